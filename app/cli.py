@@ -20,12 +20,15 @@ import click
 from traitbench import logs
 from traitbench.app.commands import VERBS
 from traitbench.app.commands.asking import Misasked, Refused, as_json
+from traitbench.app.commands.examples import show_examples
 from traitbench.app.commands.showing import say_table, say_unreadable
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.extras import advice, require
 from traitbench.settings import SettingInvalid, Settings, read_settings
 
 Scope = Literal["scoring", "authoring"]
+
+_BACKED_UP = ("model", "sample", "version", "key")
 
 
 class _Commands(click.Group):
@@ -168,11 +171,13 @@ def key() -> None:
     "--namespace", "namespaces", multiple=True, required=True, help="A namespace that the key owns; can be repeated."
 )
 @click.option("--name", default="", help="A name to recognise the key by.")
-def create_key(scope: Scope, namespaces: tuple[str, ...], name: str) -> None:
+@as_json
+def create_key(scope: Scope, namespaces: tuple[str, ...], name: str, as_json: bool) -> None:
     """Issue a key and print its secret, which is shown only once."""
     from traitbench.app.administration import console
 
-    click.echo(console.issue(scope=scope, namespaces=namespaces, name=name).secret)
+    issued = console.issue(scope=scope, namespaces=namespaces, name=name)
+    click.echo(_json({**asdict(issued.key), "secret": issued.secret}) if as_json else issued.secret)
 
 
 @key.command("list")
@@ -184,7 +189,7 @@ def list_keys(as_json: bool) -> None:
     say_unreadable(console.unreadable_keys(), "key", way_out="It no longer works. Issue a new key.")
     if as_json:
         for each in console.list_keys():
-            click.echo(json.dumps(asdict(each), default=lambda time: time.isoformat()))
+            click.echo(_json(asdict(each)))
         return
     rows = [
         (
@@ -203,7 +208,8 @@ def list_keys(as_json: bool) -> None:
 
 @key.command("revoke")
 @click.argument("key_id", metavar="ID")
-def revoke_key(key_id: str) -> None:
+@as_json
+def revoke_key(key_id: str, as_json: bool) -> None:
     """Revoke a key, with immediate effect."""
     from traitbench.app.administration import console
 
@@ -211,7 +217,7 @@ def revoke_key(key_id: str) -> None:
         console.revoke(key_id)
     except LookupError as error:
         raise Refused(str(error)) from error
-    click.echo(f"{key_id} is revoked.")
+    click.echo(_json({"id": key_id, "revoked": True}) if as_json else f"{key_id} is revoked.")
 
 
 # ---- backups ---------------------------------------------------------------------------------------------------------
@@ -220,7 +226,8 @@ def revoke_key(key_id: str) -> None:
 @main.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
-def backup(file: Path, overwrite: bool) -> None:
+@as_json
+def backup(file: Path, overwrite: bool, as_json: bool) -> None:
     """Write a backup of everything into one file. The service may run.
 
     The file is a consistent snapshot of models, samples, versions, runs and keys (as hashes). It holds texts: protect
@@ -232,13 +239,14 @@ def backup(file: Path, overwrite: bool) -> None:
         manifest = backups.backup(read_settings(), file, overwrite=overwrite)
     except backups.BackupRefused as error:
         raise Refused(str(error)) from error
-    click.echo(f"Backed up {_contents(manifest)} to {file}.")
+    click.echo(_summary(manifest, file) if as_json else f"Backed up {_contents(manifest)} to {file}.")
 
 
 @main.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Replace everything in the database with the backup.")
-def restore(file: Path, replace: bool) -> None:
+@as_json
+def restore(file: Path, replace: bool, as_json: bool) -> None:
     """Restore a backup into an empty database. Stop the service first.
 
     The file is checked as a whole before anything changes. Unfinished runs continue when the service starts.
@@ -252,14 +260,27 @@ def restore(file: Path, replace: bool) -> None:
             manifest, queued = backups.restore(settings, file, replace=replace)
     except (backups.BackupRefused, NotStarted) as error:
         raise Refused(str(error)) from error
+    if as_json:
+        click.echo(_summary(manifest, file, unfinished_runs=queued))
+        return
     click.echo(f"Restored {_contents(manifest)}, backed up at {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC.")
     if queued:
         click.echo(f"{_many(queued, 'unfinished run')} will continue when Traitbench starts.")
 
 
 def _contents(manifest: Any) -> str:
-    parts = [_many(manifest.count(f"tb_{name}s"), name) for name in ("model", "sample", "version", "key")]
+    parts = [_many(manifest.count(f"tb_{name}s"), name) for name in _BACKED_UP]
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _summary(manifest: Any, file: Path, **more: int) -> str:
+    """Return what a backup holds as JSON."""
+    counts = {f"{name}s": manifest.count(f"tb_{name}s") for name in _BACKED_UP}
+    return _json({"file": str(file), "made_at": manifest.made_at, **counts, **more})
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, default=lambda time: time.isoformat())
 
 
 def _many(count: int, word: str) -> str:
@@ -268,6 +289,7 @@ def _many(count: int, word: str) -> str:
 
 for verb in VERBS:
     main.add_command(verb)
+show_examples(main)
 
 
 def _database_errors() -> tuple[type[Exception], ...]:

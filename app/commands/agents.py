@@ -16,11 +16,6 @@ def mcp() -> None:
 
     The tools list models, score and explain texts, compare, and propose samples. They change nothing. A running service
     has the same tools at /mcp, for agents that send an API key.
-
-    \b
-    Examples:
-      traitbench mcp
-      claude mcp add traitbench -- traitbench mcp
     """
     # Imported here: the protocol's package is slow to import.
     from traitbench.agents.server import serve_stdio
@@ -34,12 +29,6 @@ def mcp() -> None:
 @click.command()
 @click.option("--path", "as_path", is_flag=True, help="Print the file's place instead of its text.")
 def skill(as_path: bool) -> None:
-    """Print the instructions for agents that use this command line.
-
-    \b
-    Examples:
-      traitbench skill
-      traitbench skill --path
-    """
+    """Print the instructions for agents that use this command line."""
     file = files("traitbench.agents").joinpath("SKILL.md")
     click.echo(str(file) if as_path else file.read_text(encoding="utf-8"), nl=as_path)

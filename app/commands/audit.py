@@ -30,9 +30,6 @@ def audit() -> None:
 
     Counting scores above 50 counts the mistakes of the version too. Draw a random sample, label it without looking at
     scores, and get the share with its 95 % interval. Needs no service.
-
-    Example: traitbench audit draw scored.csv -o labels.csv, then fill in the column label, then
-    traitbench audit answer scored.csv labels.csv
     """
 
 
@@ -44,8 +41,16 @@ def audit() -> None:
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The CSV file.")
 @_TRAIT
 @_TEXT
+@as_json
 def draw(
-    scored: str, size: int, seed: int | None, by: str | None, output: Path, trait: str | None, text: str | None
+    scored: str,
+    size: int,
+    seed: int | None,
+    by: str | None,
+    output: Path,
+    trait: str | None,
+    text: str | None,
+    as_json: bool,
 ) -> None:
     """Draw an audit sample from SCORED, the output of `traitbench score --batch`, and write it for labelling.
 
@@ -62,6 +67,10 @@ def draw(
         (found.lines[row], found.texts[row], "", *(() if groups is None else (groups[row],)), seed) for row in rows
     ]
     output.write_bytes(csv_file(names, cells))
+    if as_json:
+        drawn = {"file": str(output), "drawn": len(rows), "scored": len(found.scores), "seed": seed}
+        click.echo(json.dumps(drawn))
+        return
     click.echo(f"{count(len(rows), 'text')} of {len(found.scores):,} drawn with seed {seed}. Label them in {output}.")
 
 

@@ -160,12 +160,17 @@ def import_samples(
 @samples.command("delete")
 @click.argument("handle")
 @click.argument("sample_ids", metavar="ID...", type=int, nargs=-1, required=True)
-def delete_samples(handle: str, sample_ids: tuple[int, ...]) -> None:
-    """Delete samples of a draft, or withdraw feedback that waits."""
+@as_json
+def delete_samples(handle: str, sample_ids: tuple[int, ...], as_json: bool) -> None:
+    """Delete samples of a draft, or withdraw feedback that waits.
+
+    With --json, print the ids of the deleted samples, one list per sample.
+    """
     with connected() as client:
         for sample_id in sample_ids:
             client.samples.delete(handle, sample_id)
-            click.echo(f"Deleted sample {sample_id} of {handle}.")
+            deleted = SampleIds(ids=[sample_id])
+            click.echo(deleted.model_dump_json() if as_json else f"Deleted sample {sample_id} of {handle}.")
 
 
 @samples.command("set-aside")
@@ -204,18 +209,20 @@ def set_aside(handle: str, share: float, at_least: int, seed: int, as_json: bool
 @click.argument("handle")
 @click.argument("sample_ids", metavar="ID...", type=int, nargs=-1, required=True)
 @click.option("--must-pass/--may-fail", default=None, help="Whether their scores have to be on their pole's side.")
-def hold_out(handle: str, sample_ids: tuple[int, ...], must_pass: bool | None) -> None:
+@as_json
+def hold_out(handle: str, sample_ids: tuple[int, ...], must_pass: bool | None, as_json: bool) -> None:
     """Make samples of a draft test samples."""
     with connected() as client:
-        client.samples.update(handle, sample_ids, held_out=True, must_pass=must_pass)
-    click.echo(f"{handle}: {count(len(sample_ids), 'test sample')} set aside.")
+        ids = client.samples.update(handle, sample_ids, held_out=True, must_pass=must_pass)
+    say(SampleIds(ids=ids), f"{handle}: {count(len(sample_ids), 'test sample')} set aside.", as_json=as_json)
 
 
 @samples.command("put-back")
 @click.argument("handle")
 @click.argument("sample_ids", metavar="ID...", type=int, nargs=-1)
 @click.option("--all", "every", is_flag=True, help="All test samples of the model.")
-def put_back(handle: str, sample_ids: tuple[int, ...], every: bool) -> None:
+@as_json
+def put_back(handle: str, sample_ids: tuple[int, ...], every: bool, as_json: bool) -> None:
     """Train with test samples of a draft again."""
     if every == bool(sample_ids):
         raise click.UsageError("Give the IDs of samples, or --all.")
@@ -223,7 +230,7 @@ def put_back(handle: str, sample_ids: tuple[int, ...], every: bool) -> None:
         listing = client.samples.list(handle, held_out=True, limit=LARGEST_SAMPLE_PAGE) if every else ()
         ids = [sample.id for sample in listing] or list(sample_ids)
         client.samples.update(handle, ids, held_out=False)
-    click.echo(f"{handle}: put {count(len(ids), 'sample')} back.")
+    say(SampleIds(ids=ids), f"{handle}: put {count(len(ids), 'sample')} back.", as_json=as_json)
 
 
 @samples.command("synthesize")

@@ -90,6 +90,7 @@ class Agents:
     @asynccontextmanager
     async def _client(self, context: "Context") -> AsyncIterator[AsyncClient]:
         """Connect a client to the service in this process, with the key of the request."""
+        assert context.request is not None
         scope: Scope = context.request.scope
         transport = httpx.ASGITransport(self._api, raise_app_exceptions=False, client=scope.get("client") or ("", 0))
         async with AsyncClient("http://127.0.0.1", _secret(scope), transport=transport) as client:

@@ -110,7 +110,7 @@ def _refusal(sentence: str) -> CallToolResult:
 
 
 def _problem(error: Any) -> str:
-    return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+    return f"{'.'.join(map(str, error['loc']))}: {error['msg'].removeprefix('Value error, ')}"
 
 
 class _OnlyPlaces(logging.Handler):

@@ -63,7 +63,7 @@ async def list_models(client: AsyncClient, given: wanted.ListModels) -> Result:
                 "handle": model.handle,
                 "state": model.state,
                 "version": _version(model),
-                "traits": model.traits,
+                "untrusted_traits": model.traits,
                 "untrusted_description": _cut(model.description),
             }
             async for model in await client.models.list(namespace=given.namespace)
@@ -172,7 +172,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "list_models",
         "List models",
-        "List scoring models with their state and the keys of their traits. Use it first, to find the handle of a"
+        "List scoring models with their state and the names of their traits. Use it first, to find the handle of a"
         " model. Only models in state ready can score.",
         wanted.ListModels,
         list_models,

@@ -35,6 +35,7 @@ LONGER_THAN_TELEMETRY_WAITS = 12
 
 ADDRESS = "http://192.0.2.1/page"  # an address for documentation: nobody has it
 HANDLE = "local.tone"
+ACCEPTED = "application/json, text/event-stream"
 FOREIGN = ("http://evil.example", "http://192.0.2.7:8501")
 
 # A notebook's cells: the client, its display, and a preview on this machine, without the service.
@@ -127,10 +128,12 @@ def test_no_file_is_made_outside_the_home_folder(session: Session, surroundings:
 def test_all_that_was_asked_for_was_done(session: Session) -> None:
     assert session.answers["score"][0] == 200
     assert '"explanation":{' in session.answers["explain"][1]
+    assert "untrusted_text" in session.answers["mcp"][1]
     assert session.answers["batch"][1].count('"scores"') == 3
-    assert [session.printed[verb][0] for verb in ("score", "models", "key", "notebook")] == [0, 0, 0, 0], (
+    assert [session.printed[verb][0] for verb in ("score", "models", "key", "mcp", "notebook")] == [0] * 5, (
         session.printed
     )
+    assert "propose_samples" in session.printed["mcp"][1]
     assert session.printed["notebook"][1].startswith("<table"), session.printed["notebook"]
     for name, messages in session.pages.items():
         assert messages[-1].script_finished == ForwardMsg.FINISHED_SUCCESSFULLY, name
@@ -247,6 +250,8 @@ def answered(started: Started) -> dict[str, tuple[int, str]]:
     key = {"Authorization": f"Bearer {(started.home / 'first.key').read_text('utf-8').strip()}"}
     with httpx.Client(base_url=started.base_url, headers=key, timeout=PATIENCE_S, trust_env=False) as http:
         responses = {name: http.post(path, json=body) for name, (path, body) in asked.items()}
+        call = {"name": "explain", "arguments": {"handle": HANDLE, "text": text}}
+        responses["mcp"] = http.post("/mcp", json=rpc("tools/call", call), headers={"Accept": ACCEPTED})
     return {name: (response.status_code, response.text) for name, response in responses.items()}
 
 
@@ -259,7 +264,19 @@ def commanded(started: Started, tracer: Tracer) -> dict[str, tuple[int, str, str
         "extract": ("extract", ADDRESS),
         "score address": ("score", HANDLE, ADDRESS),
     }
-    return {name: started.run(*arguments, under=tracer.under()) for name, arguments in verbs.items()}
+    printed = {name: started.run(*arguments, under=tracer.under()) for name, arguments in verbs.items()}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    lines = [rpc("initialize", hello), rpc("tools/list", {})]
+    return printed | {"mcp": started.run("mcp", stdin="".join(map(line, lines)), under=tracer.under())}
+
+
+def rpc(method: str, params: dict[str, object]) -> dict[str, object]:
+    """A request of the Model Context Protocol."""
+    return {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
+
+
+def line(request: dict[str, object]) -> str:
+    return json.dumps(request) + "\n"
 
 
 @contextmanager

@@ -496,3 +496,46 @@ def test_an_export_that_cannot_be_written_leaves_what_was_there(ask: Ask, traine
     code, _, err = ask("export", trained.handle, "-o", str(tmp_path / "none" / "model.json"))
     assert (code, "cannot be written: No such file" in err) == (1, True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_archived_model_is_restored(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.back"
+    client.models.create(handle)
+    assert ask("models", "delete", handle, "--yes")[0] == 0
+    assert "state                archived since 20" in ask("models", "show", handle)[1]
+    assert ask("models", "restore", handle)[:2] == (0, f"{handle} is restored. Its state is draft.\n")
+    assert client.models.get(handle).archived_at is None
+    code, _, err = ask("models", "restore", f"{namespace}.never")
+    assert (code, f"{namespace}.never" in err) == (1, True)
+
+
+def test_the_main_trait_and_demo_texts_are_set_and_cleared(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.shown"
+    make_draft(client, handle)
+    assert (
+        ask("models", "update", handle, "--main-trait", "Warmth", "--demo-text", "One.", "--demo-text", "Two.")[0] == 0
+    )
+    model = client.models.get(handle)
+    assert (model.main_trait, model.demo_texts) == ("warmth", ["One.", "Two."])
+    out = ask("models", "show", handle)[1]
+    assert "main trait           warmth" in out
+    assert "demo texts           2" in out
+    code, _, err = ask("models", "update", handle, "--main-trait", "unknown")
+    assert (code, "unknown" in err, client.models.get(handle).main_trait) == (1, True, "warmth")
+    assert ask("models", "update", handle, "--main-trait", "", "--no-demo-texts")[0] == 0
+    model = client.models.get(handle)
+    assert (model.main_trait, model.demo_texts) == (None, [])
+
+
+def test_a_tag_keeps_its_note_until_it_is_set_again(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.tagged"
+    make_draft(client, handle)
+    assert ask("train", handle, "--effort", "low", "--wait")[0] == 0
+    note = "Approved by the editors."
+    assert ask("versions", "tag", handle, "best", "--note", note)[0] == 0
+    assert client.versions.get(handle).tag_notes == {"best": note}
+    assert note in ask("versions", "show", handle)[1]
+    assert ask("versions", "tag", handle, "best")[0] == 0
+    assert note not in ask("versions", "show", handle)[1]
+    code, _, err = ask("versions", "tag", handle, "best", "--note", "x" * 501)
+    assert (code, "500" in err) == (1, True)

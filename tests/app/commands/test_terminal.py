@@ -1,13 +1,16 @@
 """The command line before a person at a terminal: it asks, it shows how far it is, and no text can steer the screen."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.app.processes import on_terminal
-from tests.conftest import Service, Trained
+from tests.conftest import Service, Trained, make_draft
 from traitbench.client import Traitbench
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7]m")
 
 OnTerminal = Callable[..., tuple[int, str, str]]
 
@@ -16,8 +19,8 @@ OnTerminal = Callable[..., tuple[int, str, str]]
 def terminal(service: Service, namespace: str, tmp_path: Path) -> OnTerminal:
     key = service.issue(namespaces=(namespace, "trained"))
 
-    def run(*arguments: str, typed: str = "", piped: bool = False) -> tuple[int, str, str]:
-        given = {"TRAITBENCH_API_URL": service.base_url, "TRAITBENCH_API_KEY": key}
+    def run(*arguments: str, typed: str = "", piped: bool = False, **more: str) -> tuple[int, str, str]:
+        given = {**more, "TRAITBENCH_API_URL": service.base_url, "TRAITBENCH_API_KEY": key}
         return on_terminal(tmp_path / "home", *arguments, typed=typed, piped=piped, **given)
 
     return run
@@ -55,3 +58,11 @@ def test_a_table_fits_the_terminal_and_shows_nothing_that_steers_it(
     _, row = shown.splitlines()
     assert "\x1b" not in shown
     assert (len(row), row[-1]) == (60, "…")
+
+
+def test_no_color_is_heard(terminal: OnTerminal, client: Traitbench, namespace: str) -> None:
+    make_draft(client, f"{namespace}.plain")
+    command = ("train", f"{namespace}.plain", "--effort", "low", "--reoptimize", "--wait")
+    for given, coloured in (({"NO_COLOR": "1"}, False), ({}, True)):
+        code, _, shown = terminal(*command, **given)
+        assert (code, COLOUR.search(shown) is not None) == (0, coloured), shown
