@@ -16,6 +16,8 @@ The names below are public; every other module and name may change without notic
 - `AsyncClient` has the same methods for programs on an event loop; its lists are `AsyncPages`.
 - `diff` says how scores change from one estimator to another, `share` what share of many texts is on a pole. Both
   answers can be written as a page.
+  a service gives. `load` reads one from a file.
+- `UDF` scores columns of texts inside Spark, Ray, Daft, DuckDB, Polars and other engines that use Arrow.
 - `TraitInput`, `SampleInput` and `VersionRetentionPolicy` are what its methods take.
 - `Model`, `Trait`, `Sample`, `Version`, `Card`, `Comparison`, `Explanation` and `Bundle` are what they return.
 - `TraitbenchError` is the base of every error that a service reports; `errors` has one class for each.
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from traitbench.contract.scores import Card, Comparison
     from traitbench.contract.traits import Trait, TraitInput
     from traitbench.contract.versions import Version
+    from traitbench.engines.udf import UDF
     from traitbench.errors import TraitbenchError
     from traitbench.estimators.diff import diff
     from traitbench.estimators.loading import load
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from traitbench.estimators.share import share
 
 __all__ = [
+    "UDF",
     "AsyncClient",
     "AsyncPages",
     "Bundle",
@@ -101,6 +105,7 @@ _MODULE_OF = {
     "TraitInput": "contract.traits",
     "Traitbench": "client",
     "TraitbenchError": "errors",
+    "UDF": "engines.udf",
     "Version": "contract.versions",
     "VersionRetentionPolicy": "contract.models",
     "diff": "estimators.diff",

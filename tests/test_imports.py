@@ -57,6 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     FACE: {
         *("traitbench.client", "traitbench.contract", "traitbench.corpus", "traitbench.errors"),
         *("traitbench.app.charts", "traitbench.estimators", "traitbench.frames", "traitbench.notebook"),
+        *("traitbench.engines", "traitbench.estimators", "traitbench.notebook"),
     },
     # 2: values know each other and pydantic
     **{part: {*VALUES, "pydantic"} for part in VALUES},
@@ -79,6 +80,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("cachetools", "numpy", "pydantic", "rich", "scipy", "sklearn"),
     },
     "traitbench.corpus": {"traitbench.scoring", "traitbench.frames", "traitbench.html_pieces", "numpy"},
+    # the same numbers inside engines for large data; Arrow and pandas are imported when texts come as such
+    "traitbench.engines": {
+        *("traitbench.contract", "traitbench.encoders", "traitbench.estimators", "traitbench.extras"),
+        *("traitbench.scoring", "traitbench.settings", "cachetools", "pandas", "pyarrow"),
+    },
+    "traitbench.corpus": {"traitbench.scoring", "numpy"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
     "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
     "traitbench.runs": {

@@ -1,0 +1,60 @@
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import COLD, WARM, make_draft
+from tests.contexts import link_cache
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+
+TEXTS = [
+    "Thanks, dear!",
+    "No.",
+    "  Send it.\n\nThen we will see.  ",
+    "¿Qué tal, amigo mío? 😀",
+    "x" * 2_000,
+    "One sentence about a form. " * 60,
+    *WARM[:3],
+    *COLD[:3],
+]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A model of two traits in a file, and the service's answers to `TEXTS` by mode."""
+
+    path: Path
+    answers: Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A home of its own, with what is made from the encoder's weights. Engines' processes inherit it."""
+    home = tmp_path_factory.mktemp("engines") / "home"
+    link_cache(home)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("TRAITBENCH_HOME", str(home))
+        yield
+
+
+@pytest.fixture(scope="package")
+def exported(service: Any, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    """Trained and scored by a real service, over HTTP."""
+    path, handle = tmp_path_factory.mktemp("exported") / "tone.tb", "engines.tone"
+    with Traitbench(service.base_url, service.issue(namespaces=("engines",))) as client:
+        make_draft(client, handle)
+        client.traits.add(handle, [TraitInput(name="Length", positive_label="long", negative_label="short")])
+        lengths = [SampleInput(trait="length", text=t, quality=min(1.0, len(t) / 100)) for t in (*WARM, *COLD)]
+        client.samples.add(handle, lengths)
+        client.models.train(handle, effort="low")
+        assert client.models.wait(handle).state == "ready"
+        path.write_text(client.models.export(handle).model_dump_json())
+        answers = {
+            mode: [line.model_dump() for line in client.scores.batch(handle, TEXTS, mode=mode)]
+            for mode in ("full", "layer4", "static")
+        }
+    return Exported(path, answers)

@@ -1,0 +1,158 @@
+"""A UDF answers with the numbers of the service, byte for byte, in every shape of columns and in every mode."""
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import traitbench as tb
+from tests.engines.conftest import TEXTS, Exported
+from traitbench.engines import loaded
+from traitbench.scoring.snapshot import ModeNotTrained
+
+ODD = [None, "", " \n", "a\x00b", "https://example.org/letter"]
+
+
+def figures(row: Mapping[str, Any]) -> bytes:
+    """The figures of a row of a UDF's answer as JSON, in the order of a card of the service."""
+    traits = {
+        key: {name: row[f"{key}_{name}"] for name in ("score", "tier", "confidence", "reason")}
+        for key in ("warmth", "length")
+    }
+    return json.dumps([traits, row["composite"]]).encode()
+
+
+def of_the_service(card: Mapping[str, Any]) -> bytes:
+    """The same figures of a card."""
+    traits = {
+        key: {
+            "score": trait["score"],
+            "tier": trait["label"],
+            "confidence": trait["confidence"],
+            "reason": trait["confidence_reason"],
+        }
+        for key, trait in card["detail"].items()
+    }
+    return json.dumps([traits, card["composite"]]).encode()
+
+
+@pytest.mark.parametrize("mode", ["full", "layer4", "static"])
+def test_every_mode_gives_the_figures_of_the_service(
+    exported: Exported, mode: Literal["full", "layer4", "static"]
+) -> None:
+    rows = tb.UDF(exported.path, mode)(TEXTS)
+    assert [*map(figures, rows)] == [*map(of_the_service, exported.answers[mode])]
+    assert all(row["error"] is None for row in rows)
+
+
+def test_every_shape_gives_the_same_rows(exported: Exported) -> None:
+    udf = tb.UDF(exported.path, "static")
+    texts = [*TEXTS, *ODD]
+    rows = udf(texts)
+    table = pa.table({"id": range(len(texts)), "text": texts})
+    [batch] = table.to_batches()
+    expected = [{"id": place, "text": text, **row} for place, (text, row) in enumerate(zip(texts, rows, strict=True))]
+    for whole in (table, batch, table.cast(pa.schema([("id", pa.int64()), ("text", pa.large_string())]))):
+        answer = udf(whole)
+        assert type(answer) is type(whole)
+        assert answer.to_pylist() == expected
+    for column in (pa.array(texts), pa.chunked_array([texts[:3], texts[3:]]), pa.array(texts).dictionary_encode()):
+        assert udf(column).type == udf.type
+        assert udf(column).to_pylist() == rows
+    series = pd.Series(texts, index=range(100, 100 + len(texts)))
+    frame = udf(series)
+    assert (frame.columns.tolist(), frame.index.tolist()) == (udf.schema.names, series.index.tolist())
+    assert pa.Table.from_pandas(frame, udf.schema, preserve_index=False).to_pylist() == rows
+    assert udf(table.slice(0, 0)).num_rows == len(udf([])) == len(udf(series[:0])) == 0
+
+
+def test_a_row_without_scores_says_why(exported: Exported) -> None:
+    rows = tb.UDF(exported.path, "static")(ODD)
+    assert [row["error"].partition(".")[0] for row in rows] == [
+        "The text is missing",
+        "The text is blank",
+        "The text is blank",
+        "The text has the character U+0000",
+        "The text is a web address",
+    ]
+    assert {value for row in rows for name, value in row.items() if name != "error"} == {None}
+
+
+def test_a_text_with_too_many_words_says_so(exported: Exported) -> None:
+    [row] = tb.UDF(exported.path, "static")(["word " * 20_001])
+    assert row["error"].startswith("The text has 20,001 words; at most 20,000 are scored at once.")
+
+
+def test_a_process_loads_once_even_in_many_threads(exported: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[tb.UDF] = []
+    snapshot = tb.UDF._snapshot
+    monkeypatch.setattr(tb.UDF, "_snapshot", lambda udf: [read.append(udf), snapshot(udf)][1])
+    monkeypatch.setattr(loaded, "_loaded", {})
+    content = pickle.dumps(tb.UDF(exported.path, "static", traits=["Warmth"]))
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: pickle.loads(content)(TEXTS), range(16)))
+    assert len(read) == 1
+    assert all(answer == answers[0] for answer in answers)
+    assert [*answers[0][0]][:4] == ["warmth_score", "warmth_confidence", "warmth_tier", "warmth_reason"]
+    assert "length_score" not in answers[0][0]
+
+
+def test_another_process_scores_the_same_and_refuses_a_changed_file(exported: Exported, tmp_path: Path) -> None:
+    copy = tmp_path / "tone.tb"
+    copy.write_bytes(exported.path.read_bytes())
+    plain, portable = tb.UDF(copy, "static"), tb.UDF(copy, "static", portable=True)
+    assert not any(text.encode() in pickle.dumps(portable) for text in TEXTS[-6:])
+    assert len(pickle.dumps(plain)) < 1_000
+    assert elsewhere(plain, TEXTS) == plain(TEXTS)
+    copy.write_text(copy.read_text().replace("warm", "mild"))
+    assert "was changed since this UDF was created" in elsewhere(plain, TEXTS)
+    copy.unlink()
+    assert "cannot be read on this machine" in elsewhere(plain, TEXTS)
+    assert elsewhere(portable, TEXTS) == plain(TEXTS)
+
+
+def elsewhere(udf: tb.UDF, texts: Sequence[str]) -> Any:
+    """The answer of a pickled UDF in a new process, or the error that it prints."""
+    program = "import sys, pickle; udf, texts = pickle.load(sys.stdin.buffer); print(repr(udf(texts)))"
+    done = subprocess.run([sys.executable, "-c", program], input=pickle.dumps((udf, texts)), capture_output=True)
+    return eval(done.stdout) if done.returncode == 0 else done.stderr.decode()
+
+
+def test_what_cannot_work_is_an_error_where_the_udf_is_created(exported: Exported, tmp_path: Path) -> None:
+    with pytest.raises(ModeNotTrained, match="'fast'"):
+        tb.UDF(exported.path, "fast")
+    with pytest.raises(KeyError, match="has no trait 'cold'"):
+        tb.UDF(exported.path, traits=["cold"])
+    with pytest.raises(ValueError, match="has no version v9"):
+        tb.UDF(exported.path, version="v9")
+    (tmp_path / "no.tb").write_text("{}")
+    with pytest.raises(ValueError, match="is not a model exported from Traitbench"):
+        tb.UDF(tmp_path / "no.tb")
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        (pa.table({"body": ["a"]}), "There is no column 'text'"),
+        (pa.table({"text": [1]}), "The column holds int64, not texts"),
+        (pa.table({"text": ["a"], "composite": [1]}), "There is already a column 'composite'"),
+        ("a text", "not str"),
+    ],
+    ids=["no column", "numbers", "taken", "one text"],
+)
+def test_a_batch_without_texts_is_refused(exported: Exported, batch: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tb.UDF(exported.path, "static")(batch)
+
+
+def test_importing_the_udf_loads_neither_arrow_nor_pandas() -> None:
+    program = "import sys, traitbench as tb; tb.UDF; print(*sorted({'pyarrow', 'pandas', 'polars'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "\n"
