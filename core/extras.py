@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 EXTRA_OF: Mapping[str, str] = {
     "alembic": "service",
+    "anywidget": "notebook",
     "authlib": "workbench",
     "dbos": "service",
     "fastapi": "service",
@@ -24,6 +25,7 @@ EXTRA_OF: Mapping[str, str] = {
     "starlette": "service",
     "streamlit": "workbench",
     "trafilatura": "service",
+    "traitlets": "notebook",
     "ulid": "service",
     "uvicorn": "service",
 }

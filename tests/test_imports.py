@@ -84,7 +84,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.engines": {
         *("traitbench.contract", "traitbench.encoders", "traitbench.estimators", "traitbench.extras"),
         *("traitbench.scoring", "traitbench.settings", "cachetools", "pandas", "pyarrow"),
+        *("traitbench.generators", "traitbench.labelling", "traitbench.extras"),
+        *("cachetools", "numpy", "pydantic", "scipy", "sklearn"),
+        "traitbench.estimators.label_widget",
     },
+    # one module draws in notebooks
+    "traitbench.estimators.label_widget": {
+        *(*VALUES, "traitbench.estimators", "traitbench.labelling", "anywidget", "numpy", "traitlets"),
+    },
+    # the script for labelling, which pages and notebooks share
+    "traitbench.labelling": {"traitbench.contract"},
     "traitbench.corpus": {"traitbench.scoring", "numpy"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
     "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
@@ -150,6 +159,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "traitbench.version_comparison",
         "traitbench.app.administration.console",
         "traitbench.sample_data",
+        "traitbench.labelling",
         "cachetools",
         "streamlit",
         "plotly",

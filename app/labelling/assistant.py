@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from traitbench.app.labelling.heap_file import HeapText
 from traitbench.app.local import preview
 from traitbench.app.local.preview import PreviewUnavailable, Rehearsal
-from traitbench.app.widgets.common.labeller import ItemScore
-from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.sides import side_of
 from traitbench.contract.traits import Trait
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.errors import TraitbenchError
+from traitbench.labelling.labeller import Highlights, ItemScore, highlights_of
 from traitbench.scoring.segments import embed
 
 MOST_RANKED = 10_000
@@ -42,7 +41,6 @@ _LONGEST_EXPLAINED = 1_500
 _MOST_ASSISTANTS = 4
 
 Vectors = NDArray[np.float32]
-Highlights = Sequence[tuple[int, int, float]]
 Key = tuple[str, str, str]
 
 
@@ -238,15 +236,9 @@ def _hints(scorer: Rehearsal, text: str, traits: Sequence[Trait]) -> Mapping[str
     for key, score in card.detail.items():
         if trait := by_key.get(key):
             side = side_of(score, positive_label=trait.positive_label, negative_label=trait.negative_label)
-            highlights = _highlights(reasons[key]) if key in reasons else ()
+            highlights = highlights_of(reasons[key]) if key in reasons else ()
             result[key] = Hint(ItemScore(score.score, side.words, side.positive), highlights)
     return result
-
-
-def _highlights(reasons: Explanation) -> Highlights:
-    pieces = [piece for part in reasons.parts for piece in (part.pieces or [part])]
-    most = max((abs(each.contribution) for each in pieces), default=0.0)
-    return [(each.start, each.end, round(each.contribution / most, 2)) for each in pieces] if most else ()
 
 
 def _counted(traits: Sequence[Trait], samples: Sequence[Sample]) -> list[Trait]:

@@ -11,11 +11,11 @@ from traitbench.app.labelling import heap
 from traitbench.app.labelling.heap_file import Decision
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell.service import client
-from traitbench.app.widgets.common.labeller import Answer
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.errors import SampleNotFound, TraitbenchError
+from traitbench.labelling.labeller import Answer
 
 ALREADY_THERE = 0
 """The sample id of a label that somebody had given the same text before. To undo the decision removes no sample."""

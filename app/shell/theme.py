@@ -12,6 +12,7 @@ from typing import Literal
 
 from traitbench.contract.models import State
 from traitbench.contract.scores import Tier
+from traitbench.contract.sides import COLOURS, SIGNS
 
 BadgeColour = Literal["red", "orange", "yellow", "blue", "green", "violet", "gray", "primary"]
 
@@ -29,9 +30,9 @@ class Palette:
 
 
 PALETTE = Palette(
-    positive="#3E86C4",
-    negative="#C9701E",
-    neutral="#808080",
+    positive=COLOURS[True],
+    negative=COLOURS[False],
+    neutral=COLOURS[None],
     accent="#1A8F84",
     grid="rgba(128, 128, 128, 0.25)",
     faint="rgba(128, 128, 128, 0.14)",
@@ -79,7 +80,7 @@ TIER_NAMES: tuple[Tier, ...] = tuple(reversed([*TIERS]))
 NO_TIER = TierSign("#808080", "○", "gray")
 """For scores with low confidence, which have no tier."""
 
-POSITIVE_SIGN, NEGATIVE_SIGN, NEUTRAL_SIGN = "▲", "▼", "■"
+POSITIVE_SIGN, NEGATIVE_SIGN, NEUTRAL_SIGN = SIGNS[True], SIGNS[False], SIGNS[None]
 
 DISCOVERED_SIGN = "◇"
 """Marks the name of an intrinsic trait."""

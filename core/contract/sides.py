@@ -11,6 +11,13 @@ UNCLEAR = "no clear side"
 _HOW_SURE: Mapping[Confidence, str] = {"high": "clearly", "moderate": "probably", "low": ""}
 
 
+COLOURS: Mapping[bool | None, str] = {True: "#3E86C4", False: "#C9701E", None: "#808080"}
+"""The colours of the sides, by `Side.positive`: mid-tones with a contrast of at least 3:1 on light and dark pages."""
+
+SIGNS: Mapping[bool | None, str] = {True: "▲", False: "▼", None: "■"}
+"""The signs of the sides, because colour is never the only sign."""
+
+
 @dataclass(frozen=True)
 class Side:
     """The pole that a text is on. `positive` is None and `pole` is empty if no side is claimed.

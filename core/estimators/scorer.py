@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -16,11 +16,13 @@ from traitbench.contract.bundles import BundleInvalid
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import DEFAULT_EFFORT
 from traitbench.contract.samples import text_hash
+from traitbench.encoders import Encoder
 from traitbench.estimators import bundle_file
 from traitbench.estimators.bundle_file import Saved
 from traitbench.estimators.curve import LearningCurve
 from traitbench.estimators.findings import Findings, check_samples
 from traitbench.estimators.fitted import Fitted
+from traitbench.estimators.label_session import LabelSession, Means, Queue
 from traitbench.estimators.labels import Labels, chances, check_poles, positive_place, read_labels, sides
 from traitbench.estimators.texts import column_name, read_texts
 from traitbench.estimators.training import (
@@ -28,11 +30,18 @@ from traitbench.estimators.training import (
     LocalTraining,
     LocalTrait,
     TrainingSettings,
+    find_encoder,
     local_trait,
     settings_of,
     train_locally,
 )
+from traitbench.extras import advice, require
+from traitbench.fitting import label_axes
 from traitbench.scoring.card import in_points
+from traitbench.settings import read_settings
+
+if TYPE_CHECKING:
+    from traitbench.estimators.label_widget import Labeller
 
 _NEARLY = np.finfo(np.float64).eps
 
@@ -184,6 +193,26 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             trait, _samples(trait, read_texts(X, to_train=True), read_labels(y, trait.poles)), self.encoder
         )
 
+    def label(self, texts: Any, *, queue: Queue = "uncertain", labels: Any = None, blind: bool = False) -> "Labeller":
+        """Return a widget for notebooks that labels texts by keys; its `samples` are the labelled texts.
+
+        `queue` says which texts come first: "uncertain" (those that teach most), "random", "top" or "bottom" (the
+        highest or the lowest scores). Without a fit, the words of the trait say which. `labels` are those that some
+        texts have already, as for `fit`, with NaN or None for the others. `blind` hides scores, for a fair judgment.
+
+        This scorer stays as it is: `scorer` of the widget is a copy, fitted again after each decision.
+        """
+        try:
+            require("anywidget")
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(advice(error), name=error.name) from None
+        from traitbench.estimators.label_widget import Labeller
+
+        judge = self if hasattr(self, "snapshot_") else None
+        trait = self._local_trait() if judge is None else next(each for each in self.traits_ if each.key == self.key_)
+        means = Means(trait, lambda: clone(self), judge, self._labelling_encoder, self._label_axis)
+        return Labeller(LabelSession(means, texts, queue=queue, labels=labels), trait, blind=blind)
+
     def explain(self, text: str) -> Explanation:
         """Return why a text has its score: the contributions of its parts and words, which add up."""
         return self._explained(text)[self.key_]
@@ -258,6 +287,13 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     def _figures(self) -> dict[str, Any]:
         figures: dict[str, Any] = self.metrics_["traits"][self.key_]
         return figures
+
+    def _labelling_encoder(self) -> Encoder:
+        return self._encoder() if hasattr(self, "snapshot_") else find_encoder(self.encoder)
+
+    def _label_axis(self) -> NDArray[np.float32] | None:
+        axes = label_axes(self._labelling_encoder(), read_settings().cache)
+        return axes.of(self._local_trait()) if self.use_labels else None
 
     def _local_trait(self) -> LocalTrait:
         return local_trait(

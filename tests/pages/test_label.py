@@ -45,8 +45,8 @@ def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
 
         from traitbench.app.labelling import desk, heap
         from traitbench.app.shell.service import client
-        from traitbench.app.widgets.common.labeller import Answer
         from traitbench.contract.samples import text_hash
+        from traitbench.labelling.labeller import Answer
 
         try:
             model = client().models.get(handle)

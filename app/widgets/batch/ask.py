@@ -18,17 +18,11 @@ from traitbench.app.shell.text import count, plain
 from traitbench.app.shell.theme import PALETTE, SIDES
 from traitbench.app.widgets.batch.give_feedback import offer_feedback
 from traitbench.app.widgets.common.chart import chart
-from traitbench.app.widgets.common.labeller import (
-    BATCH,
-    Handled,
-    LabelItem,
-    PoleSign,
-    answers_of,
-    labeller,
-)
+from traitbench.app.widgets.common.labeller import answers_of, labeller
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.corpus import Answer, Estimate
+from traitbench.labelling.labeller import BATCH, Handled, LabelItem, PoleSign
 
 POLE = "pole"
 

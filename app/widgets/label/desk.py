@@ -18,19 +18,12 @@ from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import active_version, attempt, client, explain, guarded, version
 from traitbench.app.shell.text import count, plain, shortened
-from traitbench.app.widgets.common.labeller import (
-    BATCH,
-    Answer,
-    Handled,
-    LabelItem,
-    PoleSign,
-    answers_of,
-    labeller,
-)
+from traitbench.app.widgets.common.labeller import answers_of, labeller
 from traitbench.app.widgets.label.figures import draw_figures
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
+from traitbench.labelling.labeller import BATCH, Answer, Handled, LabelItem, PoleSign
 from traitbench.scoring.active_learning import Order
 
 KEY = "label.labeller"

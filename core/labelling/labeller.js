@@ -1,7 +1,7 @@
 // Label texts by keys: one item at a time, ahead of the server. See `labeller.py` for the interface.
 //
 // `render({ element, data, send })` draws into `element` and may be called again at any time with new data. It knows
-// nothing about Streamlit, so that a notebook widget can use it too. Answers are events with ascending numbers. They are
+// nothing about Streamlit: pages and the widget for notebooks share it. Answers are events with ascending numbers. They are
 // sent until the server has handled them, and are kept in the tab's storage, so that a reload loses none.
 
 const PAUSE = 250
@@ -16,7 +16,7 @@ const states = new WeakMap()
 export function render({ element, data, send }) {
   let state = states.get(element)
   if (!state) {
-    state = begin(element)
+    state = begin(element, data)
     states.set(element, state)
   }
   state.send = send
@@ -31,18 +31,20 @@ export function render({ element, data, send }) {
 
 // ---- state ----------------------------------------------------------------------------------------------------------
 
-function begin(element) {
+function begin(element, { keys }) {
+  // On the element itself a key can be kept from the shortcuts of the page around it.
+  const heard = keys === 'element' ? element : document
   const state = {
     element, data: { run: null }, items: [], events: [], n: 0, timer: 0, shownAt: 0, help: false,
   }
   state.parts = build(state)
   const pressed = (event) => onKey(state, event)
   const leaving = () => flush(state)
-  document.addEventListener('keydown', pressed)
+  heard.addEventListener('keydown', pressed)
   window.addEventListener('pagehide', leaving)
   state.end = () => {
     clearTimeout(state.timer)
-    document.removeEventListener('keydown', pressed)
+    heard.removeEventListener('keydown', pressed)
     window.removeEventListener('pagehide', leaving)
   }
   return state
@@ -164,13 +166,13 @@ function onKey(state, event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
   const path = event.composedPath()
   const inside = path.includes(state.element)
-  if (state.data.keys === 'element' && !inside) return
   const elsewhere = path.some((node) => node instanceof Element && (node.matches(TYPING)
     || (!inside && node.matches(OWN_ARROWS))))
   if (elsewhere || document.querySelector('[role=dialog][aria-modal=true]')) return
   const act = action(state, event.key)
   if (!act) return
   event.preventDefault()
+  if (state.data.keys === 'element') event.stopPropagation()
   if (!event.repeat) act()
 }
 

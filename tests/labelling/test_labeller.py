@@ -1,6 +1,6 @@
 """What a browser sends as answers: read leniently, handled once."""
 
-from traitbench.app.widgets.common.labeller import Answer, Answers
+from traitbench.labelling.labeller import Answer, Answers
 
 
 def test_answers_are_read_and_what_is_none_is_left_out() -> None:

@@ -1,0 +1,1 @@
+"""Labelling texts by keys: the script that pages and notebooks share, and its interface."""
