@@ -56,11 +56,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     # the public face gives names of the client, of values and of errors, when they are asked for
     FACE: {
         *("traitbench.client", "traitbench.contract", "traitbench.corpus", "traitbench.errors"),
-        *("traitbench.app.charts", "traitbench.estimators", "traitbench.frames", "traitbench.notebook"),
-        *("traitbench.engines", "traitbench.estimators", "traitbench.notebook"),
+        *("traitbench.app.charts", "traitbench.engines", "traitbench.estimators"),
+        *("traitbench.frames", "traitbench.notebook"),
     },
     # 2: values know each other and pydantic
-    **{part: {*VALUES, "pydantic"} for part in VALUES},
+    **{part: {*VALUES, "pydantic"} for part in sorted(VALUES - {"traitbench.frames"})},
     "traitbench.frames": {*VALUES, "traitbench.extras", "narwhals"},
     "traitbench.settings": {"traitbench.contract", "traitbench.errors"},
     # 1: the scoring core is arithmetic
@@ -76,25 +76,22 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.fitting": {"traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"},
     "traitbench.estimators": {
         *(*VALUES, "traitbench.fitting", "traitbench.scoring", "traitbench.encoders", "traitbench.settings"),
-        *("traitbench.corpus", "traitbench.version_comparison"),
+        *("traitbench.corpus", "traitbench.version_comparison", "traitbench.generators", "traitbench.labelling"),
+        *("traitbench.extras", "traitbench.estimators.label_widget"),
         *("cachetools", "numpy", "pydantic", "rich", "scipy", "sklearn"),
-    },
-    "traitbench.corpus": {"traitbench.scoring", "traitbench.frames", "traitbench.html_pieces", "numpy"},
-    # the same numbers inside engines for large data; Arrow and pandas are imported when texts come as such
-    "traitbench.engines": {
-        *("traitbench.contract", "traitbench.encoders", "traitbench.estimators", "traitbench.extras"),
-        *("traitbench.scoring", "traitbench.settings", "cachetools", "pandas", "pyarrow"),
-        *("traitbench.generators", "traitbench.labelling", "traitbench.extras"),
-        *("cachetools", "numpy", "pydantic", "scipy", "sklearn"),
-        "traitbench.estimators.label_widget",
     },
     # one module draws in notebooks
     "traitbench.estimators.label_widget": {
         *(*VALUES, "traitbench.estimators", "traitbench.labelling", "anywidget", "numpy", "traitlets"),
     },
+    "traitbench.corpus": {"traitbench.scoring", "traitbench.frames", "traitbench.html_pieces", "numpy"},
+    # the same numbers inside engines for large data; Arrow and pandas are imported when texts come as such
+    "traitbench.engines": {
+        *("traitbench.contract", "traitbench.encoders", "traitbench.estimators", "traitbench.extras"),
+        *("traitbench.scoring", "traitbench.settings", "cachetools", "numpy", "pandas", "pyarrow"),
+    },
     # the script for labelling, which pages and notebooks share
     "traitbench.labelling": {"traitbench.contract"},
-    "traitbench.corpus": {"traitbench.scoring", "numpy"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
     "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
     "traitbench.runs": {

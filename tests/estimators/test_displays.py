@@ -142,7 +142,7 @@ def test_charts_show_the_figures(scorer: tb.Scorer) -> None:
     lines = tb.charts.learning_curve(scorer)
     measured = {point.auroc for point in scorer.learning_curve_.points}
     assert measured <= {y for trace in lines.data for y in trace.y}
-    with pytest.raises(ValueError, match="There is no trait 'x'. The traits are: warmth"):
+    with pytest.raises(ValueError, match=r"There is no trait 'x'\. The traits are: warmth"):
         tb.charts.learning_curve(scorer, trait="x")
     answer = tb.share(TEXTS * 5, {row: NAMES[row % 16] for row in range(0, 80, 4)}, scorer=scorer, seed=1)
     assert 100 * answer.share.value in [x for trace in tb.charts.share(answer).data for x in trace.x]
