@@ -35,7 +35,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: S
     page.goto(f"{workbench.base_url}/score?model=local.shown")
     expect(settled(page).get_by_role("button", name="Present")).to_be_visible()
 
-    page.wait_for_selector("html[data-keys~=p]")
+    page.wait_for_selector("html[data-keys~=p]", state="attached")
     page.keyboard.press("p")
     text = page.get_by_placeholder("Type a text.", exact=True)
     expect(text).to_have_value(WARM[0])
@@ -51,7 +51,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: S
     assert poles["y"] >= head["y"] + head["height"] - 1, "The poles cover the headline."
     page.set_viewport_size({"width": 1280, "height": 720})
 
-    settled(page).wait_for_selector("html[data-keys~=ArrowRight]")
+    settled(page).wait_for_selector("html[data-keys~=ArrowRight]", state="attached")
     page.keyboard.press("ArrowRight")
     expect(text).to_have_value(COLD[0])
     text.fill("The lamp is green.")
