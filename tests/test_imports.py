@@ -228,6 +228,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     # 8: pages know the workbench, never the other way round
     "traitbench.pages": {"traitbench.app", "traitbench.app.administration.console", *OUTSIDE, "streamlit", "pandas"},
     "traitbench.sample_data": set(),
+    # a notebook of a person who works with the package
+    "traitbench.sample_data.tour": {FACE, "traitbench.sample_data", "marimo", "pandas"},
 }
 
 

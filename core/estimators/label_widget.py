@@ -86,14 +86,15 @@ class Labeller(anywidget.AnyWidget):
             self._work()
 
     def _work(self) -> None:
-        """Start the thread behind the widget, unless it runs. It ends when there is nothing to do."""
+        """Start the thread behind the widget, unless it runs. It ends when there is nothing to do, or with Python."""
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._steps, name="traitbench-label", daemon=True)
+                # No daemon, because a thread that is killed while it encodes would abort the whole process.
+                self._thread = threading.Thread(target=self._steps, name="traitbench-label", daemon=False)
                 self._thread.start()
 
     def _steps(self) -> None:
-        while True:
+        while threading.main_thread().is_alive():
             while pause := self._session.pause:
                 time.sleep(pause)
             if self._session.step(hints=not self._blind):

@@ -13,7 +13,7 @@ const SIZES = [[240, 'short'], [900, 'medium'], [Infinity, 'long']]
 
 const states = new WeakMap()
 
-export function render({ element, data, send }) {
+function render({ element, data, send }) {
   let state = states.get(element)
   if (!state) {
     state = begin(element, data)

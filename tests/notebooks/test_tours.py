@@ -1,0 +1,74 @@
+"""Both tours run from their first cell to their last against a real service, and are stored without outputs."""
+
+import contextlib
+import importlib
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import traitbench.sample_data as sample_data
+from tests.conftest import Service
+from tests.patience import PATIENCE_S
+from traitbench.client import Traitbench
+
+FOLDER = Path(str(sample_data.__file__)).parent
+NOTEBOOK = FOLDER / "tour.ipynb"
+
+
+@pytest.fixture
+def there(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[Traitbench]:
+    """A client of the service that the tours find in the environment."""
+    key = service.issue()
+    monkeypatch.setenv("TRAITBENCH_API_URL", service.base_url)
+    monkeypatch.setenv("TRAITBENCH_API_KEY", key)
+    monkeypatch.setenv("TRAITBENCH_HOME", str(service.settings.home))
+    with Traitbench(service.base_url, key) as client:
+        yield client
+
+
+def check(printed: str, service: Service, client: Traitbench) -> None:
+    """What a tour printed is true of the service."""
+    [handle] = re.findall(rf"{re.escape(service.base_url)}/versions\?model=(local\.tour-[\d-]+)", printed)
+    assert [version.version_no for version in client.versions.list(handle)] == [2, 1]
+    [(theirs, own)] = re.findall(r"The service says (\d+), this notebook says (\d+)\.", printed)
+    assert theirs == own
+    assert "Held-out AUROC" in printed
+    assert "95" in printed
+    client.models.delete(handle)
+
+
+def test_the_tour_for_jupyter_runs(service: Service, there: Traitbench, tmp_path: Path) -> None:
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    NotebookClient(
+        notebook, timeout=int(PATIENCE_S), kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    check("".join(each.get("text", "") for each in outputs if each.output_type == "stream"), service, there)
+    shown = [kind for each in outputs for kind in each.get("data", {})]
+    assert "application/vnd.jupyter.widget-view+json" in shown
+    assert shown.count("text/html") >= 3
+
+
+def test_the_tour_for_marimo_runs(service: Service, there: Traitbench) -> None:
+    tour = importlib.import_module("traitbench.sample_data.tour")
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        outputs, names = tour.app.run()
+    names["client"].close()
+    check(printed.getvalue(), service, there)
+    assert any(hasattr(each, "_repr_html_") for each in outputs)
+
+
+def test_the_tours_say_the_same_and_are_stored_without_outputs() -> None:
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells if "outputs" in cell)
+    other = (FOLDER / "tour.py").read_text("utf-8")
+    for cell in cells:
+        for line in "".join(cell["source"]).splitlines():
+            if "labeller" not in line and "auroc" not in line and cell["cell_type"] == "code":
+                assert line.strip() in other
