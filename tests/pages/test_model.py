@@ -171,6 +171,7 @@ def test_the_snippets_name_the_model_and_the_version_that_was_picked(workbench: 
     at.selectbox(key=f"model.call_version.{trained.handle}").set_value("v1").run()
     assert len(at.code) == 4
     assert all(f"{trained.handle}@v1" in code.value for code in at.code)
+    assert [button.proto.label for button in at.get("download_button")] == ["Open in a notebook"]
 
 
 def test_before_the_first_training_it_says_that_calls_are_refused(workbench: Workbench, draft: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from traitbench.app.presentation.notebooks import notebook_of
 from traitbench.app.presentation.snippets import KEY, snippets
 from traitbench.app.shell.links import service_address
 from traitbench.app.shell.navigation import page_link
@@ -35,6 +36,17 @@ def model_calls(model: Model) -> None:
         f"The code reads the API key from the variable `{KEY}`. Give each program its own key with the scope `scoring`."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "Open in a notebook",
+            notebook_of(service_address(), handle, _TEXT),
+            file_name=f"{model.handle}.ipynb",
+            mime="application/x-ipynb+json",
+            icon=":material/science:",
+            key="model.notebook",
+            on_click="ignore",
+            help="Downloads a notebook for Jupyter, VS Code or Colab. It scores a text and holds no API key.",
+            disabled=model.version_no is None,
+        )
         page_link("console", "Issue a key")
         st.link_button("Open the API reference", f"{service_address()}/v1/docs", icon=":material/menu_book:")
 
