@@ -1,0 +1,159 @@
+"""The labelling widget in a real JupyterLab and in a real marimo: keys label texts, and Python has the samples.
+
+Neither asks the internet for anything: the tests look at every request of the browser.
+"""
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.conftest import free_port
+from tests.patience import PATIENCE_MS, PATIENCE_S
+
+pytestmark = pytest.mark.browser
+
+LABEL = """import traitbench as tb
+scorer = tb.Scorer("Warmth", poles=("cold", "warm"), effort="low")
+labeller = scorer.label([f"Text {number}." for number in range(6)], queue="random")
+"""
+SHOW = "print([sample['quality'] for sample in labeller.samples], len(labeller.samples[0]['text']))"
+LABELLED = "[1.0, 0.0, 0.67] 7"
+SETTINGS = {"themes": {"theme": "JupyterLab Dark"}, "notification": {"fetchNews": "false", "checkForUpdates": False}}
+MARIMO = """import marimo
+
+app = marimo.App()
+
+
+@app.cell
+def _():
+    import marimo as mo
+{label}
+    labeller = mo.ui.anywidget(labeller)
+    labeller
+    return (labeller,)
+
+
+@app.cell
+def _(labeller):
+    import marimo as mo2
+
+    mo2.md(str([sample["quality"] for sample in labeller.samples]))
+    return
+"""
+
+
+@contextmanager
+def running(home: Path, command: Sequence[str], port: int) -> Iterator[None]:
+    """A server of notebooks with a home of its own, and ended with its kernels."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
+    environment = {**kept, "HOME": str(home), "TRAITBENCH_HOME": str(home / "tb"), "TRAITBENCH_ENCODER": "ngrams"}
+    log = (home / "log").open("wb")
+    with (
+        log,
+        subprocess.Popen(
+            [str(Path(sys.executable).with_name(command[0])), *command[1:]],
+            cwd=home,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            _await_port(port, process)
+            yield
+        finally:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            if time.monotonic() > deadline or process.poll() is not None:
+                raise
+            time.sleep(0.2)
+
+
+def listen(page: Page, port: int) -> list[str]:
+    """The addresses that the page asks beside its own server; filled as it goes."""
+    strange: list[str] = []
+    own = (f"http://127.0.0.1:{port}/", f"ws://127.0.0.1:{port}/", "data:", "blob:")
+    page.on("request", lambda request: None if request.url.startswith(own) else strange.append(request.url))
+    page.on("websocket", lambda opened: None if opened.url.startswith(own) else strange.append(opened.url))
+    return strange
+
+
+def label_three(page: Page) -> None:
+    """Label with both arrows and a grade, and undo once."""
+    page.locator(".labeller .text").click(timeout=PATIENCE_MS)
+    for key in ("ArrowRight", "ArrowRight", "u", "ArrowLeft", "6"):
+        page.keyboard.press(key)
+    expect(page.get_by_text("3 of 6")).to_be_visible()
+    expect(page.get_by_text("The first figures need 1 more at cold.")).to_be_visible()
+
+
+def test_in_jupyterlab(page: Page, tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "code", "id": name, "execution_count": None, "metadata": {}, "outputs": [], "source": source}
+        for name, source in (("label", LABEL + "labeller"), ("show", SHOW))
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "label.ipynb").write_text(json.dumps(notebook), "utf-8")
+    settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    for name, values in SETTINGS.items():
+        (settings / f"{name}.jupyterlab-settings").write_text(json.dumps(values), "utf-8")
+    port, token = free_port(), secrets.token_hex()
+    command = (
+        *("jupyter-lab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"),
+        *(f"--IdentityProvider.token={token}", f"--LabApp.user_settings_dir={tmp_path / 'settings'}"),
+        *("--LabApp.extension_manager=readonly", "--LabApp.news_url=", f"--ServerApp.root_dir={tmp_path}"),
+    )
+    with running(tmp_path, command, port):
+        strange = listen(page, port)
+        page.goto(f"http://127.0.0.1:{port}/lab/tree/label.ipynb?token={token}")
+        page.locator(".jp-CodeCell .cm-content").first.click()
+        page.keyboard.press("Shift+Enter")
+        label_three(page)
+        page.locator(".jp-CodeCell .cm-content").nth(1).click()
+        page.keyboard.press("Shift+Enter")
+        expect(page.get_by_text(LABELLED)).to_be_visible()
+        # a digit is also JupyterLab's key for a heading
+        assert page.locator(".jp-MarkdownCell").count() == 0
+        assert strange == []
+
+
+def test_in_marimo(page: Page, tmp_path: Path) -> None:
+    indented = "".join(f"    {line}\n" for line in LABEL.replace("labeller = ", "made = ").splitlines())
+    (tmp_path / "label.py").write_text(
+        MARIMO.format(label=indented).replace("anywidget(labeller)", "anywidget(made)"), "utf-8"
+    )
+    port, token = free_port(), secrets.token_hex()
+    command = ("marimo", "run", "label.py", "--headless", "--host", "127.0.0.1", "--port", str(port))
+    with running(tmp_path, (*command, "--token-password", token), port):
+        strange = listen(page, port)
+        page.goto(f"http://127.0.0.1:{port}/?access_token={token}")
+        label_three(page)
+        expect(page.get_by_text("[1.0, 0.0, 0.67]")).to_be_visible()
+        assert strange == []
