@@ -18,8 +18,6 @@ from traitbench.corpus import Answer, Estimate
 
 __all__ = ["auroc", "learning_curve", "share"]
 
-_FEWEST_ROWS = 60  # pixels that a chart of one row needs besides its axis
-
 
 def auroc(*versions: Any) -> go.Figure:
     """Return the AUROC of every trait with its 95 % interval, of one or two versions or fitted estimators."""
@@ -58,8 +56,7 @@ def _metrics(version: Any) -> Metrics:
 
 
 def _label(version: Any) -> str:
-    number = getattr(version, "version_no", None)
-    return type(version).__name__ if number is None else f"v{number}"
+    return f"v{version.version_no}" if hasattr(version, "version_no") else f"{version.n_samples_:,} labels"
 
 
 def _series(version: Any) -> Series:
@@ -76,10 +73,11 @@ def _share(name: str, of: Estimate) -> Share:
 
 def _plain(figure: go.Figure) -> go.Figure:
     """Without the backgrounds of Plotly's own theme, and with a text colour that is readable on light and dark."""
+    figure.update_xaxes(automargin=True)
+    figure.update_yaxes(automargin=True)
     return figure.update_layout(
         template="none",
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": PALETTE.neutral},
-        margin={"b": _FEWEST_ROWS, "l": 48},
     )

@@ -67,3 +67,11 @@ class Explanation(Returned):
     decided_by: Stretch | None
     nearest: Nearest | None
     note: str | None
+
+    def with_text(self, content: str) -> "Explanation":
+        """Return the explanation with the `text` of every part of the content; parts that have theirs keep it."""
+        parts = [
+            part if part.text is not None else part.model_copy(update={"text": content[part.start : part.end]})
+            for part in self.parts
+        ]
+        return self.model_copy(update={"parts": parts})

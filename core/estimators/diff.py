@@ -12,7 +12,7 @@ from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.loading import load
 from traitbench.estimators.texts import read_texts
 from traitbench.html_pieces import Html as Html
-from traitbench.html_pieces import bar, bold, line, quoted, small, table, write_page
+from traitbench.html_pieces import bold, line, quoted, small, table, write_page
 from traitbench.scoring.version_pair import common_traits, score_pairs
 from traitbench.version_comparison import compared_text
 
@@ -64,7 +64,7 @@ class Diff:
             moved, sides = sum(each.delta != 0 for each in deltas), sum(each.side_changed for each in deltas)
             mean = fmean(each.delta for each in deltas)
             yield (
-                f"{key}: {moved} of {len(deltas)} scores change, by {mean:+.1f} points on average; {sides}"
+                f"{key}: {moved} of {len(deltas)} scores change (on average by {mean:+.1f} points); {sides}"
                 f" {'text changes' if sides == 1 else 'texts change'} sides."
             )
 
@@ -75,7 +75,7 @@ class Diff:
         order = sorted(range(len(self.texts)), key=lambda at: -_largest(self.changes[at]))
         rows = [row for at in order[:_MOST_ROWS] for row in self._rows(at)]
         left = len(order) - _MOST_ROWS
-        heads = ("text", "trait", "", "a", "", "b", "change", "")
+        heads = ("text", "trait", "a", "b", "change", "")
         return said + table(heads, rows) + small(f"{left:,} more texts changed less" if left > 0 else "")
 
     def _rows(self, at: int) -> Iterator[tuple[object, ...]]:
@@ -83,7 +83,7 @@ class Diff:
             text = Html(quoted(self.texts[at])) if place == 0 else ""
             sign = "▲" if each.delta > 0 else "▼" if each.delta < 0 else "■"
             side = bold("other side") if each.side_changed else ""
-            yield text, key, bar(each.a), each.a, bar(each.b), each.b, f"{sign} {each.delta:+d}", side
+            yield text, key, each.a, each.b, f"{sign} {each.delta:+d}", side
 
 
 def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:

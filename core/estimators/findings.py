@@ -1,7 +1,7 @@
 """What to check in labelled texts before a training: the findings of the sample doctor, worst first."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -32,15 +32,17 @@ class _Checked:
 class Findings:
     """The findings on labelled texts; `sample_ids` of a finding are rows, counted from 0. A person decides.
 
-    It is a sequence: `len(findings)`, `findings[0]`, `for finding in findings`.
+    `len(findings)`, `findings[0]` and `for finding in findings` work as for a list.
     """
 
     findings: tuple[Finding, ...]
     samples: int
-    texts: Sequence[str] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
 
     def __getitem__(self, place: int) -> Finding:
         return self.findings[place]
@@ -86,7 +88,7 @@ def check_samples(trait: LocalTrait, samples: Sequence[LocalSample], encoder: st
     vectors = vectors_of(found, {sample.content_sha256: sample.text for sample in samples})
     checked = [_Checked(each.id, each.trait, each.text, each.quality) for each in samples]
     X = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
-    return Findings(examine([trait], checked, X), len(samples), [each.text for each in samples])
+    return Findings(examine([trait], checked, X), len(samples))
 
 
 def _rows(finding: Finding) -> str:

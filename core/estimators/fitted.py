@@ -102,7 +102,9 @@ class Fitted:
             raise ValueError(f"This text cannot be explained: {problem}")
         left = {"nearest": None, "note": _NOT_COMPARED}
         reasons = explain(self.snapshot_, self.loaded_encoder().encode, text).traits
-        return {key: Explanation.model_validate(reasons[key].to_wire() | left) for key in self.trait_keys()}
+        return {
+            key: Explanation.model_validate(reasons[key].to_wire() | left).with_text(text) for key in self.trait_keys()
+        }
 
     def _positions(self, X: Any) -> NDArray[np.float64]:
         """(n, n_traits): positions in 0..1, the scores before rounding."""

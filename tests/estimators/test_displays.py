@@ -50,7 +50,8 @@ def test_a_score_card_shows_every_trait() -> None:
 
 def test_cards_and_explanations_draw_themselves(scorer: tb.Scorer) -> None:
     assert "warmth" in drawn(scorer.cards(TEXTS[:1])[0])
-    assert "Thank you so much" not in drawn(scorer.explain(TEXTS[0]))
+    words = re.sub("<[^>]*>", "", drawn(scorer.explain(TEXTS[0])))
+    assert TEXTS[0] in words
 
 
 def test_the_learning_curve_is_that_of_the_metrics(scorer: tb.Scorer) -> None:
@@ -142,7 +143,7 @@ def test_charts_show_the_figures(scorer: tb.Scorer) -> None:
     lines = tb.charts.learning_curve(scorer)
     measured = {point.auroc for point in scorer.learning_curve_.points}
     assert measured <= {y for trace in lines.data for y in trace.y}
-    with pytest.raises(ValueError, match=r"There is no trait 'x'\. The traits are: warmth"):
+    with pytest.raises(ValueError, match="There is no trait 'x'"):
         tb.charts.learning_curve(scorer, trait="x")
     answer = tb.share(TEXTS * 5, {row: NAMES[row % 16] for row in range(0, 80, 4)}, scorer=scorer, seed=1)
     assert 100 * answer.share.value in [x for trace in tb.charts.share(answer).data for x in trace.x]
