@@ -11,8 +11,7 @@ from traitbench.contract.comparisons import ComparedText
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.loading import load
 from traitbench.estimators.texts import read_texts
-from traitbench.html_pieces import Html as Html
-from traitbench.html_pieces import bold, line, quoted, small, table, write_page
+from traitbench.html_pieces import Html, bold, line, quoted, small, table, write_page
 from traitbench.scoring.version_pair import common_traits, score_pairs
 from traitbench.version_comparison import compared_text
 
@@ -102,11 +101,14 @@ def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:
     common = set(common_traits(one.snapshot_, other.snapshot_))
     keys = [key for key in one.trait_keys() if key in common and key in other.trait_keys()]
     if not keys:
-        raise ValueError(
-            f"They have no trait in common: {', '.join(one.trait_keys())}; {', '.join(other.trait_keys())}."
-        )
-    encoders = (each.loaded_encoder().encode for each in (one, other))
-    pairs = score_pairs(one.snapshot_, other.snapshot_, *encoders, checked)
+        known = (", ".join(each.trait_keys()) for each in (one, other))
+        raise ValueError(f"They have no trait in common: {'; '.join(known)}.")
+    encode_a, encode_b = one.loaded_encoder().encode, other.loaded_encoder().encode
+    pairs = [
+        pair
+        for first in range(0, len(checked), _AT_ONCE)
+        for pair in score_pairs(one.snapshot_, other.snapshot_, encode_a, encode_b, checked[first : first + _AT_ONCE])
+    ]
     changes = [compared_text(one.snapshot_, other.snapshot_, keys, index, pair) for index, pair in enumerate(pairs)]
     return Diff(keys, checked, changes, one.param_hash_ == other.param_hash_)
 

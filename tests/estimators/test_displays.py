@@ -81,7 +81,7 @@ def test_the_check_names_rows(scorer: tb.Scorer) -> None:
 def test_a_difference_of_two_scorers(scorer: tb.Scorer, tmp_path: Path) -> None:
     other = tb.Scorer("w", poles=("cold", "warm"), key="warmth", encoder="ngrams", effort="low", use_labels=False)
     other.fit(TEXTS[:-1], NAMES[:-1])
-    texts = [*TEXTS[:3], EVIL]
+    texts = [*TEXTS[:3], EVIL, *(f"{text} {number}" for number in range(5) for text in TEXTS)]
     changes = tb.diff(scorer, other, texts)
     frame = changes.to_frame()
     assert frame["a"].tolist() == scorer.score_texts(texts).tolist()
