@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.benchmarks import encoding, protocol, quality, training
+from tests.benchmarks import encoding, engines, protocol, quality, training
 from tests.benchmarks.__main__ import BENCHMARKS, write
 from tests.benchmarks.page import Measured, Table, publish
 from tests.benchmarks.scorers import METHODS
@@ -99,6 +99,12 @@ def test_training_and_encoding_are_timed() -> None:
     ways = encoding.measure(calls=2, texts=8, starts=False).figures["ways"]
     assert {"full", "layer4", "static"} <= {way["mode"] for way in ways}
     assert all(way["texts_per_second"] > 0 for way in ways)
+
+
+def test_the_udf_is_timed_in_every_mode() -> None:
+    figures = engines.measure(sizes=(2, 2, 8), rounds=1).figures
+    assert [*figures] == ["full", "layer4", "static"]
+    assert all(each["throughput_of_bare"] > 0 for each in figures.values())
 
 
 def test_the_page_names_every_script_and_shows_its_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,6 +41,7 @@ BENCHMARKS = (
     Benchmark("encoding"),
     Benchmark("score_latency"),
     Benchmark("batch"),
+    Benchmark("engines"),
     Benchmark("workbench", only_whole=True),
 )
 
