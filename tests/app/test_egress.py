@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -270,7 +270,7 @@ def commanded(started: Started, tracer: Tracer) -> dict[str, tuple[int, str, str
     return printed | {"mcp": started.run("mcp", stdin="".join(map(line, lines)), under=tracer.under())}
 
 
-def rpc(method: str, params: dict[str, object]) -> dict[str, object]:
+def rpc(method: str, params: Mapping[str, object]) -> dict[str, object]:
     """A request of the Model Context Protocol."""
     return {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
 
