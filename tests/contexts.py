@@ -17,6 +17,7 @@ from ulid import ULID
 
 from tests import postgres
 from tests.patience import PATIENCE_S
+from tests.size import sized
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -45,6 +46,8 @@ COLD = ("send the form", "your request was denied", "no reply is needed", "the d
 
 # For tests about SQLite's file, and for those that need no database.
 ON_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+# For tests that start processes and state the same on both databases.
+ON_BOTH_IN_SOAK = pytest.mark.parametrize("database", sized(["sqlite"], list(DATABASES)), indirect=True)
 
 _chosen = ["sqlite"]
 

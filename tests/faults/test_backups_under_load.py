@@ -124,7 +124,6 @@ def test_what_was_acknowledged_before_a_backup_is_in_it(settings: Settings, tmp_
             until(
                 lambda: acknowledged.versions and len(acknowledged.texts) == WRITERS,
                 what="the load to begin",
-                seconds=60,
             )
             for number in range(BACKUPS[database]):
                 trained = len(acknowledged.versions)

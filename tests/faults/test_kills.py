@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from tests.contexts import AUTHOR, COLD, ON_SQLITE, WARM, draft, opened, settled, trained_here, until
+from tests.contexts import AUTHOR, COLD, ON_BOTH_IN_SOAK, ON_SQLITE, WARM, draft, opened, settled, trained_here, until
+from tests.size import sized
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.lifecycle import models, samples, scores, training, versions
@@ -43,7 +44,7 @@ def _assert_trained_exactly_once(context: Context, handles: list[str]) -> None:
 
 # On PostgreSQL a service that returns has another name and takes over after 90 s: see `runs/test_engine`.
 @ON_SQLITE
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("end", sized([signal.SIGKILL], [signal.SIGKILL, signal.SIGTERM]))
 def test_a_service_that_ends_in_mid_training_takes_its_worker_along_and_comes_back_to_its_runs(
     settings: Settings, end: signal.Signals
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_service_that_is_killed_during_a_retrain_comes_back_to_it_and_judges_i
         assert len(samples.list_samples(context, AUTHOR, handle, pending=True).items) == 8
 
 
+@ON_BOTH_IN_SOAK
 def test_a_service_that_is_stopped_properly_goes_on_with_its_runs_later(settings: Settings) -> None:
     with opened(settings, runs=True) as context:
         handle = draft(context, warm=12, cold=12, words=16)
@@ -100,6 +102,7 @@ def test_a_service_that_is_stopped_properly_goes_on_with_its_runs_later(settings
         _assert_trained_exactly_once(context, [handle])
 
 
+@ON_BOTH_IN_SOAK
 def test_a_model_deleted_in_mid_training_stays_archived_without_a_version(settings: Settings) -> None:
     with opened(settings, runs=True) as context:
         handle, other = draft(context, warm=30, cold=30, words=40), draft(context, warm=2, cold=2)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import ColumnElement, func, select
 
-from tests.contexts import AUTHOR, draft, opened, settled, until
+from tests.contexts import AUTHOR, DATABASES, ON_BOTH_IN_SOAK, draft, opened, settled, until
 from tests.size import sized
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.scores import ScoreRequest
@@ -61,8 +61,17 @@ def _kill_worker(context: Context) -> None:
     until(lambda: worker.pid != dead, what="a new worker")
 
 
+# Each kind of run, each on one database; all on both in full.
+_RETUNE, _RETRAIN = (_search, "retune", "retune"), (_say, "retrain", "retrain_buffered")
+
+
 @pytest.mark.parametrize(
-    ("begin", "kind", "triggered_by"), [(_search, "retune", "retune"), (_say, "retrain", "retrain_buffered")]
+    ("database", "begin", "kind", "triggered_by"),
+    sized(
+        [("sqlite", *_RETRAIN), ("postgresql", *_RETUNE)],
+        [(database, *run) for database in DATABASES for run in (_RETUNE, _RETRAIN)],
+    ),
+    indirect=["database"],
 )
 def test_killed_in_the_middle_it_makes_its_version_once(
     settings: Settings, begin: Callable[[Context, str], None], kind: str, triggered_by: str
@@ -88,6 +97,7 @@ def test_killed_in_the_middle_it_makes_its_version_once(
             assert (model.last_operation.kind, model.last_operation.run_id) == (kind, second.run_id)
 
 
+@ON_BOTH_IN_SOAK
 def test_a_worker_learns_by_itself_what_has_waited_long_enough(settings: Settings) -> None:
     with opened(replace(settings, retrain_after_seconds=1), runs=True) as context:
         handle = draft(context, warm=4, cold=4)

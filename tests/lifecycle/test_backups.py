@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from tests.contexts import AUTHOR, DATABASES, ON_SQLITE, draft, fresh_settings, on, opened, settled, trained_here, until
+from tests.contexts import (
+    AUTHOR,
+    DATABASES,
+    ON_BOTH_IN_SOAK,
+    ON_SQLITE,
+    draft,
+    fresh_settings,
+    on,
+    opened,
+    settled,
+    trained_here,
+    until,
+)
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.lifecycle import keys, models, samples, scores, training, versions
@@ -97,6 +109,7 @@ def test_a_run_that_had_not_ended_is_executed_once_after_the_restore(file: Path,
         assert (model.last_operation.run_id, model.last_operation.status) == (before.run_id, "succeeded")
 
 
+@ON_BOTH_IN_SOAK
 def test_a_run_that_ended_after_the_backup_is_executed_again(source: Context, target: Settings, tmp_path: Path) -> None:
     """The run engine still has it as done; after the restore it has to run once more."""
     with opened(target, runs=True) as context:
