@@ -1,7 +1,8 @@
 """Which tests share a process of `make test`, and in which order: the longest first, so that none is left for the end.
 
 A folder whose tests share an expensive fixture (a trained world, a service with a worker) is one piece of work for each
-database, so that the fixture is set up once. Everywhere else a file is one piece.
+database, so that the fixture is set up once. Files of such a folder that need little of it, or that would make the
+piece too long, are pieces of their own, for each database. Everywhere else a file is one piece.
 """
 
 import re
@@ -35,17 +36,26 @@ LONGEST = (
     "tests/pages",
 )
 TOGETHER = ("tests/browser", "tests/contract", "tests/lifecycle", "tests/retention", "tests/states", "tests/store")
+APART = (
+    "tests/browser/test_openid.py",
+    "tests/browser/test_sign_in.py",
+    "tests/lifecycle/test_backups.py",
+    "tests/lifecycle/test_forking.py",
+    "tests/lifecycle/test_holding.py",
+    "tests/lifecycle/test_promotion.py",
+    "tests/retention/test_marker.py",
+)
 _DATABASE = re.compile(r"[\[-](sqlite|postgresql)[\]-]")
 
 
 def piece(nodeid: str) -> str:
     """The piece of work that a test belongs to."""
     file = nodeid.partition("::")[0]
-    folder = next((folder for folder in TOGETHER if file.startswith(f"{folder}/")), None)
-    if folder is None:
+    shared = file if file in APART else next((each for each in TOGETHER if file.startswith(f"{each}/")), None)
+    if shared is None:
         return file
     database = _DATABASE.search(nodeid)
-    return f"{folder} {database[1] if database else ''}".rstrip()
+    return f"{shared} {database[1] if database else ''}".rstrip()
 
 
 def longest_first(items: list[pytest.Item]) -> None:

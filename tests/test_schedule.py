@@ -9,7 +9,7 @@ from tests import schedule
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("path", sorted({*schedule.LONGEST, *schedule.TOGETHER}))
+@pytest.mark.parametrize("path", sorted({*schedule.LONGEST, *schedule.TOGETHER, *schedule.APART}))
 def test_what_begins_first_exists(path: str) -> None:
     assert (ROOT / path).exists()
 
@@ -20,6 +20,7 @@ def test_what_begins_first_exists(path: str) -> None:
         ("tests/store/test_runs.py::test_a_run[sqlite]", "tests/store sqlite"),
         ("tests/store/test_runs.py::test_a_run[3-postgresql-a]", "tests/store postgresql"),
         ("tests/store/test_runs.py::test_a_run", "tests/store"),
+        ("tests/lifecycle/test_backups.py::test_a_backup[sqlite]", "tests/lifecycle/test_backups.py sqlite"),
         ("tests/faults/test_kills.py::test_a_kill[sqlite]", "tests/faults/test_kills.py"),
     ],
 )
