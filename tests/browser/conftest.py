@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from tests.app.processes import Started, running
 from tests.patience import PATIENCE_MS
@@ -64,11 +64,22 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
     browser.close()
 
 
+@pytest.fixture(scope="package")
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """One profile with one cache: a new profile would fetch and compile Streamlit's scripts anew."""
+    profile = browser.new_context(viewport={"width": 1440, "height": 1000})
+    profile.set_default_timeout(PATIENCE_MS)
+    yield profile
+    profile.close()
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A fresh window."""
-    context = browser.new_context(viewport={"width": 1440, "height": 1000})
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
+def page(profile: BrowserContext) -> Iterator[Page]:
+    """A fresh window, of somebody whom no page knows."""
+    page = profile.new_page()
     yield page
-    context.close()
+    for each in profile.pages:
+        if each.url.startswith("http"):
+            each.evaluate("localStorage.clear()")
+        each.close()
+    profile.clear_cookies()

@@ -1,13 +1,16 @@
 """Selected tabs, options and main buttons have a contrast of at least 4.5 to 1 in both themes (WCAG 2, AA)."""
 
+from typing import Literal
+
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Page
 
 from tests.app.processes import Started
 from tests.browser.conftest import SETTLED
-from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
+
+Theme = Literal["light", "dark"]
 
 _RATIO = """elements => elements.map(element => {
   const parsed = colour => {
@@ -30,17 +33,14 @@ _SELECTED = "button[data-variant][data-selected], [role=tab][aria-selected=true]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_is_selected_can_be_read(browser: Browser, with_a_model: Started, theme: str) -> None:
+def test_what_is_selected_can_be_read(page: Page, with_a_model: Started, theme: Theme) -> None:
     found: dict[str, float] = {}
-    context = browser.new_context(color_scheme="dark" if theme == "dark" else "light")
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
+    page.emulate_media(color_scheme=theme)
     for address, expected in (("", ("New model",)), ("model?model=demo.headlines&part=Call+it", ("Call it", "curl"))):
         page.goto(f"{with_a_model.base_url}/{address}")
         page.locator(SETTLED).wait_for()
         for words in expected:
             page.locator(_SELECTED).filter(has_text=words).first.wait_for()
         found |= dict(page.eval_on_selector_all(_SELECTED, _RATIO))
-    context.close()
     assert len(found) >= 3, found
     assert {words: round(ratio, 2) for words, ratio in found.items() if ratio < 4.5} == {}
