@@ -1,15 +1,29 @@
-"""The command line where no service runs: settings, keys, and what is asked wrongly."""
+"""The command line where no service runs: settings, keys, and what is asked wrongly.
+
+What ends before anything starts is called within this process; the rest is the real command.
+"""
 
 import json
 import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tests.app.processes import run
 from tests.conftest import free_port
+from traitbench.app.cli import main
 
 SECRET = re.compile(r"tb[as]_[0-9A-Za-z]{49}\n")
+
+
+def call(home: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command within this process; what it does not catch is raised here."""
+    given = {"TRAITBENCH_HOME": str(home), "TRAITBENCH_PORT": "0", **environment}
+    done = CliRunner().invoke(main, arguments, env=given)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout, done.stderr
 
 
 def test_keys_are_issued_listed_and_revoked_without_a_service(tmp_path: Path) -> None:
@@ -18,15 +32,15 @@ def test_keys_are_issued_listed_and_revoked_without_a_service(tmp_path: Path) ->
     code, secret, err = run(home, *create)
     assert (code, err) == (0, "")
     assert SECRET.fullmatch(secret)
-    code, listed, _ = run(home, "key", "list")
+    code, listed, _ = call(home, "key", "list")
     heads, row = listed.splitlines()
     assert heads.split() == ["ID", "KEY", "SCOPE", "NAMESPACES", "STATE", "LAST", "USED", "NAME"]
     assert row.split()[1:] == [f"{secret[:10]}…", "authoring", "mine,ours", "active", "never", "CI"]
     assert secret.strip() not in listed
     key_id = row.split()[0]
-    assert run(home, "key", "revoke", key_id) == (0, f"{key_id} is revoked.\n", "")
-    assert "revoked" in run(home, "key", "list")[1]
-    listed = json.loads(run(home, "key", "list", "--json")[1])
+    assert call(home, "key", "revoke", key_id) == (0, f"{key_id} is revoked.\n", "")
+    assert "revoked" in call(home, "key", "list")[1]
+    listed = json.loads(call(home, "key", "list", "--json")[1])
     assert (listed["id"], listed["namespaces"], listed["revoked_at"] is None) == (key_id, ["mine", "ours"], False)
     assert secret.strip() not in str(listed)
 
@@ -47,16 +61,15 @@ def test_keys_are_issued_listed_and_revoked_without_a_service(tmp_path: Path) ->
 def test_what_cannot_be_done_is_told_in_a_sentence(
     tmp_path: Path, arguments: list[str], code: int, sentence: str
 ) -> None:
-    got, out, err = run(tmp_path / "home", *arguments)
+    got, out, err = call(tmp_path / "home", *arguments)
     assert (got, out) == (code, "")
     assert sentence in err
-    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("arguments", [["models", "list"], ["train", "a.b"], ["score", "a.b", "text"]])
 def test_without_a_service_the_verbs_say_so_and_exit_2(tmp_path: Path, arguments: list[str]) -> None:
     port = free_port()
-    code, out, err = run(tmp_path / "home", *arguments, TRAITBENCH_PORT=str(port))
+    code, out, err = call(tmp_path / "home", *arguments, TRAITBENCH_PORT=str(port))
     assert (code, out) == (2, "")
     assert f"The service at http://127.0.0.1:{port} does not answer; start it with `traitbench`" in err
 
@@ -73,10 +86,9 @@ def test_without_a_service_the_verbs_say_so_and_exit_2(tmp_path: Path, arguments
 def test_a_setting_that_cannot_be_used_is_named_and_exits_2(
     tmp_path: Path, variable: str, value: str, arguments: list[str]
 ) -> None:
-    code, out, err = run(tmp_path / "home", *arguments, **{variable: value})
+    code, out, err = call(tmp_path / "home", *arguments, **{variable: value})
     assert (code, out) == (2, "")
     assert value in err
-    assert "Traceback" not in err
 
 
 def test_a_home_that_cannot_be_used_is_named_with_a_way_out(tmp_path: Path) -> None:
@@ -100,7 +112,7 @@ def test_a_database_that_does_not_answer_is_named(tmp_path: Path, command: list[
 
 @pytest.mark.parametrize("url", ["oracle", "mysql://u:hidden@host/name", "postgresql://u:hidden@host:port/name"])
 def test_a_database_that_cannot_be_used_is_a_setting_that_is_wrong(tmp_path: Path, url: str) -> None:
-    code, out, err = run(tmp_path / "home", "key", "list", TRAITBENCH_DATABASE_URL=url)
+    code, out, err = call(tmp_path / "home", "key", "list", TRAITBENCH_DATABASE_URL=url)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert "TRAITBENCH_DATABASE_URL" in err
@@ -119,14 +131,14 @@ def test_the_own_key_is_never_sent_to_another_service(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / "first.key").write_text("tba_secret")
-    code, _, err = run(home, "models", "list", TRAITBENCH_API_URL=f"http://127.0.0.1:{free_port()}")
+    code, _, err = call(home, "models", "list", TRAITBENCH_API_URL=f"http://127.0.0.1:{free_port()}")
     assert code == 2
     assert "TRAITBENCH_API_KEY" in err
 
 
 def test_an_address_that_is_none_is_named(tmp_path: Path) -> None:
     remote = {"TRAITBENCH_API_URL": "somewhere", "TRAITBENCH_API_KEY": "tba_key"}
-    code, out, err = run(tmp_path / "home", "models", "list", **remote)
+    code, out, err = call(tmp_path / "home", "models", "list", **remote)
     assert (code, out) == (2, "")
     assert "'somewhere' is not the address of a service" in err
 

@@ -54,7 +54,7 @@ def _models(world: World) -> None:
 
 def test_no_input_finds_a_fault(fuzzed: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = {"TRAITBENCH_API_KEY": fuzzed.secrets["authoring"]}
-    report = run("fuzzing.toml", fuzzed, tmp_path, given, examples=sized(2, 64))
+    report = run("fuzzing.toml", fuzzed, tmp_path, given, examples=sized(1, 64))
     with capsys.disabled():
         print(f"\nSchemathesis {report['schemathesis_version']}, inputs: {summary(report)}")  # noqa: T201
     assert report["operations"]["tested"] == sum(len(methods) for methods in fuzzed.described["paths"].values())
@@ -67,7 +67,7 @@ def test_no_walk_along_the_links_finds_a_fault(
         world.bring_in(f"walk.{name}", world.bundles[name])
     (tmp_path / "bundle.json").write_text(json.dumps(signed(world.bundles["ready"])), encoding="utf-8")
     given = {"TRAITBENCH_API_KEY": world.issue("authoring", "walk"), "TRAITBENCH_BUNDLE": str(tmp_path / "bundle.json")}
-    report = run("walking.toml", world, tmp_path, given, examples=sized(6, 120))
+    report = run("walking.toml", world, tmp_path, given, examples=sized(4, 120))
     with capsys.disabled():
         print(f"\nSchemathesis {report['schemathesis_version']}, walks: {summary(report)}")  # noqa: T201
 

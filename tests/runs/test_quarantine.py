@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.contexts import ON_SQLITE, until
+from tests.contexts import ON_BOTH_IN_SOAK, ON_SQLITE, until
 from tests.runs.conftest import ROOT, Yard
 from traitbench.contract.models import LastOperation
 from traitbench.lifecycle import model_runs, rules
@@ -71,6 +71,7 @@ def _blamed(yard: Yard, model_id: int, run_id: str, cause: Cause, *places: WorkI
     return yard.run(run_id).status
 
 
+@ON_BOTH_IN_SOAK
 def test_a_text_that_crashes_its_worker_is_named_and_every_other_run_succeeds(poisoned: Yard) -> None:
     bad_model, bad, sample_id = _trainable(poisoned, poison=POISON)
     good = [_trainable(poisoned)[1] for _ in range(3)]

@@ -392,7 +392,7 @@ def _walks(walks: int, steps: int) -> settings:
 
 
 def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_says(still: Environment) -> None:
-    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=sized(5, 100), steps=26))  # type: ignore[arg-type]
+    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=sized(3, 100), steps=26))  # type: ignore[arg-type]
 
 
 @ON_SQLITE  # like the service of the session

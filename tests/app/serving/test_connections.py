@@ -24,6 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from tests.app.processes import Started, eventually, serving
 from tests.conftest import COLD, WARM
 from tests.patience import PATIENCE_S
+from tests.size import sized
 from traitbench.app.serving.connections import (
     LARGEST_HEAD,
     LONGEST_URL,
@@ -309,7 +310,10 @@ def test_the_bound_follows_from_the_files_that_may_be_open() -> None:
 # ---- the real processes ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=[("serve",), ()], ids=["traitbench serve", "traitbench"])
+# Both commands serve in the same way; the second serves the workbench too.
+@pytest.fixture(
+    scope="module", params=sized([()], [(), ("serve",)]), ids=lambda words: " ".join(("traitbench", *words))
+)
 def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """Begun with few files, as a desk gives them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
