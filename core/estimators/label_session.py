@@ -51,6 +51,7 @@ Vectors = NDArray[np.float32]
 class Learner(Protocol):
     """What a session asks of a scorer."""
 
+    param_hash_: str
     auroc_: float | None
     auroc_interval_: tuple[float, float] | None
 

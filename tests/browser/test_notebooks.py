@@ -113,7 +113,7 @@ def label_three(page: Page) -> None:
 
 
 def test_in_jupyterlab(page: Page, tmp_path: Path) -> None:
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "id": name, "execution_count": None, "metadata": {}, "outputs": [], "source": source}
         for name, source in (("label", LABEL + "labeller"), ("show", SHOW))
     ]

@@ -15,7 +15,7 @@ TEXT = 'She said "thank you" \\ twice.'
 
 def outputs_of(source: str, folder: Path) -> str:
     """What a notebook shows when it runs."""
-    notebook = nbformat.reads(source, as_version=4)
+    notebook = nbformat.reads(source, as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(notebook)
     NotebookClient(
         notebook, timeout=int(PATIENCE_S), kernel_name="python3", resources={"metadata": {"path": folder}}

@@ -44,7 +44,7 @@ def check(printed: str, service: Service, client: Traitbench) -> None:
 
 
 def test_the_tour_for_jupyter_runs(service: Service, there: Traitbench, tmp_path: Path) -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     NotebookClient(
         notebook, timeout=int(PATIENCE_S), kernel_name="python3", resources={"metadata": {"path": tmp_path}}
     ).execute()
