@@ -311,16 +311,14 @@ def test_the_bound_follows_from_the_files_that_may_be_open() -> None:
 
 
 # Both commands serve in the same way; the second serves the workbench too.
-@pytest.fixture(
-    scope="module", params=sized([()], [(), ("serve",)]), ids=lambda words: " ".join(("traitbench", *words))
-)
+@pytest.fixture(scope="module", params=sized(["traitbench"], ["traitbench", "traitbench serve"]))
 def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """Begun with few files, as a desk gives them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:
         home = tmp_path_factory.mktemp("connections")
-        with serving(home, *request.param) as process:
+        with serving(home, *request.param.split()[1:]) as process:
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4_096), hard))
             yield process
     finally:
