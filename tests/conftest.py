@@ -19,6 +19,7 @@ import uvicorn
 from xdist.remote import Producer
 
 from tests import postgres, schedule
+from tests.contexts import link_cache
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
@@ -117,8 +118,9 @@ def _no_settings_from_outside() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """An empty home and a free port."""
+    """A home with nothing but what is made from the encoder's weights, and a free port."""
     home: Path = tmp_path_factory.mktemp("home")
+    link_cache(home)
     return Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port())
 
 
