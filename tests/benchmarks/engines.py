@@ -65,7 +65,7 @@ def _compared(path: Path, mode: str, size: int, rounds: int) -> tuple[float, flo
     """(bare, UDF): the best of the rounds, because other work on the machine only ever adds to a round."""
     udf, encoder = UDF(path, mode), kept.encoder()
     udf(texts_of(8)), encoder.encode(texts_of(8), mode=mode)
-    bare, whole = [], []
+    bare, whole = list[float](), list[float]()
     for number in range(rounds):
         texts = texts_of(size, seed=number)
         batch = pa.record_batch({"text": texts})

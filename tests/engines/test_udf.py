@@ -16,7 +16,7 @@ import pytest
 import traitbench as tb
 from tests.engines.conftest import TEXTS, Exported
 from traitbench.engines import loaded
-from traitbench.scoring.snapshot import ModeNotTrained
+from traitbench.scoring.snapshot import ModeNotTrained, Snapshot
 
 ODD = [None, "", " \n", "a\x00b", "https://example.org/letter"]
 
@@ -94,7 +94,12 @@ def test_a_text_with_too_many_words_says_so(exported: Exported) -> None:
 def test_a_process_loads_once_even_in_many_threads(exported: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[tb.UDF] = []
     snapshot = tb.UDF._snapshot
-    monkeypatch.setattr(tb.UDF, "_snapshot", lambda udf: [read.append(udf), snapshot(udf)][1])
+
+    def counted(udf: tb.UDF) -> Snapshot:
+        read.append(udf)
+        return snapshot(udf)
+
+    monkeypatch.setattr(tb.UDF, "_snapshot", counted)
     monkeypatch.setattr(loaded, "_loaded", {})
     content = pickle.dumps(tb.UDF(exported.path, "static", traits=["Warmth"]))
     with ThreadPoolExecutor(8) as pool:
