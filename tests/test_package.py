@@ -125,7 +125,7 @@ def brought(requirements: list[str]) -> set[str]:
 @pytest.mark.parametrize("module", EXTRA_OF)
 def test_the_extra_of_a_module_brings_it(module: str) -> None:
     names = {canonicalize_name(name) for name in packages_distributions()[module]}
-    through = {"starlette": "fastapi", "httptools": "uvicorn", "traitlets": "anywidget"}
+    through = {"starlette": "fastapi", "mcp_types": "mcp", "httptools": "uvicorn", "traitlets": "anywidget"}
     expected = {through[module]} if module in through else names
     assert expected & brought(EXTRAS[EXTRA_OF[module]])
 

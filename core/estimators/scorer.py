@@ -289,7 +289,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         return figures
 
     def _labelling_encoder(self) -> Encoder:
-        return self._encoder() if hasattr(self, "snapshot_") else find_encoder(self.encoder)
+        return self.loaded_encoder() if hasattr(self, "snapshot_") else find_encoder(self.encoder)
 
     def _label_axis(self) -> NDArray[np.float32] | None:
         axes = label_axes(self._labelling_encoder(), read_settings().cache)

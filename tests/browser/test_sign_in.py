@@ -161,12 +161,12 @@ def test_a_batch_is_seen_by_its_owner_only(
     stranger.goto(link)
     stranger.wait_for_selector(SETTLED)
     stranger.goto(page.url)
-    expect(stranger.get_by_text("These results were discarded, or are not yours to see")).to_be_visible()
+    expect(stranger.get_by_text("These results were discarded, or they belong to someone else")).to_be_visible()
     stranger.wait_for_selector(SETTLED)
     assert "secret headline" not in stranger.content()
     page.reload()
     page.wait_for_selector(SETTLED)
-    assert page.get_by_text("These results were discarded, or are not yours to see").count() == 0
+    assert page.get_by_text("These results were discarded, or they belong to someone else").count() == 0
 
 
 def test_a_wrong_secret_is_refused_and_too_many_are_not_even_looked_at(

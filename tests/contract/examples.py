@@ -75,6 +75,7 @@ def story(send: Sent, world: World) -> None:
     ask("traits.discover", copy, body={"effort": "low"})
     wait(world, COPY)
     ask("samples.synthesize", copy, body={"synth_type": "diversify", "effort": "low"})
+    wait(world, COPY)
     ask("models.train", on, body={"effort": "low"})
     wait(world, HANDLE)
     ask("models.train", on, body={"effort": "low"})
