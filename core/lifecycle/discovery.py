@@ -1,7 +1,8 @@
 """Discovery: `start` queues a run, `run` finds axes among a draft's texts and attaches them as intrinsic traits.
 
-It needs a draft with enough different texts; their labels do not matter. Existing traits stay, including those of an
-earlier discovery, and count as known: new axes differ from them.
+It needs a draft with enough different texts; their labels do not matter. The new traits are suggestions: the next
+discovery replaces those that nobody has touched. All other traits stay and count as known, so new axes differ from
+them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,16 +18,24 @@ from traitbench.contract.models import RunStarted
 from traitbench.contract.traits import DiscoverRequest
 from traitbench.encoders import Encoder
 from traitbench.errors import InsufficientSamples
-from traitbench.lifecycle import access, derivations, rules
+from traitbench.lifecycle import access, derivations, model_runs, rules, suggestions
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.encoding import ENCODING, encoded
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.timeline import Timeline
 from traitbench.scoring import cost
-from traitbench.scoring.discover import FEWEST_TEXTS, MOST_TEXTS, DiscoveredTrait, InsufficientTexts, pole_difference
+from traitbench.scoring.discover import (
+    FEWEST_TEXTS,
+    MOST_TEXTS,
+    DiscoveredTrait,
+    Discovery,
+    InsufficientTexts,
+    Rejected,
+    pole_difference,
+)
 from traitbench.scoring.discover import discover as find_axes
-from traitbench.store import models, samples, traits
+from traitbench.store import models, runs, samples, traits
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 from traitbench.store.traits import Axis, TraitRow
@@ -83,11 +92,15 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
 
 @dataclass(frozen=True)
 class _Pool:
-    """The draft when the run started. It cannot change meanwhile, because a busy model cannot be edited."""
+    """The draft when the run started. It cannot change meanwhile, because a busy model cannot be edited.
+
+    `traits` are those that stay, and `replaced` the suggestions that do not.
+    """
 
     model: ModelRow
     labels: Sequence[samples.Label]
     traits: Sequence[TraitRow]
+    replaced: Sequence[traits.Discovered]
     axes: Mapping[int, Axis]
 
 
@@ -95,13 +108,13 @@ def _pool(connection: Connection, model_id: int) -> _Pool:
     model = models.find_by_id(connection, model_id)
     if model is None:
         raise Fenced(model_id)
-    labels, rows = samples.labels(connection, model_id), traits.rows(connection, model_id)
-    return _Pool(model, labels, rows, traits.axes(connection, model_id))
+    replaced = suggestions.untouched(connection, model_id)
+    leaving = {trait.id for trait in replaced}
+    stay = [row for row in traits.rows(connection, model_id) if row.id not in leaving]
+    return _Pool(model, samples.labels(connection, model_id), stay, replaced, traits.axes(connection, model_id))
 
 
-def _find(
-    engine: Engine, encoder: Encoder, effort: str, pool: _Pool, known: Mapping[str, Vector]
-) -> tuple[DiscoveredTrait, ...]:
+def _find(engine: Engine, encoder: Encoder, effort: str, pool: _Pool, known: Mapping[str, Vector]) -> Discovery:
     chosen = _chosen(pool.labels)
     with reading(engine) as connection:
         texts = samples.texts(connection, [label.id for label in chosen])
@@ -151,25 +164,38 @@ def _direction(encoder: Encoder, pool: _Pool, trait: TraitRow, vectors: Mapping[
     return pole_difference(X, np.array([label.quality for label in own], np.float64))
 
 
-def _finish(
-    connection: Connection, encoder: Encoder, execution: Execution, pool: _Pool, discovered: Sequence[DiscoveredTrait]
-) -> None:
+def _finish(connection: Connection, encoder: Encoder, execution: Execution, pool: _Pool, discovery: Discovery) -> None:
     # Lock the model first, then the run: a deletion locks them in the same order.
-    model = models.hold_by_id(connection, pool.model.id)
-    attached = discovered[: max(0, execution.run.options["max_traits"] - len(pool.traits))]
-    execution.succeed(connection, phase="discovering", total=1, notes=_notes(discovered, attached))
+    model, run = models.hold_by_id(connection, pool.model.id), execution.run
+    attached = discovery.traits[: max(0, run.options["max_traits"] - len(pool.traits))]
+    execution.succeed(connection, phase="discovering", total=1, notes=_notes(discovery, attached))
     if model is None or model.state != "busy":
-        raise Fenced(execution.run.id)
+        raise Fenced(run.id)
+    for trait in pool.replaced:
+        traits.remove(connection, trait.id)
     traits.add(connection, model.id, list(_rows(pool, attached, encoder, execution)))
+    runs.change_key(connection, run.id, model_runs.run_key(connection, model.id, "discover", effort=run.effort))
     models.move(connection, model, "draft", now=rules.now())
 
 
-def _notes(discovered: Sequence[DiscoveredTrait], attached: Sequence[DiscoveredTrait]) -> list[str]:
+def _notes(discovery: Discovery, attached: Sequence[DiscoveredTrait]) -> list[str]:
     """Notes on the outcome for a person."""
-    if not discovered:
-        return ["No axis was found that repeats in both halves of the texts and that words can describe."]
-    left = len(discovered) - len(attached)
-    return [f"Left out {left} of {len(discovered)} axes: the model has reached its limit of traits."] if left else []
+    if not discovery.traits:
+        return [_why_none(discovery.rejected)]
+    left, of = len(discovery.traits) - len(attached), len(discovery.traits)
+    return [f"Left out {left} of {of} axes: the model has reached its limit of traits."] if left else []
+
+
+def _why_none(rejected: Rejected) -> str:
+    if not rejected.candidates:
+        return "No axis was found: the texts do not differ beyond what the existing traits cover."
+    reasons = (
+        (rejected.unstable, "did not appear in both halves of the texts"),
+        (rejected.unexplained, "could not be predicted from words"),
+        (rejected.repeated, "repeated an existing trait"),
+    )
+    why = ", ".join(f"{number} {reason}" for number, reason in reasons if number)
+    return f"No axis was found. Of {rejected.candidates} candidates, {why}. More texts, or more varied ones, may help."
 
 
 def _rows(

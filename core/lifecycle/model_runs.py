@@ -2,7 +2,8 @@
 
 Two runs of a model with the same key do the same work. A training is matched only while it is live, when traits and
 samples cannot change, so its key contains neither. Discovery and synthesis are also matched after they have succeeded.
-Samples never change and ids are never reused, so the ids stand for the samples.
+Samples never change and ids are never reused, so the ids stand for the samples. The same holds for suggestions. A
+discovery replaces them, so it sets its key to that of a repeat when it succeeds.
 
 A model whose run fails keeps everything it had.
 
@@ -18,7 +19,7 @@ from sqlalchemy import Connection
 from ulid import ULID
 
 from traitbench.contract.models import OperationKind, RunStarted
-from traitbench.lifecycle import rules
+from traitbench.lifecycle import rules, suggestions
 from traitbench.runs import Queue
 from traitbench.store import models, runs, samples, traits
 from traitbench.store.models import ModelRow
@@ -82,6 +83,10 @@ def _samples(connection: Connection, model_id: int) -> str:
     return _digest(samples.training_ids(connection, model_id))
 
 
+def _suggestions(connection: Connection, model_id: int) -> str:
+    return _digest([trait.id for trait in suggestions.untouched(connection, model_id)])
+
+
 def _traits(connection: Connection, model_id: int) -> str:
     return _digest([vars(trait) for trait in traits.rows(connection, model_id)])
 
@@ -102,6 +107,6 @@ def state_after(run: runs.RunRow, model: ModelRow) -> Literal["draft", "ready", 
 
 
 _DIGESTS: Mapping[OperationKind, Mapping[str, Digest]] = {
-    "discover": {"samples": _samples},
+    "discover": {"samples": _samples, "suggestions": _suggestions},
     "synthesize": {"samples": _samples, "traits": _traits},
 }

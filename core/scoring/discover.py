@@ -86,6 +86,28 @@ class DiscoveredTrait:
     anchor_negative: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Rejected:
+    """How many candidates there were, and how many were dropped for each reason.
+
+    `unstable`: not found again in both halves of the texts. `unexplained`: held-out words do not predict the side.
+    `repeated`: nearly the same scores as an existing trait or a better candidate.
+    """
+
+    candidates: int = 0
+    unstable: int = 0
+    unexplained: int = 0
+    repeated: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Discovery:
+    """The axes that were found, the most promising first, and what happened to the other candidates."""
+
+    traits: tuple[DiscoveredTrait, ...]
+    rejected: Rejected
+
+
 def discover(
     X: NDArray[np.float32],
     texts: Sequence[str],
@@ -96,8 +118,8 @@ def discover(
     effort: str,
     taken: Sequence[str] = (),
     words: bool = True,
-) -> tuple[DiscoveredTrait, ...]:
-    """The axes of vectors (n, d) and their texts, the most promising first; empty if none qualifies.
+) -> Discovery:
+    """The axes of vectors (n, d) and their texts.
 
     `quality` (n,) orients an axis so that better samples are at its positive end, NaN for no quality. `known` (m, d)
     are directions of existing traits, see `pole_difference`. Names in `taken` are avoided. Without `words`, names do
@@ -107,8 +129,8 @@ def discover(
         pool = _pool(X, texts, ids, quality)
         if (distinct := len(np.unique(pool.groups))) < FEWEST_TEXTS:
             raise InsufficientTexts(distinct)
-        candidates = _candidates(pool, _directions(known, X.shape[1]), EFFORTS[effort])
-    return tuple(_named(pool, candidates, set(taken), words))
+        candidates, rejected = _candidates(pool, _directions(known, X.shape[1]), EFFORTS[effort])
+    return Discovery(tuple(_named(pool, candidates, set(taken), words)), rejected)
 
 
 def pole_difference(X: NDArray[np.float32], y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -187,8 +209,8 @@ def _directions(known: NDArray[np.floating], d: int) -> Floats:
     return basis
 
 
-def _candidates(pool: _Pool, known: Floats, effort: Effort) -> list[_Candidate]:
-    """The candidates that pass all checks, best first, without near copies of one another."""
+def _candidates(pool: _Pool, known: Floats, effort: Effort) -> tuple[list[_Candidate], Rejected]:
+    """The candidates that pass all checks, best first, without near copies of one another; and the others, counted."""
     rest = pool.X - (pool.X @ known.T) @ known
     axes = _principal(rest, min(effort.candidates, max(2, len(rest) // 10)))
     stability, variance = _repeatability(pool, rest, axes, effort.splits)
@@ -206,7 +228,13 @@ def _candidates(pool: _Pool, known: Floats, effort: Effort) -> list[_Candidate]:
         if all(abs(_correlation(each.scores, other)) < _SAME_AXIS for other in seen):
             chosen.append(each)
             seen.append(each.scores)
-    return chosen[: effort.shown]
+    rejected = Rejected(
+        candidates=len(axes),
+        unstable=int((~steady).sum()),
+        unexplained=int(steady.sum()) - len(candidates),
+        repeated=len(candidates) - len(chosen),
+    )
+    return chosen[: effort.shown], rejected
 
 
 def _principal(X: Floats, count: int) -> Floats:

@@ -227,6 +227,11 @@ def succeed(connection: Connection, run_id: str, owner: str, *, progress: Mappin
     return _write(connection, run_id, owner, status="succeeded", progress=dict(progress), finished_at=now)
 
 
+def change_key(connection: Connection, run_id: str, run_key: str) -> None:
+    """Set the key of a run to what a repeat of it has from now on."""
+    connection.execute(update(tables.runs).where(_RUNS.id == run_id).values(run_key=run_key))
+
+
 def fail(
     connection: Connection, run_id: str, *, code: str, message: str, now: datetime, owner: str | None = None
 ) -> bool:

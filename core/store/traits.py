@@ -48,6 +48,7 @@ class Discovered:
 
     id: int
     key: str
+    aggregation: str
     given: Mapping[str, str]
     discovery: Mapping[str, Any] | None
 
@@ -80,12 +81,24 @@ def axis_fields(axis: Axis) -> dict[str, Any]:
 
 def discovered(connection: Connection, model_id: int) -> list[Discovered]:
     """The intrinsic traits of a model."""
-    columns = (_TRAITS.id, _TRAITS.key, *(_TRAITS[name] for name in _WORDS))
+    columns = (_TRAITS.id, _TRAITS.key, _TRAITS.aggregation, *(_TRAITS[name] for name in _WORDS))
     statement = select(*columns).where(_TRAITS.model_id == model_id, _TRAITS.discovery.is_not(None))
     return [
-        Discovered(row.id, row.key, {name: getattr(row, name) for name in _WORDS}, _discovery(connection, row.id))
-        for row in connection.execute(statement).all()
+        Discovered(
+            row.id,
+            row.key,
+            row.aggregation,
+            {name: getattr(row, name) for name in _WORDS},
+            _discovery(connection, row.id),
+        )
+        for row in connection.execute(statement.order_by(_TRAITS.id)).all()
     ]
+
+
+def with_samples(connection: Connection, model_id: int) -> set[int]:
+    """The ids of the traits that have samples, test samples included."""
+    statement = select(_SAMPLES.trait_id).where(_SAMPLES.model_id == model_id).distinct()
+    return set(connection.execute(statement).scalars())
 
 
 def _discovery(connection: Connection, trait_id: int) -> Mapping[str, Any] | None:

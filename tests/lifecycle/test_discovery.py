@@ -14,7 +14,7 @@ from traitbench.errors import DuplicateRun, InsufficientSamples, ModelArchived, 
 from traitbench.lifecycle import discovery, model_runs, models, samples, synthesis, training, traits, versions
 from traitbench.lifecycle.context import Context
 from traitbench.sample_data import demo_models
-from traitbench.scoring.discover import FEWEST_TEXTS
+from traitbench.scoring.discover import EFFORTS, FEWEST_TEXTS
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.store import models as stored
 from traitbench.store import runs
@@ -191,20 +191,68 @@ def test_only_a_draft_is_searched(working: Context, toned: str) -> None:
         discovery.start(working, AUTHOR, gone, DiscoverRequest())
 
 
-def test_a_later_discovery_adds_what_lies_beside_the_traits_that_are_there(working: Context) -> None:
+def test_a_later_discovery_replaces_the_suggestions_and_differs_from_the_traits_that_stay(working: Context) -> None:
     handle = _headlines(working)
     first = _discover(working, handle)
+    assert len(first) > 1
     traits.update(working, AUTHOR, handle, first[0].key, TraitUpdate(name="Taken up"))
-    both = _discover(working, handle, DiscoverRequest(effort="medium"))
-    assert [trait.key for trait in both[: len(first)]] == [trait.key for trait in first]
-    assert both[0].name == "Taken up"
-    assert len({trait.name for trait in both}) == len({trait.key for trait in both}) == len(both)
+    later = _discover(working, handle, DiscoverRequest(effort="medium"))
+    assert (later[0].key, later[0].name) == (first[0].key, "Taken up")
+    assert len(later) <= 1 + EFFORTS["medium"].shown
+    assert len({trait.name for trait in later}) == len({trait.key for trait in later}) == len(later)
     with reading(working.engine) as connection:
         model = stored.find(connection, handle)
         assert model is not None
         axes = np.array([axis.vector for axis in stored_traits.axes(connection, model.id).values()])
     alike = axes @ axes.T
-    assert np.abs(alike[len(first) :, : len(first)]).max(initial=0) < 1e-3
+    assert np.abs(alike[1:, :1]).max(initial=0) < 1e-3
+
+
+def test_deleted_suggestions_are_found_again_in_the_same_order_and_direction(working: Context) -> None:
+    handle = _headlines(working)
+    first, ids = _discover(working, handle), _trait_ids(working, handle)
+    for trait in first:
+        traits.delete(working, AUTHOR, handle, trait.key)
+    assert _discover(working, handle) == first
+    assert not ids & _trait_ids(working, handle)
+    with pytest.raises(DuplicateRun):
+        discovery.start(working, AUTHOR, handle, LOW)
+
+
+def test_a_trait_with_a_sample_or_chosen_as_the_main_trait_is_no_suggestion(working: Context) -> None:
+    handle = _headlines(working)
+    first = _discover(working, handle)
+    samples.add(
+        working,
+        AUTHOR,
+        handle,
+        SamplesCreate(samples=[SampleInput(trait=first[0].key, text="Ten facts.", quality=1.0)]),
+    )
+    models.update(working, AUTHOR, handle, ModelUpdate(main_trait=first[1].key))
+    later = _discover(working, handle)
+    assert [trait.name for trait in later[:2]] == [trait.name for trait in first[:2]]
+
+
+def _trait_ids(context: Context, handle: str) -> set[int]:
+    with reading(context.engine) as connection:
+        model = stored.find(connection, handle)
+        assert model is not None
+        return {row.id for row in stored_traits.rows(connection, model.id) if row.kind == "intrinsic"}
+
+
+def test_texts_that_share_no_difference_give_no_trait_and_the_reason(working: Context) -> None:
+    handle = draft(working)
+    unrelated = [
+        HEADLINES.samples[i]["text"] for i in np.random.default_rng(2).permutation(len(HEADLINES.samples))[:22]
+    ]
+    body = [SampleInput(trait="warmth", text=text, quality=0.5) for text in unrelated]
+    samples.add(working, AUTHOR, handle, SamplesCreate(samples=body))
+    assert _discover(working, handle) == []
+    done = models.get(working, AUTHOR, handle).last_operation
+    assert done is not None
+    assert done.progress is not None
+    assert done.progress.notes is not None
+    assert done.progress.notes[0].startswith("No axis was found. Of 2 candidates, ")
 
 
 def test_a_model_gets_no_more_traits_than_the_operator_allows(working: Context) -> None:

@@ -12,6 +12,7 @@ from traitbench.scoring.discover import (
     EFFORTS,
     FEWEST_TEXTS,
     DiscoveredTrait,
+    Discovery,
     InsufficientTexts,
     discover,
     pole_difference,
@@ -42,6 +43,9 @@ class Town:
     def find(
         self, effort: str = "high", *, known: NDArray[np.floating] | None = None, **more: object
     ) -> tuple[DiscoveredTrait, ...]:
+        return self.search(effort, known=known, **more).traits
+
+    def search(self, effort: str = "high", *, known: NDArray[np.floating] | None = None, **more: object) -> Discovery:
         return discover(
             self.X,
             self.texts,
@@ -113,7 +117,7 @@ def test_the_order_of_the_texts_changes_nothing() -> None:
         quality=town.quality[order],
         known=np.zeros((0, 12)),
         effort="high",
-    )
+    ).traits
     assert facts(again) == facts(town.find())
 
 
@@ -145,7 +149,10 @@ def test_better_samples_are_at_the_positive_end(better: int) -> None:
 def test_noise_has_no_axis() -> None:
     town = Town(n=200)
     town.X = np.random.default_rng(9).normal(size=(200, 40)).astype(np.float32)
-    assert town.find("max", known=np.zeros((0, 40))) == ()
+    discovery = town.search("max", known=np.zeros((0, 40)))
+    assert discovery.traits == ()
+    rejected = discovery.rejected
+    assert rejected.candidates == rejected.unstable + rejected.unexplained + rejected.repeated > 0
 
 
 def test_near_duplicates_count_as_one_text() -> None:
@@ -242,7 +249,7 @@ def test_in_real_texts_discovery_finds_what_people_had_labelled(handle: str, hid
         quality=np.full(len(labelled), np.nan),
         known=np.zeros((0, X.shape[1])),
         effort="high",
-    )
+    ).traits
     for key in hidden:
         own = [i for i, sample in enumerate(labelled) if sample["trait"] == key]
         y = np.array([labelled[i]["quality"] for i in own], np.float64)

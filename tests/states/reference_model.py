@@ -32,7 +32,10 @@ TABLE: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Trait:
-    """A trait; `discovered` are the words that discovery gave it, None if it is extrinsic or they were removed."""
+    """A trait; `discovered` are the words that discovery gave it, None if it is extrinsic or they were removed.
+
+    `origin` is the run that made it.
+    """
 
     name: str
     positive_label: str = "positive"
@@ -41,6 +44,7 @@ class Trait:
     aggregation: str = "mean"
     kind: str = "extrinsic"
     discovered: Mapping[str, str] | None = None
+    origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ class ReferenceModel:
             return code
         for key, trait in sent.items():
             old = self.traits.get(key)
-            self.traits[key] = replace(trait, kind=old.kind, discovered=old.discovered) if old else trait
+            self.traits[key] = replace(trait, **_made(old)) if old else trait
         return self._edited()
 
     def update_trait(self, key: str, fields: Mapping[str, Any]) -> str:
@@ -227,8 +231,9 @@ class ReferenceModel:
         return self._derive("synthesize", key, enough=bool(given) and (varied or synth_type == "from_traits"))
 
     def key_of_discovery(self, effort: str) -> tuple[Any, ...]:
-        """The key of a discovery: samples and effort."""
-        return ("discover", effort, tuple(self.samples))
+        """The key of a discovery: samples, effort and the traits that it would replace."""
+        replaced = tuple((key, trait.origin) for key, trait in self.traits.items() if self.untouched(key))
+        return ("discover", effort, tuple(self.samples), replaced)
 
     def key_of_synthesis(self, synth_type: str, effort: str) -> tuple[Any, ...]:
         """The key of a synthesis: samples, traits, type and effort."""
@@ -253,9 +258,12 @@ class ReferenceModel:
         self.prune()
 
     def discovered(self, traits: Mapping[str, Trait]) -> None:
-        """A discovery has added these traits."""
-        self._derived()
-        self.traits = dict(traits)
+        """A discovery has left the model with these traits; a repeat of it would replace its own."""
+        run = self._succeeded()
+        stay = {key: trait for key, trait in self.traits.items() if not self.untouched(key)}
+        self.traits = {key: trait if key in stay else replace(trait, origin=run.id) for key, trait in traits.items()}
+        self.derived[self.key_of_discovery(run.key[1])] = run.id
+        self.state = "draft"
 
     def synthesized(self, samples: Mapping[int, Sample]) -> None:
         """A synthesis has added these samples."""
@@ -482,6 +490,11 @@ class ReferenceModel:
 
     def _tags_of(self, number: int | None) -> list[str]:
         return sorted(name for name, tagged in self.tags.items() if tagged == number)
+
+
+def _made(trait: Trait) -> dict[str, Any]:
+    """What an edit of a trait does not change."""
+    return {"kind": trait.kind, "discovered": trait.discovered, "origin": trait.origin}
 
 
 def _words(trait: Trait) -> dict[str, str]:

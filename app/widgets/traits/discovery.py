@@ -59,7 +59,7 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
         _close()  # the link leaves the page, and the dialog must not reopen on return
         return
     if any(trait.kind == "intrinsic" for trait in traits):
-        st.caption("New suggestions are added to the earlier ones, which stay. Delete those that you do not want.")
+        st.caption("New suggestions replace those that you have not changed. Traits that you changed stay.")
     effort = pick_effort({name: _in_words(EFFORTS[name]) for name in get_args(Effort)}, key="discover.effort")
     looked_at = f"{MOST_TEXTS:,} of the {different:,}" if different > MOST_TEXTS else f"all {different:,}"
     st.caption(f"Reads {looked_at} different texts, and ignores differences that existing traits cover.")
@@ -70,8 +70,8 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
         with refusal:
             started = begin(
                 lambda: client().traits.discover(model.handle, effort=effort),
-                already="Discovery already ran on these samples with this effort, and its traits are in the list. "
-                "Choose another effort, or add samples first.",
+                already="Discovery already ran on these samples with this effort, and its suggestions are in the "
+                "list. Choose another effort, add samples, or delete a suggestion to get it again.",
             )
         if started:
             _close()
