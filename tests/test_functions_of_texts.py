@@ -19,7 +19,7 @@ from traitbench.contract.extracts import is_url
 from traitbench.encoders import grams, ngrams, style
 from traitbench.generators import TraitPoles, variations, words
 from traitbench.lifecycle import cards
-from traitbench.scoring import duplicates, negation, nuisance, segments, terms
+from traitbench.scoring import duplicates, negation, nuisance, phrases, segments, terms
 from traitbench.scoring.explain import explain
 from traitbench.scoring.repeats import shorten
 from traitbench.service import strict_json
@@ -51,7 +51,8 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "language": nuisance.language,
     "negation": negation.negates,
     "the rest": negation.names_the_rest,
-    "terms": terms.words,
+    "terms": phrases.words,
+    "affirmed phrases": phrases.phrases,
     "likeness": lambda text: terms.kernel([text, "a"]),
     "plain duplicates": duplicates.plain,
     "edits": lambda text: list(islice(variations._edited(text), 20)),

@@ -70,10 +70,18 @@ def add_trait(handle: str, name: str, as_json: bool, **fields: Any) -> None:
 @click.argument("handle")
 @click.argument("key")
 @click.option("--name", help="The new name. The key does not change.")
+@click.option("--flip", is_flag=True, default=None, help="Exchange the poles of a discovered trait.")
+@click.option(
+    "--keep/--suggestion",
+    default=None,
+    help="Keep a discovered trait when discovery runs again, or make it a suggestion that the next run replaces.",
+)
 @_fields
 @as_json
 def update_trait(handle: str, key: str, as_json: bool, **fields: Any) -> None:
     """Change the given fields of a trait."""
+    keep = fields.pop("keep")
+    fields["suggestion"] = None if keep is None else not keep
     if all(value is None for value in fields.values()):
         raise click.UsageError("Give at least one field to change.")
     with connected() as client:

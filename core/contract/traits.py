@@ -44,13 +44,20 @@ class TraitsCreate(Received):
 
 
 class TraitUpdate(Received):
-    """Body of `PATCH /models/{handle}/traits/{key}`: null means unchanged."""
+    """Body of `PATCH /models/{handle}/traits/{key}`: null means unchanged.
+
+    The last two are for intrinsic traits. `flip` exchanges the poles first; the other fields then apply to the result.
+    `suggestion: false` keeps a suggestion; `true` makes an unchanged trait a suggestion again, also one that
+    was deleted as a suggestion.
+    """
 
     name: Label | None = None
     description: Description | None = None
     positive_label: Label | None = None
     negative_label: Label | None = None
     aggregation: Aggregation | None = None
+    flip: bool | None = None
+    suggestion: bool | None = None
 
 
 class TraitFields(TypedDict, total=False):
@@ -61,6 +68,8 @@ class TraitFields(TypedDict, total=False):
     positive_label: str | None
     negative_label: str | None
     aggregation: Aggregation | None
+    flip: bool | None
+    suggestion: bool | None
 
 
 class AnchorSampleIds(Returned):
@@ -70,10 +79,42 @@ class AnchorSampleIds(Returned):
     negative: list[int]
 
 
+class PoleTerms(Returned):
+    """Phrases, or hashes of texts, of each pole; the most typical first."""
+
+    positive: list[str]
+    negative: list[str]
+
+
+class Overlap(Returned):
+    """How the scores of two traits go together: 1 the same, 0 not at all, -1 the opposite."""
+
+    trait: str
+    correlation: Annotated[float, schema(minimum=-1, maximum=1)]
+
+
+class Discovered(Returned):
+    """What discovery found out about an intrinsic trait.
+
+    A `suggestion` has not been touched by anyone, and the next discovery replaces it. `typical` has the
+    `content_sha256` of the most typical texts. `histogram` counts the texts in equal steps from 3 standard deviations
+    below the middle to 3 above it. Zero data retention removes all that was taken from texts.
+    """
+
+    suggestion: bool
+    texts: Count | None
+    stability: Share | None
+    phrases: PoleTerms
+    typical: PoleTerms
+    histogram: list[Count]
+    overlaps: list[Overlap]
+
+
 class Trait(Returned):
     """A trait with its sample counts; `discrimination` and the two after it are null on extrinsic traits.
 
-    Training counts only the samples that it uses: `held_out_samples` are not among `sample_count`.
+    Training counts only the samples that it uses: `held_out_samples` are not among `sample_count`. `discovered` is
+    there on intrinsic traits for keys that may read the samples.
     """
 
     key: str
@@ -90,6 +131,7 @@ class Trait(Returned):
     discrimination: Share | None
     explained_variance: Share | None
     anchor_sample_ids: AnchorSampleIds | None
+    discovered: Discovered | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @property
     def stored_samples(self) -> int:

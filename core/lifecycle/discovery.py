@@ -44,6 +44,8 @@ from traitbench.store.vectors import Vector
 _DISCOVERING = "discovering"
 # In a script without spaces a "word" is as long as a sentence, so each field is cut to its maximum length.
 _MAX_LENGTHS = {"name": 180, "positive_label": 200, "negative_label": 200, "description": 2_000}
+_LONGEST_PHRASE = 100
+_FEWEST_OVERLAP, _MOST_OVERLAPS = 0.2, 3
 
 Directions = NDArray[np.float64]
 
@@ -74,9 +76,10 @@ def run(engine: Engine, encoder: Encoder, execution: Execution) -> None:
     known = encoded(engine, encoder, execution, pool.labels, timeline=timeline)
     timeline.reach(_DISCOVERING)
     execution.report(_DISCOVERING, 0, 1, fraction=timeline.fraction, left_s=timeline.left_s)
-    discovered = _find(engine, encoder, execution.run.effort, pool, known)
+    directions = _known(encoder, pool, known)
+    discovered = _find(engine, execution.run.effort, pool, known, directions)
     with writing(engine) as connection:
-        _finish(connection, encoder, execution, pool, discovered)
+        _finish(connection, encoder, execution, pool, discovered, known=list(directions))
 
 
 def _check_samples(connection: Connection, model: ModelRow) -> None:
@@ -103,6 +106,11 @@ class _Pool:
     replaced: Sequence[traits.Discovered]
     axes: Mapping[int, Axis]
 
+    @property
+    def hashes(self) -> dict[int, str]:
+        """The hash of each text, by the id under which it is analysed."""
+        return {label.id: label.content_sha256 for label in self.labels}
+
 
 def _pool(connection: Connection, model_id: int) -> _Pool:
     model = models.find_by_id(connection, model_id)
@@ -114,7 +122,9 @@ def _pool(connection: Connection, model_id: int) -> _Pool:
     return _Pool(model, samples.labels(connection, model_id), stay, replaced, traits.axes(connection, model_id))
 
 
-def _find(engine: Engine, encoder: Encoder, effort: str, pool: _Pool, known: Mapping[str, Vector]) -> Discovery:
+def _find(
+    engine: Engine, effort: str, pool: _Pool, known: Mapping[str, Vector], directions: Mapping[str, Directions]
+) -> Discovery:
     chosen = _chosen(pool.labels)
     with reading(engine) as connection:
         texts = samples.texts(connection, [label.id for label in chosen])
@@ -126,7 +136,7 @@ def _find(engine: Engine, encoder: Encoder, effort: str, pool: _Pool, known: Map
             [texts[label.id] for label in chosen],
             ids=[label.id for label in chosen],
             quality=np.array([label.quality for label in chosen], np.float64),
-            known=_known(encoder, pool, known),
+            known=np.array([*directions.values()]).reshape(len(directions), -1),
             effort=effort,
             taken=[trait.name for trait in pool.traits],
             words=not pool.model.zero_data_retention,
@@ -147,10 +157,10 @@ def _chosen(labels: Sequence[samples.Label]) -> list[samples.Label]:
     return [label for label in pooled if label.content_sha256 in lowest]
 
 
-def _known(encoder: Encoder, pool: _Pool, vectors: Mapping[str, Vector]) -> Directions:
-    """(m, d): the directions of the existing traits."""
-    directions = [_direction(encoder, pool, trait, vectors) for trait in pool.traits]
-    return np.array([direction for direction in directions if direction is not None]).reshape(-1, encoder.dimension)
+def _known(encoder: Encoder, pool: _Pool, vectors: Mapping[str, Vector]) -> dict[str, Directions]:
+    """The directions (d,) of the existing traits, by key."""
+    directions = {trait.key: _direction(encoder, pool, trait, vectors) for trait in pool.traits}
+    return {key: direction for key, direction in directions.items() if direction is not None}
 
 
 def _direction(encoder: Encoder, pool: _Pool, trait: TraitRow, vectors: Mapping[str, Vector]) -> Directions | None:
@@ -164,16 +174,26 @@ def _direction(encoder: Encoder, pool: _Pool, trait: TraitRow, vectors: Mapping[
     return pole_difference(X, np.array([label.quality for label in own], np.float64))
 
 
-def _finish(connection: Connection, encoder: Encoder, execution: Execution, pool: _Pool, discovery: Discovery) -> None:
+def _finish(
+    connection: Connection,
+    encoder: Encoder,
+    execution: Execution,
+    pool: _Pool,
+    discovery: Discovery,
+    *,
+    known: Sequence[str],
+) -> None:
+    """Replace the suggestions. `known` are the keys of the traits whose overlap with the new ones was measured."""
     # Lock the model first, then the run: a deletion locks them in the same order.
     model, run = models.hold_by_id(connection, pool.model.id), execution.run
     attached = discovery.traits[: max(0, run.options["max_traits"] - len(pool.traits))]
     execution.succeed(connection, phase="discovering", total=1, notes=_notes(discovery, attached))
     if model is None or model.state != "busy":
         raise Fenced(run.id)
+    traits.forget_dismissed(connection, model.id)
     for trait in pool.replaced:
         traits.remove(connection, trait.id)
-    traits.add(connection, model.id, list(_rows(pool, attached, encoder, execution)))
+    traits.add(connection, model.id, list(_rows(pool, attached, known, encoder, execution)))
     runs.change_key(connection, run.id, model_runs.run_key(connection, model.id, "discover", effort=run.effort))
     models.move(connection, model, "draft", now=rules.now())
 
@@ -199,7 +219,7 @@ def _why_none(rejected: Rejected) -> str:
 
 
 def _rows(
-    pool: _Pool, attached: Sequence[DiscoveredTrait], encoder: Encoder, execution: Execution
+    pool: _Pool, attached: Sequence[DiscoveredTrait], known: Sequence[str], encoder: Encoder, execution: Execution
 ) -> Iterator[dict[str, Any]]:
     keys, names = _free_keys({trait.key for trait in pool.traits}), {trait.name for trait in pool.traits}
     for trait in attached:
@@ -207,7 +227,8 @@ def _rows(
         if words["name"] in names:
             words["name"] += f" ({key})"
         names.add(words["name"])
-        yield {"key": key, **words, **_fields(trait, words, encoder, execution)}
+        record = {**words, **_record(trait, pool, known), "effort": execution.run.effort}
+        yield {"key": key, **words, **_fields(trait, record, encoder, execution)}
 
 
 def _free_keys(taken: set[str]) -> Iterator[str]:
@@ -215,15 +236,36 @@ def _free_keys(taken: set[str]) -> Iterator[str]:
     return (key for number in count(1) if (key := f"axis_{number}") not in taken)
 
 
-def _fields(trait: DiscoveredTrait, words: Mapping[str, str], encoder: Encoder, execution: Execution) -> dict[str, Any]:
+def _record(trait: DiscoveredTrait, pool: _Pool, known: Sequence[str]) -> dict[str, Any]:
+    """What the API shows of a discovered trait besides its words."""
+    hashes = pool.hashes
+    ends = {"positive": trait.anchor_positive, "negative": trait.anchor_negative}
+    phrases = {"positive": trait.phrases_positive, "negative": trait.phrases_negative}
+    overlaps = sorted(zip(known, trait.overlaps, strict=True), key=lambda each: -abs(each[1]))
+    return {
+        "stability": trait.stability,
+        "offset": trait.offset,
+        "texts": trait.texts,
+        "phrases": {pole: [phrase[:_LONGEST_PHRASE] for phrase in own] for pole, own in phrases.items()},
+        "typical": {pole: [hashes[each] for each in ids] for pole, ids in ends.items()},
+        "histogram": list(trait.histogram),
+        "overlaps": [
+            {"trait": key, "correlation": round(value, 3)} for key, value in overlaps if abs(value) >= _FEWEST_OVERLAP
+        ][:_MOST_OVERLAPS],
+    }
+
+
+def _fields(
+    trait: DiscoveredTrait, record: Mapping[str, Any], encoder: Encoder, execution: Execution
+) -> dict[str, Any]:
     return {
         "kind": "intrinsic",
         "aggregation": "mean",
         "discrimination": trait.discrimination,
         "explained_variance": trait.explained_variance,
         "anchor_sample_ids": {"positive": list(trait.anchor_positive), "negative": list(trait.anchor_negative)},
-        # A copy of the generated words: a purge resets them in the trait unless a person has changed them.
-        "discovery": {**words, "stability": trait.stability, "offset": trait.offset, "effort": execution.run.effort},
+        # It has a copy of the generated words: a purge resets them in the trait unless a person has changed them.
+        "discovery": record,
         "origin_run_id": execution.run.id,
         **traits.axis_fields(Axis(encoder.digest, trait.axis)),
     }

@@ -98,6 +98,8 @@ def start_in(
     _check_samples(connection, model)
     if encoder is not None:
         _check_axes(encoder, traits.rows(connection, model.id), traits.axes(connection, model.id))
+    # A version freezes the traits, so nothing can be brought back into them.
+    traits.forget_dismissed(connection, model.id)
     started = launch(
         connection, queue, model, kind, effort=effort, run_key=key, options=options, requested_by=requested_by
     )

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from traitbench.contract.models import ModelDeleted
 from traitbench.contract.traits import Trait, TraitInput, TraitList, TraitsCreate, TraitUpdate
-from traitbench.lifecycle import access, rules, trait_names
+from traitbench.lifecycle import access, rules, suggestions, trait_names
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.trait_names import Problem, Sent
@@ -61,20 +61,22 @@ def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Pr
 
 def list_traits(context: Context, caller: Caller, handle: str) -> TraitList:
     """All traits of a model, in the order they were added."""
-    name = str(access.permit(context, caller, "traits.list", handle))
+    permitted = access.permit(context, caller, "traits.list", handle)
+    name, author = str(permitted), access.is_author(caller, permitted)
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, name), name)
         listing = traits.every(connection, model.id)
-    return TraitList(traits=listing.items(), unreadable=listing.unreadable())
+    return TraitList(traits=[_shown(each, author) for each in listing.items()], unreadable=listing.unreadable())
 
 
 def get(context: Context, caller: Caller, handle: str, key: str) -> Trait:
     """One trait, by key or name."""
-    name = str(access.permit(context, caller, "traits.get", handle))
+    permitted = access.permit(context, caller, "traits.get", handle)
+    name, author = str(permitted), access.is_author(caller, permitted)
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, name), name)
         trait = access.trait_of(connection, model, key)
-        return traits.of_id(connection, model.id, trait.id)
+        return _shown(traits.of_id(connection, model.id, trait.id), author)
 
 
 def update(context: Context, caller: Caller, handle: str, key: str, body: TraitUpdate) -> TraitList:
@@ -82,27 +84,36 @@ def update(context: Context, caller: Caller, handle: str, key: str, body: TraitU
     name = str(access.permit(context, caller, "traits.update", handle))
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
+        if body.suggestion:
+            suggestions.recall(connection, model.id, key, most=context.settings.max_traits)
         trait = access.trait_of(connection, model, key)
-        fields = body.model_dump(exclude_none=True)
+        fields = body.model_dump(exclude_none=True, exclude={"flip", "suggestion"})
         if "name" in fields:
             _check_name(trait, fields["name"], traits.rows(connection, model.id))
         rules.require("edit", model)
+        if body.flip or body.suggestion is not None:
+            suggestions.change(connection, model.id, trait, flip=bool(body.flip), suggestion=bool(body.suggestion))
         traits.change(connection, trait.id, fields)
         rules.edited(connection, model)
         return TraitList(traits=_in_order(traits.read(connection, model.id), [trait.key]))
 
 
 def delete(context: Context, caller: Caller, handle: str, key: str) -> ModelDeleted:
-    """Delete a trait and its samples."""
+    """Delete a trait and its samples. A suggestion can be brought back by `update` until the next run."""
     name = str(access.permit(context, caller, "traits.delete", handle))
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
         trait = access.trait_of(connection, model, key)
         rules.require("edit", model)
-        traits.remove(connection, trait.id)
+        suggestions.remove(connection, model.id, trait)
         models.reset_main_trait(connection, model.id, trait.key)
         rules.edited(connection, model)
     return ModelDeleted(handle=name, deleted=True)
+
+
+def _shown(trait: Trait, author: bool) -> Trait:
+    """A trait as the caller may see it: only who may read the samples sees what was taken from them."""
+    return trait if author or trait.discovered is None else trait.model_copy(update={"discovered": None})
 
 
 def _as_sent(sent: Sequence[TraitInput]) -> list[Sent]:

@@ -119,6 +119,7 @@ def _is_blocked(engine: Engine, model_id: int) -> bool:
 
 def _remove_words(connection: Connection, model_id: int) -> None:
     """Replace names that discovery made from words of the samples with neutral ones, in the versions too."""
+    traits.forget_dismissed(connection, model_id)
     discovered = traits.discovered(connection, model_id)
     for trait in discovered:
         neutral = {"name": _free_name(connection, model_id, trait), **_NEUTRAL}

@@ -9,7 +9,7 @@ An axis that words do not explain, or that does not appear in both halves, is dr
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from traitbench.scoring.axis import Floats, centroid_difference
 from traitbench.scoring.evaluate import auroc
-from traitbench.scoring.terms import distinctive_terms, kernel
+from traitbench.scoring.phrases import is_function_word
+from traitbench.scoring.terms import Terms, kernel
 
 FEWEST_TEXTS = 20
 MOST_TEXTS = 2_000
@@ -36,6 +37,11 @@ _MIN_DISCRIMINATION = 0.6
 _DEVIATIONS = 3.0
 _NEAR_DUPLICATE = 0.98
 _ANCHORS = 5
+_PHRASES = 3
+_NAMED_BY = 2
+_TYPICAL = 12
+_ON_ITS_SIDE = 0.5
+_BINS, _SPREAD = 20, 3.0
 _MIN_QUALITY_CORRELATION = 0.1
 
 
@@ -70,7 +76,10 @@ class DiscoveredTrait:
     """A discovered axis with its labels and measurements.
 
     `axis` (d,) has length one; `x @ axis + offset` is the value of x, 0 in the middle of the texts. `discrimination` is
-    an AUROC, 0.5 by chance. `anchor_positive` and `anchor_negative` are ids of the most typical texts.
+    an AUROC, 0.5 by chance. `anchor_positive` and `anchor_negative` are ids of the most typical texts; the phrases are
+    those that texts near one end affirm and texts near the other do not. `histogram` counts the texts in equal steps
+    from 3 standard deviations below the middle to 3 above; the outer steps include what lies beyond. `overlaps` (m,)
+    are the correlations with the known directions.
     """
 
     name: str
@@ -84,6 +93,11 @@ class DiscoveredTrait:
     stability: float
     anchor_positive: tuple[int, ...]
     anchor_negative: tuple[int, ...]
+    phrases_positive: tuple[str, ...]
+    phrases_negative: tuple[str, ...]
+    histogram: tuple[int, ...]
+    overlaps: tuple[float, ...]
+    texts: int
 
 
 @dataclass(frozen=True)
@@ -130,7 +144,8 @@ def discover(
         if (distinct := len(np.unique(pool.groups))) < FEWEST_TEXTS:
             raise InsufficientTexts(distinct)
         candidates, rejected = _candidates(pool, _directions(known, X.shape[1]), EFFORTS[effort])
-    return Discovery(tuple(_named(pool, candidates, set(taken), words)), rejected)
+        named = tuple(_named(pool, candidates, known.reshape(-1, X.shape[1]), set(taken), words))
+    return Discovery(named, rejected)
 
 
 def pole_difference(X: NDArray[np.float32], y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -333,26 +348,36 @@ def _correlation(one: Floats, other: Floats) -> float:
     return float(_correlations(one[:, None], other[:, None])[0, 0])
 
 
-def _named(pool: _Pool, candidates: Sequence[_Candidate], taken: set[str], words: bool) -> Iterator[DiscoveredTrait]:
+def _named(
+    pool: _Pool, candidates: Sequence[_Candidate], known: NDArray[np.floating], taken: set[str], words: bool
+) -> Iterator[DiscoveredTrait]:
+    terms = Terms.of(pool.texts)
     for number, each in enumerate(candidates, start=1):
         sign = _orientation(pool, each)
         scores, agrees = sign * each.scores, each.agrees
-        name, positive, negative, description = _words_for(pool, scores, number, words)
+        above, below = _typical_terms(terms, scores)
+        name, positive, negative = _words_for(above, below, number) if words else _without_words(number)
         name = _free(name, taken)
         taken.add(name)
         axis = (sign * each.axis).astype(np.float32)
+        overlaps = _correlations(pool.X @ known.T.astype(np.float64), scores[:, None])[:, 0]
         yield DiscoveredTrait(
             name=name,
             positive_label=positive,
             negative_label=negative,
-            description=description,
+            description=f"Found by discovery in {len(pool.texts):,} texts.",
             axis=axis,
             offset=-float(scores.mean()),
             discrimination=each.discrimination,
             explained_variance=each.explained_variance,
             stability=each.stability,
-            anchor_positive=_anchors(pool, scores, agrees),
-            anchor_negative=_anchors(pool, -scores, agrees),
+            anchor_positive=_anchors(pool, scores, agrees, _evidence(terms, above, below)),
+            anchor_negative=_anchors(pool, -scores, agrees, _evidence(terms, below, above)),
+            phrases_positive=tuple(above[:_PHRASES]) if words else (),
+            phrases_negative=tuple(below[:_PHRASES]) if words else (),
+            histogram=_histogram(scores),
+            overlaps=tuple(overlaps.tolist()),
+            texts=len(pool.texts),
         )
 
 
@@ -365,24 +390,57 @@ def _orientation(pool: _Pool, each: _Candidate) -> float:
     return -1.0 if sign < 0 else 1.0
 
 
-def _words_for(pool: _Pool, scores: Floats, number: int, words: bool) -> tuple[str, str, str, str]:
-    """Name, labels and description, from the words that distinguish the texts of the outer quarters."""
+def _typical_terms(terms: Terms, scores: Floats) -> tuple[list[str], list[str]]:
+    """The terms that distinguish the texts of the outer quarters, for the upper and the lower end."""
     low, high = np.quantile(scores, [0.25, 0.75])
-    above, below = distinctive_terms(pool.texts, scores >= high, scores <= low) if words else ([], [])
-    origin = f"Found by discovery in {len(pool.texts):,} texts. Read the texts at both ends, then rename the trait."
+    above, below = terms.distinctive(scores >= high, scores <= low)
+    standard = (scores - scores.mean()) / max(float(scores.std()), 1e-12)
+    return _about(terms, above, standard), _about(terms, below, -standard)
+
+
+def _about(terms: Terms, ranked: Sequence[str], standard: Floats) -> list[str]:
+    """The first terms whose texts are clearly on that side, without those that begin like a term chosen before."""
+    clear = (term for term in ranked if standard[terms.texts_with(term)].mean() >= _ON_ITS_SIDE)
+    return _apart(clear, _TYPICAL)
+
+
+def _words_for(above: Sequence[str], below: Sequence[str], number: int) -> tuple[str, str, str]:
+    """Name and labels."""
     if not above or not below:
-        return f"Axis {number}", "high end", "low end", origin
-    positive, negative = ", ".join(_apart(above, 2)), ", ".join(_apart(below, 2))
-    typical = f"Typical of one end: {', '.join(_apart(above, 6))}. Of the other: {', '.join(_apart(below, 6))}."
-    return f"{positive} vs {negative}", positive, negative, f"{origin} {typical}"
+        return _without_words(number)
+    positive, negative = ", ".join(above[:_NAMED_BY]), ", ".join(below[:_NAMED_BY])
+    return f"{positive} vs {negative}", positive, negative
 
 
-def _apart(ranked: Sequence[str], count: int) -> list[str]:
-    """The first words, without those that begin like one that was already chosen."""
+def _without_words(number: int) -> tuple[str, str, str]:
+    return f"Axis {number}", "high end", "low end"
+
+
+def _evidence(terms: Terms, own: Sequence[str], other: Sequence[str]) -> Floats:
+    """(n,): how many terms of a pole the text affirms, minus those of the other pole."""
+    evidence = np.zeros(terms.present.shape[0])
+    for weight, chosen in ((1.0, own), (-1.0, other)):
+        for term in chosen:
+            evidence[terms.texts_with(term)] += weight
+    return evidence
+
+
+def _histogram(scores: Floats) -> tuple[int, ...]:
+    standard = (scores - scores.mean()) / max(float(scores.std()), 1e-12)
+    inside = np.clip(standard, -_SPREAD, _SPREAD)
+    return tuple(np.histogram(inside, bins=_BINS, range=(-_SPREAD, _SPREAD))[0].tolist())
+
+
+def _apart(ranked: Iterable[str], count: int) -> list[str]:
+    """The first terms, without those with a word that begins like a word of a term that was already chosen."""
     chosen: list[str] = []
-    for word in ranked:
-        if len(chosen) < count and not any(word.startswith(other) or other.startswith(word) for other in chosen):
-            chosen.append(word)
+    for term in ranked:
+        if len(chosen) == count:
+            break
+        before = [word for other in chosen for word in other.split() if not is_function_word(word)]
+        own = [word for word in term.split() if not is_function_word(word)] or [term]
+        if not any(word.startswith(other) or other.startswith(word) for word in own for other in before):
+            chosen.append(term)
     return chosen
 
 
@@ -391,10 +449,13 @@ def _free(name: str, taken: set[str]) -> str:
     return next(each for each in candidates if each not in taken)
 
 
-def _anchors(pool: _Pool, scores: Floats, agrees: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Ids of the most extreme texts at the positive end, one per group. Texts that words also put there come first."""
+def _anchors(pool: _Pool, scores: Floats, agrees: NDArray[np.bool_], evidence: Floats) -> tuple[int, ...]:
+    """Ids of the most extreme texts at the positive end, one per group.
+
+    Texts that words also put there come first, and among them those that affirm a term of the pole.
+    """
     extreme = np.flatnonzero(scores >= np.quantile(scores, 0.9))
-    ranked = sorted(extreme, key=lambda i: (not agrees[i], -scores[i], pool.ids[i]))
+    ranked = sorted(extreme, key=lambda i: (not agrees[i], evidence[i] <= 0, -scores[i], pool.ids[i]))
     id_of_group = {int(pool.groups[i]): int(pool.ids[i]) for i in reversed(ranked)}
     first = dict.fromkeys(int(pool.groups[i]) for i in ranked)
     return tuple(id_of_group[own] for own in list(first)[:_ANCHORS])

@@ -60,7 +60,8 @@ def places(connection: Connection, model_id: int) -> Places:
 
 def read_traits(connection: Connection, model_id: int, places: Places) -> list[BundledTrait]:
     """The traits of a model; anchors that no longer exist, or that are not exported, are left out."""
-    statement = select(tables.traits).where(_TRAITS.model_id == model_id).order_by(_TRAITS.id)
+    listed = (_TRAITS.model_id == model_id, tables.LISTED_TRAIT)
+    statement = select(tables.traits).where(*listed).order_by(_TRAITS.id)
     return [_trait(row, places) for row in connection.execute(statement)]
 
 

@@ -89,7 +89,8 @@ def add_model(connection: Connection, source_id: int, *, handle: str, fields: Ma
 def add_traits(connection: Connection, source_id: int, model_id: int) -> None:
     """Copy the traits of a model, without their anchors, in their order. The other model has none with these keys."""
     copied = [column for column in tables.traits.columns if column.name not in _OWN_OF_TRAIT]
-    source = select(literal(model_id), *copied).where(_TRAITS.model_id == source_id).order_by(_TRAITS.id)
+    listed = (_TRAITS.model_id == source_id, tables.LISTED_TRAIT)
+    source = select(literal(model_id), *copied).where(*listed).order_by(_TRAITS.id)
     names = ["model_id", *(column.name for column in copied)]
     connection.execute(insert_into(tables.traits).from_select(names, source, include_defaults=False))
 
@@ -211,7 +212,8 @@ def _add_seeds(connection: Connection, source_id: int, copied: Copied) -> None:
 def _add_anchors(connection: Connection, source_id: int, model_id: int, copied: Copied) -> None:
     own = {row.key: row.id for row in traits.rows(connection, model_id)}
     statement = select(_TRAITS.key, _TRAITS.anchor_sample_ids)
-    statement = statement.where(_TRAITS.model_id == source_id, _TRAITS.anchor_sample_ids.is_not(None))
+    listed = (_TRAITS.model_id == source_id, tables.LISTED_TRAIT)
+    statement = statement.where(*listed, _TRAITS.anchor_sample_ids.is_not(None))
     for key, anchors in connection.execute(statement).all():
         mapped = {pole: _copies(copied, ids) for pole, ids in anchors.items()}
         traits.change(connection, own[key], {"anchor_sample_ids": mapped})

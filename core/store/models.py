@@ -289,15 +289,18 @@ def _shown() -> Select[Any]:
 
 def _models(connection: Connection, statement: Select[Any]) -> list[Model]:
     rows = connection.execute(statement).all()
-    traits = _names(connection, tables.traits.c.model_id, tables.traits.c.name, [row.id for row in rows])
+    trait_names = _names(connection, tables.traits.c.model_id, tables.traits.c.name, [row.id for row in rows])
     tags = _names(connection, tables.tags.c.version_id, tables.tags.c.name, [row.active_version_id for row in rows])
-    return [_model(row, traits, tags) for row in rows]
+    return [_model(row, trait_names, tags) for row in rows]
 
 
 def _names(connection: Connection, owner: Any, name: Any, ids: Sequence[int | None]) -> Mapping[int | None, list[str]]:
     names: dict[int | None, list[str]] = defaultdict(list)
     order = tables.traits.c.id if name is tables.traits.c.name else name
-    for row in connection.execute(select(owner, name).where(owner.in_([id for id in ids if id])).order_by(order)):
+    statement = select(owner, name).where(owner.in_([id for id in ids if id])).order_by(order)
+    if name is tables.traits.c.name:
+        statement = statement.where(tables.LISTED_TRAIT)
+    for row in connection.execute(statement):
         names[row[0]].append(row[1])
     return names
 

@@ -155,6 +155,10 @@ traits = Table(
     sqlite_autoincrement=True,
 )
 
+DISMISSED = "dismissed"
+LISTED_TRAIT = traits.c.kind != DISMISSED
+"""Of a trait: it is there. A dismissed suggestion is only stored so that it can be brought back."""
+
 samples = Table(
     "tb_samples",
     metadata,

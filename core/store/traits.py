@@ -1,14 +1,16 @@
 """Queries on the traits of a model, which keep the order in which they were added."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 from sqlalchemy import Connection, Row, Select, case, delete, func, select, update
 from sqlalchemy import insert as insert_into
 
+from traitbench.contract.traits import Discovered as DiscoveredFields
 from traitbench.contract.traits import Trait
 from traitbench.store import tables
 from traitbench.store.rows import ListingRows, one_of, read_listing, readable
@@ -17,6 +19,10 @@ _TRAITS = tables.traits.c
 _SAMPLES = tables.samples.c
 _STORED = np.dtype("<f4")
 _COUNTS = ("sample_count", "positive_samples", "negative_samples", "held_out_samples")
+_UNKNOWN: Mapping[str, Any] = {
+    **{"texts": None, "stability": None, "histogram": [], "overlaps": []},
+    **{name: {"positive": [], "negative": []} for name in ("phrases", "typical")},
+}
 _WORDS = ("name", "positive_label", "negative_label", "description")
 
 
@@ -59,18 +65,26 @@ class Discovered:
             return None
         return {name: self.discovery[name] for name in self.given if name in self.discovery}
 
+    @property
+    def changed(self) -> bool:
+        """Whether a person has changed or kept the trait; true if that cannot be known."""
+        kept = self.discovery is None or bool(self.discovery.get("kept"))
+        return kept or self.words != self.given or self.aggregation != "mean"
+
 
 def rows(connection: Connection, model_id: int) -> list[TraitRow]:
     """The traits of a model."""
     columns = (_TRAITS[name] for name in TraitRow.__dataclass_fields__)
-    statement = select(*columns).where(_TRAITS.model_id == model_id).order_by(_TRAITS.id)
+    statement = select(*columns).where(_TRAITS.model_id == model_id, tables.LISTED_TRAIT).order_by(_TRAITS.id)
     return [TraitRow(*row) for row in connection.execute(statement)]
 
 
 def axes(connection: Connection, model_id: int) -> dict[int, Axis]:
     """The axes of a model's intrinsic traits, by the trait's id."""
     statement = select(_TRAITS.id, _TRAITS.axis_encoder_digest, _TRAITS.axis)
-    rows = connection.execute(statement.where(_TRAITS.model_id == model_id, _TRAITS.axis.is_not(None)))
+    rows = connection.execute(
+        statement.where(_TRAITS.model_id == model_id, tables.LISTED_TRAIT, _TRAITS.axis.is_not(None))
+    )
     return {row.id: Axis(row.axis_encoder_digest, np.frombuffer(row.axis, dtype=_STORED)) for row in rows}
 
 
@@ -82,7 +96,9 @@ def axis_fields(axis: Axis) -> dict[str, Any]:
 def discovered(connection: Connection, model_id: int) -> list[Discovered]:
     """The intrinsic traits of a model."""
     columns = (_TRAITS.id, _TRAITS.key, _TRAITS.aggregation, *(_TRAITS[name] for name in _WORDS))
-    statement = select(*columns).where(_TRAITS.model_id == model_id, _TRAITS.discovery.is_not(None))
+    statement = select(*columns).where(
+        _TRAITS.model_id == model_id, tables.LISTED_TRAIT, _TRAITS.discovery.is_not(None)
+    )
     return [
         Discovered(
             row.id,
@@ -108,8 +124,9 @@ def _discovery(connection: Connection, trait_id: int) -> Mapping[str, Any] | Non
 
 
 def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> None:
-    """Insert traits, in this order."""
+    """Insert traits, in this order. A dismissed suggestion with the key of one of them is gone for good."""
     if fields:
+        forget_dismissed(connection, model_id, [each["key"] for each in fields])
         connection.execute(insert_into(tables.traits), [{"model_id": model_id, **each} for each in fields])
 
 
@@ -122,6 +139,49 @@ def change(connection: Connection, trait_id: int, fields: Mapping[str, Any]) -> 
 def remove(connection: Connection, trait_id: int) -> None:
     """Delete a trait and its samples."""
     connection.execute(delete(tables.traits).where(_TRAITS.id == trait_id))
+
+
+def dismiss(connection: Connection, trait_id: int) -> None:
+    """Hide a suggestion so that `recall` can bring it back, until `forget_dismissed`."""
+    change(connection, trait_id, {"kind": tables.DISMISSED})
+
+
+def recall(connection: Connection, model_id: int, key: str) -> str | None:
+    """Show a dismissed suggestion again; return its name, or None if no dismissed one has this key."""
+    mine = (_TRAITS.model_id == model_id, _TRAITS.key == key, _TRAITS.kind == tables.DISMISSED)
+    name: str | None = connection.execute(select(_TRAITS.name).where(*mine)).scalar_one_or_none()
+    connection.execute(update(tables.traits).where(*mine).values(kind="intrinsic"))
+    return name
+
+
+def forget_dismissed(connection: Connection, model_id: int, keys: Collection[str] | None = None) -> None:
+    """Delete the dismissed suggestions of a model, or those with these keys."""
+    statement = delete(tables.traits).where(_TRAITS.model_id == model_id, _TRAITS.kind == tables.DISMISSED)
+    connection.execute(statement if keys is None else statement.where(_TRAITS.key.in_(keys)))
+
+
+@dataclass(frozen=True)
+class DiscoveredRow:
+    """What of an intrinsic trait has a direction."""
+
+    name: str
+    positive_label: str
+    negative_label: str
+    axis: bytes
+    anchor_sample_ids: Mapping[str, Any] | None
+    discovery: Mapping[str, Any] | None
+
+
+def discovered_row(connection: Connection, trait_id: int) -> DiscoveredRow:
+    """One intrinsic trait; raise `UnreadableRow` if it cannot be read."""
+    columns = (_TRAITS[name] for name in DiscoveredRow.__dataclass_fields__)
+    statement = select(*columns).where(_TRAITS.id == trait_id)
+    return one_of(lambda: DiscoveredRow(*connection.execute(statement).one()), "The trait")
+
+
+def negated(axis: bytes) -> bytes:
+    """A stored axis in the opposite direction."""
+    return (-np.frombuffer(axis, dtype=_STORED)).astype(_STORED).tobytes()
 
 
 def read(connection: Connection, model_id: int) -> list[Trait]:
@@ -163,13 +223,30 @@ def _shown(model_id: int) -> Select[Any]:
         .subquery()
     )
     return (
-        select(tables.traits, *(func.coalesce(counts.c[name], 0).label(name) for name in _COUNTS))
+        select(
+            tables.traits,
+            tables.models.c.main_trait,
+            *(func.coalesce(counts.c[name], 0).label(name) for name in _COUNTS),
+        )
+        .join(tables.models, tables.models.c.id == _TRAITS.model_id)
         .outerjoin(counts, counts.c.trait_id == _TRAITS.id)
-        .where(_TRAITS.model_id == model_id)
+        .where(_TRAITS.model_id == model_id, tables.LISTED_TRAIT)
         .order_by(_TRAITS.id)
     )
 
 
 def _trait(row: Row[Any]) -> Trait:
-    fields: dict[str, Any] = {name: getattr(row, name) for name in Trait.model_fields}
-    return Trait(**fields)
+    fields: dict[str, Any] = {name: getattr(row, name) for name in Trait.model_fields if name != "discovered"}
+    return Trait(**fields, discovered=_what_was_found(row) if row.kind == "intrinsic" else None)
+
+
+def _what_was_found(row: Row[Any]) -> DiscoveredFields:
+    """The record of a discovery as the API shows it. It may be that of an older release or of an imported bundle."""
+    record = row.discovery if isinstance(row.discovery, dict) else {}
+    trait = Discovered(row.id, row.key, row.aggregation, {name: getattr(row, name) for name in _WORDS}, record)
+    touched = bool(row.sample_count or row.held_out_samples) or row.key == row.main_trait
+    suggestion = not touched and not trait.changed
+    try:
+        return DiscoveredFields.model_validate({**_UNKNOWN, **record, "suggestion": suggestion})
+    except ValidationError:
+        return DiscoveredFields.model_validate({**_UNKNOWN, "suggestion": suggestion})

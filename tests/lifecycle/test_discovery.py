@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,16 @@ from tests.contexts import AUTHOR, ON_SQLITE, draft, new_handle, settled
 from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate, SynthesizeRequest
 from traitbench.contract.traits import DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
-from traitbench.errors import DuplicateRun, InsufficientSamples, ModelArchived, ModelBusy, ModelNotDraft
+from traitbench.errors import (
+    DuplicateRun,
+    DuplicateTrait,
+    InsufficientSamples,
+    ModelArchived,
+    ModelBusy,
+    ModelNotDraft,
+    TraitNotFound,
+    ValidationFailed,
+)
 from traitbench.lifecycle import discovery, model_runs, models, samples, synthesis, training, traits, versions
 from traitbench.lifecycle.context import Context
 from traitbench.sample_data import demo_models
@@ -71,7 +81,8 @@ def test_what_was_found_is_attached_and_the_model_is_a_draft_again(working: Cont
 
 
 def test_a_found_trait_says_what_was_found_of_it(working: Context, handle: str) -> None:
-    ids = {sample.id for sample in samples.list_samples(working, AUTHOR, handle, limit=500).items}
+    listed = samples.list_samples(working, AUTHOR, handle, limit=500).items
+    ids, hashes = {sample.id for sample in listed}, {sample.content_sha256 for sample in listed}
     result = _discovered(working, handle)
     assert result
     for number, trait in enumerate(result, start=1):
@@ -84,6 +95,25 @@ def test_a_found_trait_says_what_was_found_of_it(working: Context, handle: str) 
         ends = [set(trait.anchor_sample_ids.positive), set(trait.anchor_sample_ids.negative)]
         assert all(end and end <= ids for end in ends)
         assert not ends[0] & ends[1]
+        found = trait.discovered
+        assert found is not None
+        assert found.suggestion
+        assert found.stability is not None
+        assert 0.5 <= found.stability <= 1
+        assert trait.name.startswith(", ".join(found.phrases.positive[:2]))
+        assert sum(found.histogram) == found.texts
+        typical = {*found.typical.positive, *found.typical.negative}
+        assert len(typical) == len(ends[0] | ends[1])
+        assert typical <= hashes
+        assert {each.trait for each in found.overlaps} <= {"clickbait", "mood"}
+
+
+def test_only_who_may_read_the_samples_sees_what_was_taken_from_them(working: Context, handle: str) -> None:
+    reader = replace(AUTHOR, scope="scoring")
+    shown = [each for each in traits.list_traits(working, reader, handle).traits if each.kind == "intrinsic"]
+    assert shown
+    assert not any(each.discovered for each in shown)
+    assert traits.get(working, reader, handle, shown[0].key).discovered is None
 
 
 def test_a_trait_that_somebody_defined_stays_as_it_is(working: Context, handle: str) -> None:
@@ -231,6 +261,67 @@ def test_a_trait_with_a_sample_or_chosen_as_the_main_trait_is_no_suggestion(work
     models.update(working, AUTHOR, handle, ModelUpdate(main_trait=first[1].key))
     later = _discover(working, handle)
     assert [trait.name for trait in later[:2]] == [trait.name for trait in first[:2]]
+
+
+def test_a_flip_exchanges_the_poles_and_a_second_one_restores_them(working: Context) -> None:
+    handle = _headlines(working)
+    before = _discover(working, handle)[0]
+    [flipped] = traits.update(working, AUTHOR, handle, before.key, TraitUpdate(flip=True)).traits
+    assert (flipped.positive_label, flipped.negative_label) == (before.negative_label, before.positive_label)
+    assert flipped.name == f"{before.negative_label} vs {before.positive_label}"
+    assert flipped.anchor_sample_ids is not None
+    assert before.anchor_sample_ids is not None
+    assert flipped.anchor_sample_ids.positive == before.anchor_sample_ids.negative
+    assert flipped.discovered is not None
+    assert before.discovered is not None
+    assert not flipped.discovered.suggestion
+    assert flipped.discovered.phrases.positive == before.discovered.phrases.negative
+    assert flipped.discovered.histogram == before.discovered.histogram[::-1]
+    assert _axis(working, handle, before.key) @ _axis(working, handle, "axis_2") == pytest.approx(0, abs=1e-3)
+    other_way = _axis(working, handle, before.key)
+    [again] = traits.update(working, AUTHOR, handle, before.key, TraitUpdate(flip=True, suggestion=True)).traits
+    assert again == before
+    np.testing.assert_array_equal(_axis(working, handle, before.key), -other_way)
+
+
+def test_a_kept_suggestion_stays_and_a_dismissed_one_comes_back_until_the_next_run(working: Context) -> None:
+    handle = _headlines(working)
+    kept, dismissed, *_ = _discover(working, handle)
+    traits.update(working, AUTHOR, handle, kept.key, TraitUpdate(suggestion=False))
+    traits.delete(working, AUTHOR, handle, dismissed.key)
+    assert dismissed.name not in models.get(working, AUTHOR, handle).traits
+    assert dismissed.key not in {trait.key for trait in traits.list_traits(working, AUTHOR, handle).traits}
+    [back] = traits.update(working, AUTHOR, handle, dismissed.key, TraitUpdate(suggestion=True)).traits
+    assert back == dismissed
+    traits.delete(working, AUTHOR, handle, dismissed.key)
+    later = _discover(working, handle, DiscoverRequest(effort="medium"))
+    assert (later[0].key, later[0].name) == (kept.key, kept.name)
+    free = f"axis_{len(later) + 2}"
+    with pytest.raises(TraitNotFound):
+        traits.update(working, AUTHOR, handle, free, TraitUpdate(suggestion=True))
+
+
+def test_a_recalled_suggestion_respects_names_and_a_labelled_trait_has_no_flip(working: Context) -> None:
+    handle = _headlines(working)
+    dismissed = _discover(working, handle)[0]
+    traits.delete(working, AUTHOR, handle, dismissed.key)
+    traits.add(working, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name=dismissed.name, key="own")]))
+    with pytest.raises(DuplicateTrait):
+        traits.update(working, AUTHOR, handle, dismissed.key, TraitUpdate(suggestion=True))
+    with pytest.raises(ValidationFailed, match="only a discovered trait"):
+        traits.update(working, AUTHOR, handle, "mood", TraitUpdate(flip=True))
+    labelled = SampleInput(trait="axis_2", text="Ten facts.", quality=1.0)
+    samples.add(working, AUTHOR, handle, SamplesCreate(samples=[labelled]))
+    with pytest.raises(ValidationFailed, match="has samples"):
+        traits.update(working, AUTHOR, handle, "axis_2", TraitUpdate(flip=True))
+
+
+def _axis(context: Context, handle: str, key: str) -> np.ndarray[Any, Any]:
+    with reading(context.engine) as connection:
+        model = stored.find(connection, handle)
+        assert model is not None
+        [trait_id] = [row.id for row in stored_traits.rows(connection, model.id) if row.key == key]
+        return stored_traits.axes(connection, model.id)[trait_id].vector
 
 
 def _trait_ids(context: Context, handle: str) -> set[int]:

@@ -1,6 +1,7 @@
 """Discovery finds planted axes, and none in noise."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,6 +99,22 @@ def test_anchors_are_the_texts_at_the_ends() -> None:
     assert places[lowest].max() <= np.quantile(places, 0.1)
 
 
+def test_an_axis_has_the_phrases_of_its_ends_and_the_spread_of_its_texts() -> None:
+    topic = Town().find()[0]
+    assert topic.name.startswith(", ".join(topic.phrases_positive[:2]))
+    assert 1 <= len(topic.phrases_positive) <= 3
+    assert (sum(topic.histogram), topic.texts) == (120, 120)
+    assert max(topic.histogram[8:12]) < max(topic.histogram[:8]), "two topics lie at both ends"
+
+
+def test_a_text_that_only_denies_a_pole_is_not_typical_of_it() -> None:
+    town = Town()
+    typical = town.find()[0].anchor_positive[0] - 1_000
+    words = town.find()[0].phrases_positive
+    town.texts[typical] = f"There is no {words[0]}, never any {words[-1]}"
+    assert town.find()[0].anchor_positive[0] - 1_000 != typical
+
+
 def test_the_axis_is_a_unit_vector_and_the_offset_a_number() -> None:
     found = Town().find()
     assert found
@@ -135,7 +152,9 @@ def test_an_existing_trait_is_not_discovered_again() -> None:
 
 
 def test_a_known_direction_of_zeros_has_no_effect() -> None:
-    assert facts(Town().find(known=np.zeros((2, 12)))) == facts(Town().find())
+    found = Town().find(known=np.zeros((2, 12)))
+    assert {trait.overlaps for trait in found} == {(0.0, 0.0)}
+    assert facts([replace(trait, overlaps=()) for trait in found]) == facts(Town().find())
 
 
 @pytest.mark.parametrize("better", [0, 1])

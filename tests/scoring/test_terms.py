@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traitbench.scoring.terms import distinctive_terms, kernel, words
+from traitbench.scoring.phrases import phrases, words
+from traitbench.scoring.terms import Terms, kernel
 
 TEXTS = [
     *("The lovely dog barks", "A lovely dog sleeps", "My lovely dog eats", "One lovely dog more"),
@@ -26,9 +27,9 @@ def test_texts_are_similar_by_shared_words() -> None:
 
 
 def test_the_distinctive_words_of_each_group_are_found() -> None:
-    above, below = distinctive_terms(TEXTS, FIRST, ~FIRST)
-    assert set(above) == {"lovely", "dog"}
-    assert set(below) == {"broken", "lamp"}
+    above, below = Terms.of(TEXTS).distinctive(FIRST, ~FIRST)
+    assert above == ["lovely dog", "dog", "lovely"]
+    assert below == ["broken lamp", "broken", "lamp"]
 
 
 VOCABULARY = ("lamp", "dog", "lovely", "broken", "because")
@@ -38,21 +39,36 @@ CORPORA = st.lists(st.tuples(st.sets(st.sampled_from(VOCABULARY)), st.booleans()
 @given(CORPORA)
 def test_swapped_groups_swap_their_distinctive_words(corpus: list[tuple[set[str], bool]]) -> None:
     texts, first = [" ".join(sorted(own)) for own, _ in corpus], np.array([side for _, side in corpus])
-    assert distinctive_terms(texts, first, ~first) == distinctive_terms(texts, ~first, first)[::-1]
+    assert Terms.of(texts).distinctive(first, ~first) == Terms.of(texts).distinctive(~first, first)[::-1]
 
 
 def test_a_word_of_a_single_text_is_never_named() -> None:
     secret = [f"{text} {'hunter' if i == 0 else ''}" for i, text in enumerate(TEXTS)]
-    above, below = distinctive_terms(secret, FIRST, ~FIRST)
+    above, below = Terms.of(secret).distinctive(FIRST, ~FIRST)
     assert "hunter" not in {*above, *below}
 
 
 def test_function_words_come_last() -> None:
     texts = [f"{text} {'because' if i < 4 else 'although'}" for i, text in enumerate(TEXTS)]
-    above, below = distinctive_terms(texts, FIRST, ~FIRST)
+    above, below = Terms.of(texts).distinctive(FIRST, ~FIRST)
     assert above[-1] == "because"
     assert below[-1] == "although"
 
 
 def test_equal_groups_have_no_distinctive_word() -> None:
-    assert distinctive_terms(["the same words"] * 8, FIRST, ~FIRST) == ([], [])
+    assert Terms.of(["the same words"] * 8).distinctive(FIRST, ~FIRST) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "affirmed", "denied"),
+    [
+        ("We've had no problems with it.", {"no problems"}, {"problems"}),
+        ("It doesn't really work, I want a refund", {"doesn't really work", "refund"}, {"work"}),
+        ("Not a good film but a brilliant cast", {"not a good", "brilliant cast"}, {"good", "film"}),
+        ("Not only cheap", {"cheap"}, {"not only cheap"}),
+        ("A lack of interest. Top-up failed", {"lack of interest", "failed"}, set()),
+    ],
+)
+def test_a_phrase_is_what_the_text_affirms(text: str, affirmed: set[str], denied: set[str]) -> None:
+    assert affirmed <= phrases(text)
+    assert not denied & phrases(text)
