@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
-from traitbench.app.samples.sample_changes import remember, undo_of
+from traitbench.app.samples.sample_changes import is_suggestion, remember, undo_of
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
@@ -19,8 +19,9 @@ from traitbench.app.widgets.common.unreadable import draw_unreadable
 from traitbench.app.widgets.samples.undo import draw_undo
 from traitbench.app.widgets.traits import discovery
 from traitbench.app.widgets.traits.balance import balance_bar, missing_pole_message, poles_line
-from traitbench.app.widgets.traits.discovery import draw_anchors, draw_figures, draw_outcome
+from traitbench.app.widgets.traits.discovery import draw_outcome
 from traitbench.app.widgets.traits.frozen import editable
+from traitbench.app.widgets.traits.suggestions import draw_details, draw_ends, draw_suggestions, flip
 from traitbench.app.widgets.traits.trait_form import describe, trait_form
 from traitbench.contract.traits import Trait
 
@@ -38,7 +39,7 @@ def delete(handle: str, trait: Trait, traits: list[Trait]) -> None:
 def consequences(trait: Trait) -> str:
     """What a deletion of this trait means, in markdown."""
     said = f"This deletes **{plain(trait.name)}** and its **{count(trait.stored_samples, 'sample')}**."
-    if trait.kind == "intrinsic":
+    if trait.kind == "intrinsic" and not is_suggestion(trait):
         return f"{said} You cannot undo this, because only a discovery can make it."
     return f"{said} You can undo this until you close the tab."
 
@@ -70,6 +71,7 @@ if not traits and not traits.unreadable:
 # ---- the traits ------------------------------------------------------------------------------------------------------
 
 else:
+    suggestions = [trait for trait in traits if can_edit and is_suggestion(trait)]
     not_ready = [trait for trait in traits if missing_pole_message(trait)]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         samples = sum(trait.stored_samples for trait in traits)
@@ -83,14 +85,24 @@ else:
                     on_click=discovery.start,
                     help="Find differences between your texts that no trait covers yet.",
                 )
-                st.button("New trait", type="primary", icon=":material/add:", key="traits.new", on_click=describe)
+                st.button(
+                    "New trait",
+                    type="secondary" if suggestions else "primary",
+                    icon=":material/add:",
+                    key="traits.new",
+                    on_click=describe,
+                )
 
-    discovered = [trait for trait in traits if trait.kind == "intrinsic"]
+    names = {trait.key: trait.name for trait in traits}
     texts = {}
-    if discovered and samples and not why_read_only(model):
-        texts = {sample.id: sample for sample in all_samples(model.handle, traits)}
+    if samples and not why_read_only(model) and any(trait.kind == "intrinsic" for trait in traits):
+        texts = {sample.content_sha256: sample.text for sample in all_samples(model.handle, traits)}
+    if suggestions:
+        draw_suggestions(model.handle, suggestions, names, texts)
+        if len(suggestions) < len(traits):
+            st.subheader("Traits", icon=":material/tune:", anchor=False)
     most = max(max(trait.positive_samples, trait.negative_samples) for trait in traits)
-    for trait in traits:
+    for trait in (each for each in traits if each not in suggestions):
         with st.container(border=True, key=f"traits.card.{trait.key}"):
             about, balance, actions = st.columns([5, 6, 2], vertical_alignment="center", gap="medium")
             with about, st.container(gap="xsmall"):
@@ -113,11 +125,19 @@ else:
                     balance_bar(trait, most=most)
                 else:
                     poles_line(trait)
-                if trait.kind == "intrinsic":
-                    draw_figures(trait)
                 if can_edit and missing_pole_message(trait):
                     st.markdown(f":small[:orange[:material/error: To train, it {missing_pole_message(trait)}.]]")
             with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+                if can_edit and trait.kind == "intrinsic" and not trait.stored_samples:
+                    st.button(
+                        "",
+                        icon=":material/swap_horiz:",
+                        type="tertiary",
+                        key=f"traits.flip.{trait.key}",
+                        help="Exchange its poles",
+                        on_click=flip,
+                        args=(model.handle, trait),
+                    )
                 if can_edit:
                     st.button(
                         "",
@@ -138,7 +158,9 @@ else:
                         args=(DELETE, trait.key),
                     )
             if trait.kind == "intrinsic":
-                draw_anchors(trait, texts)
+                with st.expander("What it measures", icon=":material/format_quote:", key=f"traits.ends.{trait.key}"):
+                    draw_ends(trait, texts)
+                    draw_details(trait, names)
 
     if can_edit:
         with st.container(horizontal=True):

@@ -11,7 +11,7 @@ from traitbench.app.samples.sample_list import forget_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.service import client
 from traitbench.contract.samples import Sample, SampleInput
-from traitbench.contract.traits import Trait, TraitInput
+from traitbench.contract.traits import Trait, TraitFields, TraitInput
 from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
 
 UNDO = "samples.undo"
@@ -44,7 +44,8 @@ class Undo:
     `what` names the change for a person, and counts only what the service did. `forgone` counts deleted synthesized
     samples. They are not added again, because they would count as written by a person. `traits` are deleted traits.
     `missing` are edited samples that someone else had changed or deleted: these edits were not saved. `ids` are the ids
-    that the samples in `gone` had.
+    that the samples in `gone` had. `new_traits` are the keys of traits that were added, and `updates` the fields that
+    traits had before, by key.
     """
 
     handle: str
@@ -56,11 +57,14 @@ class Undo:
     traits: tuple[TraitInput, ...] = ()
     missing: frozenset[int] = frozenset()
     ids: tuple[int, ...] = ()
+    new_traits: tuple[str, ...] = ()
+    updates: Mapping[str, TraitFields] = field(default_factory=dict)
 
     @property
     def possible(self) -> bool:
         """Whether there is anything to undo."""
-        return bool(self.gone or self.added or self.marks or self.traits)
+        changed = self.gone or self.added or self.marks or self.traits
+        return bool(changed or self.new_traits or self.updates)
 
 
 def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: Progress, whole: bool = False) -> Undo:
@@ -143,8 +147,10 @@ def marked(handle: str, samples: Iterable[Sample], now: Mark, *, what: str) -> U
 
 
 def undo_of(handle: str, trait: Trait, samples: Sequence[Sample]) -> Undo:
-    """Return how to undo the deletion of a trait with its samples; a discovered trait cannot come back."""
+    """Return how to undo the deletion of a trait with its samples; of discovered ones, only a suggestion comes back."""
     what = f"the trait {trait.name} deleted"
+    if is_suggestion(trait):
+        return Undo(handle, what, (), (), updates={trait.key: {"suggestion": True}})
     if trait.kind == "intrinsic":
         return Undo(handle, what, (), ())
     fields = {name: getattr(trait, name) for name in TraitInput.model_fields}
@@ -160,9 +166,18 @@ def undo_of(handle: str, trait: Trait, samples: Sequence[Sample]) -> Undo:
     )
 
 
+def is_suggestion(trait: Trait) -> bool:
+    """Whether discovery suggested a trait and nobody has touched it."""
+    return trait.discovered is not None and trait.discovered.suggestion
+
+
 def take_back(undo: Undo, progress: Progress = lambda _done, _of: None) -> int:
     """Undo a change: add what it removed, then remove what it added. Return how many could not be removed."""
     mark(undo.handle, undo.marks)
+    for key in undo.new_traits:
+        client().traits.delete(undo.handle, key)
+    for key, fields in undo.updates.items():
+        client().traits.update(undo.handle, key, **fields)
     if undo.traits:
         client().traits.add(undo.handle, undo.traits)
     back = client().samples.add(undo.handle, undo.gone) if undo.gone else []

@@ -147,7 +147,10 @@ def check(
         context.cached(("model", name), lambda: _exists(context, name))
         return
     with reading(context.engine) as connection:
-        trait_of(connection, require_model(models.find(connection, name), name), trait)
+        model = require_model(models.find(connection, name), name)
+        # An update may bring a dismissed suggestion back.
+        if operation != "traits.update" or not traits.is_dismissed(connection, model.id, trait):
+            trait_of(connection, model, trait)
 
 
 def check_scope(caller: Caller, operation: Operation) -> None:

@@ -146,6 +146,12 @@ def dismiss(connection: Connection, trait_id: int) -> None:
     change(connection, trait_id, {"kind": tables.DISMISSED})
 
 
+def is_dismissed(connection: Connection, model_id: int, key: str) -> bool:
+    """Whether a dismissed suggestion has this key."""
+    mine = (_TRAITS.model_id == model_id, _TRAITS.key == key, _TRAITS.kind == tables.DISMISSED)
+    return connection.execute(select(_TRAITS.id).where(*mine)).first() is not None
+
+
 def recall(connection: Connection, model_id: int, key: str) -> str | None:
     """Show a dismissed suggestion again; return its name, or None if no dismissed one has this key."""
     mine = (_TRAITS.model_id == model_id, _TRAITS.key == key, _TRAITS.kind == tables.DISMISSED)

@@ -282,6 +282,8 @@ def test_a_flip_exchanges_the_poles_and_a_second_one_restores_them(working: Cont
     [again] = traits.update(working, AUTHOR, handle, before.key, TraitUpdate(flip=True, suggestion=True)).traits
     assert again == before
     np.testing.assert_array_equal(_axis(working, handle, before.key), -other_way)
+    traits.delete(working, AUTHOR, handle, before.key)
+    assert traits.update(working, AUTHOR, handle, before.key, TraitUpdate(suggestion=True)).traits == [before]
 
 
 def test_a_kept_suggestion_stays_and_a_dismissed_one_comes_back_until_the_next_run(working: Context) -> None:

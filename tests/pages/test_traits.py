@@ -277,7 +277,7 @@ def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_a
     assert results
     result = words(at)
     assert f"{len(results)} discovered trait" in result
-    assert result.count("Discovered") == len(results)
+    assert "Keep what you want to measure" in result
     for trait in results:
         assert trait.discrimination is not None
         assert f"**Discrimination {trait.discrimination:.2f}:**" in result
@@ -295,8 +295,7 @@ def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_a
     at = workbench.open("traits", model=replies)
     at.button(key=f"traits.edit.{results[0].key}").click().run()
     fill(at, f"traits.form.{replies}.{results[0].key}:0", name="Money matters")
-    at.button(key=f"traits.delete.{results[1].key}").click().run()
-    at.button(key="traits.delete.yes").click().run()
+    at.button(key=f"traits.dismiss.{results[1].key}").click().run()
     left = {trait.key: trait.name for trait in client.traits.list(replies)}
     assert left[results[0].key] == "Money matters"
     assert results[1].key not in left
@@ -309,6 +308,49 @@ def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_a
     copied = client.traits.list(f"{replies.split('.')[0]}.copy")
     assert {trait.key: trait.name for trait in copied} == left
     assert [trait.kind for trait in copied].count("intrinsic") == len(results) - 1
+
+
+def test_suggestions_are_flipped_dismissed_kept_and_turned_into_a_trait_and_each_step_is_undone(
+    workbench: Workbench, client: Traitbench, replies: str
+) -> None:
+    client.traits.discover(replies, effort="low")
+    client.models.wait(replies)
+    before = client.traits.list(replies)
+    first, second = (trait for trait in before if trait.kind == "intrinsic")
+
+    at = workbench.open("traits", model=replies)
+    at.button(key=f"traits.flip.{first.key}").click().run()
+    assert client.traits.get(replies, first.key).positive_label == first.negative_label
+    at.button(key="samples.undo_button").click().run()
+    assert client.traits.list(replies) == before
+
+    at.checkbox(key=f"traits.pick.{first.key}").check().run()
+    at.button(key="traits.dismiss_many").click().run()
+    assert [trait.key for trait in client.traits.list(replies)] == ["warmth", second.key]
+    at.button(key="samples.undo_button").click().run()
+    assert client.traits.list(replies) == before
+
+    at.button(key=f"traits.keep.{first.key}").click().run()
+    assert not suggested(client, replies, first.key)
+    at.button(key="samples.undo_button").click().run()
+    assert suggested(client, replies, first.key)
+
+    at.button(key=f"traits.own.{first.key}").click().run()
+    own = client.traits.list(replies)[-1]
+    assert (own.kind, own.name, own.positive_label) == ("extrinsic", first.name, first.positive_label)
+    assert first.discovered is not None
+    samples = client.samples.list(replies, trait=own.key)
+    assert [each.content_sha256 for each in samples if each.quality == 1] == first.discovered.typical.positive
+    assert (own.positive_samples, own.negative_samples) == (5, 5)
+    at.button(key="traits.cancel").click().run()
+    at.button(key="samples.undo_button").click().run()
+    assert client.traits.list(replies) == before
+
+
+def suggested(client: Traitbench, handle: str, key: str) -> bool:
+    found = client.traits.get(handle, key).discovered
+    assert found is not None
+    return found.suggestion
 
 
 def test_a_discovery_that_failed_says_why(

@@ -3,7 +3,7 @@
 Each figure is explained in words and says what it was measured on, because a discovered trait is only a suggestion.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import get_args
 
 import streamlit as st
@@ -13,18 +13,15 @@ from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
-from traitbench.app.shell.text import ago, count, plain, shortened
-from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from traitbench.app.shell.text import ago, count
 from traitbench.app.widgets.common.derive import begin, draw_failure, notes, pick_effort
 from traitbench.contract.models import Effort, Model
 from traitbench.contract.rounding import in_decimals
-from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.scoring.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
 from traitbench.scoring.discover import Effort as Search
 
 _OPEN = "traits.discover"
-_LONGEST = 240
 
 
 def start() -> None:
@@ -98,7 +95,7 @@ def draw_outcome(model: Model, traits: Sequence[Trait]) -> None:
         discovered = sum(trait.kind == "intrinsic" for trait in traits)
         summary = f"**Discovery ran {ago(last.started_at)}.** "
         summary += (
-            f"The model has {count(discovered, 'discovered trait')}. Read the typical texts, then rename the traits. "
+            f"The model has {count(discovered, 'discovered trait')}. Read the typical texts, then decide. "
             if discovered
             else "The model has no discovered traits. "
         )
@@ -123,26 +120,6 @@ def draw_figures(trait: Trait) -> None:
             "measured on held-out halves."
         )
     st.markdown("\n".join(f"- :small[{line}]" for line in lines))
-
-
-def draw_anchors(trait: Trait, texts: Mapping[int, Sample]) -> None:
-    """Draw the typical texts of both poles."""
-    ids = trait.anchor_sample_ids
-    if ids is None:
-        return
-    ends = (
-        (f"{NEGATIVE_SIGN} {plain(trait.negative_label)}", ids.negative),
-        (f"{POSITIVE_SIGN} {plain(trait.positive_label)}", ids.positive),
-    )
-    shown = [(title, [texts[each].text for each in own if each in texts]) for title, own in ends]
-    if not any(own for _, own in shown):
-        st.caption("Its typical texts are no longer stored.")
-        return
-    with st.expander("Typical texts", icon=":material/format_quote:", key=f"traits.anchors.{trait.key}"):
-        for column, (title, own) in zip(st.columns(2, gap="medium"), shown, strict=True):
-            with column:
-                st.markdown(f"**{title}**")
-                st.markdown("\n".join(f"- {plain(shortened(text, _LONGEST))}" for text in own) or "*None left.*")
 
 
 def _percent(share: float) -> str:
