@@ -36,11 +36,12 @@ _STABLE = 0.5
 _MIN_DISCRIMINATION = 0.6
 _DEVIATIONS = 3.0
 _NEAR_DUPLICATE = 0.98
-_ANCHORS = 5
+_ANCHORS, _ANCHORS_AMONG = 5, 15
 _PHRASES = 3
 _NAMED_BY = 2
 _TYPICAL = 12
 _ON_ITS_SIDE = 0.5
+_AMONG_EXTREME = 2
 _BINS, _SPREAD = 20, 3.0
 _MIN_QUALITY_CORRELATION = 0.1
 
@@ -371,8 +372,8 @@ def _named(
             discrimination=each.discrimination,
             explained_variance=each.explained_variance,
             stability=each.stability,
-            anchor_positive=_anchors(pool, scores, agrees, _evidence(terms, above, below)),
-            anchor_negative=_anchors(pool, -scores, agrees, _evidence(terms, below, above)),
+            anchor_positive=_anchors(pool, scores, agrees, terms, above, below),
+            anchor_negative=_anchors(pool, -scores, agrees, terms, below, above),
             phrases_positive=tuple(above[:_PHRASES]) if words else (),
             phrases_negative=tuple(below[:_PHRASES]) if words else (),
             histogram=_histogram(scores),
@@ -399,9 +400,17 @@ def _typical_terms(terms: Terms, scores: Floats) -> tuple[list[str], list[str]]:
 
 
 def _about(terms: Terms, ranked: Sequence[str], standard: Floats) -> list[str]:
-    """The first terms whose texts are clearly on that side, without those that begin like a term chosen before."""
-    clear = (term for term in ranked if standard[terms.texts_with(term)].mean() >= _ON_ITS_SIDE)
-    return _apart(clear, _TYPICAL)
+    """The first terms whose texts are clearly on that side, and some of them among the most extreme.
+
+    Terms that begin like a term chosen before are left out.
+    """
+    extreme = standard >= np.quantile(standard, 0.9)
+
+    def is_about(term: str) -> bool:
+        own = terms.texts_with(term)
+        return bool(standard[own].mean() >= _ON_ITS_SIDE and extreme[own].sum() >= _AMONG_EXTREME)
+
+    return _apart(filter(is_about, ranked), _TYPICAL)
 
 
 def _words_for(above: Sequence[str], below: Sequence[str], number: int) -> tuple[str, str, str]:
@@ -449,13 +458,24 @@ def _free(name: str, taken: set[str]) -> str:
     return next(each for each in candidates if each not in taken)
 
 
-def _anchors(pool: _Pool, scores: Floats, agrees: NDArray[np.bool_], evidence: Floats) -> tuple[int, ...]:
-    """Ids of the most extreme texts at the positive end, one per group.
+def _anchors(
+    pool: _Pool, scores: Floats, agrees: NDArray[np.bool_], terms: Terms, own: Sequence[str], other: Sequence[str]
+) -> tuple[int, ...]:
+    """Ids of extreme texts at the positive end, one per group.
 
-    Texts that words also put there come first, and among them those that affirm a term of the pole.
+    Texts that words also put there come first, and among them those that affirm a term of the pole. Then they are
+    picked so that each of the first terms is in one of them, if possible.
     """
+    evidence = _evidence(terms, own, other)
     extreme = np.flatnonzero(scores >= np.quantile(scores, 0.9))
     ranked = sorted(extreme, key=lambda i: (not agrees[i], evidence[i] <= 0, -scores[i], pool.ids[i]))
-    id_of_group = {int(pool.groups[i]): int(pool.ids[i]) for i in reversed(ranked)}
-    first = dict.fromkeys(int(pool.groups[i]) for i in ranked)
-    return tuple(id_of_group[own] for own in list(first)[:_ANCHORS])
+    first_of_group = {int(pool.groups[i]): int(i) for i in reversed(ranked)}
+    left = [first_of_group[group] for group in dict.fromkeys(int(pool.groups[i]) for i in ranked)][:_ANCHORS_AMONG]
+    missing = {term: set(terms.texts_with(term).tolist()) for term in own[:_PHRASES]}
+    chosen: list[int] = []
+    while left and len(chosen) < _ANCHORS:
+        best = next((i for i in left if any(i in texts for texts in missing.values())), left[0])
+        left.remove(best)
+        chosen.append(best)
+        missing = {term: texts for term, texts in missing.items() if best not in texts}
+    return tuple(int(pool.ids[i]) for i in chosen)

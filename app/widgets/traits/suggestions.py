@@ -53,9 +53,10 @@ def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
     for column, (positive, label, phrases, typical) in zip(st.columns(2, gap="medium"), ends, strict=True):
         with column:
             sign = POSITIVE_SIGN if positive else NEGATIVE_SIGN
-            st.markdown(f":{SIDES[positive].badge}[{sign}] **{plain(label)}**")
-            if phrases:
-                st.markdown(" ".join(f":{SIDES[positive].badge}-badge[{plain(phrase)}]" for phrase in phrases))
+            # A label of discovery only repeats the phrases.
+            name = "" if label == ", ".join(phrases[:2]) else f" **{plain(label)}**"
+            badges = " ".join(f":{SIDES[positive].badge}-badge[{plain(phrase)}]" for phrase in phrases)
+            st.markdown(f":{SIDES[positive].badge}[{sign}]{name} {badges}")
             known = [texts[each] for each in typical if each in texts][:_TYPICAL]
             for text in known:
                 st.markdown(f":small[“{plain(shortened(text, _LONGEST))}”]")
