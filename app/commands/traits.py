@@ -1,6 +1,7 @@
 """`traitbench traits`: list, add, update, delete, discover."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
@@ -10,7 +11,7 @@ from traitbench.app.commands.runs import follow
 from traitbench.app.commands.showing import say, say_lines, say_table, say_unreadable
 from traitbench.client.pages import Listed
 from traitbench.contract.models import Effort
-from traitbench.contract.traits import Aggregation, Trait, TraitInput
+from traitbench.contract.traits import MOST_UNLABELLED, Aggregation, Trait, TraitInput
 from traitbench.errors import DuplicateTrait
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -107,14 +108,29 @@ def delete_trait(handle: str, key: str, yes: bool, as_json: bool) -> None:
 @traits.command("discover")
 @click.argument("handle")
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How many candidates to consider.")
+@click.option(
+    "--texts",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=f"A file with texts without labels, one per line, to analyse too; at most {MOST_UNLABELLED:,}.",
+)
 @waits
 @as_json
-def discover_traits(handle: str, effort: Effort | None, wait: bool, as_json: bool) -> None:
+def discover_traits(handle: str, effort: Effort | None, texts: Path | None, wait: bool, as_json: bool) -> None:
     """Look for traits in the samples of a draft."""
+    lines = _lines(texts) if texts else []
     with connected() as client:
-        started = client.traits.discover(handle, effort=effort)
+        started = client.traits.discover(handle, effort=effort, texts=lines)
         if follow(client, handle, started, wait=wait, as_json=as_json) and not as_json:
             _say(client.traits.list(handle))
+
+
+def _lines(file: Path) -> list[str]:
+    """Return the lines of a file that are not blank."""
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise Refused(f"{file} is not UTF-8 text. Save it as UTF-8, one text per line.") from None
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _with_free_key(error: DuplicateTrait) -> Exception:

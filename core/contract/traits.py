@@ -4,9 +4,10 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import AfterValidator, Field
 
-from traitbench.contract.fields import Count, Description, Label, Received, Returned, WithoutNul, schema
+from traitbench.contract.fields import Count, Description, Label, NotBlank, Received, Returned, WithoutNul, schema
 from traitbench.contract.models import Effort
 from traitbench.contract.names import is_key
+from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.unreadable import Unreadable
 
 Aggregation = Literal["mean", "max", "min", "none"]
@@ -146,7 +147,17 @@ class TraitList(Returned):
     unreadable: list[Unreadable] = Field(default=[], exclude_if=lambda value: not value)
 
 
+MOST_UNLABELLED = 2_000
+"""Texts without labels in one request; a discovery analyses as many texts at most."""
+
+
 class DiscoverRequest(Received):
-    """Body of `POST /models/{handle}/traits/discover`; no body is `{}`. More effort considers more candidates."""
+    """Body of `POST /models/{handle}/traits/discover`; no body is `{}`. More effort considers more candidates.
+
+    `texts` have no labels. They are analysed together with the samples and deleted when the run ends.
+    """
 
     effort: Effort | None = None
+    texts: Annotated[list[Annotated[NotBlank, Field(max_length=LONGEST_TEXT)]], Field(max_length=MOST_UNLABELLED)] = (
+        Field(default=[])
+    )

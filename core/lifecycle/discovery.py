@@ -1,10 +1,14 @@
 """Discovery: `start` queues a run, `run` finds axes among a draft's texts and attaches them as intrinsic traits.
 
-It needs a draft with enough different texts; their labels do not matter. The new traits are suggestions: the next
-discovery replaces those that nobody has touched. All other traits stay and count as known, so new axes differ from
-them.
+It needs a draft with enough different texts; their labels do not matter. Texts without labels may come with the
+request. They are analysed like the samples and deleted at the end of the run, and nothing is trained on them.
+
+The new traits are suggestions: the next discovery replaces those that nobody has touched. All other traits stay and
+count as known, so new axes differ from them.
 """
 
+import hashlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -15,10 +19,11 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine
 
 from traitbench.contract.models import RunStarted
+from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import DiscoverRequest
 from traitbench.encoders import Encoder
 from traitbench.errors import InsufficientSamples
-from traitbench.lifecycle import access, derivations, model_runs, rules, suggestions
+from traitbench.lifecycle import access, derivations, model_runs, rules, suggestions, zero_retention
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.encoding import ENCODING, encoded
@@ -35,13 +40,17 @@ from traitbench.scoring.discover import (
     pole_difference,
 )
 from traitbench.scoring.discover import discover as find_axes
-from traitbench.store import models, runs, samples, traits
+from traitbench.scoring.segments import embed
+from traitbench.store import models, run_texts, runs, samples, traits
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
+from traitbench.store.runs import RunRow
 from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
 
 _DISCOVERING = "discovering"
+_ENCODING_MORE = "encoding unlabelled texts"
+_PIECE = 16
 # In a script without spaces a "word" is as long as a sentence, so each field is cut to its maximum length.
 _MAX_LENGTHS = {"name": 180, "positive_label": 200, "negative_label": 200, "description": 2_000}
 _LONGEST_PHRASE = 100
@@ -53,38 +62,49 @@ Directions = NDArray[np.float64]
 def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:
     """Queue a discovery, which searches the samples for new traits."""
     name = str(access.permit(context, caller, "traits.discover", handle))
+    texts = {text_hash(text): text for text in body.texts}
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
-        return derivations.begin(
+        started = derivations.begin(
             connection,
             context.runs,
             model,
             "discover",
             effort=body.effort,
-            options={},
+            options=_options(texts),
             bounds={"max_traits": context.settings.max_traits},
-            check=lambda: _check_samples(connection, model),
+            check=lambda: _check_samples(connection, model, texts),
         )
+        run_texts.add(connection, str(started.run_id), texts)
+        return started
 
 
 def run(engine: Engine, encoder: Encoder, execution: Execution) -> None:
     """Find axes among the model's texts and attach them, in the worker."""
     with reading(engine) as connection:
-        pool = _pool(connection, execution.run.model_id)
-    texts = len({label.content_sha256 for label in pool.labels})
-    timeline = Timeline({ENCODING: 0.0, _DISCOVERING: cost.discovering(min(texts, MOST_TEXTS))})
-    known = encoded(engine, encoder, execution, pool.labels, timeline=timeline)
+        pool = _pool(connection, execution.run)
+    work = {ENCODING: 0.0, _ENCODING_MORE: cost.reading(map(len, pool.unlabelled.values()))}
+    timeline = Timeline(work | {_DISCOVERING: cost.discovering(min(len(pool.distinct), MOST_TEXTS))})
+    known = dict(encoded(engine, encoder, execution, pool.labels, timeline=timeline))
+    known |= _encoded_unlabelled(encoder, execution, pool.unlabelled, timeline)
     timeline.reach(_DISCOVERING)
     execution.report(_DISCOVERING, 0, 1, fraction=timeline.fraction, left_s=timeline.left_s)
     directions = _known(encoder, pool, known)
     discovered = _find(engine, execution.run.effort, pool, known, directions)
     with writing(engine) as connection:
         _finish(connection, encoder, execution, pool, discovered, known=list(directions))
+    if pool.leaves_nothing:
+        zero_retention.settle(engine, pool.model.id)
 
 
-def _check_samples(connection: Connection, model: ModelRow) -> None:
+def _options(texts: Mapping[str, str]) -> dict[str, Any]:
+    """What tells runs with other texts apart, besides samples and effort."""
+    return {"texts": hashlib.sha256(" ".join(sorted(texts)).encode()).hexdigest()} if texts else {}
+
+
+def _check_samples(connection: Connection, model: ModelRow, texts: Mapping[str, str]) -> None:
     labels = samples.labels(connection, model.id)
-    distinct = len({label.content_sha256 for label in labels})
+    distinct = len({label.content_sha256 for label in labels} | texts.keys())
     if distinct < FEWEST_TEXTS:
         counts = {trait.key: trait.sample_count for trait in traits.read(connection, model.id)}
         raise InsufficientSamples(
@@ -97,7 +117,8 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
 class _Pool:
     """The draft when the run started. It cannot change meanwhile, because a busy model cannot be edited.
 
-    `traits` are those that stay, and `replaced` the suggestions that do not.
+    `traits` are those that stay, and `replaced` the suggestions that do not. `unlabelled` are the texts of the request
+    that are no samples, by hash.
     """
 
     model: ModelRow
@@ -105,38 +126,60 @@ class _Pool:
     traits: Sequence[TraitRow]
     replaced: Sequence[traits.Discovered]
     axes: Mapping[int, Axis]
+    unlabelled: Mapping[str, str]
 
     @property
-    def hashes(self) -> dict[int, str]:
-        """The hash of each text, by the id under which it is analysed."""
-        return {label.id: label.content_sha256 for label in self.labels}
+    def distinct(self) -> set[str]:
+        """The hashes of all texts."""
+        return {label.content_sha256 for label in self.labels} | self.unlabelled.keys()
+
+    @property
+    def leaves_nothing(self) -> bool:
+        """Whether deleted texts have to be removed from the database's files too."""
+        return self.model.zero_data_retention and bool(self.unlabelled)
 
 
-def _pool(connection: Connection, model_id: int) -> _Pool:
+@dataclass(frozen=True)
+class _Text:
+    """A text to analyse. Its id is that of its sample, or negative if it has none."""
+
+    id: int
+    content_sha256: str
+    quality: float
+
+
+def _pool(connection: Connection, run: RunRow) -> _Pool:
+    model_id = run.model_id
     model = models.find_by_id(connection, model_id)
     if model is None:
         raise Fenced(model_id)
+    labels, sent = samples.labels(connection, model_id), run_texts.read(connection, run.id)
+    labelled = {label.content_sha256 for label in labels}
+    unlabelled = {digest: text for digest, text in sent.items() if digest not in labelled}
     replaced = suggestions.untouched(connection, model_id)
     leaving = {trait.id for trait in replaced}
     stay = [row for row in traits.rows(connection, model_id) if row.id not in leaving]
-    return _Pool(model, samples.labels(connection, model_id), stay, replaced, traits.axes(connection, model_id))
+    return _Pool(model, labels, stay, replaced, traits.axes(connection, model_id), unlabelled)
 
 
 def _find(
     engine: Engine, effort: str, pool: _Pool, known: Mapping[str, Vector], directions: Mapping[str, Directions]
 ) -> Discovery:
-    chosen = _chosen(pool.labels)
+    chosen = _chosen(pool)
+    labelled = [text.id for text in chosen if text.id > 0]
     with reading(engine) as connection:
-        texts = samples.texts(connection, [label.id for label in chosen])
-    if len(texts) < len(chosen):
+        texts = samples.texts(connection, labelled)
+    if len(texts) < len(labelled):
         raise Fenced(pool.model.id)
+    texts |= {text.id: pool.unlabelled[text.content_sha256] for text in chosen if text.id < 0}
+    X = np.array([known[text.content_sha256] for text in chosen], np.float32)
     try:
         return find_axes(
-            np.array([known[label.content_sha256] for label in chosen], np.float32),
-            [texts[label.id] for label in chosen],
-            ids=[label.id for label in chosen],
-            quality=np.array([label.quality for label in chosen], np.float64),
-            known=np.array([*directions.values()]).reshape(len(directions), -1),
+            X,
+            [texts[text.id] for text in chosen],
+            ids=[text.id for text in chosen],
+            quality=np.array([text.quality for text in chosen], np.float64),
+            known=np.array([*directions.values()]).reshape(len(directions), X.shape[1]),
             effort=effort,
             taken=[trait.name for trait in pool.traits],
             words=not pool.model.zero_data_retention,
@@ -145,16 +188,36 @@ def _find(
         raise InsufficientSamples(str(error), details={"distinct": error.distinct, "needed": error.needed}) from None
 
 
-def _chosen(labels: Sequence[samples.Label]) -> list[samples.Label]:
-    """The samples to analyse.
+def _encoded_unlabelled(
+    encoder: Encoder, execution: Execution, unlabelled: Mapping[str, str], timeline: Timeline
+) -> dict[str, Vector]:
+    """The vectors of the unlabelled texts, by hash. They are not stored."""
+    known: dict[str, Vector] = {}
+    items, step = list(unlabelled.items()), 1 if execution.suspected else _PIECE
+    for first in range(0, len(items), step):
+        timeline.reach(_ENCODING_MORE, first / len(items))
+        execution.report(ENCODING, first, len(items), fraction=timeline.fraction, left_s=timeline.left_s)
+        piece = items[first : first + step]
+        known |= zip((digest for digest, _ in piece), embed(encoder.encode, [text for _, text in piece]), strict=True)
+    return known
 
-    Synthesized samples are left out if there are enough others. If there are too many texts, those with the lowest
-    hashes are taken, so that the choice depends only on the texts.
+
+def _texts(pool: _Pool) -> list[_Text]:
+    """The texts to analyse.
+
+    Synthesized samples are left out if there are enough others.
     """
-    written = [label for label in labels if label.provenance != "synthesized"]
-    pooled = written if len({label.content_sha256 for label in written}) >= FEWEST_TEXTS else labels
-    lowest = set(sorted({label.content_sha256 for label in pooled})[:MOST_TEXTS])
-    return [label for label in pooled if label.content_sha256 in lowest]
+    written = [label for label in pool.labels if label.provenance != "synthesized"]
+    enough = len({label.content_sha256 for label in written} | pool.unlabelled.keys()) >= FEWEST_TEXTS
+    labelled = [_Text(label.id, label.content_sha256, label.quality) for label in (written if enough else pool.labels)]
+    return labelled + [_Text(-number, digest, math.nan) for number, digest in enumerate(sorted(pool.unlabelled), 1)]
+
+
+def _chosen(pool: _Pool) -> list[_Text]:
+    """The texts to analyse; of too many, those with the lowest hashes, so that the choice depends only on the texts."""
+    texts = _texts(pool)
+    lowest = set(sorted({text.content_sha256 for text in texts})[:MOST_TEXTS])
+    return [text for text in texts if text.content_sha256 in lowest]
 
 
 def _known(encoder: Encoder, pool: _Pool, vectors: Mapping[str, Vector]) -> dict[str, Directions]:
@@ -193,8 +256,12 @@ def _finish(
     traits.forget_dismissed(connection, model.id)
     for trait in pool.replaced:
         traits.remove(connection, trait.id)
+    if pool.leaves_nothing:
+        models.change(connection, model.id, now=rules.now(), unsettled_purge=rules.now())
     traits.add(connection, model.id, list(_rows(pool, attached, known, encoder, execution)))
-    runs.change_key(connection, run.id, model_runs.run_key(connection, model.id, "discover", effort=run.effort))
+    options = {name: run.options[name] for name in ("texts",) if name in run.options}
+    key = model_runs.run_key(connection, model.id, "discover", effort=run.effort, options=options)
+    runs.change_key(connection, run.id, key)
     models.move(connection, model, "draft", now=rules.now())
 
 
@@ -238,7 +305,7 @@ def _free_keys(taken: set[str]) -> Iterator[str]:
 
 def _record(trait: DiscoveredTrait, pool: _Pool, known: Sequence[str]) -> dict[str, Any]:
     """What the API shows of a discovered trait besides its words."""
-    hashes = pool.hashes
+    hashes = {text.id: text.content_sha256 for text in _texts(pool)}
     ends = {"positive": trait.anchor_positive, "negative": trait.anchor_negative}
     phrases = {"positive": trait.phrases_positive, "negative": trait.phrases_negative}
     overlaps = sorted(zip(known, trait.overlaps, strict=True), key=lambda each: -abs(each[1]))
@@ -263,7 +330,10 @@ def _fields(
         "aggregation": "mean",
         "discrimination": trait.discrimination,
         "explained_variance": trait.explained_variance,
-        "anchor_sample_ids": {"positive": list(trait.anchor_positive), "negative": list(trait.anchor_negative)},
+        "anchor_sample_ids": {
+            "positive": [each for each in trait.anchor_positive if each > 0],
+            "negative": [each for each in trait.anchor_negative if each > 0],
+        },
         # It has a copy of the generated words: a purge resets them in the trait unless a person has changed them.
         "discovery": record,
         "origin_run_id": execution.run.id,

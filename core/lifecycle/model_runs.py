@@ -21,7 +21,7 @@ from ulid import ULID
 from traitbench.contract.models import OperationKind, RunStarted
 from traitbench.lifecycle import rules, suggestions
 from traitbench.runs import Queue
-from traitbench.store import models, runs, samples, traits
+from traitbench.store import models, run_texts, runs, samples, traits
 from traitbench.store.models import ModelRow
 
 Digest = Callable[[Connection, int], str]
@@ -72,8 +72,12 @@ def launch(
 def fail(connection: Connection, run: runs.RunRow, *, code: str, message: str, owner: str | None = None) -> bool:
     """Mark a run as failed and release its model; False if the run has already ended."""
     model = models.hold_by_id(connection, run.model_id)
+    texts = run_texts.exist(connection, run.id)
     if not runs.fail(connection, run.id, code=code, message=message, now=rules.now(), owner=owner):
         return False
+    if texts and model is not None and model.zero_data_retention:
+        # The worker removes them from the database's files.
+        models.change(connection, model.id, now=rules.now(), unsettled_purge=rules.now())
     if model is not None and model.state == "busy":
         models.move(connection, model, state_after(run, model), now=rules.now())
     return True

@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, Connection, Row, Select, case, func, select, 
 from sqlalchemy import insert as insert_into
 
 from traitbench.contract.models import OperationKind, OperationStatus
-from traitbench.store import tables
+from traitbench.store import run_texts, tables
 from traitbench.store.rows import ListingRows, read_listing, readable
 
 _RUNS = tables.runs.c
@@ -223,8 +223,8 @@ def progress(connection: Connection, run_id: str, owner: str, progress: Mapping[
 
 
 def succeed(connection: Connection, run_id: str, owner: str, *, progress: Mapping[str, Any], now: datetime) -> bool:
-    """Mark a run as succeeded; False if the owner has lost it."""
-    return _write(connection, run_id, owner, status="succeeded", progress=dict(progress), finished_at=now)
+    """Mark a run as succeeded and delete its texts; False if the owner has lost it."""
+    return _end(connection, run_id, owner, status="succeeded", progress=dict(progress), finished_at=now)
 
 
 def change_key(connection: Connection, run_id: str, run_key: str) -> None:
@@ -235,8 +235,15 @@ def change_key(connection: Connection, run_id: str, run_key: str) -> None:
 def fail(
     connection: Connection, run_id: str, *, code: str, message: str, now: datetime, owner: str | None = None
 ) -> bool:
-    """Mark a run as failed; False if it has already ended, or if `owner` is given and has lost it."""
-    return _write(connection, run_id, owner, status="failed", error_code=code, error_message=message, finished_at=now)
+    """Mark a run as failed and delete its texts; False if it has already ended, or if `owner` has lost it."""
+    return _end(connection, run_id, owner, status="failed", error_code=code, error_message=message, finished_at=now)
+
+
+def _end(connection: Connection, run_id: str, owner: str | None, **values: Any) -> bool:
+    ended = _write(connection, run_id, owner, **values)
+    if ended:
+        run_texts.forget(connection, run_id)
+    return ended
 
 
 def _rows() -> Select[Any]:

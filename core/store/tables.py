@@ -315,6 +315,15 @@ runs = Table(
     Index("ix_tb_runs_model_id_run_key", "model_id", "run_key"),
 )
 
+# Texts without labels that a discovery was sent, until it ends.
+run_texts = Table(
+    "tb_run_texts",
+    metadata,
+    Column("run_id", String, ForeignKey("tb_runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("content_sha256", String, primary_key=True),
+    Column("text", Text, nullable=False),
+)
+
 workers = Table(
     "tb_workers",
     metadata,

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 
-from tests.contexts import AUTHOR, ON_SQLITE, draft, new_handle, settled
+from tests.contexts import AUTHOR, ON_SQLITE, draft, new_handle, settled, until
 from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
-from traitbench.contract.samples import SampleInput, SamplesCreate, SynthesizeRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate, SynthesizeRequest, text_hash
 from traitbench.contract.traits import DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
 from traitbench.errors import (
     DuplicateRun,
@@ -30,6 +31,7 @@ from traitbench.store import models as stored
 from traitbench.store import runs
 from traitbench.store import traits as stored_traits
 from traitbench.store.engine import reading, writing
+from traitbench.store.tables import run_texts
 
 pytestmark = ON_SQLITE
 
@@ -346,6 +348,56 @@ def test_texts_that_share_no_difference_give_no_trait_and_the_reason(working: Co
     assert done.progress is not None
     assert done.progress.notes is not None
     assert done.progress.notes[0].startswith("No axis was found. Of 2 candidates, ")
+
+
+UNLABELLED = DiscoverRequest(effort="low", texts=[sample["text"] for sample in HEADLINES.samples[:100]])
+
+
+@pytest.mark.parametrize("zero", [False, True])
+def test_a_draft_without_samples_is_discovered_from_unlabelled_texts_that_are_gone_then(
+    working: Context, zero: bool
+) -> None:
+    handle = new_handle()
+    models.create(working, AUTHOR, ModelCreate(handle=handle, zero_data_retention=zero))
+    results = _discover(working, handle, UNLABELLED)
+    assert results
+    hashes = {text_hash(text) for text in UNLABELLED.texts}
+    for trait in results:
+        assert trait.discovered is not None
+        assert trait.discovered.texts == len(hashes)
+        assert {*trait.discovered.typical.positive, *trait.discovered.typical.negative} <= hashes
+        assert trait.anchor_sample_ids is not None
+        assert trait.anchor_sample_ids.positive == []
+        assert bool(trait.discovered.phrases.positive) is not zero
+    assert samples.list_samples(working, AUTHOR, handle).items == []
+    with reading(working.engine) as connection:
+        assert connection.execute(select(run_texts)).all() == []
+    until(lambda: not _unsettled(working), what="removing the texts from the file")
+    with pytest.raises(DuplicateRun):
+        discovery.start(working, AUTHOR, handle, UNLABELLED)
+    other = UNLABELLED.model_copy(update={"texts": UNLABELLED.texts[:60]})
+    assert {trait.discovered.texts for trait in _discover(working, handle, other) if trait.discovered} == {60}
+
+
+def _unsettled(context: Context) -> dict[int, Any]:
+    with reading(context.engine) as connection:
+        return dict(stored.unsettled_purges(connection))
+
+
+def test_unlabelled_texts_join_the_samples_and_go_with_a_failed_run(context: Context) -> None:
+    handle = draft(context, warm=10, cold=5)
+    with pytest.raises(InsufficientSamples):
+        discovery.start(context, AUTHOR, handle, LOW)
+    same = [sample.text for sample in samples.list_samples(context, AUTHOR, handle).items[:10]]
+    with pytest.raises(InsufficientSamples, match="has 15"):
+        discovery.start(context, AUTHOR, handle, DiscoverRequest(effort="low", texts=same))
+    started = discovery.start(context, AUTHOR, handle, DiscoverRequest(effort="low", texts=[*same, *UNLABELLED.texts]))
+    with writing(context.engine) as connection:
+        assert len(connection.execute(select(run_texts)).all()) == len({*same, *UNLABELLED.texts})
+        run = runs.read(connection, str(started.run_id))
+        assert run is not None
+        assert model_runs.fail(connection, run, code="internal_error", message="It failed.")
+        assert connection.execute(select(run_texts)).all() == []
 
 
 def test_a_model_gets_no_more_traits_than_the_operator_allows(working: Context) -> None:

@@ -45,12 +45,13 @@ class AsyncTraits:
         """Remove the trait and its samples."""
         return await self._connection.send("DELETE", _path(handle, key), ModelDeleted)
 
-    async def discover(self, handle: str, *, effort: Effort | None = None) -> RunStarted:
-        """Start a run that looks for traits in the samples.
+    async def discover(self, handle: str, *, effort: Effort | None = None, texts: Sequence[str] = ()) -> RunStarted:
+        """Start a run that looks for traits in the samples and in `texts` without labels, at most 2,000.
 
         Call `client.models.wait` for the result; then `list` includes the new traits.
         """
-        return await self._connection.send("POST", _path(handle, "discover"), RunStarted, body={"effort": effort})
+        body = {"effort": effort, **({"texts": [*texts]} if texts else {})}
+        return await self._connection.send("POST", _path(handle, "discover"), RunStarted, body=body)
 
 
 def _path(handle: str, key: str | None = None) -> str:
