@@ -58,6 +58,7 @@ if not labelled:
     with st.container(border=True, key="label.no_traits"):
         st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
         st.markdown(f"{count(len(texts), 'text')} to label. A trait says what to label them for.")
+        st.caption("No name yet for what differs? The Traits page can discover traits in these texts.")
         page_link("traits", "Add traits")
     st.stop()
 

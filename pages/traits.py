@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
+from traitbench.app.labelling import heap
 from traitbench.app.samples.sample_changes import is_suggestion, remember, undo_of
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
@@ -64,9 +65,17 @@ if not traits and not traits.unreadable:
             "then add a few texts for each pole."
         )
         if can_edit:
-            st.button(
-                "Add the first trait", type="primary", icon=":material/add:", key="traits.first", on_click=describe
-            )
+            with st.container(horizontal=True):
+                st.button(
+                    "Add the first trait", type="primary", icon=":material/add:", key="traits.first", on_click=describe
+                )
+                st.button(
+                    "Discover traits",
+                    icon=":material/explore:",
+                    key="traits.discover_button",
+                    on_click=discovery.start,
+                    help="Bring texts without labels, and see what differs between them.",
+                )
 
 # ---- the traits ------------------------------------------------------------------------------------------------------
 
@@ -95,8 +104,10 @@ else:
 
     names = {trait.key: trait.name for trait in traits}
     texts = {}
-    if samples and not why_read_only(model) and any(trait.kind == "intrinsic" for trait in traits):
-        texts = {sample.content_sha256: sample.text for sample in all_samples(model.handle, traits)}
+    if not why_read_only(model) and any(trait.kind == "intrinsic" for trait in traits):
+        own = all_samples(model.handle, traits) if samples else []
+        texts = {each.hash: each.text for each in heap.texts(model.handle)}
+        texts |= {sample.content_sha256: sample.text for sample in own}
     if suggestions:
         draw_suggestions(model.handle, suggestions, names, texts)
         if len(suggestions) < len(traits):

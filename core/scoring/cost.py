@@ -53,7 +53,7 @@ def saving(samples: int) -> float:
     return _SAVING + _SAVING_SAMPLE * samples
 
 
-def discovering(texts: int) -> float:
+def discovering(texts: int, effort: str = "high") -> float:
     """The work of finding axes among so many texts; it depends on the texts by a factor of two."""
     return _DISCOVERING + _DISCOVERING_TEXT * texts
 

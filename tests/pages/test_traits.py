@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, end_badly, hold_busy, links, words
 from traitbench.client import Traitbench
-from traitbench.contract.samples import SampleInput
+from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.sample_data import demo_models
 
@@ -261,9 +261,36 @@ def test_discovery_says_what_it_needs_when_there_are_too_few_texts(
     client.samples.add(handle, [SampleInput(trait="warmth", text="Thank you!", quality=1.0)])
     at = workbench.open("traits", model=handle)
     at.button(key="traits.discover_button").click().run()
-    assert "**20 different texts**; this model has 1" in at.warning[0].value
+    assert "**20 different texts**; there are 1" in at.warning[0].value
     assert "traits.discover_send" not in [button.key for button in at.button]
-    assert "Add samples" in links(at)
+
+
+def test_a_model_without_traits_discovers_them_in_texts_without_labels(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    demo = next(model for model in demo_models() if model.handle == "demo.support-tone")
+    texts = list(dict.fromkeys(sample["text"] for sample in demo.samples))[:150]
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.discover_button").click().run()
+    at.segmented_control(key="label.bring.from").set_value("Pasted lines").run()
+    at.text_area[0].set_value("\n".join(texts)).run()
+    at.button(key="label.bring.add").click().run()
+    assert "Reads 150 texts. The service forgets texts without labels afterwards." in words(at)
+    assert "Takes about" in words(at)
+    at.radio(key="discover.effort").set_value("low").run()
+    at.button(key="traits.discover_send").click().run()
+    assert client.models.wait(handle).last_operation is not None
+    found = client.traits.list(handle)
+    assert found
+    assert client.samples.list(handle).items == []
+
+    at = workbench.open("traits", model=handle)
+    assert found[0].discovered is not None
+    typical = {text_hash(text): text for text in texts}[found[0].discovered.typical.positive[0]]
+    assert typical.split(",")[0][:40] in words(at).replace("\\", "")
+    at.button(key=f"traits.own.{found[0].key}").click().run()
+    own = client.traits.list(handle)[-1]
+    assert (own.kind, own.positive_samples, own.negative_samples) == ("extrinsic", 5, 5)
 
 
 def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_and_copied(
@@ -289,7 +316,7 @@ def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_a
     assert "needs at least one sample" not in result
 
     discover(at)
-    assert "already ran on these samples with this effort" in at.info[-1].value
+    assert "already ran on these texts with this effort" in at.info[-1].value
     assert at.radio(key="discover.effort").value == "low"
 
     at = workbench.open("traits", model=replies)

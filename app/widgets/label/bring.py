@@ -18,8 +18,8 @@ _FILE, _PASTED = "A file", "Pasted lines"
 _SHOWN, _EXCERPT = 3, 140
 
 
-def bring_texts(model: Model) -> None:
-    """Draw the ways to bring texts, and the button that adds them to the heap."""
+def bring_texts(model: Model, *, to: str = "Label") -> None:
+    """Draw the ways to bring texts, and the button that adds them to the heap. `to` is the verb on the button."""
     way = st.segmented_control(
         "Texts from", [_FILE, _PASTED], default=_FILE, required=True, key=f"{_FORM}.from", label_visibility="collapsed"
     )
@@ -31,7 +31,7 @@ def bring_texts(model: Model) -> None:
     for text in usable[:_SHOWN]:
         st.caption(f"“{plain(shortened(text, _EXCERPT))}”")
     if not st.button(
-        f"Label {count(len(usable), 'text')}" if usable else "Label texts",
+        f"{to} {count(len(usable), 'text')}" if usable else f"{to} texts",
         type="primary",
         icon=":material/label:",
         key=f"{_FORM}.add",

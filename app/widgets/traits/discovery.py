@@ -8,13 +8,15 @@ from typing import get_args
 
 import streamlit as st
 
+from traitbench.app.labelling import heap
 from traitbench.app.presentation.separation import how_well
 from traitbench.app.samples.sample_list import all_samples
+from traitbench.app.samples.unlabelled import Texts, texts_of
 from traitbench.app.shell import session
-from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
-from traitbench.app.shell.text import ago, count
+from traitbench.app.shell.text import ago, count, span
 from traitbench.app.widgets.common.derive import begin, draw_failure, notes, pick_effort
+from traitbench.app.widgets.label.bring import bring_texts
 from traitbench.contract.models import Effort, Model
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import Trait
@@ -44,35 +46,50 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
         "Discovery looks for differences between your texts that no trait covers yet, and suggests them as traits. "
         "Review each suggestion: rename it or delete it."
     )
-    own = all_samples(model.handle, traits) if traits else []
-    different = len({sample.content_sha256 for sample in own if not sample.held_out})
-    if different < FEWEST_TEXTS:
+    texts = texts_of(all_samples(model.handle, traits) if traits else [], heap.texts(model.handle))
+    if len(texts) < FEWEST_TEXTS:
         st.warning(
-            f"Discovery needs **{FEWEST_TEXTS} different texts**; this model has {different}. Labels do not matter: "
-            "add unlabelled texts as *in between*.",
+            f"Discovery needs **{FEWEST_TEXTS} different texts**; there are {len(texts)}. They need no labels.",
             icon=":material/info:",
         )
-        page_link("samples", "Add samples")
-        _close()  # the link leaves the page, and the dialog must not reopen on return
+        _bring(model)
         return
+    with st.expander("Add texts without labels", icon=":material/upload_file:", key="discover.more"):
+        _bring(model)
     if any(trait.kind == "intrinsic" for trait in traits):
         st.caption("New suggestions replace those that you have not changed. Traits that you changed stay.")
     effort = pick_effort({name: _in_words(EFFORTS[name]) for name in get_args(Effort)}, key="discover.effort")
-    looked_at = f"{MOST_TEXTS:,} of the {different:,}" if different > MOST_TEXTS else f"all {different:,}"
-    st.caption(f"Reads {looked_at} different texts, and ignores differences that existing traits cover.")
+    st.caption(f"{_what_goes_in(texts)} Takes about {span(texts.seconds(effort))}.")
     refusal = st.container()
     with st.container(horizontal=True, horizontal_alignment="right"):
         sent = st.button("Discover", type="primary", icon=":material/explore:", key="traits.discover_send")
     if sent:
         with refusal:
             started = begin(
-                lambda: client().traits.discover(model.handle, effort=effort),
-                already="Discovery already ran on these samples with this effort, and its suggestions are in the "
-                "list. Choose another effort, add samples, or delete a suggestion to get it again.",
+                lambda: client().traits.discover(model.handle, effort=effort, texts=texts.to_send()),
+                already="Discovery already ran on these texts with this effort, and its suggestions are in the "
+                "list. Choose another effort, add texts, or dismiss a suggestion first.",
             )
         if started:
             _close()
             st.rerun()
+
+
+def _bring(model: Model) -> None:
+    """Draw the ways to bring texts without labels; they are also there on the Label page."""
+    bring_texts(model, to="Add")
+    if model.zero_data_retention:
+        st.caption(":material/shield: Zero data retention is on: the texts are kept only until you close this tab.")
+
+
+def _what_goes_in(texts: Texts) -> str:
+    """Say how many texts go in, and what becomes of those without labels."""
+    without = len(texts.unlabelled)
+    kinds = f"{count(len(texts.labelled), 'sample text')} and {count(without, 'text')} without labels"
+    what = kinds if without and texts.labelled else count(len(texts), "text")
+    most = f"; {MOST_TEXTS:,} of them are used" if len(texts) > MOST_TEXTS else ""
+    after = " The service forgets texts without labels afterwards." if without else ""
+    return f"Reads {what}{most}.{after}"
 
 
 def _in_words(effort: Search) -> str:
