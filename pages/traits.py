@@ -109,7 +109,7 @@ else:
         texts = {each.hash: each.text for each in heap.texts(model.handle)}
         texts |= {sample.content_sha256: sample.text for sample in own}
     if suggestions:
-        draw_suggestions(model.handle, suggestions, names, texts)
+        draw_suggestions(model.handle, suggestions, names, texts, with_samples=samples > 0)
         if len(suggestions) < len(traits):
             st.subheader("Traits", icon=":material/tune:", anchor=False)
     most = max(max(trait.positive_samples, trait.negative_samples) for trait in traits)

@@ -52,8 +52,8 @@ def make_own(handle: str, suggestions: Sequence[Trait], texts: Mapping[str, str]
         for each in suggestions:
             client().traits.delete(handle, each.key)
             undone.append(each)
-        poles = {"positive_label": first.positive_label, "negative_label": first.negative_label}
-        [new] = client().traits.add(handle, [TraitInput(name=first.name, **poles)])
+        own = TraitInput(name=first.name, positive_label=first.positive_label, negative_label=first.negative_label)
+        [new] = client().traits.add(handle, [own])
         client().samples.add(handle, typical_samples(suggestions, texts, new.key))
     except TraitbenchError:
         if new is not None:

@@ -45,7 +45,7 @@ from traitbench.store import models, run_texts, runs, samples, traits
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 from traitbench.store.runs import RunRow
-from traitbench.store.traits import Axis, TraitRow
+from traitbench.store.traits import Axis, Discovered, TraitRow
 from traitbench.store.vectors import Vector
 
 _DISCOVERING = "discovering"
@@ -124,7 +124,7 @@ class _Pool:
     model: ModelRow
     labels: Sequence[samples.Label]
     traits: Sequence[TraitRow]
-    replaced: Sequence[traits.Discovered]
+    replaced: Sequence[Discovered]
     axes: Mapping[int, Axis]
     unlabelled: Mapping[str, str]
 

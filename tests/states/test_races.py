@@ -19,7 +19,7 @@ from tests.contexts import ON_SQLITE, done_here, until
 from tests.size import sized
 from tests.states.conftest import Environment
 from traitbench.client import Traitbench
-from traitbench.contract.models import Effort, VersionRetentionPolicy
+from traitbench.contract.models import Effort, RunStarted, VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
 from traitbench.errors import FeatureUnavailable, TraitbenchError
 from traitbench.lifecycle.context import Context
@@ -132,7 +132,9 @@ def test_of_several_efforts_one_begins_and_the_others_find_the_model_busy(
 ) -> None:
     efforts = get_args(Effort)
     for handle in _drafts(standing.client, namespace):
-        begin = {"discover": standing.client.traits.discover, "synthesize": standing.client.samples.synthesize}[verb]
+        begin: Callable[..., RunStarted] = (
+            standing.client.traits.discover if verb == "discover" else standing.client.samples.synthesize
+        )
         outcomes = _at_once(*(partial(begin, handle, effort=effort) for effort in efforts))
         same = THREADS // len(efforts)
         assert _codes(outcomes) == {"": 1, "duplicate_run": same - 1, "model_busy": THREADS - same}

@@ -38,12 +38,12 @@ def bring_texts(model: Model, *, to: str = "Label") -> None:
     ):
         return
     if usable:
-        _add(model, texts, usable, source)
+        _add(model, texts, usable, source, to=to)
     else:
         st.warning("Paste a text first." if way == _PASTED else "This column has no texts. Choose another one.")
 
 
-def _add(model: Model, texts: list[str], usable: list[str], source: str) -> None:
+def _add(model: Model, texts: list[str], usable: list[str], source: str, *, to: str) -> None:
     with attempt() as adding, st.spinner(f"Adding {count(len(usable), 'text')}"):
         try:
             added = heap.add(model.handle, usable, source)
@@ -55,7 +55,8 @@ def _add(model: Model, texts: list[str], usable: list[str], source: str) -> None
         session.store("label.left", None)
         left = len(texts) - added
         why = f" {count(left, 'row')} left out: blank, repeated, too long, or labelled already." if left else ""
-        session.flash(f"{count(added, 'text')} to label.{why}", "done" if added else "note")
+        what = "to label" if to == "Label" else "added"
+        session.flash(f"{count(added, 'text')} {what}.{why}", "done" if added else "note")
         st.rerun()
 
 

@@ -44,7 +44,7 @@ def _close() -> None:
 def _ask(model: Model, traits: Sequence[Trait]) -> None:
     st.markdown(
         "Discovery looks for differences between your texts that no trait covers yet, and suggests them as traits. "
-        "Review each suggestion: rename it or delete it."
+        "Keep those that you want to measure."
     )
     texts = texts_of(all_samples(model.handle, traits) if traits else [], heap.texts(model.handle))
     if len(texts) < FEWEST_TEXTS:
@@ -122,8 +122,8 @@ def draw_outcome(model: Model, traits: Sequence[Trait]) -> None:
 # ---- one discovered trait --------------------------------------------------------------------------------------------
 
 
-def draw_figures(trait: Trait) -> None:
-    """Draw the figures of a discovered trait, explained in words."""
+def figures_in_words(trait: Trait) -> list[str]:
+    """Return the figures of a discovered trait, explained in words, in markdown."""
     lines = []
     if trait.discrimination is not None:
         figure, how = in_decimals(trait.discrimination), how_well(trait.discrimination)
@@ -136,7 +136,7 @@ def draw_figures(trait: Trait) -> None:
             f"**Explained variance {_percent(trait.explained_variance)}:** its share of the differences between texts, "
             "measured on held-out halves."
         )
-    st.markdown("\n".join(f"- :small[{line}]" for line in lines))
+    return lines
 
 
 def _percent(share: float) -> str:

@@ -14,7 +14,7 @@ from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, explain
 from traitbench.app.shell.text import count, plain, shortened
 from traitbench.app.shell.theme import DISCOVERED_SIGN, NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, SIDES
-from traitbench.app.widgets.traits.discovery import draw_figures
+from traitbench.app.widgets.traits.discovery import figures_in_words
 from traitbench.app.widgets.traits.trait_form import describe
 from traitbench.contract.traits import Discovered, Trait
 
@@ -24,12 +24,25 @@ _BAR = "flex:1 1 0;min-width:2px;border-radius:2px 2px 0 0"
 
 
 def draw_suggestions(
-    handle: str, suggestions: Sequence[Trait], names: Mapping[str, str], texts: Mapping[str, str]
+    handle: str,
+    suggestions: Sequence[Trait],
+    names: Mapping[str, str],
+    texts: Mapping[str, str],
+    *,
+    with_samples: bool,
 ) -> None:
-    """Draw the suggestions with their actions. `names` are those of all traits by key, `texts` known ones by hash."""
+    """Draw the suggestions with their actions. `names` are those of all traits by key, `texts` known ones by hash.
+
+    `with_samples` says whether the model has samples to train with.
+    """
     st.subheader("Suggestions", icon=":material/explore:", anchor=False)
     st.caption(
-        "Keep what you want to measure. Training includes what you do not dismiss; the next discovery replaces it."
+        "Keep what you want to measure. "
+        + (
+            "Training includes what you do not dismiss; the next discovery replaces it."
+            if with_samples
+            else "This model has no samples yet: make a suggestion your own, and its typical texts become samples."
+        )
     )
     if refused := session.get(_REFUSED):
         st.error(refused, icon=":material/error:")
@@ -152,22 +165,18 @@ def _draw_bulk(handle: str, every: Sequence[Trait], picked: Sequence[Trait], tex
 
 def draw_details(trait: Trait, names: Mapping[str, str]) -> None:
     """Draw the figures of a discovered trait, how its texts spread, and what it overlaps with."""
-    draw_figures(trait)
-    found = trait.discovered
-    if found is None:
-        return
-    lines = []
-    if found.stability is not None:
+    lines, found = figures_in_words(trait), trait.discovered
+    if found is not None and found.stability is not None:
         lines.append(
             f"**Stability {found.stability:.2f}:** the axis of one half of the texts is {how_stable(found.stability)} "
             "like that of the other half (1 is equal)."
         )
-    for each in found.overlaps:
+    for each in found.overlaps if found is not None else ():
         way = "with" if each.correlation > 0 else "against"
         lines.append(f"**Overlap {each.correlation:+.2f}:** it goes {way} {plain(names.get(each.trait, each.trait))}.")
     if lines:
         st.markdown("\n".join(f"- :small[{line}]" for line in lines))
-    if found.histogram:
+    if found is not None and found.histogram:
         _draw_histogram(trait, found.histogram)
 
 
