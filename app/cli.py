@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 
 import click
 
-from traitbench import logs
+from traitbench import llm, logs
 from traitbench.app.commands import VERBS
 from traitbench.app.commands.asking import Misasked, Refused, as_json
 from traitbench.app.commands.examples import show_examples
@@ -83,6 +83,7 @@ def serve_api() -> None:
 def worker() -> None:
     """Start a worker. Needs PostgreSQL; any number of workers can share one database."""
     settings = read_settings()
+    llm.check(settings)
     if settings.database_url.startswith("sqlite"):
         raise Misasked(
             "A separate worker needs PostgreSQL: set TRAITBENCH_DATABASE_URL to postgresql://... "
@@ -139,6 +140,7 @@ def _serve(make: Any, settings: Settings, **how: Any) -> None:
     from traitbench.app.serving.serve import NotStarted, serve
     from traitbench.encoders import EncoderUnavailable
 
+    llm.check(settings)
     if settings.near_host != settings.host and not settings.allowed_hosts:
         click.echo(
             "Only requests to localhost are accepted. Set TRAITBENCH_ALLOWED_HOSTS to the name or address "

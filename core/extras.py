@@ -15,6 +15,7 @@ EXTRA_OF: Mapping[str, str] = {
     "mcp_types": "service",
     "narwhals": "notebook",
     "onnx": "service",
+    "openai": "llm",
     "pandas": "workbench",
     "plotly": "workbench",
     "prometheus_client": "service",

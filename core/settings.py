@@ -5,7 +5,7 @@ An invalid value stops the start with a message that names the variable.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import ip_address
@@ -19,6 +19,7 @@ SignIn = Literal["none", "token", "oidc"]
 
 _DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+_LONGEST_ADDRESS, _LONGEST_NAME = 2_000, 180
 _HOST_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9])?|[0-9a-f]*:[0-9a-f:]+")
 
 
@@ -26,11 +27,13 @@ LogForm = Literal["json", "text"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-_NOT_FOR_CHILDREN = {"TRAITBENCH_OIDC_CLIENT_SECRET"}
+_NOT_FOR_CHILDREN = {"TRAITBENCH_OIDC_CLIENT_SECRET", "TRAITBENCH_LLM_KEY"}
+# Settings that `Settings.to_json` leaves out. Only the worker gets the key of the language model.
+_SECRETS = {"oidc_client_secret", "llm_key"}
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment for a child process, without the sign-in secret that it does not need."""
+    """Return the environment for a child process, without secrets that it does not need or gets in another way."""
     return {name: os.environ[name] for name in os.environ.keys() - _NOT_FOR_CHILDREN}
 
 
@@ -68,10 +71,13 @@ class Settings:
     oidc_client_id: str | None = None
     oidc_client_secret: str | None = field(default=None, repr=False)
     oidc_redirect_url: str | None = None
+    llm_url: str | None = None
+    llm_key: str | None = field(default=None, repr=False)
+    llm_model: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings for a child process, without the sign-in secret that only the service needs."""
-        names = sorted(self.__dataclass_fields__.keys() - {"oidc_client_secret"})
+    def to_json(self, *, besides: Collection[str] = ()) -> dict[str, Any]:
+        """Return the settings for a child process, without secrets other than those named in `besides`."""
+        names = sorted(self.__dataclass_fields__.keys() - (_SECRETS - {*besides}))
         return {name: str(self.home) if name == "home" else getattr(self, name) for name in names}
 
     @classmethod
@@ -189,6 +195,7 @@ def _read(environment: Mapping[str, str]) -> Settings:
         oidc_client_id=environment.get("TRAITBENCH_OIDC_CLIENT_ID", "").strip() or None,
         oidc_client_secret=environment.get("TRAITBENCH_OIDC_CLIENT_SECRET", "").strip() or None,
         oidc_redirect_url=_web_address(environment, "TRAITBENCH_OIDC_REDIRECT_URL"),
+        **_language_model(environment),
     )
 
 
@@ -246,6 +253,45 @@ def _web_address(environment: Mapping[str, str], name: str) -> str | None:
             "Plain http:// is accepted for this machine only."
         )
     return url
+
+
+def _language_model(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the address, key and name of the language model, which need each other. No message repeats the key."""
+    names = ("TRAITBENCH_LLM_URL", "TRAITBENCH_LLM_KEY", "TRAITBENCH_LLM_MODEL")
+    url, key, model = (environment.get(name, "").strip() for name in names)
+    if not url and (key or model):
+        raise SettingInvalid(
+            f"{names[1] if key else names[2]} is set, but TRAITBENCH_LLM_URL is not. Set it to the address of an"
+            " OpenAI-compatible service such as http://127.0.0.1:11434/v1, or unset both."
+        )
+    if url and (not _is_endpoint(url) or len(url) > _LONGEST_ADDRESS):
+        raise SettingInvalid(
+            f"TRAITBENCH_LLM_URL is {'set' if '@' in url else repr(url[:200])}; it must be an http:// or https://"
+            " address without user, query or fragment, such as http://127.0.0.1:11434/v1."
+        )
+    if url and not model:
+        raise SettingInvalid("TRAITBENCH_LLM_URL is set, but TRAITBENCH_LLM_MODEL is not. Set it to a model's name.")
+    if key and not is_safe_address(url):
+        raise SettingInvalid(
+            "TRAITBENCH_LLM_KEY would be sent unencrypted, because TRAITBENCH_LLM_URL is a plain http:// address of"
+            " another machine. Use https://, or unset the key."
+        )
+    if not key.isascii() or not key.isprintable():
+        raise SettingInvalid("TRAITBENCH_LLM_KEY has characters that cannot be sent.")
+    if not model.isprintable() or len(model) > _LONGEST_NAME:
+        raise SettingInvalid(f"TRAITBENCH_LLM_MODEL must be one line of at most {_LONGEST_NAME} characters.")
+    return {"llm_url": url.rstrip("/") or None, "llm_key": key or None, "llm_model": model or None}
+
+
+def _is_endpoint(url: str) -> bool:
+    """Whether a URL is an address to send requests to; its machine may be any."""
+    try:
+        parts = urlsplit(url)
+        _port = parts.port
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return False
+    return sound and url.isascii() and url.isprintable() and not any(mark in url for mark in "?#@\\ ")
 
 
 def _number(environment: Mapping[str, str], name: str, *, default: int, least: int, most: int = 2**53) -> int:

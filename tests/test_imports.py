@@ -112,6 +112,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.encoders.runtime": {"onnxruntime"},
     "traitbench.extract": {*VALUES, *OPEN_TO_ALL, "httpx", "httpcore", "trafilatura"},
     "traitbench.generators": {"traitbench.scoring", "cachetools", "numpy", "threadpoolctl"},
+    # a language model, if the operator has set one
+    "traitbench.llm": {*(*VALUES, *OPEN_TO_ALL, "openai", "pydantic")},
     # 5: operations know all of the above and no web framework
     "traitbench.lifecycle": {
         *(
@@ -125,8 +127,8 @@ MAY_IMPORT: dict[str, set[str]] = {
             "traitbench.runs",
             "traitbench.encoders",
         ),
-        *("traitbench.extract", "traitbench.generators", "traitbench.sample_data", "cachetools", "numpy", "pydantic"),
-        "pydantic_core",
+        *("traitbench.extract", "traitbench.generators", "traitbench.llm", "traitbench.sample_data"),
+        *("cachetools", "numpy", "pydantic", "pydantic_core"),
     },
     # 3: the client knows the wire
     "traitbench.client": {
@@ -186,6 +188,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "traitbench.app.access.sign_in",
         "traitbench.lifecycle",
         "traitbench.encoders",
+        "traitbench.llm",
         "traitbench.runs",
         *OUTSIDE,
         "click",

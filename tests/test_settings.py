@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from traitbench.lifecycle.context import greeting
-from traitbench.settings import SettingInvalid, Settings, read_settings
+from traitbench.settings import SettingInvalid, Settings, child_environment, read_settings
 
 _HOSTS = ("bench.example.org", "10.0.0.7", "fd00::7")
 
@@ -88,6 +88,9 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
         ("TRAITBENCH_OIDC_ISSUER", "https://id.example.org:port"),
         ("TRAITBENCH_OIDC_ISSUER", "file:///etc/passwd"),
         ("TRAITBENCH_OIDC_REDIRECT_URL", "http://bench.example.org"),
+        ("TRAITBENCH_LLM_URL", "http://127.0.0.1:11434/v1"),
+        ("TRAITBENCH_LLM_KEY", "sk-1"),
+        ("TRAITBENCH_LLM_MODEL", "tiny"),
     ],
 )
 def test_a_value_that_cannot_be_used_stops_the_start_and_names_its_variable(name: str, text: str) -> None:
@@ -100,6 +103,40 @@ def test_the_clients_secret_is_shown_to_nobody() -> None:
     assert settings.oidc_client_secret == "the secret"
     assert "the secret" not in repr(settings)
     assert "the secret" not in json.dumps(greeting(settings), default=str)
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "model", "what"),
+    [
+        ("127.0.0.1:11434", "", "tiny", "URL is '127.0.0.1:11434'; it must be"),
+        ("ftp://127.0.0.1/v1", "", "tiny", "URL is 'ftp"),
+        ("http://me:pass@127.0.0.1/v1", "", "tiny", "URL is set; it must be .* without user"),
+        ("http://127.0.0.1:port/v1", "", "tiny", "URL is"),
+        ("http://192.0.2.7:8000/v1", "sk-1", "tiny", "KEY would be sent unencrypted"),
+        ("https://llm.example.org/v1", "sk-\n1", "tiny", "KEY has characters"),
+        ("https://llm.example.org/v1", "sk-1", "t" * 181, "MODEL must be one line"),
+    ],
+)
+def test_a_language_model_that_cannot_be_used_stops_the_start(url: str, key: str, model: str, what: str) -> None:
+    variables = {"TRAITBENCH_LLM_URL": url, "TRAITBENCH_LLM_KEY": key, "TRAITBENCH_LLM_MODEL": model}
+    with pytest.raises(SettingInvalid, match=f"TRAITBENCH_LLM_{what}") as refused:
+        read_settings(variables)
+    assert not key or key not in str(refused.value)
+
+
+def test_only_the_worker_gets_the_key_of_the_language_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    variables = {
+        "TRAITBENCH_LLM_URL": "https://llm.example.org/v1/",
+        "TRAITBENCH_LLM_KEY": "sk-1",
+        "TRAITBENCH_LLM_MODEL": "tiny",
+    }
+    settings = read_settings(variables)
+    assert (settings.llm_url, settings.llm_model) == ("https://llm.example.org/v1", "tiny")
+    assert "sk-1" not in repr(settings)
+    assert "sk-1" not in json.dumps(settings.to_json())
+    assert Settings.from_json(json.loads(json.dumps(greeting(settings)))["settings"]).llm_key == "sk-1"
+    monkeypatch.setenv("TRAITBENCH_LLM_KEY", "sk-1")
+    assert "sk-1" not in child_environment().values()
 
 
 def test_the_settings_of_this_process_follow_its_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -132,4 +132,4 @@ def open_context(settings: Settings, *, runs: bool = True) -> Context:
 
 def greeting(settings: Settings) -> Mapping[str, Any]:
     """What a service sends its worker process at the start, as JSON; the worker reads it with `Settings.from_json`."""
-    return {"settings": settings.to_json()}
+    return {"settings": settings.to_json(besides=["llm_key"])}
