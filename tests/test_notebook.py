@@ -140,6 +140,7 @@ def sample(text: str) -> Sample:
         content_sha256="0" * 64,
         created_at=NOW,
         seed_sample_id=None,
+        generator=None,
         held_out=False,
         must_pass=False,
         pending=False,

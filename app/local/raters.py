@@ -140,6 +140,7 @@ def _samples(ratings: Ratings, labels: Mapping[Item, float]) -> list[Sample]:
             content_sha256=digest,
             created_at=_MADE,
             seed_sample_id=None,
+            generator=None,
             held_out=False,
             must_pass=False,
             pending=False,

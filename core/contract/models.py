@@ -92,10 +92,22 @@ class PromoteRequest(Received):
     keep: bool = False
 
 
+class SynthesisOutcome(Returned):
+    """What a synthesis made: how many texts were added, and how many were rejected for which reason.
+
+    `generator` is `offline` or the name of the language model that was asked.
+    """
+
+    generator: str
+    added: Count
+    rejected: dict[str, Count]
+
+
 class Progress(Returned):
     """The progress of a run: `fraction` is from 0 to 1, times are in seconds.
 
-    `notes` are sentences about the outcome for a person to read; absent if there are none.
+    `notes` are sentences about the outcome for a person to read; absent if there are none. `synthesis` is absent unless
+    a synthesis has succeeded.
     """
 
     phase: str
@@ -105,6 +117,7 @@ class Progress(Returned):
     elapsed_s: Annotated[float, schema(minimum=0)]
     eta_s: Annotated[float, schema(minimum=0)] | None
     notes: list[str] | None = Field(default=None, exclude_if=lambda value: value is None)
+    synthesis: SynthesisOutcome | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class OperationError(Returned):

@@ -74,10 +74,10 @@ class SamplesUpdate(Received):
 class Sample(Returned):
     """A stored sample.
 
-    `seed_sample_id` is the sample that a variation was made from; that sample may have been deleted since. A `pending`
-    sample is feedback that the model has not learned yet. `score_then` is the score that the text had when the feedback
-    was given; it is null for other samples, for feedback on a trait that was not scored, and for feedback that an older
-    release stored.
+    `generator` is what made a synthesized sample: `offline` or the name of a language model. `seed_sample_id` is the
+    sample that a variation was made from; that sample may have been deleted since. A `pending` sample is feedback that
+    the model has not learned yet. `score_then` is the score that the text had when the feedback was given; it is null
+    for other samples, for feedback on a trait that was not scored, and for feedback that an older release stored.
     """
 
     id: int
@@ -89,6 +89,7 @@ class Sample(Returned):
     content_sha256: str
     created_at: Time
     seed_sample_id: int | None
+    generator: str | None
     held_out: bool
     must_pass: bool
     pending: bool

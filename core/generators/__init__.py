@@ -6,7 +6,10 @@ ever measured on either.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+OFFLINE = "offline"
+"""The generator that needs no language model."""
 
 SYNTH_TYPES = ("from_traits", "diversify")
 
@@ -46,11 +49,13 @@ class Exemplar:
     text: str
     quality: float
     seed_index: int | None
+    generator: str = OFFLINE
 
 
 @dataclass(frozen=True)
 class Synthesis:
-    """The generated texts by trait, and notes for a person."""
+    """The accepted texts by trait, notes for a person, and how many texts the exam rejected for which reason."""
 
     exemplars: tuple[Exemplar, ...]
     notes: tuple[str, ...]
+    rejected: Mapping[str, int] = field(default_factory=dict)

@@ -3,16 +3,22 @@
 From traits: see `words`. From seeds: see `variations`.
 """
 
-from collections.abc import Callable, Collection, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from traitbench.generators import SYNTH_TYPES, TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
-from traitbench.generators.filters import agreeing
-from traitbench.generators.variations import variations
+from traitbench.generators.entrance import Admission, Present, admit_new, admit_varied
+from traitbench.generators.variations import diverse, variations
 from traitbench.generators.words import doubts, write
+from traitbench.scoring.exam import Reason
 from traitbench.scoring.inputs import Vocabulary
-from traitbench.scoring.segments import Encode, Vectors, embed
+from traitbench.scoring.segments import Encode, Vectors
 
-_NEAR_SEED = 0.7
+_PER_SEED = 8
+_SURPLUS = (1, 2, 4)  # how many times as many texts are written until enough pass the exam
+_NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 def ignore(done: int, total: int) -> None:
@@ -28,84 +34,93 @@ def synthesize(
     words: Sequence[str],
     word_vectors: Vectors,
     seeds: Sequence[Seed] = (),
+    known: Mapping[str, Sequence[str]] = _NOTHING,
     on_progress: Callable[[int, int], None] = ignore,
 ) -> Synthesis:
     """Texts for every trait; `words` and `word_vectors` (n_words, d) are the encoder's vocabulary.
 
-    A trait gets no text twice and no copy of a seed. Raise `CannotSynthesize` if no text could be made.
+    `known` are texts that the trait has besides the seeds, by its key. A trait gets no text twice, and none that is
+    near one that it has (`traitbench.scoring.exam`). Raise `CannotSynthesize` if no text could be made.
     """
     if synth_type not in SYNTH_TYPES:
         raise ValueError(f"Unknown type of synthesis {synth_type!r}. Use one of: {', '.join(SYNTH_TYPES)}.")
     count, made, notes = TEXTS_PER_POLE[effort], list[Exemplar](), list[str]()
+    rejected = Counter[Reason]()
     vocabulary = Vocabulary(tuple(words), word_vectors)
     for done, trait in enumerate(traits):
         on_progress(done, len(traits))
         own = {i: seed for i, seed in enumerate(seeds) if seed.trait_key == trait.key}
+        texts = [*known.get(trait.key, ()), *(seed.text for seed in own.values())]
+        present = Present.of([*dict.fromkeys(texts)], encode)
         if synth_type == "diversify":
-            exemplars, trait_notes = _from_seeds(trait, own, count, encode)
+            admitted, trait_notes = _from_seeds(trait, own, present, count, encode)
         else:
-            exemplars, trait_notes = _from_words(
-                trait, frozenset(seed.text for seed in own.values()), count, encode, vocabulary
-            )
-        made += exemplars
+            admitted, trait_notes = _from_words(trait, present, count, encode, vocabulary)
+        made += admitted.accepted
+        rejected += Counter(admitted.rejected)
         notes += trait_notes
     on_progress(len(traits), len(traits))
     if not made:
         raise CannotSynthesize(" ".join(notes) or "The model has no trait to write texts for. Add one.")
-    return Synthesis(tuple(made), tuple(notes))
+    return Synthesis(tuple(made), tuple(notes), dict(rejected))
 
 
 def _from_words(
-    trait: TraitPoles, known: frozenset[str], count: int, encode: Encode, vocabulary: Vocabulary
-) -> tuple[list[Exemplar], list[str]]:
-    notes, pairs = doubts(trait), write(trait, count, encode=encode, vocabulary=vocabulary, known=known).pairs
-    if len(pairs) < count:
-        notes.append(f"{trait.name}: {len(pairs)} texts per pole, not {count}. Its words yield no more distinct texts.")
+    trait: TraitPoles, present: Present, count: int, encode: Encode, vocabulary: Vocabulary
+) -> tuple[Admission, list[str]]:
+    notes, admitted = doubts(trait), Admission([], {})
+    for surplus in _SURPLUS:
+        admitted = _written(trait, present, surplus * count, encode, vocabulary)
+        if len(admitted.accepted) >= 2 * count:
+            break
+    pairs = min(count, len(admitted.accepted) // 2)
+    if pairs < count:
+        notes.append(f"{trait.name}: {pairs} texts per pole, not {count}. Its words yield no more distinct texts.")
+    accepted = [each for quality in (1.0, 0.0) for each in _at(admitted.accepted, quality)[:pairs]]
+    return Admission(accepted, admitted.rejected), notes
+
+
+def _written(trait: TraitPoles, present: Present, count: int, encode: Encode, vocabulary: Vocabulary) -> Admission:
+    """Up to `count` pairs of texts from the words of a trait, after the exam; the positive ones come first."""
+    written = write(trait, count, encode=encode, vocabulary=vocabulary, known=present.texts)
+    pairs = written.pairs
     poles = ((1.0, [pair[0] for pair in pairs]), (0.0, [pair[1] for pair in pairs]))
-    return [Exemplar(trait.key, text, quality, None) for quality, texts in poles for text in texts], notes
+    made = [Exemplar(trait.key, text, quality, None) for quality, texts in poles for text in texts]
+    admitted = admit_new(made, present, encode=encode, axis=written.axis, pairs=[*range(len(pairs))] * 2)
+    return Admission(admitted.accepted, dict(Counter(written.rejected) + Counter(admitted.rejected)))
+
+
+def _at(exemplars: Sequence[Exemplar], quality: float) -> list[Exemplar]:
+    return [each for each in exemplars if each.quality == quality]
 
 
 def _from_seeds(
-    trait: TraitPoles, seeds: dict[int, Seed], count: int, encode: Encode
-) -> tuple[list[Exemplar], list[str]]:
-    made: list[Exemplar] = []
-    notes: list[str] = []
-    known = {seed.text for seed in seeds.values()}
-    for side, sign in (("positive", 1), ("negative", -1)):
-        own = {i: seed for i, seed in seeds.items() if sign * (seed.quality - 0.5) > 0}
-        exemplars = _varied(own, count, known, encode)
-        known |= {exemplar.text for exemplar in exemplars}
-        made += exemplars
-        if len(exemplars) < count:
+    trait: TraitPoles, seeds: dict[int, Seed], present: Present, count: int, encode: Encode
+) -> tuple[Admission, list[str]]:
+    poles = [{i: seed for i, seed in seeds.items() if sign * (seed.quality - 0.5) > 0} for sign in (1, -1)]
+    made = [exemplar for own in poles for exemplar in _varied(own, count)]
+    texts = [seeds[each.seed_index].text for each in made if each.seed_index is not None]
+    admitted = admit_varied(made, texts, present, encode=encode, poles=[each.quality for each in made])
+    accepted, notes = list[Exemplar](), list[str]()
+    for side, own in zip(("positive", "negative"), poles, strict=True):
+        some = [each for each in admitted.accepted if each.seed_index in own][:count]
+        accepted += some
+        if len(some) < count:
             notes.append(
-                f"{trait.name}: {len(exemplars)} variations at the {side} pole, not {count}. Texts to vary: {len(own)}."
-                " A text needs a second sentence, a number or a contraction to be varied."
+                f"{trait.name}: {len(some)} variations at the {side} pole, not {count}. Texts to vary: {len(own)}. A"
+                " text needs a second sentence or clause to be varied."
             )
-    return made, notes
+    return Admission(accepted, admitted.rejected), notes
 
 
-def _varied(seeds: dict[int, Seed], count: int, known: Collection[str], encode: Encode) -> list[Exemplar]:
-    """Variations, one of each seed, then a second one of each, until there are enough."""
-    taken, made = set(known), list[tuple[int, str]]()
-    streams = {i: variations(seed.text) for i, seed in sorted(seeds.items())}
-    while streams and len(made) < count:
-        for i in list(streams):
-            text = next((text for text in streams[i] if text not in taken), None)
-            if text is None:
-                del streams[i]
-                continue
-            taken.add(text)
-            made.append((i, text))
-    made = made[:count]
-    if not made:
-        return []
-    row_of = {i: row for row, i in enumerate(seeds)}
-    originals = embed(encode, [seed.text for seed in seeds.values()])
-    near = agreeing(
-        embed(encode, [text for _, text in made]), [row_of[i] for i, _ in made], originals, least=_NEAR_SEED
-    )
-    return [
-        Exemplar(seeds[i].trait_key, text, seeds[i].quality, i)
-        for (i, text), kept in zip(made, near, strict=True)
-        if kept
+def _varied(seeds: dict[int, Seed], count: int) -> list[Exemplar]:
+    """Variations, one of each seed, then a second one of each, up to twice as many as are needed."""
+    most = min(_PER_SEED, max(1, math.ceil(2 * count / max(1, len(seeds)))))
+    streams = [(i, diverse(seed.text, [*variations(seed.text)], most)) for i, seed in sorted(seeds.items())]
+    turns = [
+        Exemplar(seeds[i].trait_key, stream[turn], seeds[i].quality, i)
+        for turn in range(_PER_SEED)
+        for i, stream in streams
+        if turn < len(stream)
     ]
+    return turns[: 2 * count]

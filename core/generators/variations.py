@@ -1,18 +1,23 @@
-"""Vary a text a little, in the same voice.
+"""Vary a text in the same voice, as much as edits allow that keep tone and meaning.
 
-Only edits that keep tone and meaning: a contraction expanded or made, a word replaced by one of the same register, a
-number changed a little, two sentences swapped, one of at least three sentences left out. The author could have written
-the text like that. Words are edited in English only; sentences and numbers in any language.
+A contraction is expanded or made, a word replaced by one of the same register, a word of emphasis left out, a clause or
+a time moved, sentences joined, parted or swapped, one of at least three left out. The author could have written the
+text like that. Words and clauses are edited in English only; sentences in any language. Numbers stay: a text that
+differs in a number only is the same text.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice, pairwise, zip_longest
 
+from traitbench.scoring.duplicates import plain
 from traitbench.scoring.segments import parts
 
 MOST = 400
 """The most variations of one text."""
+
+_FOLLOWED = 12
+_LEAST_LEFT = 0.6
 
 # Expanded and contracted.
 _NEGATIONS = {
@@ -52,8 +57,42 @@ _SAME_REGISTER = {
     "nobody": "no one",
     "a lot of": "lots of",
     "toward": "towards",
+    "among": "amongst",
+    "anyway": "in any case",
+    "at the moment": "right now",
+    "bought": "purchased",
+    "boss": "manager",
+    "buy": "purchase",
+    "certainly": "definitely",
+    "clever": "smart",
+    "dad": "father",
+    "despite": "in spite of",
+    "even though": "although",
+    "for example": "for instance",
+    "had to": "needed to",
+    "has to": "needs to",
+    "have to": "need to",
+    "horrible": "dreadful",
+    "journey": "trip",
+    "kids": "children",
+    "kind of": "sort of",
+    "mum": "mother",
+    "of course": "naturally",
+    "over and over": "again and again",
+    "quickly": "rapidly",
+    "rarely": "seldom",
+    "really": "truly",
+    "rich": "wealthy",
+    "rubbish": "garbage",
+    "several": "a number of",
+    "sometimes": "at times",
+    "thanks for": "thank you for",
+    "until": "till",
+    "usually": "normally",
+    "weird": "strange",
+    "wonderful": "marvellous",
 }
-# One way only, because "it's" or "whole" is ambiguous.
+# One way only, because "it's" or "film" is ambiguous. Both words begin with a vowel or neither does: "a", "an".
 _ONE_WAY = {
     "it is": "it's",
     "that is": "that's",
@@ -64,9 +103,20 @@ _ONE_WAY = {
     "they've": "they have",
     "begins": "starts",
     "began": "started",
-    "entire": "whole",
     "instead of": "rather than",
     "right away": "at once",
+    "as soon as possible": "without delay",
+    "beautiful": "lovely",
+    "due to": "because of",
+    "folks": "people",
+    "in order to": "to",
+    "movie": "film",
+    "movies": "films",
+    "photo": "picture",
+    "photos": "pictures",
+    "telephone": "phone",
+    "upset": "unhappy",
+    "upon": "on",
 }
 _BOTH_WAYS = {**_NEGATIONS, **_CONTRACTIONS, **_SAME_REGISTER}
 _SWAPS = {**_ONE_WAY, **_BOTH_WAYS, **{other: one for one, other in _BOTH_WAYS.items()}}
@@ -81,33 +131,74 @@ _ASKED = re.compile(
     r"(?<!\s)\s++(?:i|you|he|she|it|we|they|this|that|there|the|a|an|my|your|our|their|anyone|everyone)\b",
     re.IGNORECASE,
 )
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_NUMBER = re.compile(
-    rf"(?<![\w.,:/#+-])[1-9]\d{{0,3}}(?!\w|[.,:/-]\d|-|\s++(?:of\s++)?(?:{_MONTHS})\b|\s++o['’]clock)", re.IGNORECASE
+_EMPHASIS = re.compile(
+    r"(?<=[a-z,] )(?<!an )(?:really|quite|actually|truly|absolutely|simply|totally|honestly)\s++(?=[a-z])"
+    r"(?!an?\b|the\b|as\b)"
 )
-_MONTH = re.compile(rf"\b(?:{_MONTHS})\s++", re.IGNORECASE)
-_MOVES = (1, -1, 2, -2, 3)
+_SUBJECT = r"(?:I|we|you|he|she|it|they|this|that|there|the|a|an|my|our|your|his|her|their)\b"
+_SMALL_START = re.compile(r"(?:We|You|He|She|It|They|This|That|There|The|A|An|My|Our|Your|His|Her|Their)\b")
+_WHEN = "today|yesterday|tomorrow|tonight|this morning|last night|last week|last month|last year|now"
+_TIME_FIRST = re.compile(rf"({_WHEN}),? ({_SUBJECT}[^,;:]*?)([.!])", re.IGNORECASE)
+_TIME_LAST = re.compile(rf"({_SUBJECT}[^,;:]*?) ({_WHEN})([.!])", re.IGNORECASE)
+_BINDS = "because|although|if|when|after|before|while|since|unless"
+_CLAUSE_LAST = re.compile(rf"({_SUBJECT}[^,;:]*?) ({_BINDS}) ({_SUBJECT}[^,;:]*?)([.!])", re.IGNORECASE)
+_CLAUSE_FIRST = re.compile(rf"({_BINDS}) ({_SUBJECT}[^,;:]*?), ({_SUBJECT}[^,;:]*?)([.!])", re.IGNORECASE)
+_TWO_HALVES = re.compile(rf", (and|but) ({_SUBJECT})")
+_NUMBER = re.compile(r"\d+")
 
 
 def variations(text: str) -> Iterator[str]:
-    """Different variations of the text: first those by one edit, then those by two, and so on."""
+    """Different variations of the text: first those by one edit, then those by more, and so on."""
     seen, layer = {text}, [text]
+    least = _LEAST_LEFT * len(text)
     while layer:
         following: list[str] = []
         for each in layer:
             for edited in _edited(each):
-                if edited not in seen:
+                if edited not in seen and len(edited) >= least:
                     seen.add(edited)
                     following.append(edited)
                     yield edited
                 if len(seen) > MOST:
                     return
-        layer = following
+        layer = diverse(text, following, _FOLLOWED)
+
+
+def diverse(text: str, varied: Sequence[str], most: int) -> list[str]:
+    """The variations that differ from the text, each as different as possible from it and from those before it.
+
+    At most `most` are returned. They are compared by pairs of neighbouring words; numbers do not count.
+    """
+    pairs = [_pairs(each) for each in varied]
+    distances = [_distance(_pairs(text), each) for each in pairs]
+    order: list[str] = []
+    while distances and len(order) < most and (farthest := max(distances)) > 0:
+        chosen = distances.index(farthest)
+        order.append(varied[chosen])
+        distances = [min(each, _distance(pairs[chosen], own)) for each, own in zip(distances, pairs, strict=True)]
+    return order
+
+
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
+    words = ["", *_NUMBER.sub("0", plain(text)).split(), ""]
+    return frozenset(pairwise(words))
+
+
+def _distance(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> float:
+    return 1 - len(one & other) / len(one | other)
 
 
 def _edited(text: str) -> Iterator[str]:
     """The text after one edit. The kinds of edit alternate, each limited to `MOST`."""
-    kinds: Sequence[Callable[[str], Iterator[str]]] = (_swapped, _moved, _renumbered, _shortened)
+    kinds: Sequence[Callable[[str], Iterator[str]]] = (
+        _turned,
+        _swapped,
+        _joined,
+        _parted,
+        _moved,
+        _plainer,
+        _shortened,
+    )
     turns = zip_longest(*(islice(kind(text), MOST) for kind in kinds))
     return (edited for edited in chain.from_iterable(turns) if edited is not None)
 
@@ -122,14 +213,58 @@ def _swapped(text: str) -> Iterator[str]:
         yield text[: match.start()] + first + other[1:] + text[match.end() :]
 
 
-def _renumbered(text: str) -> Iterator[str]:
-    after_month = {match.end() for match in _MONTH.finditer(text)}
-    for move in _MOVES:
-        for match in _NUMBER.finditer(text):
-            moved = str(int(match[0]) + move)
-            alike = len(moved) == len(match[0]) and min(int(match[0]), int(moved)) > 1
-            if alike and match.start() not in after_month:
-                yield text[: match.start()] + moved + text[match.end() :]
+def _plainer(text: str) -> Iterator[str]:
+    """Leave out a word of emphasis."""
+    for match in _EMPHASIS.finditer(text):
+        yield text[: match.start()] + text[match.end() :]
+
+
+def _turned(text: str) -> Iterator[str]:
+    """Move a clause or a time from one end of its sentence to the other."""
+    for sentence in parts(text, 3):
+        own = text[sentence.start : sentence.end]
+        for turned in _turned_sentence(own):
+            yield text[: sentence.start] + turned + text[sentence.end :]
+
+
+def _turned_sentence(own: str) -> Iterator[str]:
+    if match := _TIME_FIRST.fullmatch(own):
+        yield f"{_raised(match[2])} {match[1].lower()}{match[3]}"
+    elif match := _TIME_LAST.fullmatch(own):
+        yield f"{_raised(match[2])}, {_lowered(match[1])}{match[3]}"
+    if match := _CLAUSE_FIRST.fullmatch(own):
+        yield f"{_raised(match[3])} {match[1].lower()} {match[2]}{match[4]}"
+    elif match := _CLAUSE_LAST.fullmatch(own):
+        yield f"{_raised(match[2])} {match[3]}, {_lowered(match[1])}{match[4]}"
+
+
+def _joined(text: str) -> Iterator[str]:
+    """Join two neighbouring sentences by "and"."""
+    for one, other in pairwise(parts(text, 3)):
+        follows = text[other.start : other.end]
+        if text[one.end : other.start] == " " and text[one.end - 1] == "." and _begins_small(follows):
+            yield f"{text[: one.end - 1]}, and {_lowered(text[other.start :])}"
+
+
+def _parted(text: str) -> Iterator[str]:
+    """Part a sentence before ", and" or ", but"."""
+    for match in _TWO_HALVES.finditer(text):
+        start = "But " if match[1] == "but" else ""
+        rest = text[match.start(2) :]
+        yield f"{text[: match.start()]}. {start}{rest if start else _raised(rest)}"
+
+
+def _begins_small(text: str) -> bool:
+    """Whether the first word can be written small, because it is no name."""
+    return _SMALL_START.match(text) is not None or text.startswith(("I ", "I'"))
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:] if _SMALL_START.match(text) else text
+
+
+def _raised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _moved(text: str) -> Iterator[str]:
@@ -150,9 +285,11 @@ def _moved(text: str) -> Iterator[str]:
 
 
 def _shortened(text: str) -> Iterator[str]:
-    """Leave out one of at least three sentences, unless it is half of the text."""
+    """Leave out one of at least three sentences."""
     sentences = parts(text, 3)
     if len(sentences) >= 3:
         for sentence in sentences:
-            if 2 * (sentence.end - sentence.start) < len(text):
-                yield (text[: sentence.start].rstrip(" ") + " " + text[sentence.end :].lstrip(" ")).strip()
+            yield (text[: sentence.start].rstrip(" ") + " " + text[sentence.end :].lstrip(" ")).strip()
+
+
+_KINDS: Sequence[Callable[[str], Iterator[str]]] = (_turned, _swapped, _joined, _parted, _moved, _plainer, _shortened)

@@ -1,20 +1,21 @@
-"""Synthesis: `start` queues a run, `run` generates texts and adds them as samples, all of them or none.
+"""Synthesis: `start` queues a run, `run` generates texts and adds those that pass the exam, all of them or none.
 
-It needs a draft with an extrinsic trait and, to make variations, samples.
+It needs a draft with an extrinsic trait and, to make variations, samples. What was rejected is counted by reason in the
+outcome of the run; rejected texts are not stored.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from traitbench.contract.models import RunStarted
+from traitbench.contract.models import RunStarted, SynthesisOutcome
 from traitbench.contract.samples import LONGEST_TEXT, SynthesizeRequest, text_hash
 from traitbench.encoders import Encoder
 from traitbench.errors import InsufficientSamples, TraitbenchError, UnsupportedSynthType, ValidationFailed
-from traitbench.generators import SYNTH_TYPES, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from traitbench.generators import OFFLINE, SYNTH_TYPES, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
 from traitbench.generators.offline import synthesize as generate
 from traitbench.lifecycle import access, derivations, rules
 from traitbench.lifecycle.access import Caller
@@ -25,9 +26,8 @@ from traitbench.store import models, samples, traits
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 
-GENERATOR = "offline"
-
 _SEEDS_PER_POLE = 1_000
+_COMPARED = 2_000
 
 
 class NothingSynthesized(TraitbenchError):
@@ -97,13 +97,17 @@ def _is_seed(label: samples.Label) -> bool:
 
 @dataclass(frozen=True)
 class _Task:
-    """The input of a synthesis. It cannot change meanwhile, because a busy model cannot be edited."""
+    """The input of a synthesis. It cannot change meanwhile, because a busy model cannot be edited.
+
+    `known` are texts of the samples that are no seeds, by the key of the trait: new texts must differ from them.
+    """
 
     model_id: int
     traits: Sequence[traits.TraitRow]
     descriptions: dict[str, str]
     seed_ids: Sequence[int]
     seeds: Sequence[Seed]
+    known: Mapping[str, Sequence[str]]
     existing: frozenset[tuple[int, str]]
 
     @property
@@ -120,13 +124,18 @@ def _task(connection: Connection, execution: Execution) -> _Task:
     every = [label for label in samples.all_labels(connection, model.id) if label.trait_id in defined]
     labels = [label for label in every if not label.held_out]
     chosen = _chosen(labels, execution.run.options["synth_type"])
-    texts = samples.texts(connection, [label.id for label in chosen])
+    compared = _compared(every, {label.id for label in chosen})
+    texts = samples.texts(connection, [label.id for label in [*chosen, *compared]])
     return _Task(
         model_id=model.id,
         traits=list(defined.values()),
         descriptions={trait.key: trait.description for trait in traits.read(connection, model.id)},
         seed_ids=[label.id for label in chosen],
         seeds=[Seed(defined[label.trait_id].key, texts[label.id], label.quality) for label in chosen],
+        known={
+            trait.key: [texts[label.id] for label in compared if label.trait_id == trait.id]
+            for trait in defined.values()
+        },
         existing=frozenset((label.trait_id, label.content_sha256) for label in every),
     )
 
@@ -144,6 +153,12 @@ def _chosen(labels: Sequence[samples.Label], synth_type: str) -> list[samples.La
     return sorted((label for own in poles.values() for label in own[:_SEEDS_PER_POLE]), key=lambda label: label.id)
 
 
+def _compared(labels: Sequence[samples.Label], seeds: Collection[int]) -> list[samples.Label]:
+    """The samples that are no seeds, test samples included; of too many, those with the lowest hashes."""
+    others = [label for label in labels if label.id not in seeds]
+    return sorted(others, key=lambda label: label.content_sha256)[:_COMPARED]
+
+
 def _generate(encoder: Encoder, vocabulary: Vocabulary, execution: Execution, task: _Task) -> Synthesis:
     def report(done: int, total: int) -> None:
         execution.report("writing", done, total, fraction=0.99 * done / max(1, total))
@@ -157,6 +172,7 @@ def _generate(encoder: Encoder, vocabulary: Vocabulary, execution: Execution, ta
             words=vocabulary.words,
             word_vectors=vocabulary.vectors,
             seeds=task.seeds,
+            known=task.known,
             on_progress=report,
         )
     except CannotSynthesize as error:
@@ -172,7 +188,14 @@ def _finish(connection: Connection, execution: Execution, task: _Task, made: Syn
     model = models.hold_by_id(connection, task.model_id)
     fields = _fields(execution, task, made.exemplars)
     _check_count(samples.count(connection, task.model_id), len(fields), execution.run.options["max_samples"])
-    execution.succeed(connection, phase="writing", total=len(task.traits), notes=made.notes)
+    outcome = SynthesisOutcome(generator=OFFLINE, added=len(fields), rejected=dict(made.rejected))
+    execution.succeed(
+        connection,
+        phase="writing",
+        total=len(task.traits),
+        notes=made.notes,
+        outcome={"synthesis": outcome.model_dump()},
+    )
     if model is None or model.state != "busy":
         raise Fenced(execution.run.id)
     samples.add(connection, model.id, fields)
@@ -192,7 +215,7 @@ def _fields(execution: Execution, task: _Task, exemplars: Sequence[Exemplar]) ->
             "content_sha256": text_hash(each.text),
             "created_at": now,
             "seed_sample_id": task.seed_ids[each.seed_index] if varied and each.seed_index is not None else None,
-            "generator": GENERATOR,
+            "generator": each.generator,
             "origin_run_id": execution.run.id,
         }
         for each in exemplars

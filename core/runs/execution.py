@@ -4,9 +4,10 @@ Two executions of one run can exist for a while, if a process that was taken for
 only the one that claimed the run last can write, and the other gets `Fenced` and stops.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from time import monotonic
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine
@@ -90,13 +91,21 @@ class Execution:
             raise Fenced(self.run.id)
         self._reported = monotonic()
 
-    def succeed(self, connection: Connection, *, phase: str, total: int, notes: Sequence[str] = ()) -> None:
+    def succeed(
+        self,
+        connection: Connection,
+        *,
+        phase: str,
+        total: int,
+        notes: Sequence[str] = (),
+        outcome: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         """Mark the run as succeeded, in the caller's transaction; raise `Fenced` if this execution no longer owns it.
 
-        `notes` tell a person about the outcome.
+        `notes` tell a person about the outcome. `outcome` are further fields of the final progress.
         """
         self.fraction, self._left_s = 1.0, None
-        progress = self._progress(phase, total, total) | ({"notes": list(notes)} if notes else {})
+        progress = self._progress(phase, total, total) | ({"notes": list(notes)} if notes else {}) | dict(outcome)
         if not runs.succeed(connection, self.run.id, self.owner, progress=progress, now=datetime.now(UTC)):
             raise Fenced(self.run.id)
 

@@ -234,6 +234,7 @@ def _sample(row: Row[Any]) -> Sample:
         content_sha256=row.content_sha256,
         created_at=row.created_at,
         seed_sample_id=row.seed_sample_id,
+        generator=row.generator,
         held_out=row.held_out,
         must_pass=row.must_pass,
         pending=row.pending,

@@ -206,10 +206,24 @@ def test_variations_have_the_index_and_quality_of_their_seed() -> None:
 
 
 def test_every_seed_is_varied_once_before_one_is_varied_twice() -> None:
-    seeds = [Seed("joy", f"I do not know {name}. I am here.", 1.0) for name in ("Ann", "Bob", "Cid", "Dan", "Eve")] * 4
-    seeds = [Seed("joy", f"{seed.text} {i}0 times.", 1.0) for i, seed in enumerate(seeds, 1)]
+    seeds = [Seed("joy", f"I am here. {text}", 1.0) for text in [*JOYFUL, *SAD]]
     result = made(JOY, synth_type="diversify", seeds=seeds).exemplars
-    assert Counter(each.seed_index for each in result) == dict.fromkeys(range(16), 1)
+    order = [each.seed_index for each in result if each.quality == 1]
+    assert len(order) > 10 >= len({*order})
+    assert order == [*sorted({*order}), *order[len({*order}) :]]
+
+
+def test_what_is_too_near_a_text_of_the_trait_is_rejected_and_counted() -> None:
+    first = made(JOY)
+    assert {*first.rejected} <= {"near_duplicate", "wrong_side"}
+    shouted = [each.text.replace(".", "!!") for each in first.exemplars]
+    again = made(JOY, known={"joy": shouted})
+    assert not {each.text for each in again.exemplars} & {each.text for each in first.exemplars}
+    assert again.rejected["copy"] >= 16
+    seeds = [Seed("joy", "It is a long road to the coast from here.", 1.0), SEEDS[0]]
+    varied = made(JOY, synth_type="diversify", seeds=seeds)
+    assert {each.seed_index for each in varied.exemplars} == {1}
+    assert varied.rejected["near_duplicate"] >= 1
 
 
 def test_seeds_of_other_traits_are_not_used() -> None:

@@ -41,6 +41,7 @@ def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
         "source_url": "https://a.b",
         "content_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "seed_sample_id": None,
+        "generator": None,
         "held_out": False,
         "must_pass": False,
         "pending": False,

@@ -72,7 +72,7 @@ def _synthesize(context: Context, handle: str, body: SynthesizeRequest = LOW) ->
 def test_the_words_of_a_trait_become_samples_at_both_poles(working: Context) -> None:
     handle = _warmth(working)
     made = _synthesize(working, handle)
-    assert {sample.provenance for sample in made} == {"synthesized"}
+    assert {(sample.provenance, sample.generator) for sample in made} == {("synthesized", "offline")}
     counts = [sum(sample.quality == quality for sample in made) for quality in (1.0, 0.0)]
     assert counts[0] == counts[1] > 0
     assert sum(counts) == len({sample.text for sample in made})
@@ -81,6 +81,26 @@ def test_the_words_of_a_trait_become_samples_at_both_poles(working: Context) -> 
     assert done is not None
     assert done.progress is not None
     assert (done.kind, done.progress.phase, done.progress.fraction) == ("synthesize", "writing", 1.0)
+
+
+def test_what_the_exam_rejected_is_counted_and_nothing_like_a_test_sample_is_added(working: Context) -> None:
+    handle = _warmth(working)
+    first = _synthesize(working, handle)
+    copies = [
+        SampleInput(trait="warmth", text=each.text.upper(), quality=each.quality, held_out=number > 0)
+        for number, each in enumerate(first)
+    ]
+    for each in first:
+        samples.delete(working, AUTHOR, handle, each.id)
+    samples.add(working, AUTHOR, handle, SamplesCreate(samples=copies))
+    second = _synthesize(working, handle)
+    assert not {each.text for each in first} & {each.text for each in second}
+    done = models.get(working, AUTHOR, handle).last_operation
+    assert done is not None
+    assert done.progress is not None
+    assert done.progress.synthesis is not None
+    assert (done.progress.synthesis.generator, done.progress.synthesis.added) == ("offline", len(second))
+    assert done.progress.synthesis.rejected["copy"] >= len(first) / 2
 
 
 def test_a_second_synthesis_gives_other_texts(working: Context) -> None:
@@ -104,7 +124,7 @@ def test_a_variation_keeps_quality_and_seed(working: Context) -> None:
     made = _synthesize(working, handle, VARY)
     with reading(working.engine) as connection:
         columns = tables.samples.c
-        statement = select(columns.id, columns.seed_sample_id, columns.generator, columns.origin_run_id)
+        statement = select(columns.id, columns.seed_sample_id, columns.origin_run_id)
         rows = {row.id: row for row in connection.execute(statement)}
     run = models.get(working, AUTHOR, handle).last_operation
     assert run is not None
@@ -115,7 +135,7 @@ def test_a_variation_keeps_quality_and_seed(working: Context) -> None:
         seed = seeds[sample.seed_sample_id]
         assert sample.text != seed.text
         assert (sample.trait, sample.quality, sample.provenance) == (seed.trait, seed.quality, "synthesized")
-        assert (rows[sample.id].generator, rows[sample.id].origin_run_id) == ("offline", run.run_id)
+        assert (sample.generator, rows[sample.id].origin_run_id) == ("offline", run.run_id)
     assert len({(sample.trait, sample.text) for sample in _samples(working, handle)}) == len(made) + len(seeds)
     assert {seed.seed_sample_id for seed in seeds.values()} == {None}
 

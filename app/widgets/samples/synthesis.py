@@ -14,7 +14,7 @@ from traitbench.app.widgets.common.derive import begin, draw_failure, notes, pic
 from traitbench.app.widgets.samples.importing import VIEW
 from traitbench.app.widgets.samples.table import delete_later, keep_after_all, waiting
 from traitbench.client.samples import SynthType
-from traitbench.contract.models import Effort, Model
+from traitbench.contract.models import Effort, LastOperation, Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.generators import TEXTS_PER_POLE
@@ -26,8 +26,20 @@ _TYPES: dict[SynthType, tuple[str, str]] = {
     ),
     "diversify": (
         "From the samples",
-        "Varies your samples slightly and keeps their style. Needs samples at a pole.",
+        "Varies your samples and keeps their style. Works best with texts of several sentences.",
     ),
+}
+
+
+_REASONS = {
+    "invalid": "not in the form asked for",
+    "copy": "copies",
+    "near_duplicate": "nearly the same as another text",
+    "wrong_side": "on the wrong side",
+    "strayed": "too far from the text they vary",
+    "repetitive": "begin like many others",
+    "form": "marks that only one pole has",
+    "length": "too long or too short for their pole",
 }
 
 
@@ -79,9 +91,18 @@ def draw_outcome(model: Model, samples: Sequence[Sample]) -> None:
         made = sum(sample.provenance == "synthesized" for sample in samples)
         st.info(
             f"**Synthesis ran {ago(last.started_at)}.** The model has {count(made, 'synthesized sample')}. Read some "
-            f"before you train. {notes(model)}",
+            f"before you train. {_rejected(last)} {notes(model)}",
             icon=":material/auto_awesome:",
         )
+
+
+def _rejected(last: LastOperation) -> str:
+    """How many texts failed the exam, and why; empty if none did."""
+    outcome = last.progress.synthesis if last.progress else None
+    if outcome is None or not outcome.rejected:
+        return ""
+    reasons = [f"{_REASONS.get(reason, reason)} {number:,}" for reason, number in outcome.rejected.items()]
+    return f"{count(sum(outcome.rejected.values()), 'text')} failed the exam: {', '.join(reasons)}."
 
 
 def delete_synthesized(model: Model, samples: list[Sample]) -> None:

@@ -108,6 +108,7 @@ def _sample(number: int, lesson: Taught) -> Sample:
         content_sha256=text_hash(lesson.text),
         created_at=datetime.now(UTC),
         seed_sample_id=None,
+        generator=None,
         held_out=False,
         must_pass=False,
         pending=False,

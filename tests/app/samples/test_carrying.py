@@ -13,6 +13,7 @@ def sample(number: int, text: str, quality: float = 1.0, **rest: Any) -> Sample:
         "source_url": None,
         "created_at": datetime(2026, 1, 1, tzinfo=UTC),
         "seed_sample_id": None,
+        "generator": None,
         "held_out": False,
         "must_pass": False,
         "pending": False,
