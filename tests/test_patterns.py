@@ -132,7 +132,6 @@ def test_the_time_of_a_pattern_grows_with_the_text_and_no_faster(place: str) -> 
 
 _CHARSET = import_module("traitbench.extract.fetch")._CHARSET
 _CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
-_AFTER_MONTH = re.compile(rf"\b(?:{variations._MONTHS})\s+$", re.IGNORECASE)
 
 BEFORE: Mapping[str, tuple[Pattern, Pattern]] = {
     "paragraph": (re.compile(r"\n[^\S\n]*\n\s*"), segments._PARAGRAPH_END),
@@ -150,10 +149,6 @@ BEFORE: Mapping[str, tuple[Pattern, Pattern]] = {
     "asked": (
         re.compile(variations._ASKED.pattern.replace(r"(?<!\s)\s++", r"\s+"), re.IGNORECASE),
         variations._ASKED,
-    ),
-    "number": (
-        re.compile(variations._NUMBER.pattern.replace("++", "+"), re.IGNORECASE),
-        variations._NUMBER,
     ),
     "swapped": (
         re.compile(variations._SWAPPED.pattern.replace("++", "+"), re.IGNORECASE),
@@ -205,16 +200,6 @@ def test_the_time_of_the_patterns_before_grew_too_fast(name: str) -> None:
 @given(st.lists(st.sampled_from(["`", "``", "```", "a", " ", "a b", "$"]), max_size=25).map("".join))
 def test_code_in_markdown_is_what_it_was(line: str) -> None:
     assert list(_codes(line)) == [match.span() for match in _CODE.finditer(line)]
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    st.lists(st.sampled_from(["May ", "may", " 5", "5", " march\n", "12 ", "of ", "x", " "]), max_size=20).map("".join)
-)
-def test_a_number_after_a_month_is_known_as_before(text: str) -> None:
-    after = {match.end() for match in variations._MONTH.finditer(text)}
-    for match in variations._NUMBER.finditer(text):
-        assert (match.start() in after) is (_AFTER_MONTH.search(text[: match.start()]) is not None)
 
 
 @settings(max_examples=150, deadline=None)

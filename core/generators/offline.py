@@ -62,7 +62,7 @@ def synthesize(
     on_progress(len(traits), len(traits))
     if not made:
         raise CannotSynthesize(" ".join(notes) or "The model has no trait to write texts for. Add one.")
-    return Synthesis(tuple(made), tuple(notes), dict(rejected))
+    return Synthesis(tuple(made), tuple(notes), {**rejected})
 
 
 def _from_words(

@@ -132,18 +132,18 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _EMPHASIS = re.compile(
-    r"(?<=[a-z,] )(?<!an )(?:really|quite|actually|truly|absolutely|simply|totally|honestly)\s++(?=[a-z])"
-    r"(?!an?\b|the\b|as\b)"
+    r"(?<=[a-z,] )(?<!an )(?:really|quite|actually|truly|absolutely|simply|totally|honestly) (?=[a-z])"
+    r"(?!an? |the |as )"
 )
-_SUBJECT = r"(?:I|we|you|he|she|it|they|this|that|there|the|a|an|my|our|your|his|her|their)\b"
+_SUBJECT = re.compile(
+    r"(?:I|we|you|he|she|it|they|this|that|there|the|a|an|my|our|your|his|her|their)\b", re.IGNORECASE
+)
 _SMALL_START = re.compile(r"(?:We|You|He|She|It|They|This|That|There|The|A|An|My|Our|Your|His|Her|Their)\b")
-_WHEN = "today|yesterday|tomorrow|tonight|this morning|last night|last week|last month|last year|now"
-_TIME_FIRST = re.compile(rf"({_WHEN}),? ({_SUBJECT}[^,;:]*?)([.!])", re.IGNORECASE)
-_TIME_LAST = re.compile(rf"({_SUBJECT}[^,;:]*?) ({_WHEN})([.!])", re.IGNORECASE)
+_WHEN = ("today", "yesterday", "tomorrow", "tonight", "this morning", "last night", "last week", "last month", "now")
 _BINDS = "because|although|if|when|after|before|while|since|unless"
-_CLAUSE_LAST = re.compile(rf"({_SUBJECT}[^,;:]*?) ({_BINDS}) ({_SUBJECT}[^,;:]*?)([.!])", re.IGNORECASE)
-_CLAUSE_FIRST = re.compile(rf"({_BINDS}) ({_SUBJECT}[^,;:]*?), ({_SUBJECT}[^,;:]*?)([.!])", re.IGNORECASE)
-_TWO_HALVES = re.compile(rf", (and|but) ({_SUBJECT})")
+_BINDS_FIRST = re.compile(rf"(?:{_BINDS}) ", re.IGNORECASE)
+_BINDS_WITHIN = re.compile(rf" (?=(?:{_BINDS}) )")
+_HALF = re.compile(r", (?=(?:and|but) )")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -222,20 +222,36 @@ def _plainer(text: str) -> Iterator[str]:
 def _turned(text: str) -> Iterator[str]:
     """Move a clause or a time from one end of its sentence to the other."""
     for sentence in parts(text, 3):
-        own = text[sentence.start : sentence.end]
-        for turned in _turned_sentence(own):
-            yield text[: sentence.start] + turned + text[sentence.end :]
+        own, end = text[sentence.start : sentence.end - 1], text[sentence.end - 1 : sentence.end]
+        if end in (".", "!") and not {*own} & {";", ":"}:
+            for turned in (_time_turned(own), _clause_turned(own)):
+                if turned:
+                    yield text[: sentence.start] + turned + end + text[sentence.end :]
 
 
-def _turned_sentence(own: str) -> Iterator[str]:
-    if match := _TIME_FIRST.fullmatch(own):
-        yield f"{_raised(match[2])} {match[1].lower()}{match[3]}"
-    elif match := _TIME_LAST.fullmatch(own):
-        yield f"{_raised(match[2])}, {_lowered(match[1])}{match[3]}"
-    if match := _CLAUSE_FIRST.fullmatch(own):
-        yield f"{_raised(match[3])} {match[1].lower()} {match[2]}{match[4]}"
-    elif match := _CLAUSE_LAST.fullmatch(own):
-        yield f"{_raised(match[2])} {match[3]}, {_lowered(match[1])}{match[4]}"
+def _time_turned(own: str) -> str:
+    """`Yesterday we met` for `We met yesterday`, and the reverse; "" if it has no time at an end."""
+    small = own.lower()
+    for when in _WHEN:
+        first = small.startswith((f"{when}, ", f"{when} "))
+        rest = own[len(when) :].lstrip(", ") if first else own[: -len(when) - 1]
+        if "," in rest or not _SUBJECT.match(rest) or not (first or small.endswith(f" {when}")):
+            continue
+        return f"{_raised(rest)} {when}" if first else f"{_raised(when)}, {_lowered(rest)}"
+    return ""
+
+
+def _clause_turned(own: str) -> str:
+    """`Because it rained, we left` for `We left because it rained`, and the reverse; "" if it has no such clause."""
+    halves = own.split(", ") if _BINDS_FIRST.match(own) else _BINDS_WITHIN.split(own)
+    if len(halves) != 2 or "," in "".join(halves):
+        return ""
+    if _BINDS_FIRST.match(own):
+        clause, main = halves
+        return f"{_raised(main)} {clause[:1].lower()}{clause[1:]}" if _SUBJECT.match(main) else ""
+    main, clause = halves
+    bound = clause.partition(" ")[2]
+    return f"{_raised(clause)}, {_lowered(main)}" if _SUBJECT.match(main) and _SUBJECT.match(bound) else ""
 
 
 def _joined(text: str) -> Iterator[str]:
@@ -248,10 +264,10 @@ def _joined(text: str) -> Iterator[str]:
 
 def _parted(text: str) -> Iterator[str]:
     """Part a sentence before ", and" or ", but"."""
-    for match in _TWO_HALVES.finditer(text):
-        start = "But " if match[1] == "but" else ""
-        rest = text[match.start(2) :]
-        yield f"{text[: match.start()]}. {start}{rest if start else _raised(rest)}"
+    for match in _HALF.finditer(text):
+        word, rest = text[match.end() : match.end() + 3], text[match.end() + 4 :]
+        if _SUBJECT.match(rest):
+            yield f"{text[: match.start()]}. {f'But {rest}' if word == 'but' else _raised(rest)}"
 
 
 def _begins_small(text: str) -> bool:

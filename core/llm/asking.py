@@ -104,12 +104,8 @@ class Asker:
         until = min(self._until, started + self._seconds_an_answer)
         if started >= until:
             raise LanguageModelFailed("took too long in total")
-        future: Future[Any] = self._thread.submit(
-            self._client.chat.completions.create,
-            model=self.endpoint.model,
-            timeout=_timeout(until - started),
-            **request,
-        )
+        asked = {"model": self.endpoint.model, "timeout": _timeout(until - started), **request}
+        future: Future[Any] = self._thread.submit(lambda: self._client.chat.completions.create(**asked))
         while not wait([future], _LOOK_SECONDS).done:
             self._meanwhile()
             if monotonic() >= until:

@@ -208,7 +208,7 @@ def test_variations_have_the_index_and_quality_of_their_seed() -> None:
 def test_every_seed_is_varied_once_before_one_is_varied_twice() -> None:
     seeds = [Seed("joy", f"I am here. {text}", 1.0) for text in [*JOYFUL, *SAD]]
     result = made(JOY, synth_type="diversify", seeds=seeds).exemplars
-    order = [each.seed_index for each in result if each.quality == 1]
+    order = [each.seed_index for each in result if each.seed_index is not None]
     assert len(order) > 10 >= len({*order})
     assert order == [*sorted({*order}), *order[len({*order}) :]]
 
