@@ -47,7 +47,7 @@ class LlmEndpoint:
         return {"TRAITBENCH_LLM_URL": self.url, "TRAITBENCH_LLM_KEY": KEY, "TRAITBENCH_LLM_MODEL": MODEL}
 
     @property
-    def settings(self) -> dict[str, str]:
+    def settings(self) -> dict[str, Any]:
         return {"llm_url": self.url, "llm_key": KEY, "llm_model": MODEL}
 
     def question(self, number: int = -1) -> str:

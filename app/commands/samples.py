@@ -26,7 +26,7 @@ from traitbench.app.shell.text import count
 from traitbench.client.samples import SynthType
 from traitbench.contract.models import Effort
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
-from traitbench.contract.samples import Sample, SampleIds, SampleInput
+from traitbench.contract.samples import Sample, SampleIds, SampleInput, SynthesisPlan
 from traitbench.contract.traits import Trait
 
 
@@ -237,20 +237,46 @@ def put_back(handle: str, sample_ids: tuple[int, ...], every: bool, as_json: boo
 @click.argument("handle")
 @click.option("--type", "synth_type", type=click.Choice(get_args(SynthType)), default="from_traits", show_default=True)
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How many samples to make.")
+@click.option("--offline", is_flag=True, help="Do not ask the language model of the service, if it has one.")
+@click.option("--plan", "only_plan", is_flag=True, help="Show what would be made, its cost and what would be sent.")
 @waits
 @as_json
-def synthesize_samples(handle: str, synth_type: SynthType, effort: Effort | None, wait: bool, as_json: bool) -> None:
+def synthesize_samples(
+    handle: str,
+    synth_type: SynthType,
+    effort: Effort | None,
+    offline: bool,
+    only_plan: bool,
+    wait: bool,
+    as_json: bool,
+) -> None:
     """Make samples for a draft.
 
     They are made from its traits, or as variations of its samples (diversify).
     """
+    language_model = False if offline else None
     with connected() as client:
-        started = client.samples.synthesize(handle, synth_type=synth_type, effort=effort)
+        if only_plan:
+            plan = client.samples.plan(handle, synth_type=synth_type, effort=effort, language_model=language_model)
+            for line in [""] if as_json else _plan(plan):
+                say(plan, line, as_json=as_json)
+            return
+        started = client.samples.synthesize(handle, synth_type=synth_type, effort=effort, language_model=language_model)
         if not follow(client, handle, started, wait=wait, as_json=as_json) or as_json:
             return
         traits = client.traits.list(handle)
     say_table(("TRAIT", "+", "-"), [(each.key, each.positive_samples, each.negative_samples) for each in traits])
     say_unreadable(traits.unreadable, "trait")
+
+
+def _plan(plan: SynthesisPlan) -> list[str]:
+    """A plan in lines."""
+    effect = f"Up to {plan.texts_per_pole} texts per pole in about {plan.seconds:.0f} s"
+    if not plan.requests:
+        return [f"{effect}, made offline: nothing is sent."]
+    cost = f"about {plan.tokens:,} tokens, at most {plan.most_tokens:,}"
+    asked = f"{effect}, by {plan.generator} at {plan.host}: {count(plan.requests, 'request')}, {cost}."
+    return [asked, "The first request:", *(line for part in plan.sent for line in part.splitlines())]
 
 
 def _score(score: int | None) -> str:

@@ -95,12 +95,13 @@ class PromoteRequest(Received):
 class SynthesisOutcome(Returned):
     """What a synthesis made: how many texts were added, and how many were rejected for which reason.
 
-    `generator` is `offline` or the name of the language model that was asked.
+    `generator` is `offline` or the name of the language model that was asked. `tokens` is what that cost.
     """
 
     generator: str
     added: Count
     rejected: dict[str, Count]
+    tokens: Count
 
 
 class Progress(Returned):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
-from traitbench.contract.fields import Integral, NotBlank, Quality, Received, Returned, Text, Time, schema
+from traitbench.contract.fields import Count, Integral, NotBlank, Quality, Received, Returned, Text, Time, schema
 from traitbench.contract.models import Effort
 
 LONGEST_TEXT = 50_000
@@ -97,7 +97,31 @@ class Sample(Returned):
 
 
 class SynthesizeRequest(Received):
-    """Body of `POST /models/{handle}/samples/synthesize`; no body is `{}`. More effort makes more samples."""
+    """Body of `POST /models/{handle}/samples/synthesize`; no body is `{}`. More effort makes more samples.
+
+    `language_model`: whether to ask the language model of the service. Null asks it if there is one, and the model is
+    not under zero retention.
+    """
 
     synth_type: Annotated[Text, schema(enum=["from_traits", "diversify"])] = "from_traits"
     effort: Effort | None = None
+    language_model: bool | None = None
+
+
+class SynthesisPlan(Returned):
+    """What a synthesis would do, before it is started.
+
+    `generator` is `offline` or the name of the language model that would be asked, at `host`. `tokens` is an estimate,
+    `most_tokens` the limit, `seconds` an estimate too. `sent` is the first question as it would be sent. `reason` says
+    why a language model of the service would not be asked: `zero_retention` or `not_wanted`; null if there is none.
+    """
+
+    generator: str
+    host: str | None
+    texts_per_pole: Count
+    requests: Count
+    tokens: Count
+    most_tokens: Count
+    seconds: Annotated[float, schema(minimum=0)]
+    sent: list[str]
+    reason: Literal["zero_retention", "not_wanted"] | None

@@ -60,9 +60,18 @@ def admit_new(
 
 
 def admit_varied(
-    made: Sequence[Exemplar], seeds: Sequence[str], present: Present, *, encode: Encode, poles: Sequence[float]
+    made: Sequence[Exemplar],
+    seeds: Sequence[str],
+    present: Present,
+    *,
+    encode: Encode,
+    poles: Sequence[float],
+    free: bool = False,
 ) -> Admission:
-    """Examine variations; `seeds` (one per variation) are the varied texts and `poles` their qualities."""
+    """Examine variations; `seeds` (one per variation) are the varied texts and `poles` their qualities.
+
+    A `free` variation has the voice of its seed only, so its content may be far from it.
+    """
     if not made:
         return Admission([], {})
     distinct = list(dict.fromkeys(seeds))
@@ -78,7 +87,7 @@ def admit_varied(
         axis=_between(originals[rows], quality),
         seeds=originals[rows],
     )
-    strayed = ~agreeing(X, rows, originals, least=NEAR_SEED)
+    strayed = np.zeros(len(made), bool) if free else ~agreeing(X, rows, originals, least=NEAR_SEED)
     final: list[Reason | None] = [
         "strayed" if reason is None and far else reason for reason, far in zip(reasons, strayed.tolist(), strict=True)
     ]

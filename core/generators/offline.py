@@ -12,7 +12,6 @@ from traitbench.generators import SYNTH_TYPES, TEXTS_PER_POLE, CannotSynthesize,
 from traitbench.generators.entrance import Admission, Present, admit_new, admit_varied
 from traitbench.generators.variations import diverse, variations
 from traitbench.generators.words import doubts, write
-from traitbench.scoring.exam import Reason
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.segments import Encode, Vectors
 
@@ -45,7 +44,7 @@ def synthesize(
     if synth_type not in SYNTH_TYPES:
         raise ValueError(f"Unknown type of synthesis {synth_type!r}. Use one of: {', '.join(SYNTH_TYPES)}.")
     count, made, notes = TEXTS_PER_POLE[effort], list[Exemplar](), list[str]()
-    rejected = Counter[Reason]()
+    rejected = Counter[str]()
     vocabulary = Vocabulary(tuple(words), word_vectors)
     for done, trait in enumerate(traits):
         on_progress(done, len(traits))
@@ -57,12 +56,12 @@ def synthesize(
         else:
             admitted, trait_notes = _from_words(trait, present, count, encode, vocabulary)
         made += admitted.accepted
-        rejected += Counter(admitted.rejected)
+        rejected.update(admitted.rejected)
         notes += trait_notes
     on_progress(len(traits), len(traits))
     if not made:
         raise CannotSynthesize(" ".join(notes) or "The model has no trait to write texts for. Add one.")
-    return Synthesis(tuple(made), tuple(notes), {**rejected})
+    return Synthesis(tuple(made), tuple(notes), dict(rejected))
 
 
 def _from_words(

@@ -11,23 +11,44 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from traitbench.contract.models import RunStarted, SynthesisOutcome
-from traitbench.contract.samples import LONGEST_TEXT, SynthesizeRequest, text_hash
+from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, SynthesisOutcome
+from traitbench.contract.samples import LONGEST_TEXT, SynthesisPlan, SynthesizeRequest, text_hash
 from traitbench.encoders import Encoder
-from traitbench.errors import InsufficientSamples, TraitbenchError, UnsupportedSynthType, ValidationFailed
-from traitbench.generators import OFFLINE, SYNTH_TYPES, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from traitbench.errors import (
+    FeatureUnavailable,
+    InsufficientSamples,
+    TraitbenchError,
+    UnsupportedSynthType,
+    ValidationFailed,
+)
+from traitbench.fitting import label_axes
+from traitbench.generators import (
+    OFFLINE,
+    SYNTH_TYPES,
+    TEXTS_PER_POLE,
+    CannotSynthesize,
+    Exemplar,
+    Seed,
+    Synthesis,
+    TraitPoles,
+)
 from traitbench.generators.offline import synthesize as generate
 from traitbench.lifecycle import access, derivations, rules
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.writing import ByModel, budget, permitted, requests_for
+from traitbench.lifecycle.writing import generate as generate_by_model
+from traitbench.llm.writing import SECONDS_A_REQUEST
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.scoring.inputs import Vocabulary
+from traitbench.settings import Settings
 from traitbench.store import models, samples, traits
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 
 _SEEDS_PER_POLE = 1_000
 _COMPARED = 2_000
+_OFFLINE_SECONDS = 3
 
 
 class NothingSynthesized(TraitbenchError):
@@ -49,20 +70,74 @@ def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest
             model,
             "synthesize",
             effort=body.effort,
-            options={"synth_type": body.synth_type},
+            options={"synth_type": body.synth_type, **_language_model(context.settings, model, body)},
             bounds={"max_samples": most},
             check=lambda: _check_samples(connection, model, body.synth_type, most),
         )
 
 
-def run(engine: Engine, encoder: Encoder, vocabulary: Callable[[], Vocabulary], execution: Execution) -> None:
+def plan(
+    context: Context,
+    caller: Caller,
+    handle: str,
+    *,
+    synth_type: str = "from_traits",
+    effort: str | None = None,
+    language_model: bool | None = None,
+) -> SynthesisPlan:
+    """What a synthesis would do, and what it would send where."""
+    name = str(access.permit(context, caller, "samples.plan", handle))
+    _check_type(synth_type)
+    effort = effort or DEFAULT_EFFORT
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, name), name)
+        task = _task(connection, model.id, synth_type)
+    asked, refusal = permitted(context.settings, zero_retention=model.zero_data_retention, wanted=language_model)
+    requests = [request for trait in task.poles for request in requests_for(trait, task.own(trait), synth_type, effort)]
+    requests = requests if asked else []
+    return SynthesisPlan(
+        generator=asked.model if asked else OFFLINE,
+        host=asked.host if asked else None,
+        texts_per_pole=TEXTS_PER_POLE[effort],
+        requests=len(requests),
+        tokens=sum(request.tokens for request in requests),
+        most_tokens=budget(requests),
+        seconds=len(requests) * SECONDS_A_REQUEST + len(task.traits) * _OFFLINE_SECONDS,
+        sent=[requests[0].instructions, requests[0].question] if requests else [],
+        reason=refusal,
+    )
+
+
+def run(
+    engine: Engine,
+    encoder: Encoder,
+    vocabulary: Callable[[], Vocabulary],
+    settings: Settings,
+    execution: Execution,
+) -> None:
     """Generate texts for the model's traits and add them as samples, in the worker."""
     with reading(engine) as connection:
-        task = _task(connection, execution)
+        task = _task(connection, execution.run.model_id, execution.run.options["synth_type"])
     execution.report("preparing", 0, 1, fraction=0.0)
-    made = _generate(encoder, vocabulary(), execution, task)
+    made, tokens = _generate(encoder, vocabulary, settings, execution, task)
     with writing(engine) as connection:
-        _finish(connection, execution, task, made)
+        _finish(connection, execution, task, made, tokens)
+
+
+def _language_model(settings: Settings, model: ModelRow, body: SynthesizeRequest) -> dict[str, str]:
+    """The name of the language model to ask, as an option of the run; empty if none is asked.
+
+    Raise `FeatureUnavailable` if one is demanded that cannot be asked.
+    """
+    asked, refusal = permitted(settings, zero_retention=model.zero_data_retention, wanted=body.language_model)
+    if asked is None and body.language_model:
+        raise FeatureUnavailable(
+            f"{model.handle} is under zero data retention, so no language model is asked. Synthesize offline."
+            if refusal
+            else "This service has no language model (TRAITBENCH_LLM_URL is not set). Synthesize offline.",
+            details={"reason": refusal or "no_language_model"},
+        )
+    return {"language_model": asked.model} if asked else {}
 
 
 def _check_type(synth_type: str) -> None:
@@ -103,6 +178,7 @@ class _Task:
     """
 
     model_id: int
+    zero_retention: bool
     traits: Sequence[traits.TraitRow]
     descriptions: dict[str, str]
     seed_ids: Sequence[int]
@@ -111,23 +187,33 @@ class _Task:
     existing: frozenset[tuple[int, str]]
 
     @property
+    def poles(self) -> list[TraitPoles]:
+        """The traits by their words."""
+        return [_poles(trait, self.descriptions[trait.key]) for trait in self.traits]
+
+    def own(self, trait: TraitPoles) -> dict[int, Seed]:
+        """The seeds of a trait, by their index."""
+        return {index: seed for index, seed in enumerate(self.seeds) if seed.trait_key == trait.key}
+
+    @property
     def trait_ids(self) -> dict[str, int]:
         """Ids by trait key."""
         return {trait.key: trait.id for trait in self.traits}
 
 
-def _task(connection: Connection, execution: Execution) -> _Task:
-    model = models.find_by_id(connection, execution.run.model_id)
+def _task(connection: Connection, model_id: int, synth_type: str) -> _Task:
+    model = models.find_by_id(connection, model_id)
     if model is None:
-        raise Fenced(execution.run.id)
+        raise Fenced(model_id)
     defined = {row.id: row for row in traits.rows(connection, model.id) if row.kind == "extrinsic"}
     every = [label for label in samples.all_labels(connection, model.id) if label.trait_id in defined]
     labels = [label for label in every if not label.held_out]
-    chosen = _chosen(labels, execution.run.options["synth_type"])
+    chosen = _chosen(labels, synth_type)
     compared = _compared(every, {label.id for label in chosen})
     texts = samples.texts(connection, [label.id for label in [*chosen, *compared]])
     return _Task(
         model_id=model.id,
+        zero_retention=model.zero_data_retention,
         traits=list(defined.values()),
         descriptions={trait.key: trait.description for trait in traits.read(connection, model.id)},
         seed_ids=[label.id for label in chosen],
@@ -159,13 +245,63 @@ def _compared(labels: Sequence[samples.Label], seeds: Collection[int]) -> list[s
     return sorted(others, key=lambda label: label.content_sha256)[:_COMPARED]
 
 
-def _generate(encoder: Encoder, vocabulary: Vocabulary, execution: Execution, task: _Task) -> Synthesis:
+def _generate(
+    encoder: Encoder, vocabulary: Callable[[], Vocabulary], settings: Settings, execution: Execution, task: _Task
+) -> tuple[Synthesis, int]:
+    """The accepted texts, and the tokens that they cost."""
+    by_model = _ask(encoder, settings, execution, task)
+    left = task.poles if by_model is None else [trait for trait in task.poles if trait.key in by_model.left]
+    if by_model is None:
+        return _offline(encoder, vocabulary(), execution, task, left), 0
+    exemplars, notes, rejected = [*by_model.exemplars], [*by_model.notes], Counter[str](by_model.rejected)
+    if left:
+        # Where the language model made something, the offline texts must not be needed.
+        try:
+            offline = _offline(encoder, vocabulary(), execution, task, left)
+        except NothingSynthesized as error:
+            if not exemplars:
+                raise NothingSynthesized(" ".join([*notes, str(error)])) from None
+        else:
+            exemplars, notes = [*exemplars, *offline.exemplars], [*notes, *offline.notes]
+            rejected += Counter(offline.rejected)
+    return Synthesis(tuple(exemplars), tuple(notes), dict(rejected)), by_model.tokens
+
+
+def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _Task) -> ByModel | None:
+    """What the language model makes, None if it is not to be asked."""
+    name = execution.run.options.get("language_model")
+    if name is None:
+        return None
+    asked, _ = permitted(settings, zero_retention=task.zero_retention, wanted=True)
+    if asked is None or asked.model != name:
+        note = f"The language model {name} is no longer set, or not allowed. The texts were made offline."
+        return ByModel([], [note], Counter(), 0, frozenset(trait.key for trait in task.traits))
+
+    def report(done: int, total: int) -> None:
+        execution.report("asking the language model", done, total, fraction=0.95 * done / max(1, total))
+
+    return generate_by_model(
+        asked,
+        task.poles,
+        synth_type=execution.run.options["synth_type"],
+        effort=execution.run.effort,
+        seeds=task.seeds,
+        known=task.known,
+        encode=encoder.encode,
+        axis=label_axes(encoder, settings.cache).of,
+        on_progress=report,
+    )
+
+
+def _offline(
+    encoder: Encoder, vocabulary: Vocabulary, execution: Execution, task: _Task, poles: Sequence[TraitPoles]
+) -> Synthesis:
     def report(done: int, total: int) -> None:
         execution.report("writing", done, total, fraction=0.99 * done / max(1, total))
 
     try:
         return generate(
-            [_poles(trait, task.descriptions[trait.key]) for trait in task.traits],
+            poles,
             synth_type=execution.run.options["synth_type"],
             effort=execution.run.effort,
             encode=encoder.encode,
@@ -183,12 +319,17 @@ def _poles(trait: traits.TraitRow, description: str) -> TraitPoles:
     return TraitPoles(trait.key, trait.name, trait.positive_label, trait.negative_label, description)
 
 
-def _finish(connection: Connection, execution: Execution, task: _Task, made: Synthesis) -> None:
+def _finish(connection: Connection, execution: Execution, task: _Task, made: Synthesis, tokens: int) -> None:
     # Lock the model first, then the run: a deletion locks them in the same order.
     model = models.hold_by_id(connection, task.model_id)
     fields = _fields(execution, task, made.exemplars)
     _check_count(samples.count(connection, task.model_id), len(fields), execution.run.options["max_samples"])
-    outcome = SynthesisOutcome(generator=OFFLINE, added=len(fields), rejected=dict(made.rejected))
+    outcome = SynthesisOutcome(
+        generator=execution.run.options.get("language_model", OFFLINE),
+        added=len(fields),
+        rejected=dict(made.rejected),
+        tokens=tokens,
+    )
     execution.succeed(
         connection,
         phase="writing",

@@ -116,7 +116,7 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     return {
         **dict.fromkeys(("train", "retune", "retrain"), train),
         "discover": partial(discovery.run, engine, encoder),
-        "synthesize": partial(synthesis.run, engine, encoder, vocabulary),
+        "synthesize": partial(synthesis.run, engine, encoder, vocabulary, settings),
     }
 
 

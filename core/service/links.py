@@ -17,7 +17,7 @@ _SAME = {"handle": "$request.path.handle"}
 _OF_MODEL = (
     *("models.get", "models.update", "models.train", "models.retrain", "models.export", "models.delete", "models.fork"),
     *("traits.add", "traits.list", "traits.discover", "samples.add", "samples.list", "samples.synthesize"),
-    *("versions.list", "versions.activations", "scores.score", "scores.compare", "scores.batch"),
+    *("samples.plan", "versions.list", "versions.activations", "scores.score", "scores.compare", "scores.batch"),
 )
 _TRAIT = ("traits.get", "traits.update", "traits.delete")
 
@@ -43,7 +43,7 @@ LINKS: Mapping[str, Targets] = {
     "models.retrain": _all(("models.get", "versions.list"), _SAME),
     "traits.add": {
         **_all(_TRAIT, {**_SAME, "key": "$response.body#/traits/0/key"}),
-        **_all(("traits.list", "samples.add", "samples.synthesize"), _SAME),
+        **_all(("traits.list", "samples.add", "samples.plan", "samples.synthesize"), _SAME),
     },
     "traits.discover": _all(("models.get", "traits.list"), _SAME),
     "samples.add": {
@@ -51,6 +51,7 @@ LINKS: Mapping[str, Targets] = {
         "samples.delete": {**_SAME, "sample_id": "$response.body#/ids/0"},
         **_all(("samples.list", "traits.discover", "models.train"), _SAME),
     },
+    "samples.plan": _all(("samples.synthesize",), _SAME),
     "samples.synthesize": _all(("models.get", "samples.list"), _SAME),
     "versions.list": {
         "versions.get": {**_SAME, "name": "v{$response.body#/items/0/version_no}"},

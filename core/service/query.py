@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 from starlette.requests import Request
 
 from traitbench.contract.fields import Text
-from traitbench.contract.models import State
+from traitbench.contract.models import Effort, State
 from traitbench.contract.names import HANDLE
 from traitbench.contract.page import LARGEST_PAGE, LARGEST_SAMPLE_PAGE
 from traitbench.errors import InvalidParameter
@@ -59,6 +59,16 @@ HeldOut = Annotated[
     bool | None,
     BeforeValidator(_flag),
     Query(description="`true`: only test samples; `false`: only samples to train with."),
+]
+OfSynthType = Annotated[
+    Text,
+    Query(description="`from_traits` or `diversify`.", json_schema_extra={"enum": ["from_traits", "diversify"]}),
+]
+OfEffort = Annotated[Effort | None, Query(description="Effort of the synthesis; without it, the default.")]
+WithLanguageModel = Annotated[
+    bool | None,
+    BeforeValidator(_flag),
+    Query(description="`false`: the plan without the language model of the service."),
 ]
 OfTrait = Annotated[Text | None, Query(description="Only samples of this trait, by key or name.")]
 

@@ -1,4 +1,4 @@
-"""`/v1/models/{handle}/samples`: add, list, update, delete, synthesize."""
+"""`/v1/models/{handle}/samples`: add, list, update, delete, plan a synthesis, synthesize."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Response
 
 from traitbench.contract.models import ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
-from traitbench.contract.samples import SampleIds, SamplesCreate, SamplesUpdate, SynthesizeRequest
+from traitbench.contract.samples import SampleIds, SamplesCreate, SamplesUpdate, SynthesisPlan, SynthesizeRequest
 from traitbench.lifecycle import samples, synthesis
 from traitbench.service import query
 from traitbench.service.body import Body
@@ -53,6 +53,20 @@ def update(call: Called, handle: Handle, body: Update) -> SampleIds:
 def delete(call: Called, handle: Handle, sample_id: SampleId) -> ModelDeleted:
     """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
     return samples.delete(call.context, call.caller, handle, sample_id)
+
+
+@router.get("/v1/models/{handle}/samples/synthesize", name="samples.plan")
+def plan(
+    call: Called,
+    handle: Handle,
+    synth_type: query.OfSynthType = "from_traits",
+    effort: query.OfEffort = None,
+    language_model: query.WithLanguageModel = None,
+) -> SynthesisPlan:
+    """Show what a synthesis would make, what it would cost, and what it would send to a language model."""
+    return synthesis.plan(
+        call.context, call.caller, handle, synth_type=synth_type, effort=effort, language_model=language_model
+    )
 
 
 @router.post("/v1/models/{handle}/samples/synthesize", name="samples.synthesize", status_code=202)

@@ -74,6 +74,7 @@ def story(send: Sent, world: World) -> None:
         assert answer.status == 200, answer.text
     ask("traits.discover", copy, body={"effort": "low"})
     wait(world, COPY)
+    ask("samples.plan", {**copy, "synth_type": "diversify", "effort": "low"})
     ask("samples.synthesize", copy, body={"synth_type": "diversify", "effort": "low"})
     wait(world, COPY)
     ask("models.train", on, body={"effort": "low"})

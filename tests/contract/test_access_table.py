@@ -41,6 +41,7 @@ READS: list[Asked] = [
 ]
 OWNED_READS: list[Asked] = [
     ("samples.list", "GET", "/v1/models/{}/samples", None),
+    ("samples.plan", "GET", "/v1/models/{}/samples/synthesize", None),
     ("models.export", "GET", "/v1/models/{}/export", None),
 ]
 WRITES: list[Asked] = [

@@ -37,6 +37,7 @@ DECLARED = {
     "DELETE /v1/models/{handle}/traits/{key}",
     "POST /v1/models/{handle}/samples",
     "POST /v1/models/{handle}/samples/synthesize",
+    "GET /v1/models/{handle}/samples/synthesize",
     "GET /v1/models/{handle}/samples",
     "PATCH /v1/models/{handle}/samples",
     "DELETE /v1/models/{handle}/samples/{sample_id}",
@@ -53,12 +54,16 @@ DECLARED = {
     "POST /v1/extract",
     "GET /v1/metrics",
 }
-QUERY: dict[str, dict[str, tuple[int | None, dict[str, Any]]]] = {
+QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
     "GET /v1/models": {
         "limit": (50, {"minimum": 1, "maximum": 250}),
         **dict.fromkeys(("cursor", "namespace", "state", "kind"), (None, {})),
     },
     "POST /v1/models/import": {"handle": (None, {"type": "string"})},
+    "GET /v1/models/{handle}/samples/synthesize": {
+        "synth_type": ("from_traits", {"enum": ["from_traits", "diversify"]}),
+        **dict.fromkeys(("effort", "language_model"), (None, {})),
+    },
     "GET /v1/models/{handle}/samples": {
         "limit": (100, {"minimum": 1, "maximum": 500}),
         **dict.fromkeys(("trait", "held_out", "cursor", "pending"), (None, {})),

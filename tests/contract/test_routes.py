@@ -20,7 +20,7 @@ ALLOW = {
     "/v1/models/mine.draft/traits/tone": "GET, HEAD, PATCH, DELETE",
     "/v1/models/mine.draft/traits/discover": "GET, HEAD, POST, PATCH, DELETE",
     "/v1/models/mine.draft/samples": "GET, HEAD, POST, PATCH",
-    "/v1/models/mine.draft/samples/synthesize": "POST, DELETE",
+    "/v1/models/mine.draft/samples/synthesize": "GET, HEAD, POST, DELETE",
     "/v1/models/mine.draft/samples/1": "DELETE",
     "/v1/models/mine.draft/versions": "GET, HEAD",
     "/v1/models/mine.draft/versions/v1": "GET, HEAD, POST, DELETE",

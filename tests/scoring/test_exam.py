@@ -59,12 +59,13 @@ def test_a_text_far_on_the_other_side_is_rejected_unless_it_is_in_between() -> N
 
 
 def test_a_variation_may_not_drift_to_the_other_pole() -> None:
-    seeds = directions(0, 40, 140, 180)
-    X = directions(60, 100, 60, 160)  # a little; far; far; away from the other pole
-    axis, quality = np.array([1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0])
-    reasons = examine(list("abcd"), quality, X, axis=axis, seeds=seeds)
-    assert reasons == [None, "wrong_side", "near_duplicate", None]
-    assert examine(list("ab"), quality[:2], X[:2], axis=axis, seeds=seeds[:2]) == [None, None]
+    seeds = directions(0, 10, 20, 30, 180, 190, 200, 210)
+    X = directions(60, 120, 39, 301, 141, 80, 240, 160)  # the second and the sixth cross to the other side
+    axis, quality = np.array([1.0, 0.0]), np.repeat([1.0, 0.0], 4)
+    reasons = examine(list("abcdefgh"), quality, X, axis=axis, seeds=seeds)
+    assert [row for row, each in enumerate(reasons) if each == "wrong_side"] == [1, 5]
+    few = examine(list("ab"), quality[:2], X[:2], axis=axis, seeds=seeds[:2])
+    assert few == [None, None]
 
 
 def test_an_opening_may_not_be_repeated_too_often() -> None:

@@ -16,7 +16,7 @@ from traitbench.client.pages import AsyncPages
 from traitbench.client.wire import segment
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
-from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleIds, SampleInput
+from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleIds, SampleInput, SynthesisPlan
 from traitbench.errors import TraitbenchError
 
 __all__ = ["AsyncSamples", "SynthType"]
@@ -89,14 +89,33 @@ class AsyncSamples:
         """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
         return await self._connection.send("DELETE", _path(handle, sample_id), ModelDeleted)
 
+    async def plan(
+        self,
+        handle: str,
+        *,
+        synth_type: SynthType = "from_traits",
+        effort: Effort | None = None,
+        language_model: bool | None = None,
+    ) -> SynthesisPlan:
+        """Return what a synthesis would make, what it would cost, and what it would send to a language model."""
+        asked = {"synth_type": synth_type, "effort": effort, "language_model": language_model}
+        return await self._connection.get(f"{_path(handle)}/synthesize", SynthesisPlan, params=asked)
+
     async def synthesize(
-        self, handle: str, *, synth_type: SynthType = "from_traits", effort: Effort | None = None
+        self,
+        handle: str,
+        *,
+        synth_type: SynthType = "from_traits",
+        effort: Effort | None = None,
+        language_model: bool | None = None,
     ) -> RunStarted:
         """Start a run that makes samples from the traits, or variations of existing samples (`diversify`).
 
-        Call `client.models.wait` for the result.
+        `language_model=False` makes them offline, even if the service has a language model. Call `client.models.wait`
+        for the result.
         """
-        body = {"synth_type": synth_type, "effort": effort}
+        body: dict[str, Any] = {"synth_type": synth_type, "effort": effort}
+        body |= {} if language_model is None else {"language_model": language_model}
         return await self._connection.send("POST", f"{_path(handle)}/synthesize", RunStarted, body=body)
 
     async def _remove(self, handle: str, ids: Sequence[int]) -> Sequence[int]:

@@ -1,0 +1,149 @@
+"""Synthesis by a language model: whether it may be asked, what it would be asked, and what passes the exam.
+
+It is never asked for a model under zero retention. If it fails, what came before is kept, and the traits that got
+nothing at a pole are left to the offline generator; the notes of the run say so.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.generators import TEXTS_PER_POLE, Exemplar, Seed, TraitPoles
+from traitbench.generators.entrance import Admission, Present, admit_new, admit_varied
+from traitbench.llm import Endpoint, endpoint
+from traitbench.llm.asking import Asker
+from traitbench.llm.writing import Piece, Poles, Request, Source, new_texts, varied_texts, write
+from traitbench.scoring.exam import Reason
+from traitbench.scoring.segments import Encode
+from traitbench.settings import Settings
+
+_BUDGET = 3
+"""How many times the estimate a synthesis may cost, because answers may be longer and are asked for again."""
+
+Refusal = Literal["zero_retention", "not_wanted"]
+Axis = Callable[[TraitPoles], NDArray[np.float32] | None]
+
+
+def permitted(
+    settings: Settings, *, zero_retention: bool, wanted: bool | None
+) -> tuple[Endpoint | None, Refusal | None]:
+    """The language model to ask, or None and why the one of the settings is not asked; both None if there is none."""
+    model = endpoint(settings)
+    if model is None:
+        return None, None
+    if zero_retention:
+        return None, "zero_retention"
+    return (None, "not_wanted") if wanted is False else (model, None)
+
+
+def requests_for(trait: TraitPoles, seeds: Mapping[int, Seed], synth_type: str, effort: str) -> list[Request]:
+    """What the language model would be asked for a trait; `seeds` are its texts to vary, by their index."""
+    poles = Poles(trait.name, trait.positive_label, trait.negative_label, trait.description)
+    count = TEXTS_PER_POLE[effort]
+    if synth_type != "diversify":
+        return new_texts(poles, count)
+    return varied_texts(poles, [Source(seed.text, seed.quality, index) for index, seed in seeds.items()], count)
+
+
+def budget(requests: Sequence[Request]) -> int:
+    """The most tokens that these requests may cost."""
+    return _BUDGET * sum(request.tokens for request in requests)
+
+
+@dataclass(frozen=True)
+class ByModel:
+    """What a language model made: accepted texts, notes, rejects by reason, tokens, and traits left to do offline."""
+
+    exemplars: Sequence[Exemplar]
+    notes: Sequence[str]
+    rejected: Counter[Reason]
+    tokens: int
+    left: frozenset[str]
+
+
+def generate(
+    model: Endpoint,
+    traits: Sequence[TraitPoles],
+    *,
+    synth_type: str,
+    effort: str,
+    seeds: Sequence[Seed],
+    known: Mapping[str, Sequence[str]],
+    encode: Encode,
+    axis: Axis,
+    on_progress: Callable[[int, int], None],
+) -> ByModel:
+    """Ask for texts of every trait, and examine them. `on_progress` is called while an answer is awaited."""
+    own = {trait.key: {i: seed for i, seed in enumerate(seeds) if seed.trait_key == trait.key} for trait in traits}
+    asked = {trait.key: requests_for(trait, own[trait.key], synth_type, effort) for trait in traits}
+    every = [request for some in asked.values() for request in some]
+    done, made, notes = 0, list[Exemplar](), list[str]()
+    rejected, left = Counter[Reason](), set[str]()
+
+    def look() -> None:
+        on_progress(done, len(every))
+
+    with Asker(model, most_tokens=budget(every), meanwhile=look) as asker:
+        failure = ""
+        for trait in traits:
+            before = done
+
+            def count(number: int, before: int = before) -> None:
+                nonlocal done
+                done = before + number
+                look()
+
+            pieces = list[Piece]()
+            if not failure:
+                written = write(asker, asked[trait.key], count)
+                pieces, failure = [*written.pieces], written.failure
+                rejected["invalid"] += written.invalid
+            done = before + len(asked[trait.key])
+            admitted = _admit(model, trait, pieces, own[trait.key], known, synth_type, encode, axis)
+            rejected += Counter(admitted.rejected)
+            made += admitted.accepted
+            if not _is_enough(admitted.accepted, own[trait.key], synth_type):
+                left.add(trait.key)
+        if failure:
+            notes.append(_said(model, failure, [trait.name for trait in traits if trait.key in left], len(made)))
+        elif left:
+            names = ", ".join(trait.name for trait in traits if trait.key in left)
+            notes.append(f"No text by {model.model} passed the exam at a pole of {names}. Texts were made offline.")
+        return ByModel(made, notes, +rejected, asker.tokens, frozenset(left))
+
+
+def _admit(
+    model: Endpoint,
+    trait: TraitPoles,
+    pieces: Sequence[Piece],
+    seeds: Mapping[int, Seed],
+    known: Mapping[str, Sequence[str]],
+    synth_type: str,
+    encode: Encode,
+    axis: Axis,
+) -> Admission:
+    made = [Exemplar(trait.key, each.text, each.quality, each.source, model.model) for each in pieces]
+    if not made:
+        return Admission([], {})
+    present = Present.of([*dict.fromkeys([*known.get(trait.key, ()), *(seed.text for seed in seeds.values())])], encode)
+    if synth_type != "diversify":
+        return admit_new(made, present, encode=encode, axis=axis(trait))
+    texts = [seeds[each.seed_index].text for each in made if each.seed_index is not None]
+    return admit_varied(made, texts, present, encode=encode, poles=[each.quality for each in made], free=True)
+
+
+def _is_enough(accepted: Sequence[Exemplar], seeds: Mapping[int, Seed], synth_type: str) -> bool:
+    """Whether a trait got texts at every pole that can get some."""
+    poles = {each.quality > 0.5 for each in accepted if each.quality != 0.5}
+    possible = {seed.quality > 0.5 for seed in seeds.values()} if synth_type == "diversify" else {True, False}
+    return possible <= poles
+
+
+def _said(model: Endpoint, failure: str, left: Sequence[str], made: int) -> str:
+    kept = f" {made} of its texts are kept." if made else ""
+    offline = f" The texts for {', '.join(left)} were made offline." if left else ""
+    return f"The language model {model.model} {failure}.{kept}{offline}"
