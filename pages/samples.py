@@ -21,6 +21,7 @@ from traitbench.app.widgets.samples.feedback import draw_waiting_feedback
 from traitbench.app.widgets.samples.held_out import draw_leaks, draw_set_aside
 from traitbench.app.widgets.samples.importing import VIEW, import_file
 from traitbench.app.widgets.samples.raters import compare_labels
+from traitbench.app.widgets.samples.review import draw_review
 from traitbench.app.widgets.samples.rows import ids_of, pick_rows
 from traitbench.app.widgets.samples.synthesis import delete_synthesized, draw_outcome, synthesize
 from traitbench.app.widgets.samples.table import edit_table, forget_changes, page_of, pages, redraw, show_table
@@ -234,6 +235,7 @@ if view != "table":
 
 if can_edit:
     draw_outcome(model, samples)
+    draw_review(model, traits, samples)
 
 # ---- the table: filters are part of the URL, edits wait until they are saved -----------------------------------------
 

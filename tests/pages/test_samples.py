@@ -481,12 +481,32 @@ def made(client: Traitbench, handle: str) -> list[str]:
     return [sample.text for sample in client.samples.list(handle) if sample.provenance == "synthesized"]
 
 
+def read_by_keys(client: Traitbench, at: AppTest, handle: str) -> None:
+    """Keep the first text, edit the second, delete the third, and go back once."""
+    there = made(client, handle)
+    assert f"1 of {len(there)}." in words(at)
+    assert f"{len(there)} accepted" in words(at)
+    at.button(key="samples.review.keep").click().run()
+    at.button(key="samples.review.edit").click().run()
+    at.text_area[0].set_value("I wrote this myself, dear.").run()
+    at.button(key="samples.review.use").click().run()
+    at.button(key="samples.review.delete").click().run()
+    at.button(key="samples.review.delete").click().run()
+    at.button(key="samples.review.undo").click().run()
+    assert f"4 of {len(there)}." in words(at)
+    at.button(key="samples.save").click().run()
+    after = {sample.text: sample.provenance for sample in client.samples.list(handle)}
+    assert after["I wrote this myself, dear."] == "authored"
+    assert [text in after for text in there[:4]] == [True, False, False, True]
+
+
 def test_samples_are_synthesized_with_honest_words_marked_as_such_and_not_made_twice(
     workbench: Workbench, client: Traitbench, empty: str
 ) -> None:
     at = workbench.open("samples", model=empty)
     at.button(key="samples.first_synthesize").click().run()
     assert "A few texts of your own are worth more" in words(at)
+    assert "Nothing is sent anywhere" in words(at)
     assert "never used for evaluation" in words(at)
     synthesize(at)
     assert "Synthesizing samples" in words(at)
@@ -494,10 +514,13 @@ def test_samples_are_synthesized_with_honest_words_marked_as_such_and_not_made_t
     at.run()
     assert f"{len(made(client, empty))} synthesized samples. Read some before you train" in at.info[0].value
     assert set(at.dataframe[0].value["provenance"]) == {"synthesized"}
+    read_by_keys(client, at, empty)
 
     at.button(key="samples.delete_synthesized").click().run()
     at.button(key="samples.save").click().run()
     assert not made(client, empty)
+    (own,) = client.samples.list(empty)
+    client.samples.delete(empty, own.id)
     at = synthesize(workbench.open("samples", model=empty, task="Synthesize"))
     assert "already ran on the same traits and samples" in at.info[-1].value
     assert at.radio(key="synthesize.effort").value == "low"

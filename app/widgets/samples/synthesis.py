@@ -9,37 +9,33 @@ from traitbench.app.samples.sample_list import facts
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
-from traitbench.app.shell.text import ago, count
+from traitbench.app.shell.text import ago, count, plain
 from traitbench.app.widgets.common.derive import begin, draw_failure, notes, pick_effort
 from traitbench.app.widgets.samples.importing import VIEW
 from traitbench.app.widgets.samples.table import delete_later, keep_after_all, waiting
 from traitbench.client.samples import SynthType
-from traitbench.contract.models import Effort, LastOperation, Model
+from traitbench.contract.models import Effort, Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.generators import TEXTS_PER_POLE
 
+WEAKNESS = (
+    "A few texts of your own are worth more: a model that is trained on made-up text only knows made-up text. Such"
+    " samples count little in training and are never used for evaluation."
+)
+"""What made texts are not good for."""
+
+_ENOUGH = 4  # real samples per pole; see tests/benchmarks/synthesis.py
+
 _TYPES: dict[SynthType, tuple[str, str]] = {
     "from_traits": (
         "From the traits",
-        "Writes short texts with words related to the names of the poles and the description. Needs no samples.",
+        "Writes texts for both poles from their names and the description. Needs no samples.",
     ),
     "diversify": (
         "From the samples",
         "Varies your samples and keeps their style. Works best with texts of several sentences.",
     ),
-}
-
-
-_REASONS = {
-    "invalid": "not in the form asked for",
-    "copy": "copies",
-    "near_duplicate": "nearly the same as another text",
-    "wrong_side": "on the wrong side",
-    "strayed": "too far from the text they vary",
-    "repetitive": "begin like many others",
-    "form": "marks that only one pole has",
-    "length": "too long or too short for their pole",
 }
 
 
@@ -50,7 +46,6 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
         st.info("All traits were discovered. Synthesis needs a trait that you define.", icon=":material/info:")
         page_link("traits", "Add a trait")
         return
-    _draw_advice()
     seeds = [sample for sample in samples if sample.provenance != "synthesized" and sample.quality != 0.5]
     synth_type = st.radio(
         "Generate texts",
@@ -62,6 +57,7 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
     )
     effort = pick_effort({name: _asked_for(name, given) for name in get_args(Effort)}, key="synthesize.effort")
     no_seed = synth_type == "diversify" and not seeds
+    language_model = None if no_seed else _draw_plan(model, synth_type, effort, enough=_has_enough(given))
     refusal = st.container()
     if st.button(
         "Synthesize samples",
@@ -73,7 +69,9 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
     ):
         with refusal:
             started = begin(
-                lambda: client().samples.synthesize(model.handle, synth_type=synth_type, effort=effort),
+                lambda: client().samples.synthesize(
+                    model.handle, synth_type=synth_type, effort=effort, language_model=language_model
+                ),
                 already="This synthesis already ran on the same traits and samples. Choose another effort, or change a "
                 "trait or a sample first.",
             )
@@ -91,18 +89,9 @@ def draw_outcome(model: Model, samples: Sequence[Sample]) -> None:
         made = sum(sample.provenance == "synthesized" for sample in samples)
         st.info(
             f"**Synthesis ran {ago(last.started_at)}.** The model has {count(made, 'synthesized sample')}. Read some "
-            f"before you train. {_rejected(last)} {notes(model)}",
+            f"before you train. {notes(model)}",
             icon=":material/auto_awesome:",
         )
-
-
-def _rejected(last: LastOperation) -> str:
-    """How many texts failed the exam, and why; empty if none did."""
-    outcome = last.progress.synthesis if last.progress else None
-    if outcome is None or not outcome.rejected:
-        return ""
-    reasons = [f"{_REASONS.get(reason, reason)} {number:,}" for reason, number in outcome.rejected.items()]
-    return f"{count(sum(outcome.rejected.values()), 'text')} failed the exam: {', '.join(reasons)}."
 
 
 def delete_synthesized(model: Model, samples: list[Sample]) -> None:
@@ -132,14 +121,46 @@ def delete_synthesized(model: Model, samples: list[Sample]) -> None:
         )
 
 
-def _draw_advice() -> None:
+def _has_enough(traits: Sequence[Trait]) -> bool:
+    """Whether every trait has so many samples that simple texts no longer help."""
+    return all(min(trait.positive_samples, trait.negative_samples) >= _ENOUGH for trait in traits)
+
+
+def _draw_plan(model: Model, synth_type: SynthType, effort: Effort, *, enough: bool) -> bool | None:
+    """Draw what the synthesis costs and what it sends; return False if the language model is not to be asked."""
+    plan = client().samples.plan(model.handle, synth_type=synth_type, effort=effort)
+    wanted = True
     with st.container(border=True, key="synthesize.worth"):
-        st.markdown(
-            "**A few texts of your own are worth more than synthesized ones.** These simple texts are generated here, "
-            "without a language model. They help most with few samples and plain poles such as *angry* and *calm*, and "
-            "hardly at all with irony or style."
-        )
-        st.caption("Synthesized samples count little in training and are never used for evaluation.")
+        if plan.requests:
+            wanted = st.toggle(f"Ask the language model {plain(plan.generator)}", value=True, key="synthesize.model")
+        if plan.requests and wanted:
+            st.markdown(
+                f"**About {_time(plan.seconds)} and {plan.tokens:,} tokens, at most {plan.most_tokens:,}.**"
+                f" {count(plan.requests, 'request')} to {plain(plan.host or '')}."
+            )
+            with st.expander("What is sent", icon=":material/outbox:"):
+                st.caption(
+                    "The first request, to the letter. The others differ in topics and texts."
+                    if plan.requests > 1
+                    else "The request, to the letter."
+                )
+                for part in plan.sent:
+                    st.code(part, language=None, wrap_lines=True)
+        else:
+            few = 4.0 if plan.requests else plan.seconds
+            st.markdown(f"**About {_time(few)}. Nothing is sent anywhere:** the service writes simple texts itself.")
+        if plan.reason == "zero_retention":
+            st.caption("Zero data retention is on, so the language model is not asked.")
+        st.caption(WEAKNESS)
+        if enough and not (plan.requests and wanted):
+            st.caption(
+                "You have texts of your own at both poles. Measured on real data, simple texts then add nothing."
+            )
+    return None if wanted else False
+
+
+def _time(seconds: float) -> str:
+    return count(round(seconds), "second") if seconds < 90 else count(round(seconds / 60), "minute")
 
 
 def _asked_for(effort: Effort, given: Sequence[Trait]) -> str:

@@ -1,0 +1,181 @@
+"""Read what a synthesis made, one text at a time: keep, edit or delete it by keys.
+
+Beside it is what the exam rejected.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from traitbench.app.samples.sample_changes import Changes
+from traitbench.app.samples.unsaved import keep
+from traitbench.app.shell import session
+from traitbench.app.shell.text import plain
+from traitbench.app.shell.theme import pole_sign
+from traitbench.app.widgets.samples.table import delete_later, keep_after_all, redraw, waiting
+from traitbench.contract.models import LastOperation, Model
+from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
+from traitbench.contract.traits import Trait
+
+REASONS = {
+    "invalid": "not in the form asked for",
+    "copy": "copies",
+    "near_duplicate": "nearly the same as another text",
+    "wrong_side": "on the wrong side",
+    "strayed": "too far from the text they vary",
+    "repetitive": "begin like many others",
+    "form": "marks that only one pole has",
+    "length": "too long or too short for their pole",
+}
+"""What the exam rejects, in words for a person."""
+
+_STATE, _DRAFT = "samples.review", "samples.review.text"
+
+
+@dataclass(frozen=True)
+class _Review:
+    """The texts of a model that were read, in their order, and the one that is edited."""
+
+    handle: str
+    read: tuple[int, ...] = ()
+    edited: int | None = None
+
+
+def draw_review(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
+    """Draw the next text that nobody has read in this session, with its keys, and the rejects."""
+    last = model.last_operation
+    made = [each for each in samples if each.provenance == "synthesized"]
+    if last is None or last.kind != "synthesize" or last.status != "succeeded" or not made:
+        return
+    state = _state(model)
+    open_ones = [each for each in made if each.id not in state.read and each.id not in waiting(model.handle).deletions]
+    with st.container(border=True, key="samples.review"):
+        left, right = st.columns([3, 2])
+        with left:
+            if open_ones:
+                _draw_text(model, traits, samples, open_ones[0], f"{len(made) - len(open_ones) + 1:,} of {len(made):,}")
+            else:
+                st.markdown(f":material/check_circle: **You read all {len(made):,} synthesized samples.**")
+            _draw_undo(model, samples, state)
+        with right:
+            _draw_rejects(last)
+
+
+def _draw_text(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], sample: Sample, at: str) -> None:
+    state = _state(model)
+    trait = next((each for each in traits if each.key == sample.trait), None)
+    st.markdown(f"**{at}.** {_place(sample, trait)} :gray[made {_by(sample)}]")
+    if state.edited == sample.id:
+        st.text_area("Text", sample.text, key=f"{_DRAFT}:{sample.id}", max_chars=LONGEST_TEXT)
+        with st.container(horizontal=True):
+            st.button("Use this text", key="samples.review.use", on_click=_use, args=(model, samples, sample))
+            st.button("Cancel", type="tertiary", key="samples.review.cancel", on_click=_store, args=(model, state.read))
+        return
+    st.text(sample.text)
+    with st.container(horizontal=True):
+        st.button(
+            "Keep",
+            icon=":material/check:",
+            shortcut="K",
+            key="samples.review.keep",
+            on_click=_store,
+            args=(model, (*state.read, sample.id)),
+        )
+        st.button(
+            "Edit",
+            icon=":material/edit:",
+            shortcut="E",
+            key="samples.review.edit",
+            on_click=_store,
+            args=(model, state.read, sample.id),
+        )
+        st.button(
+            "Delete",
+            icon=":material/delete:",
+            shortcut="D",
+            key="samples.review.delete",
+            help="It is deleted when you save.",
+            on_click=_delete,
+            args=(model, samples, sample),
+        )
+
+
+def _draw_undo(model: Model, samples: Sequence[Sample], state: _Review) -> None:
+    if state.read and state.edited is None:
+        st.button(
+            "Back",
+            icon=":material/undo:",
+            type="tertiary",
+            shortcut="U",
+            key="samples.review.undo",
+            help="Show the text before again, and take back what you did with it.",
+            on_click=_undo,
+            args=(model, samples),
+        )
+
+
+def _draw_rejects(last: LastOperation) -> None:
+    outcome = last.progress.synthesis if last.progress else None
+    if outcome is None:
+        return
+    tokens = f", {outcome.tokens:,} tokens" if outcome.tokens else ""
+    st.markdown(f"**{outcome.added:,} accepted**, {sum(outcome.rejected.values()):,} rejected{tokens}")
+    for reason, number in sorted(outcome.rejected.items(), key=lambda each: -each[1]):
+        st.caption(f"{number:,} {REASONS.get(reason, plain(reason))}")
+
+
+def _place(sample: Sample, trait: Trait | None) -> str:
+    """The trait and pole of a sample in markdown."""
+    if trait is None:
+        return plain(sample.trait)
+    label = trait.positive_label if sample.quality > 0.5 else trait.negative_label
+    where = (
+        f"{pole_sign(sample.quality)} {plain(label)}" if sample.quality in (0.0, 1.0) else f"label {sample.quality:g}"
+    )
+    return f"{plain(trait.name)}: {where}"
+
+
+def _by(sample: Sample) -> str:
+    return "offline" if sample.generator in (None, "offline") else f"by {plain(str(sample.generator))}"
+
+
+# ---- decisions -------------------------------------------------------------------------------------------------------
+
+
+def _state(model: Model) -> _Review:
+    held: _Review | None = session.get(_STATE)
+    return held if held is not None and held.handle == model.handle else _Review(model.handle)
+
+
+def _store(model: Model, read: tuple[int, ...], edited: int | None = None) -> None:
+    session.store(_STATE, _Review(model.handle, read, edited))
+
+
+def _delete(model: Model, samples: Sequence[Sample], sample: Sample) -> None:
+    delete_later(model, samples, [sample.id])
+    _store(model, (*_state(model).read, sample.id))
+
+
+def _use(model: Model, samples: Sequence[Sample], sample: Sample) -> None:
+    """Keep the edited text as an unsaved edit; it becomes a sample of the person when saved."""
+    text = str(st.session_state.get(f"{_DRAFT}:{sample.id}", sample.text))
+    state = _state(model)
+    if text.strip() and text != sample.text:
+        held = waiting(model.handle)
+        edit = SampleInput(trait=sample.trait, text=text, quality=sample.quality)
+        keep(model, Changes({**held.edits, sample.id: edit}, held.deletions, held.marks), samples)
+        redraw()
+    _store(model, (*state.read, sample.id))
+
+
+def _undo(model: Model, samples: Sequence[Sample]) -> None:
+    *before, last = _state(model).read
+    held = waiting(model.handle)
+    if last in held.edits:
+        edits = {each: edit for each, edit in held.edits.items() if each != last}
+        keep(model, Changes(edits, held.deletions, held.marks), samples)
+        redraw()
+    if last in held.deletions:
+        keep_after_all(model, [last])
+    _store(model, tuple(before))
