@@ -1,9 +1,10 @@
 """Discover intrinsic traits: axes along which texts differ, that words explain and that other texts confirm.
 
-Candidates are the principal axes of the vectors after the directions of existing traits were projected out. Each is
-evaluated on texts that it was not made from, by three figures. Stability is how similar the axes of two halves of the
-texts are. Discrimination is how well words alone separate the outer thirds of one fifth of the texts, with the axis
-from the other four fifths. Explained variance is the share of the variance of one half along the axis of the other.
+Candidates are principal axes of the vectors, the first of them rotated, after the directions of existing traits were
+projected out. Each is evaluated on texts that it was not made from, by three figures. Stability is how similar the axes
+of two halves of the texts are. Discrimination is how well words alone separate the outer thirds of one fifth of the
+texts, with the axis from the other four fifths. Explained variance is the share of the variance of one half along the
+axis of the other.
 
 An axis that words do not explain, or that does not appear in both halves, is dropped.
 """
@@ -29,6 +30,7 @@ MOST_TEXTS = 2_000
 """The most texts that are analysed; of more, those with the lowest hashes are chosen."""
 
 _SPARE = 4
+_ROTATED, _ROTATIONS, _ROTATED_ENOUGH = 3, 100, 1e-6
 _FOLDS = 5
 _RIDGE = 1.0
 _SAME_AXIS = 0.7
@@ -228,7 +230,7 @@ def _directions(known: NDArray[np.floating], d: int) -> Floats:
 def _candidates(pool: _Pool, known: Floats, effort: Effort) -> tuple[list[_Candidate], Rejected]:
     """The candidates that pass all checks, best first, without near copies of one another; and the others, counted."""
     rest = pool.X - (pool.X @ known.T) @ known
-    axes = _principal(rest, min(effort.candidates, max(2, len(rest) // 10)))
+    axes = _axes(rest, min(effort.candidates, max(2, len(rest) // 10)))
     stability, variance = _repeatability(pool, rest, axes, effort.splits)
     steady = stability >= _STABLE
     explained = _explained_by_words(pool, rest, axes[steady], among=len(axes))
@@ -253,8 +255,43 @@ def _candidates(pool: _Pool, known: Floats, effort: Effort) -> tuple[list[_Candi
     return chosen[: effort.shown], rejected
 
 
+def _axes(X: Floats, count: int) -> Floats:
+    """(at most count, d): orthogonal unit axes, each with its largest component positive.
+
+    The first principal axes are rotated among themselves, so that each needs few of the features (varimax; Kaiser,
+    Psychometrika 23, 1958, 187-200). Measured, that is nearer to what people label than the principal axes.
+    """
+    axes = _principal(X, max(count, _ROTATED))
+    if len(axes) < 2:
+        return _turned(axes)
+    loadings = axes[:_ROTATED] * (X @ axes[:_ROTATED].T).std(axis=0)[:, None]
+    rotated = _varimax(loadings.T).T @ axes[:_ROTATED]
+    order = np.argsort(-(X @ rotated.T).var(axis=0), kind="stable")
+    turned: Floats = _turned(np.vstack([rotated[order], axes[_ROTATED:]]))[:count]
+    return turned
+
+
+def _varimax(loadings: Floats) -> Floats:
+    """(k, k): the rotation of loadings (d, k) after which each column has few large values."""
+    rotation = np.eye(loadings.shape[1])
+    for _ in range(_ROTATIONS):
+        now = loadings @ rotation
+        gradient = loadings.T @ (now**3 - now * np.square(now).mean(axis=0))
+        left, _, right = np.linalg.svd(gradient)
+        before, rotation = rotation, left @ right
+        if np.abs(rotation - before).max() < _ROTATED_ENOUGH:
+            break
+    return rotation
+
+
+def _turned(axes: Floats) -> Floats:
+    largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
+    turned: Floats = axes * np.where(largest < 0, -1.0, 1.0)[:, None]
+    return turned
+
+
 def _principal(X: Floats, count: int) -> Floats:
-    """(at most count, d): unit principal axes, largest variance first, each with its largest component positive."""
+    """(at most count, d): unit principal axes, largest variance first."""
     centred = X - X.mean(axis=0)
     n, d = centred.shape
     size = min(n, d)
@@ -263,10 +300,8 @@ def _principal(X: Floats, count: int) -> Floats:
     values, vectors = scipy.linalg.eigh(square, subset_by_index=top, check_finite=False)
     vectors = vectors[:, values > 1e-9 * np.square(X).sum()][:, ::-1]
     axes = (vectors.T @ centred) if n <= d else vectors.T
-    axes = axes / np.sqrt(np.square(axes).sum(axis=1, keepdims=True))
-    largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
-    turned: Floats = axes * np.where(largest < 0, -1.0, 1.0)[:, None]
-    return turned
+    unit: Floats = axes / np.sqrt(np.square(axes).sum(axis=1, keepdims=True))
+    return unit
 
 
 def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tuple[Floats, Floats]:
@@ -286,7 +321,7 @@ def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tupl
 
 def _matched(rest: Floats, axes: Floats, part: NDArray[np.bool_], *, among: int) -> tuple[Floats, Floats]:
     """For each axis, the most similar axis of a part of the texts, with the same orientation, and their similarity."""
-    refound = _principal(rest[part], among + _SPARE)
+    refound = _axes(rest[part], among + _SPARE)
     if not len(refound):
         return np.zeros_like(axes), np.zeros(len(axes))
     similarity = _correlations(rest @ axes.T, rest @ refound.T)
