@@ -30,7 +30,8 @@ MOST_TEXTS = 2_000
 """The most texts that are analysed; of more, those with the lowest hashes are chosen."""
 
 _SPARE = 4
-_ROTATED, _ROTATIONS, _ROTATED_ENOUGH = 3, 100, 1e-6
+_ROTATED, _FEWEST_TO_ROTATE = 3, 100
+_ROTATIONS, _ROTATED_ENOUGH = 100, 1e-6
 _FOLDS = 5
 _RIDGE = 1.0
 _SAME_AXIS = 0.7
@@ -169,6 +170,11 @@ class _Pool:
     quality: Floats
     groups: NDArray[np.int64]
 
+    @property
+    def rotate(self) -> bool:
+        """Whether there are enough texts for a rotation that their halves confirm."""
+        return len(self.texts) >= _FEWEST_TO_ROTATE
+
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
@@ -230,7 +236,7 @@ def _directions(known: NDArray[np.floating], d: int) -> Floats:
 def _candidates(pool: _Pool, known: Floats, effort: Effort) -> tuple[list[_Candidate], Rejected]:
     """The candidates that pass all checks, best first, without near copies of one another; and the others, counted."""
     rest = pool.X - (pool.X @ known.T) @ known
-    axes = _axes(rest, min(effort.candidates, max(2, len(rest) // 10)))
+    axes = _axes(rest, min(effort.candidates, max(2, len(rest) // 10)), rotate=pool.rotate)
     stability, variance = _repeatability(pool, rest, axes, effort.splits)
     steady = stability >= _STABLE
     explained = _explained_by_words(pool, rest, axes[steady], among=len(axes))
@@ -255,15 +261,15 @@ def _candidates(pool: _Pool, known: Floats, effort: Effort) -> tuple[list[_Candi
     return chosen[: effort.shown], rejected
 
 
-def _axes(X: Floats, count: int) -> Floats:
+def _axes(X: Floats, count: int, *, rotate: bool) -> Floats:
     """(at most count, d): orthogonal unit axes, each with its largest component positive.
 
-    The first principal axes are rotated among themselves, so that each needs few of the features (varimax; Kaiser,
-    Psychometrika 23, 1958, 187-200). Measured, that is nearer to what people label than the principal axes.
+    With `rotate`, the first principal axes are rotated among themselves, so that each needs few of the features
+    (varimax; Kaiser, Psychometrika 23, 1958, 187-200). That is nearer to what people label.
     """
     axes = _principal(X, max(count, _ROTATED))
-    if len(axes) < 2:
-        return _turned(axes)
+    if not rotate or len(axes) < 2:
+        return _turned(axes)[:count]
     loadings = axes[:_ROTATED] * (X @ axes[:_ROTATED].T).std(axis=0)[:, None]
     rotated = _varimax(loadings.T).T @ axes[:_ROTATED]
     order = np.argsort(-(X @ rotated.T).var(axis=0), kind="stable")
@@ -311,7 +317,7 @@ def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tupl
         halves = _spread(pool.groups, 2, seed=split)
         similarities = []
         for half in (halves == 0, halves == 1):
-            matched, similarity = _matched(rest, axes, half, among=len(axes))
+            matched, similarity = _matched(rest, axes, half, among=len(axes), rotate=pool.rotate)
             similarities.append(similarity)
             other = pool.X[~half]
             variance += (other @ matched.T).var(axis=0) / max(other.var(axis=0).sum(), 1e-12) / (2 * splits)
@@ -319,9 +325,9 @@ def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tupl
     return stability, variance
 
 
-def _matched(rest: Floats, axes: Floats, part: NDArray[np.bool_], *, among: int) -> tuple[Floats, Floats]:
+def _matched(rest: Floats, axes: Floats, part: NDArray[np.bool_], *, among: int, rotate: bool) -> tuple[Floats, Floats]:
     """For each axis, the most similar axis of a part of the texts, with the same orientation, and their similarity."""
-    refound = _axes(rest[part], among + _SPARE)
+    refound = _axes(rest[part], among + _SPARE, rotate=rotate)
     if not len(refound):
         return np.zeros_like(axes), np.zeros(len(axes))
     similarity = _correlations(rest @ axes.T, rest @ refound.T)
@@ -339,7 +345,7 @@ def _explained_by_words(
     places, sides, predicted = np.zeros((3, len(axes), n))
     for fold in range(_FOLDS):
         out = folds == fold
-        refound, _ = _matched(rest, axes, ~out, among=among)
+        refound, _ = _matched(rest, axes, ~out, among=among, rotate=pool.rotate)
         for i, place in enumerate(refound @ rest.T):
             low, high = np.quantile(place[~out], [1 / 3, 2 / 3])
             side = np.where(place >= high, 1.0, np.where(place <= low, -1.0, 0.0))
