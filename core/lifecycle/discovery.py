@@ -290,12 +290,17 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     keys, names = _free_keys({trait.key for trait in pool.traits}), {trait.name for trait in pool.traits}
     for trait in attached:
-        key, words = next(keys), {name: getattr(trait, name)[:most] for name, most in _MAX_LENGTHS.items()}
+        key, words = next(keys), _words(trait)
         if words["name"] in names:
             words["name"] += f" ({key})"
         names.add(words["name"])
         record = {**words, **_record(trait, pool, known), "effort": execution.run.effort}
         yield {"key": key, **words, **_fields(trait, record, encoder, execution)}
+
+
+def _words(trait: DiscoveredTrait) -> dict[str, str]:
+    """Name, labels and description of a trait. Names from another source than its phrases would be made here."""
+    return {name: getattr(trait, name)[:most] for name, most in _MAX_LENGTHS.items()}
 
 
 def _free_keys(taken: set[str]) -> Iterator[str]:

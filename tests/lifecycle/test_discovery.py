@@ -11,7 +11,7 @@ from sqlalchemy import select
 from tests.contexts import AUTHOR, ON_SQLITE, draft, new_handle, settled, until
 from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate, SynthesizeRequest, text_hash
-from traitbench.contract.traits import DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
+from traitbench.contract.traits import MOST_UNLABELLED, DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
 from traitbench.errors import (
     DuplicateRun,
     DuplicateTrait,
@@ -25,7 +25,7 @@ from traitbench.errors import (
 from traitbench.lifecycle import discovery, model_runs, models, samples, synthesis, training, traits, versions
 from traitbench.lifecycle.context import Context
 from traitbench.sample_data import demo_models
-from traitbench.scoring.discover import EFFORTS, FEWEST_TEXTS
+from traitbench.scoring.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.store import models as stored
 from traitbench.store import runs
@@ -382,6 +382,10 @@ def test_a_draft_without_samples_is_discovered_from_unlabelled_texts_that_are_go
 def _unsettled(context: Context) -> dict[int, Any]:
     with reading(context.engine) as connection:
         return dict(stored.unsettled_purges(connection))
+
+
+def test_a_request_takes_as_many_texts_as_are_analysed() -> None:
+    assert MOST_UNLABELLED == MOST_TEXTS
 
 
 def test_unlabelled_texts_join_the_samples_and_go_with_a_failed_run(context: Context) -> None:
