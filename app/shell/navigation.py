@@ -15,7 +15,18 @@ from traitbench.app.access.people import Person
 from traitbench.app.shell import session
 
 PageName = Literal[
-    "catalog", "traits", "samples", "label", "train", "versions", "score", "batch", "model", "operations", "console"
+    "catalog",
+    "idea",
+    "traits",
+    "samples",
+    "label",
+    "train",
+    "versions",
+    "score",
+    "batch",
+    "model",
+    "operations",
+    "console",
 ]
 
 _FOLDER = Path(__file__).resolve().parents[2] / "pages"
@@ -50,6 +61,7 @@ class Entry:
 
 PAGES: tuple[Entry, ...] = (
     Entry("catalog", "Catalog", ":material/grid_view:", "", "All models you have access to."),
+    Entry("idea", "Try an idea", ":material/lightbulb:", "", "From two poles to a scored text in a minute."),
     Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
     Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
     Entry("label", "Label", ":material/label:", "Teach", "Label texts one by one with the keyboard."),
@@ -97,7 +109,8 @@ def _is_for(row: Entry, person: Person) -> bool:
     """
     if row.section == "Operate":
         return person.operator
-    return row.section != "Teach" or person.scope == "authoring"
+    teaches = row.section == "Teach" or row.name == "idea"
+    return not teaches or person.scope == "authoring"
 
 
 def menu() -> dict[str, list[st.Page]]:

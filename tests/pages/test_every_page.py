@@ -9,7 +9,7 @@ from traitbench.app.shell.navigation import PAGES
 from traitbench.client import Traitbench
 
 NAMES = [page.name for page in PAGES]
-ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "operations", "console")]
+ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "idea", "operations", "console")]
 
 
 def title(at: AppTest) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from traitbench.app.shell.navigation import open_page
+from traitbench.app.shell.navigation import open_page, page_link
 from traitbench.app.widgets.catalog.new_model import TO_LABEL, start
 from traitbench.contract.models import Model
 from traitbench.scoring.doctor import ENOUGH
@@ -18,9 +18,10 @@ def is_first_contact(models: Sequence[Model], owned: Sequence[str]) -> bool:
 
 
 def first_contact(models: Sequence[Model]) -> None:
-    """Draw the choices. Without demo models, there are two."""
+    """Draw the choices. Without demo models, there is none to score with."""
     demos = [model for model in models if model.handle.startswith(f"{_DEMO}.")]
     choices: list[tuple[str, str, Callable[[], object]]] = [
+        ("Try an idea", "Name two poles and score a text in a minute.", _try),
         ("Teach your own", f"Name two poles and add about {ENOUGH} texts for each.", _teach),
         ("Import a file and label it", "Import texts without labels, then label them one by one.", _label),
     ]
@@ -50,6 +51,10 @@ def _score(demos: Sequence[Model]) -> None:
         help=None if ready else "The demo models are in training. Reload the page in a minute.",
     ):
         open_page("score", model=str(ready and ready.handle))
+
+
+def _try() -> None:
+    page_link("idea")
 
 
 def _teach() -> None:

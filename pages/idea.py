@@ -1,0 +1,22 @@
+"""Try an idea: a name and two poles become a model that is trained on made-up text only, and scores a text at once."""
+
+import streamlit as st
+
+from traitbench.app.access.permission import why_nowhere
+from traitbench.app.shell.service import client, namespaces
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.idea import trial
+
+owned = namespaces()
+handle = trial.handle()
+heading("idea", idea=handle)
+
+if nowhere := why_nowhere(owned):
+    with st.container(border=True, key="idea.closed"):
+        st.markdown(f":material/lock: **You cannot try ideas here.** {nowhere}")
+    st.stop()
+
+if handle is None:
+    trial.draw_form(owned)
+else:
+    trial.draw_trial(client().models.get(handle))
