@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.benchmarks import encoding, engines, protocol, quality, training
+from tests.benchmarks import encoding, engines, protocol, quality, synthesis, training
 from tests.benchmarks.__main__ import BENCHMARKS, write
 from tests.benchmarks.page import Measured, Table, publish
 from tests.benchmarks.scorers import METHODS
@@ -90,6 +90,16 @@ def test_graded_samples_spread_over_the_scale(folder: Path) -> None:
     chosen = protocol.sample(data, 4, 0)
     assert chosen is not None
     assert sorted(int(8 * data.quality[i]) for i in chosen) == list(range(8))
+
+
+def test_made_texts_are_measured_alone_and_with_real_ones(folder: Path) -> None:
+    result = synthesis.measure(folder, sets=("clickbait",), seeds=1)
+    cells = {cell["way"]: cell for cell in result.figures["cells"]}
+    more = {f"k={k}{made}" for k in synthesis.KS for made in ("", " + offline", " + endpoint", " + varied")}
+    assert cells.keys() == {"label axis", "offline", "endpoint", *more}
+    assert all(0.3 <= cell["figure"] <= 1 for cell in cells.values())
+    assert cells["offline"]["made"] == 64
+    assert cells["endpoint"]["made"] > 0 < cells["endpoint"]["rejected"]
 
 
 def test_training_and_encoding_are_timed() -> None:

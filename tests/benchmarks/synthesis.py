@@ -211,13 +211,15 @@ def measure(folder: Path, *, sets: Sequence[str], seeds: int) -> Measured:
     return Measured([Table("What made texts are worth", columns, rows)], {"cells": [vars(cell) for cell in every]})
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure, print, and write when asked."""
     arguments = parser(__doc__ or "")
     arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
     arguments.add_argument("--seeds", type=int, default=3)
     asked = arguments.parse_args()
-    publish(
-        "synthesis",
-        lambda: measure(asked.data, sets=QUICK if asked.quick else SETS, seeds=1 if asked.quick else asked.seeds),
-        asked.out,
-    )
+    sets, seeds = (QUICK, 1) if asked.quick else (SETS, asked.seeds)
+    publish("synthesis", lambda: measure(asked.data, sets=sets, seeds=seeds), asked.out)
+
+
+if __name__ == "__main__":
+    main()
