@@ -46,12 +46,21 @@ class Traits:
         """Remove the trait and its samples."""
         return self._connection.send("DELETE", _path(handle, key), ModelDeleted)
 
-    def discover(self, handle: str, *, effort: Effort | None = None, texts: Sequence[str] = ()) -> RunStarted:
+    def discover(
+        self,
+        handle: str,
+        *,
+        effort: Effort | None = None,
+        texts: Sequence[str] = (),
+        language_model: bool | None = None,
+    ) -> RunStarted:
         """Start a run that looks for traits in the samples and in `texts` without labels, at most 2,000.
 
-        Call `client.models.wait` for the result; then `list` includes the new traits.
+        The language model of the service, if there is one, names the traits unless `language_model` is False. Call
+        `client.models.wait` for the result; then `list` includes the new traits.
         """
-        body = {"effort": effort, **({"texts": [*texts]} if texts else {})}
+        body: dict[str, object] = {"effort": effort, **({"texts": [*texts]} if texts else {})}
+        body |= {} if language_model is None else {"language_model": language_model}
         return self._connection.send("POST", _path(handle, "discover"), RunStarted, body=body)
 
 

@@ -155,9 +155,13 @@ class DiscoverRequest(Received):
     """Body of `POST /models/{handle}/traits/discover`; no body is `{}`. More effort considers more candidates.
 
     `texts` have no labels. They are analysed together with the samples and deleted when the run ends.
+
+    `language_model`: whether the language model of the service names the traits, from their typical texts. Null asks it
+    if there is one, and the model is not under zero retention.
     """
 
     effort: Effort | None = None
     texts: Annotated[list[Annotated[NotBlank, Field(max_length=LONGEST_TEXT)]], Field(max_length=MOST_UNLABELLED)] = (
         Field(default=[])
     )
+    language_model: bool | None = None

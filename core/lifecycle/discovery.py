@@ -10,7 +10,7 @@ count as known, so new axes differ from them.
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -25,8 +25,10 @@ from traitbench.encoders import Encoder
 from traitbench.errors import InsufficientSamples
 from traitbench.lifecycle import access, derivations, model_runs, rules, suggestions, zero_retention
 from traitbench.lifecycle.access import Caller
+from traitbench.lifecycle.axis_names import named
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.encoding import ENCODING, encoded
+from traitbench.lifecycle.language_models import language_model
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.timeline import Timeline
 from traitbench.scoring import cost
@@ -41,6 +43,7 @@ from traitbench.scoring.discover import (
 )
 from traitbench.scoring.discover import discover as find_axes
 from traitbench.scoring.segments import embed
+from traitbench.settings import Settings
 from traitbench.store import models, run_texts, runs, samples, traits
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
@@ -71,7 +74,7 @@ def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) 
             model,
             "discover",
             effort=body.effort,
-            options=_options(texts),
+            options=_options(texts) | language_model(context.settings, model, wanted=body.language_model),
             bounds={"max_traits": context.settings.max_traits},
             check=lambda: _check_samples(connection, model, texts),
         )
@@ -79,7 +82,7 @@ def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) 
         return started
 
 
-def run(engine: Engine, encoder: Encoder, execution: Execution) -> None:
+def run(engine: Engine, encoder: Encoder, settings: Settings, execution: Execution) -> None:
     """Find axes among the model's texts and attach them, in the worker."""
     with reading(engine) as connection:
         pool = _pool(connection, execution.run)
@@ -90,9 +93,14 @@ def run(engine: Engine, encoder: Encoder, execution: Execution) -> None:
     timeline.reach(_DISCOVERING)
     execution.report(_DISCOVERING, 0, 1, fraction=timeline.fraction, left_s=timeline.left_s)
     directions = _known(encoder, pool, known)
-    discovered = _find(engine, execution.run.effort, pool, known, directions)
+    chosen = _chosen(pool)
+    texts = _read_texts(engine, pool, chosen)
+    discovered = _find(execution.run.effort, pool, chosen, texts, known, directions)
+    private = pool.model.zero_data_retention
+    found, notes = named(settings, execution, timeline, discovered.traits, texts, zero_retention=private)
+    discovered = replace(discovered, traits=tuple(found))
     with writing(engine) as connection:
-        _finish(connection, encoder, execution, pool, discovered, known=list(directions))
+        _finish(connection, encoder, execution, pool, discovered, known=list(directions), notes=notes)
     if pool.leaves_nothing:
         zero_retention.settle(engine, pool.model.id)
 
@@ -162,16 +170,24 @@ def _pool(connection: Connection, run: RunRow) -> _Pool:
     return _Pool(model, labels, stay, replaced, traits.axes(connection, model_id), unlabelled)
 
 
-def _find(
-    engine: Engine, effort: str, pool: _Pool, known: Mapping[str, Vector], directions: Mapping[str, Directions]
-) -> Discovery:
-    chosen = _chosen(pool)
+def _read_texts(engine: Engine, pool: _Pool, chosen: Sequence[_Text]) -> dict[int, str]:
+    """The texts to analyse, by id."""
     labelled = [text.id for text in chosen if text.id > 0]
     with reading(engine) as connection:
         texts = samples.texts(connection, labelled)
     if len(texts) < len(labelled):
         raise Fenced(pool.model.id)
-    texts |= {text.id: pool.unlabelled[text.content_sha256] for text in chosen if text.id < 0}
+    return texts | {text.id: pool.unlabelled[text.content_sha256] for text in chosen if text.id < 0}
+
+
+def _find(
+    effort: str,
+    pool: _Pool,
+    chosen: Sequence[_Text],
+    texts: Mapping[int, str],
+    known: Mapping[str, Vector],
+    directions: Mapping[str, Directions],
+) -> Discovery:
     X = np.array([known[text.content_sha256] for text in chosen], np.float32)
     try:
         return find_axes(
@@ -245,12 +261,13 @@ def _finish(
     discovery: Discovery,
     *,
     known: Sequence[str],
+    notes: Sequence[str],
 ) -> None:
     """Replace the suggestions. `known` are the keys of the traits whose overlap with the new ones was measured."""
     # Lock the model first, then the run: a deletion locks them in the same order.
     model, run = models.hold_by_id(connection, pool.model.id), execution.run
     attached = discovery.traits[: max(0, run.options["max_traits"] - len(pool.traits))]
-    execution.succeed(connection, phase="discovering", total=1, notes=_notes(discovery, attached))
+    execution.succeed(connection, phase="discovering", total=1, notes=[*_notes(discovery, attached), *notes])
     if model is None or model.state != "busy":
         raise Fenced(run.id)
     traits.forget_dismissed(connection, model.id)
@@ -259,7 +276,7 @@ def _finish(
     if pool.leaves_nothing:
         models.change(connection, model.id, now=rules.now(), unsettled_purge=rules.now())
     traits.add(connection, model.id, list(_rows(pool, attached, known, encoder, execution)))
-    options = {name: run.options[name] for name in ("texts",) if name in run.options}
+    options = {name: run.options[name] for name in ("texts", "language_model") if name in run.options}
     key = model_runs.run_key(connection, model.id, "discover", effort=run.effort, options=options)
     runs.change_key(connection, run.id, key)
     models.move(connection, model, "draft", now=rules.now())

@@ -15,7 +15,6 @@ from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, SynthesisOutc
 from traitbench.contract.samples import LONGEST_TEXT, SynthesisPlan, SynthesizeRequest, text_hash
 from traitbench.encoders import Encoder
 from traitbench.errors import (
-    FeatureUnavailable,
     InsufficientSamples,
     TraitbenchError,
     UnsupportedSynthType,
@@ -36,7 +35,8 @@ from traitbench.generators.offline import synthesize as generate
 from traitbench.lifecycle import access, derivations, rules
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
-from traitbench.lifecycle.writing import ByModel, budget, permitted, requests_for
+from traitbench.lifecycle.language_models import language_model, permitted
+from traitbench.lifecycle.writing import ByModel, budget, requests_for
 from traitbench.lifecycle.writing import generate as generate_by_model
 from traitbench.llm.writing import SECONDS_A_REQUEST
 from traitbench.runs.execution import Execution, Fenced
@@ -70,7 +70,10 @@ def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest
             model,
             "synthesize",
             effort=body.effort,
-            options={"synth_type": body.synth_type, **_language_model(context.settings, model, body)},
+            options={
+                "synth_type": body.synth_type,
+                **language_model(context.settings, model, wanted=body.language_model),
+            },
             bounds={"max_samples": most},
             check=lambda: _check_samples(connection, model, body.synth_type, most),
         )
@@ -122,22 +125,6 @@ def run(
     made, tokens = _generate(encoder, vocabulary, settings, execution, task)
     with writing(engine) as connection:
         _finish(connection, execution, task, made, tokens)
-
-
-def _language_model(settings: Settings, model: ModelRow, body: SynthesizeRequest) -> dict[str, str]:
-    """The name of the language model to ask, as an option of the run; empty if none is asked.
-
-    Raise `FeatureUnavailable` if one is demanded that cannot be asked.
-    """
-    asked, refusal = permitted(settings, zero_retention=model.zero_data_retention, wanted=body.language_model)
-    if asked is None and body.language_model:
-        raise FeatureUnavailable(
-            f"{model.handle} is under zero data retention, so no language model is asked. Synthesize offline."
-            if refusal
-            else "This service has no language model (TRAITBENCH_LLM_URL is not set). Synthesize offline.",
-            details={"reason": refusal or "no_language_model"},
-        )
-    return {"language_model": asked.model} if asked else {}
 
 
 def _check_type(synth_type: str) -> None:

@@ -115,7 +115,7 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
 
     return {
         **dict.fromkeys(("train", "retune", "retrain"), train),
-        "discover": partial(discovery.run, engine, encoder),
+        "discover": partial(discovery.run, engine, encoder, settings),
         "synthesize": partial(synthesis.run, engine, encoder, vocabulary, settings),
     }
 

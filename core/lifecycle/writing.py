@@ -1,43 +1,28 @@
-"""Synthesis by a language model: whether it may be asked, what it would be asked, and what passes the exam.
+"""Synthesis by a language model: what it would be asked, and what passes the exam.
 
-It is never asked for a model under zero retention. If it fails, what came before is kept, and the traits that got
+If it fails, what came before is kept, and the traits that got
 nothing at a pole are left to the offline generator; the notes of the run say so.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.generators import TEXTS_PER_POLE, Exemplar, Seed, TraitPoles
 from traitbench.generators.entrance import Admission, Present, admit_new, admit_varied
-from traitbench.llm import Endpoint, endpoint
+from traitbench.llm import Endpoint
 from traitbench.llm.asking import Asker
 from traitbench.llm.writing import Piece, Poles, Request, Source, new_texts, varied_texts, write
 from traitbench.scoring.exam import Reason
 from traitbench.scoring.segments import Encode
-from traitbench.settings import Settings
 
 _BUDGET = 3
 """How many times the estimate a synthesis may cost, because answers may be longer and are asked for again."""
 
-Refusal = Literal["zero_retention", "not_wanted"]
 Axis = Callable[[TraitPoles], NDArray[np.float32] | None]
-
-
-def permitted(
-    settings: Settings, *, zero_retention: bool, wanted: bool | None
-) -> tuple[Endpoint | None, Refusal | None]:
-    """The language model to ask, or None and why the one of the settings is not asked; both None if there is none."""
-    model = endpoint(settings)
-    if model is None:
-        return None, None
-    if zero_retention:
-        return None, "zero_retention"
-    return (None, "not_wanted") if wanted is False else (model, None)
 
 
 def requests_for(trait: TraitPoles, seeds: Mapping[int, Seed], synth_type: str, effort: str) -> list[Request]:

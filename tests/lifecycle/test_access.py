@@ -54,7 +54,13 @@ WITHOUT_A_MODEL: tuple[access.Operation, ...] = ("models.create", "models.list",
 # then the last authoring key, and a scoring key, on a public namespace that neither owns.
 TABLE = {
     READS: (None, None, ModelNotFound, None, None),
-    ("samples.list", "models.export"): (None, InsufficientScope, ModelNotFound, NamespaceForbidden, InsufficientScope),
+    ("samples.list", "samples.plan", "models.export"): (
+        None,
+        InsufficientScope,
+        ModelNotFound,
+        NamespaceForbidden,
+        InsufficientScope,
+    ),
     WRITES: (None, InsufficientScope, NamespaceForbidden, NamespaceForbidden, InsufficientScope),
 }
 

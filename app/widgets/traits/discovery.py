@@ -14,7 +14,7 @@ from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.samples.unlabelled import Texts, texts_of
 from traitbench.app.shell import session
 from traitbench.app.shell.service import client
-from traitbench.app.shell.text import ago, count, span
+from traitbench.app.shell.text import ago, count, plain, span
 from traitbench.app.widgets.common.derive import begin, draw_failure, notes, pick_effort
 from traitbench.app.widgets.label.bring import bring_texts
 from traitbench.contract.models import Effort, Model
@@ -60,13 +60,16 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
         st.caption("New suggestions replace those that you have not changed. Traits that you changed stay.")
     effort = pick_effort({name: _in_words(EFFORTS[name]) for name in get_args(Effort)}, key="discover.effort")
     st.caption(f"{_what_goes_in(texts)} Takes about {span(texts.seconds(effort))}.")
+    language_model = _draw_language_model(model)
     refusal = st.container()
     with st.container(horizontal=True, horizontal_alignment="right"):
         sent = st.button("Discover", type="primary", icon=":material/explore:", key="traits.discover_send")
     if sent:
         with refusal:
             started = begin(
-                lambda: client().traits.discover(model.handle, effort=effort, texts=texts.to_send()),
+                lambda: client().traits.discover(
+                    model.handle, effort=effort, texts=texts.to_send(), language_model=language_model
+                ),
                 already="Discovery already ran on these texts with this effort, and its suggestions are in the "
                 "list. Choose another effort, add texts, or dismiss a suggestion first.",
             )
@@ -80,6 +83,20 @@ def _bring(model: Model) -> None:
     bring_texts(model, to="Add")
     if model.zero_data_retention:
         st.caption(":material/shield: Zero data retention is on: the texts are kept only until you close this tab.")
+
+
+def _draw_language_model(model: Model) -> bool | None:
+    """Draw whether the language model names the traits, and what it gets to see; None if none may be asked."""
+    plan = client().samples.plan(model.handle)
+    if plan.host is None:
+        return None
+    wanted = st.toggle(f"Names from the language model {plain(plan.generator)}", value=True, key="discover.model")
+    st.caption(
+        f"Typical texts and phrases of each new trait are sent to {plain(plan.host)}."
+        if wanted
+        else "Names are made of words of the texts. Nothing is sent to the language model."
+    )
+    return wanted
 
 
 def _what_goes_in(texts: Texts) -> str:
