@@ -87,7 +87,9 @@ def run(engine: Engine, encoder: Encoder, settings: Settings, execution: Executi
     with reading(engine) as connection:
         pool = _pool(connection, execution.run)
     work = {ENCODING: 0.0, _ENCODING_MORE: cost.reading(map(len, pool.unlabelled.values()))}
-    timeline = Timeline(work | {_DISCOVERING: cost.discovering(min(len(pool.distinct), MOST_TEXTS))})
+    timeline = Timeline(
+        work | {_DISCOVERING: cost.discovering(min(len(pool.distinct), MOST_TEXTS), execution.run.effort)}
+    )
     known = dict(encoded(engine, encoder, execution, pool.labels, timeline=timeline))
     known |= _encoded_unlabelled(encoder, execution, pool.unlabelled, timeline)
     timeline.reach(_DISCOVERING)

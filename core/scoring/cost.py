@@ -26,7 +26,15 @@ _LEVEL, _CANDIDATE, _CANDIDATE_SAMPLE = 0.003, 3e-5, 1e-7
 _FIGURES, _FIGURES_OF_FEW, _FIGURES_SAMPLE = 0.02, 0.02, 3e-6
 _MODE, _MODE_SAMPLE = 0.004, 2e-6
 _RESEMBLANCE_SAMPLE = 3.3e-5
-_DISCOVERING, _DISCOVERING_TEXT = 0.05, 1.5e-3
+_DISCOVERING = 0.05
+_DISCOVERING_TEXTS: Mapping[str, tuple[float, float]] = {
+    "low": (0.8e-3, 0.5e-6),
+    "medium": (1.0e-3, 0.8e-6),
+    "high": (1.2e-3, 1.2e-6),
+    "xhigh": (2.0e-3, 2.2e-6),
+    "max": (3.0e-3, 3.6e-6),
+}
+"""By effort: for each text, and for each pair of texts."""
 _SINGLE_PRECISION_FROM, _LEAVE_ONE_OUT_FROM, _FEW, _FOLDS = 4_096, 64, 512, 10
 _USUALLY_ALIKE, _COMPARED_UP_TO = 2_000, 8_192
 _BLOCKS, _MODES = 3, (363, 363)
@@ -53,9 +61,10 @@ def saving(samples: int) -> float:
     return _SAVING + _SAVING_SAMPLE * samples
 
 
-def discovering(texts: int, effort: str = "high") -> float:
+def discovering(texts: int, effort: str) -> float:
     """The work of finding axes among so many texts; it depends on the texts by a factor of two."""
-    return _DISCOVERING + _DISCOVERING_TEXT * texts
+    linear, quadratic = _DISCOVERING_TEXTS[effort]
+    return _DISCOVERING + linear * texts + quadratic * texts**2
 
 
 def resembling(samples: int) -> float:
