@@ -39,12 +39,12 @@ _STABLE = 0.5
 _MIN_DISCRIMINATION = 0.6
 _DEVIATIONS = 3.0
 _NEAR_DUPLICATE = 0.98
-_ANCHORS, _ANCHORS_AMONG = 5, 15
+_ANCHORS, _ANCHORS_AMONG, _EVIDENCE = 5, 15, 2.0
 _PHRASES = 3
 _NAMED_BY = 2
 _TYPICAL = 12
 _ON_ITS_SIDE = 0.5
-_AMONG_EXTREME = 2
+_AMONG_EXTREME = 0.08
 _BINS, _SPREAD = 20, 3.0
 _MIN_QUALITY_CORRELATION = 0.1
 
@@ -441,17 +441,15 @@ def _typical_terms(terms: Terms, scores: Floats) -> tuple[list[str], list[str]]:
 
 
 def _about(terms: Terms, ranked: Sequence[str], standard: Floats) -> list[str]:
-    """The first terms whose texts are clearly on that side, and some of them among the most extreme.
+    """The first terms whose texts are clearly on that side; those of several of the most extreme texts come first.
 
     Terms that begin like a term chosen before are left out.
     """
     extreme = standard >= np.quantile(standard, 0.9)
-
-    def is_about(term: str) -> bool:
-        own = terms.texts_with(term)
-        return bool(standard[own].mean() >= _ON_ITS_SIDE and extreme[own].sum() >= _AMONG_EXTREME)
-
-    return _apart(filter(is_about, ranked), _TYPICAL)
+    several = _AMONG_EXTREME * float(extreme.sum())
+    among = {term: int(extreme[terms.texts_with(term)].sum()) for term in ranked}
+    clear = [term for term in ranked if among[term] >= 2 and standard[terms.texts_with(term)].mean() >= _ON_ITS_SIDE]
+    return _apart(sorted(clear, key=lambda term: (is_function_word(term), among[term] < several)), _TYPICAL)
 
 
 def _words_for(above: Sequence[str], below: Sequence[str], number: int) -> tuple[str, str, str]:
@@ -509,7 +507,7 @@ def _anchors(
     """
     evidence = _evidence(terms, own, other)
     extreme = np.flatnonzero(scores >= np.quantile(scores, 0.9))
-    ranked = sorted(extreme, key=lambda i: (not agrees[i], evidence[i] <= 0, -scores[i], pool.ids[i]))
+    ranked = sorted(extreme, key=lambda i: (not agrees[i], -min(evidence[i], _EVIDENCE), -scores[i], pool.ids[i]))
     first_of_group = {int(pool.groups[i]): int(i) for i in reversed(ranked)}
     left = [first_of_group[group] for group in dict.fromkeys(int(pool.groups[i]) for i in ranked)][:_ANCHORS_AMONG]
     missing = {term: set(terms.texts_with(term).tolist()) for term in own[:_PHRASES]}
