@@ -102,6 +102,7 @@ def model(text: str) -> Model:
         readme_markdown=text,
         version_retention_policy=None,
         hold_if_worse=False,
+        language_model_allowed=False,
         held_version_no=None,
         forked_from=None,
         archived_at=None,

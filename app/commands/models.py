@@ -110,6 +110,12 @@ def create_model(handle: str, zero_data_retention: bool, readme: str | None, as_
     default=None,
     help="Whether a retrained version that is worse waits for a decision instead of serving.",
 )
+@click.option(
+    "--language-model/--no-language-model",
+    "language_model_allowed",
+    default=None,
+    help="Whether synthesis may send texts to the language model of the service, although nothing is retained here.",
+)
 @click.option("--main-trait", help="The key or name of the trait that is shown first; '' for none.")
 @click.option(
     "--demo-text", "demo_texts", multiple=True, help="A text to show the model with. Repeat it; the list is replaced."
@@ -125,6 +131,7 @@ def update_model(
     default_pruning: bool,
     zero_data_retention: bool | None,
     hold_if_worse: bool | None,
+    language_model_allowed: bool | None,
     main_trait: str | None,
     demo_texts: tuple[str, ...],
     no_demo_texts: bool,
@@ -141,6 +148,7 @@ def update_model(
     with connected() as client:
         given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
         given |= _given(zero_data_retention=zero_data_retention, hold_if_worse=hold_if_worse)
+        given |= _given(language_model_allowed=language_model_allowed)
         if main_trait is not None:
             given["main_trait"] = main_trait or None
         if demo_texts or no_demo_texts:

@@ -32,5 +32,6 @@ class UpdateFields(TypedDict, total=False):
     zero_data_retention: bool | None
     version_retention_policy: VersionRetentionPolicy | None
     hold_if_worse: bool | None
+    language_model_allowed: bool | None
     main_trait: str | None
     demo_texts: list[str] | None

@@ -70,6 +70,7 @@ class ModelUpdate(Received):
     zero_data_retention: bool | None = None
     version_retention_policy: VersionRetentionPolicy | None = None
     hold_if_worse: bool | None = None
+    language_model_allowed: bool | None = None
     main_trait: TraitName | None = None
     demo_texts: DemoTexts | None = None
 
@@ -151,8 +152,9 @@ class Model(Returned):
 
     `forked_from` is null unless the model is a fork. `held_version_no` is a retrained version that was worse and waits
     for a decision; it is null if there is none. `archived_at` is null unless the model is archived; it can be restored
-    for 30 days from then. `main_trait` is the key of the trait that is shown first, null if none was chosen.
-    `demo_texts` are texts to show the model with.
+    for 30 days from then. `language_model_allowed` only matters under zero retention: texts may then be sent to the
+    language model of the service. `main_trait` is the key of the trait that is shown first, null if none was
+    chosen. `demo_texts` are texts to show the model with.
     """
 
     handle: str
@@ -172,6 +174,7 @@ class Model(Returned):
     readme_markdown: str | None
     version_retention_policy: VersionRetentionPolicy | None
     hold_if_worse: bool
+    language_model_allowed: bool
     held_version_no: int | None
     forked_from: ForkedFrom | None
     archived_at: Time | None

@@ -23,13 +23,13 @@ def named(
     found: Sequence[DiscoveredTrait],
     texts: Mapping[int, str],
     *,
-    zero_retention: bool,
+    sends_nothing: bool,
 ) -> tuple[Sequence[DiscoveredTrait], list[str]]:
     """The traits with their names, and notes for a person; `texts` are the typical ones at least, by id."""
     wanted = execution.run.options.get("language_model")
     if wanted is None or not found:
         return found, []
-    asked, _ = permitted(settings, zero_retention=zero_retention, wanted=True)
+    asked, _ = permitted(settings, sends_nothing=sends_nothing, wanted=True)
     if asked is None or asked.model != wanted:
         note = f"The language model {wanted} is no longer set, or not allowed. Names are made of words of the texts."
         return found, [note]

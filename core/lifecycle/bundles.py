@@ -84,4 +84,4 @@ def _fields(bundle: Bundle) -> dict[str, Any]:
     origin = bundle.forked_from
     # Whether the original has changed since is not known: it may even be another model of that name.
     lineage = {"forked_from": origin and origin.handle, "forked_from_version_no": origin and origin.version_no}
-    return given | {"kind": "scoring"} | lineage
+    return given | {"kind": "scoring", "language_model_allowed": False} | lineage

@@ -28,7 +28,7 @@ from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.axis_names import named
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.encoding import ENCODING, encoded
-from traitbench.lifecycle.language_models import language_model
+from traitbench.lifecycle.language_models import language_model, sends_nothing
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.timeline import Timeline
 from traitbench.scoring import cost
@@ -98,8 +98,8 @@ def run(engine: Engine, encoder: Encoder, settings: Settings, execution: Executi
     chosen = _chosen(pool)
     texts = _read_texts(engine, pool, chosen)
     discovered = _find(execution.run.effort, pool, chosen, texts, known, directions)
-    private = pool.model.zero_data_retention
-    found, notes = named(settings, execution, timeline, discovered.traits, texts, zero_retention=private)
+    private = sends_nothing(pool.model)
+    found, notes = named(settings, execution, timeline, discovered.traits, texts, sends_nothing=private)
     discovered = replace(discovered, traits=tuple(found))
     with writing(engine) as connection:
         _finish(connection, encoder, execution, pool, discovered, known=list(directions), notes=notes)

@@ -34,7 +34,8 @@ _METHODS = ("balanced_cosine",)
 _STATES = get_args(State)
 _MOST_ERRORS = 100
 _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name != "handle"} | {
-    "hold_if_worse": False
+    "hold_if_worse": False,
+    "language_model_allowed": False,
 }
 _RESTORABLE = timedelta(days=RESTORABLE_DAYS)
 

@@ -35,7 +35,7 @@ from traitbench.generators.offline import synthesize as generate
 from traitbench.lifecycle import access, derivations, rules
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
-from traitbench.lifecycle.language_models import language_model, permitted
+from traitbench.lifecycle.language_models import language_model, permitted, sends_nothing
 from traitbench.lifecycle.writing import ByModel, budget, requests_for
 from traitbench.lifecycle.writing import generate as generate_by_model
 from traitbench.llm.writing import SECONDS_A_REQUEST
@@ -95,7 +95,7 @@ def plan(
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, name), name)
         task = _task(connection, model.id, synth_type)
-    asked, refusal = permitted(context.settings, zero_retention=model.zero_data_retention, wanted=language_model)
+    asked, refusal = permitted(context.settings, sends_nothing=sends_nothing(model), wanted=language_model)
     requests = [request for trait in task.poles for request in requests_for(trait, task.own(trait), synth_type, effort)]
     requests = requests if asked else []
     return SynthesisPlan(
@@ -165,7 +165,7 @@ class _Task:
     """
 
     model_id: int
-    zero_retention: bool
+    sends_nothing: bool
     traits: Sequence[traits.TraitRow]
     descriptions: dict[str, str]
     seed_ids: Sequence[int]
@@ -200,7 +200,7 @@ def _task(connection: Connection, model_id: int, synth_type: str) -> _Task:
     texts = samples.texts(connection, [label.id for label in [*chosen, *compared]])
     return _Task(
         model_id=model.id,
-        zero_retention=model.zero_data_retention,
+        sends_nothing=sends_nothing(model),
         traits=list(defined.values()),
         descriptions={trait.key: trait.description for trait in traits.read(connection, model.id)},
         seed_ids=[label.id for label in chosen],
@@ -259,7 +259,7 @@ def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _Task
     name = execution.run.options.get("language_model")
     if name is None:
         return None
-    asked, _ = permitted(settings, zero_retention=task.zero_retention, wanted=True)
+    asked, _ = permitted(settings, sends_nothing=task.sends_nothing, wanted=True)
     if asked is None or asked.model != name:
         note = f"The language model {name} is no longer set, or not allowed. The texts were made offline."
         return ByModel([], [note], Counter(), 0, frozenset(trait.key for trait in task.traits))

@@ -1,7 +1,7 @@
 """Synthesis by a language model: what it would be asked, and what passes the exam.
 
-If it fails, what came before is kept, and the traits that got
-nothing at a pole are left to the offline generator; the notes of the run say so.
+If it fails, what came before is kept, and the traits that got nothing at a pole are left to the offline generator; the
+notes of the run say so.
 """
 
 from collections import Counter

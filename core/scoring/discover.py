@@ -507,7 +507,9 @@ def _anchors(
     """
     evidence = _evidence(terms, own, other)
     extreme = np.flatnonzero(scores >= np.quantile(scores, 0.9))
-    ranked = sorted(extreme, key=lambda i: (not agrees[i], -min(evidence[i], _EVIDENCE), -scores[i], pool.ids[i]))
+    ranked = sorted(
+        extreme, key=lambda i: (not agrees[i], -min(float(evidence[i]), _EVIDENCE), -scores[i], pool.ids[i])
+    )
     first_of_group = {int(pool.groups[i]): int(i) for i in reversed(ranked)}
     left = [first_of_group[group] for group in dict.fromkeys(int(pool.groups[i]) for i in ranked)][:_ANCHORS_AMONG]
     missing = {term: set(terms.texts_with(term).tolist()) for term in own[:_PHRASES]}

@@ -41,8 +41,9 @@ def read_model(connection: Connection, model_id: int) -> ModelUpdate:
     """The settable fields of a model."""
     shown = models.read(connection, model_id)
     fields = {name: getattr(shown, name) for name in ModelUpdate.model_fields}
-    # Left out if there are none, so that earlier releases can import the model.
-    return ModelUpdate.model_validate(fields | {"demo_texts": shown.demo_texts or None})
+    # Left out if there are none, so that earlier releases can import the model. A permission to send texts is never
+    # exported: the language model of another service is another one.
+    return ModelUpdate.model_validate(fields | {"demo_texts": shown.demo_texts or None, "language_model_allowed": None})
 
 
 def read_origin(connection: Connection, model_id: int) -> BundledOrigin | None:

@@ -40,7 +40,15 @@ _LAST_RUN = (
 _SHOWN = (
     *("id", "handle", "scoring_method", "description", "state", "kind", "active_version_id", "zero_data_retention"),
     *("max_depth", "additional_terms", "upstream_sources", "readme_markdown", "version_retention_policy"),
-    *("hold_if_worse", "forked_from", "forked_from_version_no", "archived_at", "main_trait", "demo_texts"),
+    *(
+        "hold_if_worse",
+        "language_model_allowed",
+        "forked_from",
+        "forked_from_version_no",
+        "archived_at",
+        "main_trait",
+        "demo_texts",
+    ),
 )
 _CHECKS: Mapping[str, TypeAdapter[Any]] = {
     "archived_at": TypeAdapter(datetime | None),
@@ -63,6 +71,7 @@ class ModelRow:
     run_id: str | None
     zero_data_retention: bool
     hold_if_worse: bool
+    language_model_allowed: bool
     held_version_id: int | None
     held_up_to: int | None
 
@@ -324,6 +333,7 @@ def _model(row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[
         readme_markdown=row.readme_markdown,
         version_retention_policy=row.version_retention_policy,
         hold_if_worse=row.hold_if_worse,
+        language_model_allowed=row.language_model_allowed,
         held_version_no=row.held_version_no,
         forked_from=row.forked_from and ForkedFrom(handle=row.forked_from, version_no=row.forked_from_version_no),
         archived_at=row.archived_at,

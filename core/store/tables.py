@@ -104,6 +104,8 @@ models = Table(
     # A retrained version that is worse is held: it does not serve until someone decides. It was trained with the
     # feedback up to `held_up_to`.
     Column("hold_if_worse", Boolean, nullable=False, server_default=false()),
+    # Under zero retention: whether synthesis may send texts to the language model.
+    Column("language_model_allowed", Boolean, nullable=False, server_default=false()),
     Column("held_version_id", _Id),
     Column("held_up_to", _Id),
     # Of a fork: the model it was made from and its active version then; the number of the last version made, and the

@@ -224,6 +224,18 @@ _AUROC = ("versions", 0, "metrics", "traits", "warmth", "auroc")
 _LOST = {"id": "lost-1", "dimension": 1, "digest": "f" * 64}
 
 
+def test_a_permission_to_ask_a_language_model_is_not_carried(context: Context) -> None:
+    handle = draft(context, warm=1, cold=1)
+    models.update(context, AUTHOR, handle, ModelUpdate(language_model_allowed=True))
+    bundle = export_of(context, AUTHOR, handle)
+    assert bundle.model.language_model_allowed is None
+    told = bundle.model_copy(
+        update={"model": bundle.model.model_copy(update={"language_model_allowed": True}), "sha256": ""}
+    )
+    signed = told.model_copy(update={"sha256": digest(told)})
+    assert not bundles.import_(context, AUTHOR, signed, new_handle()).language_model_allowed
+
+
 @pytest.mark.parametrize(
     ("change", "path"),
     [

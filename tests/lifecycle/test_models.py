@@ -57,6 +57,7 @@ def test_a_new_model_is_an_untrained_draft(context: Context) -> None:
         "readme_markdown": None,
         "version_retention_policy": None,
         "hold_if_worse": False,
+        "language_model_allowed": False,
         "held_version_no": None,
         "forked_from": None,
         "archived_at": None,

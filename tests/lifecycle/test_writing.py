@@ -10,7 +10,7 @@ import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, done_here, new_handle
 from tests.llm_endpoint import KEY, MODEL, LlmEndpoint, Reply, completion, llm_endpoint
-from traitbench.contract.models import LastOperation, ModelCreate
+from traitbench.contract.models import LastOperation, ModelCreate, ModelUpdate
 from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SynthesizeRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import FeatureUnavailable
@@ -163,7 +163,9 @@ def test_variations_go_with_their_seeds(context: Context, service: LlmEndpoint) 
     assert all(text in service.question(0) for text, _ in seeds)
 
 
-def test_under_zero_retention_nothing_is_sent(context: Context, service: LlmEndpoint) -> None:
+def test_under_zero_retention_nothing_is_sent_unless_that_is_switched_on(
+    context: Context, service: LlmEndpoint
+) -> None:
     context = having(context, service)
     handle = warmth(context, zero_retention=True)
     plan = synthesis.plan(context, AUTHOR, handle)
@@ -173,6 +175,15 @@ def test_under_zero_retention_nothing_is_sent(context: Context, service: LlmEndp
     made, _ = synthesized(context, handle)
     assert {sample.generator for sample in made} == {"offline"}
     assert service.asked == []
+
+    models.update(context, AUTHOR, handle, ModelUpdate(language_model_allowed=True))
+    assert synthesis.plan(context, AUTHOR, handle).generator == MODEL
+    made, _ = synthesized(context, handle)
+    assert MODEL in {sample.generator for sample in made}
+    assert (
+        models.update(context, AUTHOR, handle, ModelUpdate(language_model_allowed=None)).language_model_allowed is False
+    )
+    assert synthesis.plan(context, AUTHOR, handle).reason == "zero_retention"
 
 
 def test_offline_is_a_choice_and_without_a_language_model_the_only_one(context: Context, service: LlmEndpoint) -> None:

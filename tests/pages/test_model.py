@@ -310,3 +310,14 @@ def test_a_refusal_meanwhile_is_said_and_what_was_typed_stays(
     at.run()
     assert not at.exception
     assert "archived" in words(at)
+
+
+def test_under_zero_retention_the_language_model_can_be_allowed(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.retained"
+    client.models.create(handle, zero_data_retention=True)
+    at = kept(workbench, handle)
+    at.toggle(key=f"model.language_model:{handle}:False").set_value(True).run()
+    assert client.models.get(handle).language_model_allowed
+    assert at.toggle(key=f"model.language_model:{handle}:True").value

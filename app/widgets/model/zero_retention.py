@@ -43,6 +43,15 @@ def zero_retention(model: Model, traits: Sequence[Trait]) -> None:
     if model.zero_data_retention:
         st.markdown(":material/shield: **It is on.** This means:")
         st.markdown(AFTERWARDS)
+        st.toggle(
+            "The language model may be asked",
+            value=model.language_model_allowed,
+            key=f"model.language_model:{model.handle}:{model.language_model_allowed}",
+            on_change=_allow,
+            args=(model.handle, not model.language_model_allowed),
+            help="If this service has a language model, synthesis then sends it names of traits, and samples to vary. "
+            "Discovery sends typical texts of new traits. Both say what is sent before you start.",
+        )
         st.button("Turn it off", icon=":material/shield:", key="model.zero_off", on_click=ask, args=(END, model.handle))
     else:
         st.markdown("When it is on:")
@@ -63,6 +72,11 @@ def zero_retention(model: Model, traits: Sequence[Trait]) -> None:
             act=partial(_switch, model.handle, on=False),
             no="Leave it on",
         )
+
+
+def _allow(handle: str, allowed: bool) -> None:
+    with attempt():
+        client().models.update(handle, language_model_allowed=allowed)
 
 
 def losses(model: Model, traits: Sequence[Trait]) -> list[str]:

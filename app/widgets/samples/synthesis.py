@@ -150,7 +150,7 @@ def _draw_plan(model: Model, synth_type: SynthType, effort: Effort, *, enough: b
             few = 4.0 if plan.requests else plan.seconds
             st.markdown(f"**About {_time(few)}. Nothing is sent anywhere:** the service writes simple texts itself.")
         if plan.reason == "zero_retention":
-            st.caption("Zero data retention is on, so the language model is not asked.")
+            st.caption("Zero data retention is on, so the language model is not asked. You can allow it on Model.")
         st.caption(WEAKNESS)
         if enough and not (plan.requests and wanted):
             st.caption(

@@ -58,6 +58,7 @@ def model(policy: VersionRetentionPolicy | None) -> Model:
         readme_markdown=None,
         version_retention_policy=policy,
         hold_if_worse=False,
+        language_model_allowed=False,
         held_version_no=None,
         forked_from=None,
         archived_at=None,
