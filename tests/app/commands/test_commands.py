@@ -389,7 +389,11 @@ def test_traits_are_discovered_and_samples_synthesized(ask: Ask, client: Traitbe
     assert (code, cells(out)[1][:4]) == (0, ["warmth", "Warmth", "cold", "warm"]), err
     code, _, err = ask("traits", "discover", handle, "--effort", "low")
     assert (code, "run_" in err) == (1, True)
-    code, out, err = ask("samples", "synthesize", handle, "--effort", "low", "--wait")
+    code, out, err = ask("samples", "synthesize", handle, "--effort", "low", "--plan")
+    assert (code, out.splitlines()[0]) == (0, "Up to 16 texts per pole in about 3 s, made offline: nothing is sent."), (
+        err
+    )
+    code, out, err = ask("samples", "synthesize", handle, "--effort", "low", "--offline", "--wait")
     assert (code, cells(out)[0]) == (0, ["TRAIT", "+", "-"]), err
     assert int(cells(out)[1][1]) > len(WARM)
 
