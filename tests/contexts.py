@@ -89,6 +89,15 @@ def link_cache(home: Path) -> None:
 
 
 @contextmanager
+def home_in_environment(home: Path) -> Iterator[None]:
+    """A home of its own for what is scored without a service, with what is made from the encoder's weights."""
+    link_cache(home)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("TRAITBENCH_HOME", str(home))
+        yield
+
+
+@contextmanager
 def opened(settings: Settings, *, runs: bool) -> Iterator[Context]:
     """An open context."""
     context = open_context(settings, runs=runs)

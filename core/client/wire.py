@@ -38,7 +38,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "0.0.0.0", "::1", "::", "localhost"})
 
 
 class TransportOptions(TypedDict):
-    """What httpx is told about proxies and certificates."""
+    """Options of httpx for proxies and certificates."""
 
     trust_env: bool
     verify: ssl.SSLContext | bool

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import COLD, WARM, make_draft
-from tests.contexts import link_cache
+from tests.contexts import home_in_environment
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -33,11 +33,8 @@ class Exported:
 
 @pytest.fixture(scope="package", autouse=True)
 def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A home of its own, with what is made from the encoder's weights. Engines' processes inherit it."""
-    home = tmp_path_factory.mktemp("engines") / "home"
-    link_cache(home)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("TRAITBENCH_HOME", str(home))
+    """Engines' processes inherit it."""
+    with home_in_environment(tmp_path_factory.mktemp("engines") / "home"):
         yield
 
 

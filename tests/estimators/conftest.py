@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contexts import link_cache
+from tests.contexts import home_in_environment
 
 TEXTS = [
     *("Thank you so much, dear friend!", "How kind of you.", "I love to help you.", "Lovely to hear from you."),
@@ -20,9 +20,5 @@ NAMES = ["warm"] * 8 + ["cold"] * 8
 
 @pytest.fixture(scope="package", autouse=True)
 def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A home of its own, with what is made from the encoder's weights."""
-    home = tmp_path_factory.mktemp("estimators") / "home"
-    link_cache(home)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("TRAITBENCH_HOME", str(home))
+    with home_in_environment(tmp_path_factory.mktemp("estimators") / "home"):
         yield
