@@ -133,8 +133,11 @@ def test_in_jupyterlab(page: Page, tmp_path: Path) -> None:
     with running(tmp_path, command, port):
         strange = listen(page, port)
         page.goto(f"http://127.0.0.1:{port}/lab/tree/label.ipynb?token={token}")
+        # a cell that is run before its kernel has answered is not run at all
+        expect(page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_be_attached(timeout=PATIENCE_MS)
         page.locator(".jp-CodeCell .cm-content").first.click()
         page.keyboard.press("Shift+Enter")
+        expect(page.locator(".jp-InputPrompt").first).to_have_text("[1]:", timeout=PATIENCE_MS)
         label_three(page)
         page.locator(".jp-CodeCell .cm-content").nth(1).click()
         page.keyboard.press("Shift+Enter")
