@@ -17,7 +17,15 @@ from traitbench.client.pages import Pages
 from traitbench.client.wire import segment
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
-from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleIds, SampleInput, SynthesisPlan
+from traitbench.contract.samples import (
+    MOST_SAMPLES,
+    RejectedText,
+    RejectedTexts,
+    Sample,
+    SampleIds,
+    SampleInput,
+    SynthesisPlan,
+)
 from traitbench.errors import TraitbenchError
 
 __all__ = ["Samples", "SynthType"]
@@ -118,6 +126,10 @@ class Samples:
         body: dict[str, Any] = {"synth_type": synth_type, "effort": effort}
         body |= {} if language_model is None else {"language_model": language_model}
         return self._connection.send("POST", f"{_path(handle)}/synthesize", RunStarted, body=body)
+
+    def rejected(self, handle: str) -> builtins.list[RejectedText]:
+        """Return texts that the last synthesis rejected, with the reasons; they are deleted at the model's next run."""
+        return (self._connection.get(f"{_path(handle)}/rejected", RejectedTexts)).items
 
     def _remove(self, handle: str, ids: Sequence[int]) -> Sequence[int]:
         """Remove the samples, and return the ids of those that could not be removed."""

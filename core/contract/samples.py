@@ -15,7 +15,12 @@ MOST_SAMPLES = 500
 
 NOT_HELD_OUT = "only a held-out sample can be must_pass; set held_out too"
 
+MOST_REJECTED = 100
+"""Rejected texts of a synthesis that can be read."""
+
 Provenance = Literal["authored", "synthesized", "score_feedback"]
+RejectReason = Literal["invalid", "copy", "near_duplicate", "wrong_side", "strayed", "repetitive", "form", "length"]
+"""Why the exam rejects a text (`traitbench.scoring.exam`)."""
 
 
 def text_hash(text: str) -> str:
@@ -106,6 +111,29 @@ class SynthesizeRequest(Received):
     synth_type: Annotated[Text, schema(enum=["from_traits", "diversify"])] = "from_traits"
     effort: Effort | None = None
     language_model: bool | None = None
+
+
+class RejectedText(Returned):
+    """A generated text that was not added to the samples, and the reason.
+
+    `seed_sample_id` is the sample that it varies.
+    """
+
+    trait: str
+    text: str
+    quality: Annotated[float, schema(minimum=0, maximum=1)]
+    reason: RejectReason
+    generator: str
+    seed_sample_id: int | None
+
+
+class RejectedTexts(Returned):
+    """Texts that the last synthesis rejected: the first of every trait and reason, at most 100.
+
+    They are deleted when the model's next run starts. Under zero retention there are none.
+    """
+
+    items: list[RejectedText]
 
 
 class SynthesisPlan(Returned):

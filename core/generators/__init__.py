@@ -5,8 +5,9 @@ beyond the labels of the poles. The caller stores it as synthesized, and a varia
 ever measured on either.
 """
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 OFFLINE = "offline"
 """The generator that needs no language model."""
@@ -53,9 +54,26 @@ class Exemplar:
 
 
 @dataclass(frozen=True)
+class Reject:
+    """A generated text that the exam rejected, and the reason (`traitbench.scoring.exam`)."""
+
+    exemplar: Exemplar
+    reason: str
+
+
+@dataclass(frozen=True)
 class Synthesis:
-    """The accepted texts by trait, notes for a person, and how many texts the exam rejected for which reason."""
+    """The accepted texts by trait, notes for a person, and the rejected texts.
+
+    `invalid` counts the parts of answers that were no texts in the form asked for.
+    """
 
     exemplars: tuple[Exemplar, ...]
     notes: tuple[str, ...]
-    rejected: Mapping[str, int] = field(default_factory=dict)
+    rejects: tuple[Reject, ...] = ()
+    invalid: int = 0
+
+    @property
+    def rejected(self) -> dict[str, int]:
+        """How many texts were rejected, by the reason."""
+        return dict(+Counter(invalid=self.invalid) + Counter(each.reason for each in self.rejects))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.generators import Exemplar
+from traitbench.generators import Exemplar, Reject
 from traitbench.generators.filters import agreeing
-from traitbench.scoring.exam import Reason, counted, examine
+from traitbench.scoring.exam import Reason, examine
 from traitbench.scoring.segments import Encode, Vectors, embed
 from traitbench.scoring.unit import unit
 
@@ -18,10 +18,16 @@ NEAR_SEED = 0.7
 
 @dataclass(frozen=True)
 class Admission:
-    """The accepted texts in their order, and how many were rejected for which reason."""
+    """The accepted texts and the rejected ones, in their order."""
 
     accepted: Sequence[Exemplar]
-    rejected: dict[Reason, int]
+    rejects: Sequence[Reject]
+
+    @classmethod
+    def of(cls, made: Sequence[Exemplar], reasons: Sequence[Reason | None]) -> "Admission":
+        """The texts by the reason of each; None is accepted."""
+        accepted = [each for each, reason in zip(made, reasons, strict=True) if reason is None]
+        return cls(accepted, [Reject(each, reason) for each, reason in zip(made, reasons, strict=True) if reason])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +62,7 @@ def admit_new(
         axis=None if axis is None else np.asarray(axis, np.float64),
         pairs=pairs,
     )
-    return Admission([each for each, reason in zip(made, reasons, strict=True) if reason is None], counted(reasons))
+    return Admission.of(made, reasons)
 
 
 def admit_varied(
@@ -73,7 +79,7 @@ def admit_varied(
     A `free` variation has the voice of its seed only, so its content may be far from it.
     """
     if not made:
-        return Admission([], {})
+        return Admission([], [])
     distinct = list(dict.fromkeys(seeds))
     rows = [distinct.index(seed) for seed in seeds]
     X, originals = (at_length_one(embed(encode, texts)) for texts in ([each.text for each in made], distinct))
@@ -91,7 +97,7 @@ def admit_varied(
     final: list[Reason | None] = [
         "strayed" if reason is None and far else reason for reason, far in zip(reasons, strayed.tolist(), strict=True)
     ]
-    return Admission([each for each, reason in zip(made, final, strict=True) if reason is None], counted(final))
+    return Admission.of(made, final)
 
 
 def _between(seeds: Vectors, quality: NDArray[np.float64]) -> NDArray[np.float64] | None:

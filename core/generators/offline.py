@@ -4,11 +4,19 @@ From traits: see `words`. From seeds: see `variations`.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from traitbench.generators import SYNTH_TYPES, TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from traitbench.generators import (
+    SYNTH_TYPES,
+    TEXTS_PER_POLE,
+    CannotSynthesize,
+    Exemplar,
+    Reject,
+    Seed,
+    Synthesis,
+    TraitPoles,
+)
 from traitbench.generators.entrance import Admission, Present, admit_new, admit_varied
 from traitbench.generators.variations import diverse, variations
 from traitbench.generators.words import doubts, write
@@ -44,7 +52,7 @@ def synthesize(
     if synth_type not in SYNTH_TYPES:
         raise ValueError(f"Unknown type of synthesis {synth_type!r}. Use one of: {', '.join(SYNTH_TYPES)}.")
     count, made, notes = TEXTS_PER_POLE[effort], list[Exemplar](), list[str]()
-    rejected = Counter[str]()
+    rejects = list[Reject]()
     vocabulary = Vocabulary(tuple(words), word_vectors)
     for done, trait in enumerate(traits):
         on_progress(done, len(traits))
@@ -56,18 +64,18 @@ def synthesize(
         else:
             admitted, trait_notes = _from_words(trait, present, count, encode, vocabulary)
         made += admitted.accepted
-        rejected.update(admitted.rejected)
+        rejects += admitted.rejects
         notes += trait_notes
     on_progress(len(traits), len(traits))
     if not made:
         raise CannotSynthesize(" ".join(notes) or "The model has no trait to write texts for. Add one.")
-    return Synthesis(tuple(made), tuple(notes), dict(rejected))
+    return Synthesis(tuple(made), tuple(notes), tuple(rejects))
 
 
 def _from_words(
     trait: TraitPoles, present: Present, count: int, encode: Encode, vocabulary: Vocabulary
 ) -> tuple[Admission, list[str]]:
-    notes, admitted = doubts(trait), Admission([], {})
+    notes, admitted = doubts(trait), Admission([], [])
     for surplus in _SURPLUS:
         admitted = _written(trait, present, surplus * count, encode, vocabulary)
         if len(admitted.accepted) >= 2 * count:
@@ -76,7 +84,7 @@ def _from_words(
     if pairs < count:
         notes.append(f"{trait.name}: {pairs} texts per pole, not {count}. Its words yield no more distinct texts.")
     accepted = [each for quality in (1.0, 0.0) for each in _at(admitted.accepted, quality)[:pairs]]
-    return Admission(accepted, admitted.rejected), notes
+    return Admission(accepted, admitted.rejects), notes
 
 
 def _written(trait: TraitPoles, present: Present, count: int, encode: Encode, vocabulary: Vocabulary) -> Admission:
@@ -85,8 +93,13 @@ def _written(trait: TraitPoles, present: Present, count: int, encode: Encode, vo
     pairs = written.pairs
     poles = ((1.0, [pair[0] for pair in pairs]), (0.0, [pair[1] for pair in pairs]))
     made = [Exemplar(trait.key, text, quality, None) for quality, texts in poles for text in texts]
+    before = [
+        Reject(Exemplar(trait.key, text, quality, None), reason)
+        for pair, reason in written.rejected
+        for text, quality in zip(pair, (1.0, 0.0), strict=True)
+    ]
     admitted = admit_new(made, present, encode=encode, axis=written.axis, pairs=[*range(len(pairs))] * 2)
-    return Admission(admitted.accepted, dict(Counter(written.rejected) + Counter(admitted.rejected)))
+    return Admission(admitted.accepted, [*before, *admitted.rejects])
 
 
 def _at(exemplars: Sequence[Exemplar], quality: float) -> list[Exemplar]:
@@ -109,7 +122,7 @@ def _from_seeds(
                 f"{trait.name}: {len(some)} variations at the {side} pole, not {count}. Texts to vary: {len(own)}. A"
                 " text needs a second sentence or clause to be varied."
             )
-    return Admission(accepted, admitted.rejected), notes
+    return Admission(accepted, admitted.rejects), notes
 
 
 def _varied(seeds: dict[int, Seed], count: int) -> list[Exemplar]:

@@ -5,7 +5,7 @@ pairs, with the same frame for both poles, so that they differ only in these wor
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,14 +56,14 @@ _ANYTHING = "something"
 class Written:
     """Pairs of texts, their vectors (n_pairs, d), and the direction (d,) from one pole's words to the other's.
 
-    `rejected` counts the texts that were dropped before there were enough, by the reason.
+    `rejected` are the pairs that were dropped before there were enough, each with the reason.
     """
 
     pairs: list[tuple[str, str]]
     positive: Vectors
     negative: Vectors
     axis: NDArray[np.float64]
-    rejected: Mapping[Reason, int]
+    rejected: Sequence[tuple[tuple[str, str], Reason]]
 
 
 def write(
@@ -182,20 +182,18 @@ def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np
     A pair is kept or dropped as a whole, so that no frame reveals the pole.
     """
     pairs = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
-    rejected: Mapping[Reason, int] = {}
+    rejected: list[tuple[tuple[str, str], Reason]] = []
     positive, negative = (encode([pair[side] for pair in pairs]) for side in (0, 1))
     if pairs:
         right, left = on_side(positive, negative, axis)
         good = np.flatnonzero(right & left)
         kept = good[distinct(positive[good]) & distinct(negative[good])][:count]
-        rejected = _rejected(good, kept, enough=len(kept) == count, every=len(pairs))
+        # If there are enough, the pairs after the last one that is kept were not needed.
+        looked_at = int(kept[-1]) + 1 if len(kept) == count and count else len(pairs)
+        repeats = {*good.tolist()}
+        rejected = [
+            (pairs[i], "near_duplicate" if i in repeats else "wrong_side")
+            for i in sorted({*range(looked_at)} - {*kept.tolist()})
+        ]
         pairs, positive, negative = [pairs[i] for i in kept.tolist()], positive[kept], negative[kept]
     return Written(pairs, positive, negative, axis, rejected)
-
-
-def _rejected(good: NDArray[np.intp], kept: NDArray[np.intp], *, enough: bool, every: int) -> Mapping[Reason, int]:
-    """How many texts of the pairs that were looked at are not `good` (on their side), and how many of these repeat."""
-    end = int(kept[-1]) + 1 if enough and len(kept) else every
-    within = int((good < end).sum())
-    counts: Mapping[Reason, int] = {"wrong_side": 2 * (end - within), "near_duplicate": 2 * (within - len(kept))}
-    return {reason: count for reason, count in counts.items() if count}

@@ -1,4 +1,4 @@
-"""Start a discovery or a synthesis. The same work on the same samples is never done twice."""
+"""Start a discovery or a synthesis. The same work is not done twice while its results are there."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -26,15 +26,19 @@ def begin(
     bounds: Mapping[str, Any],
     check: Callable[[], None],
 ) -> RunStarted:
-    """Queue a run of a model that the connection has locked; raise `DuplicateRun` if the same run is live or succeeded.
+    """Queue a run of a model that the connection has locked.
 
-    `options` are part of what makes runs the same; `bounds`, the operator's limits, are not. `check` is called last and
-    raises if the samples do not suffice.
+    Raise `DuplicateRun` if the same run is live, or has succeeded and its results are there. `options` are part of what
+    makes runs the same; `bounds`, the operator's limits, are not. `check` is called last and raises if the samples do
+    not suffice.
     """
     outcome = rules.require(kind, model)
     effort = effort or DEFAULT_EFFORT
     key = run_key(connection, model.id, kind, effort=effort, options=options)
     same = runs.same(connection, model.id, key)
+    if same is not None and kind == "synthesize" and same.status == "succeeded":
+        # It added samples. If any of these were left, the keys would differ.
+        same = None
     busy = outcome is Outcome.MATCH
     if same is not None and (not busy or same.id == model.run_id):
         raise _duplicate(model, same)

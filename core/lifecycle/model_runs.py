@@ -1,9 +1,10 @@
 """The runs of a model: when two do the same work, how one starts, and what a failed one leaves.
 
 Two runs of a model with the same key do the same work. A training is matched only while it is live, when traits and
-samples cannot change, so its key contains neither. Discovery and synthesis are also matched after they have succeeded.
-Samples never change and ids are never reused, so the ids stand for the samples. The same holds for suggestions. A
-discovery replaces them, so it sets its key to that of a repeat when it succeeds.
+samples cannot change, so its key contains neither. Discovery is also matched after it has succeeded. Samples never
+change and ids are never reused, so the ids stand for the samples. The same holds for suggestions. A discovery replaces
+them, so it sets its key to that of a repeat when it succeeds. A synthesis that has succeeded changed the samples. If
+its key is that of a new one, all that it made was deleted, and it may be repeated.
 
 A model whose run fails keeps everything it had.
 
@@ -21,7 +22,7 @@ from ulid import ULID
 from traitbench.contract.models import OperationKind, RunStarted
 from traitbench.lifecycle import rules, suggestions
 from traitbench.runs import Queue
-from traitbench.store import models, run_texts, runs, samples, traits
+from traitbench.store import models, rejected_texts, run_texts, runs, samples, traits
 from traitbench.store.models import ModelRow
 
 Digest = Callable[[Connection, int], str]
@@ -53,6 +54,7 @@ def launch(
     the key that asked for it, None if the service starts it by itself.
     """
     run_id, now = f"run_{ULID()}", rules.now()
+    rejected_texts.forget(connection, model.id)
     models.move(connection, model, "busy", now=now, run_id=run_id)
     runs.add(
         connection,

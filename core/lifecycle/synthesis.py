@@ -1,18 +1,27 @@
 """Synthesis: `start` queues a run, `run` generates texts and adds those that pass the exam, all of them or none.
 
-It needs a draft with an extrinsic trait and, to make variations, samples. What was rejected is counted by reason in the
-outcome of the run; rejected texts are not stored.
+It needs a draft with an extrinsic trait and, to make variations, samples. The outcome of the run counts what was
+rejected by reason. Some of the rejected texts are kept for those who may read the samples, until the next run of the
+model; none under zero retention.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy import Connection, Engine
 
 from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, SynthesisOutcome
-from traitbench.contract.samples import LONGEST_TEXT, SynthesisPlan, SynthesizeRequest, text_hash
+from traitbench.contract.samples import (
+    LONGEST_TEXT,
+    MOST_REJECTED,
+    RejectedTexts,
+    SynthesisPlan,
+    SynthesizeRequest,
+    text_hash,
+)
 from traitbench.encoders import Encoder
 from traitbench.errors import (
     InsufficientSamples,
@@ -27,6 +36,7 @@ from traitbench.generators import (
     TEXTS_PER_POLE,
     CannotSynthesize,
     Exemplar,
+    Reject,
     Seed,
     Synthesis,
     TraitPoles,
@@ -42,7 +52,7 @@ from traitbench.llm.writing import SECONDS_A_REQUEST
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.settings import Settings
-from traitbench.store import models, samples, traits
+from traitbench.store import models, rejected_texts, samples, traits
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 
@@ -109,6 +119,14 @@ def plan(
         sent=[requests[0].instructions, requests[0].question] if requests else [],
         reason=refusal,
     )
+
+
+def rejected(context: Context, caller: Caller, handle: str) -> RejectedTexts:
+    """Texts that the last synthesis rejected, if nothing ran since."""
+    name = str(access.permit(context, caller, "samples.rejected", handle))
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, name), name)
+        return RejectedTexts(items=rejected_texts.read(connection, model.id))
 
 
 def run(
@@ -240,7 +258,7 @@ def _generate(
     left = task.poles if by_model is None else [trait for trait in task.poles if trait.key in by_model.left]
     if by_model is None:
         return _offline(encoder, vocabulary(), execution, task, left), 0
-    exemplars, notes, rejected = [*by_model.exemplars], [*by_model.notes], Counter[str](by_model.rejected)
+    exemplars, notes, rejects = [*by_model.exemplars], [*by_model.notes], [*by_model.rejects]
     if left:
         # Where the language model made something, the offline texts must not be needed.
         try:
@@ -250,8 +268,8 @@ def _generate(
                 raise NothingSynthesized(" ".join([*notes, str(error)])) from None
         else:
             exemplars, notes = [*exemplars, *offline.exemplars], [*notes, *offline.notes]
-            rejected += Counter(offline.rejected)
-    return Synthesis(tuple(exemplars), tuple(notes), dict(rejected)), by_model.tokens
+            rejects += offline.rejects
+    return Synthesis(tuple(exemplars), tuple(notes), tuple(rejects), by_model.invalid), by_model.tokens
 
 
 def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _Task) -> ByModel | None:
@@ -262,7 +280,7 @@ def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _Task
     asked, _ = permitted(settings, sends_nothing=task.sends_nothing, wanted=True)
     if asked is None or asked.model != name:
         note = f"The language model {name} is no longer set, or not allowed. The texts were made offline."
-        return ByModel([], [note], Counter(), 0, frozenset(trait.key for trait in task.traits))
+        return ByModel([], [note], [], 0, frozenset(trait.key for trait in task.traits))
 
     def report(done: int, total: int) -> None:
         execution.report("asking the language model", done, total, fraction=0.95 * done / max(1, total))
@@ -314,7 +332,7 @@ def _finish(connection: Connection, execution: Execution, task: _Task, made: Syn
     outcome = SynthesisOutcome(
         generator=execution.run.options.get("language_model", OFFLINE),
         added=len(fields),
-        rejected=dict(made.rejected),
+        rejected=made.rejected,
         tokens=tokens,
     )
     execution.succeed(
@@ -327,7 +345,29 @@ def _finish(connection: Connection, execution: Execution, task: _Task, made: Syn
     if model is None or model.state != "busy":
         raise Fenced(execution.run.id)
     samples.add(connection, model.id, fields)
+    if not model.zero_data_retention:
+        rejected_texts.add(connection, model.id, _rejected(task, made.rejects))
     models.move(connection, model, "draft", now=rules.now())
+
+
+def _rejected(task: _Task, rejects: Sequence[Reject]) -> list[dict[str, Any]]:
+    """The rows of rejected texts, at most `MOST_REJECTED`: in turns from every trait and reason, in their order."""
+    groups: dict[tuple[str, str], list[Reject]] = {}
+    for each in rejects:
+        if len(each.exemplar.text) <= LONGEST_TEXT:
+            groups.setdefault((each.exemplar.trait_key, each.reason), []).append(each)
+    turns = [each for turn in zip_longest(*groups.values()) for each in turn if each is not None]
+    return [
+        {
+            "trait_id": task.trait_ids[each.exemplar.trait_key],
+            "text": each.exemplar.text,
+            "quality": each.exemplar.quality,
+            "reason": each.reason,
+            "generator": each.exemplar.generator,
+            "seed_sample_id": task.seed_ids[each.exemplar.seed_index] if each.exemplar.seed_index is not None else None,
+        }
+        for each in turns[:MOST_REJECTED]
+    ]
 
 
 def _fields(execution: Execution, task: _Task, exemplars: Sequence[Exemplar]) -> list[dict[str, Any]]:

@@ -4,19 +4,17 @@ If it fails, what came before is kept, and the traits that got nothing at a pole
 notes of the run say so.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.generators import TEXTS_PER_POLE, Exemplar, Seed, TraitPoles
+from traitbench.generators import TEXTS_PER_POLE, Exemplar, Reject, Seed, TraitPoles
 from traitbench.generators.entrance import Admission, Present, admit_new, admit_varied
 from traitbench.llm import Endpoint
 from traitbench.llm.asking import Asker
 from traitbench.llm.writing import Piece, Poles, Request, Source, new_texts, varied_texts, write
-from traitbench.scoring.exam import Reason
 from traitbench.scoring.segments import Encode
 
 _BUDGET = 3
@@ -41,13 +39,17 @@ def budget(requests: Sequence[Request]) -> int:
 
 @dataclass(frozen=True)
 class ByModel:
-    """What a language model made: accepted texts, notes, rejects by reason, tokens, and traits left to do offline."""
+    """What a language model made: accepted texts, notes, rejected texts, tokens, and traits left to do offline.
+
+    `invalid` counts the parts of its answers that were no texts in the form asked for.
+    """
 
     exemplars: Sequence[Exemplar]
     notes: Sequence[str]
-    rejected: Counter[Reason]
+    rejects: Sequence[Reject]
     tokens: int
     left: frozenset[str]
+    invalid: int = 0
 
 
 def generate(
@@ -67,7 +69,7 @@ def generate(
     asked = {trait.key: requests_for(trait, own[trait.key], synth_type, effort) for trait in traits}
     every = [request for some in asked.values() for request in some]
     done, made, notes = 0, list[Exemplar](), list[str]()
-    rejected, left = Counter[Reason](), set[str]()
+    rejects, invalid, left = list[Reject](), 0, set[str]()
 
     def look() -> None:
         on_progress(done, len(every))
@@ -86,10 +88,10 @@ def generate(
             if not failure:
                 written = write(asker, asked[trait.key], count)
                 pieces, failure = [*written.pieces], written.failure
-                rejected["invalid"] += written.invalid
+                invalid += written.invalid
             done = before + len(asked[trait.key])
             admitted = _admit(model, trait, pieces, own[trait.key], known, synth_type, encode, axis)
-            rejected += Counter(admitted.rejected)
+            rejects += admitted.rejects
             made += admitted.accepted
             if not _is_enough(admitted.accepted, own[trait.key], synth_type):
                 left.add(trait.key)
@@ -98,7 +100,7 @@ def generate(
         elif left:
             names = ", ".join(trait.name for trait in traits if trait.key in left)
             notes.append(f"No text by {model.model} passed the exam at a pole of {names}. Texts were made offline.")
-        return ByModel(made, notes, +rejected, asker.tokens, frozenset(left))
+        return ByModel(made, notes, rejects, asker.tokens, frozenset(left), invalid)
 
 
 def _admit(
@@ -113,7 +115,7 @@ def _admit(
 ) -> Admission:
     made = [Exemplar(trait.key, each.text, each.quality, each.source, model.model) for each in pieces]
     if not made:
-        return Admission([], {})
+        return Admission([], [])
     present = Present.of([*dict.fromkeys([*known.get(trait.key, ()), *(seed.text for seed in seeds.values())])], encode)
     if synth_type != "diversify":
         return admit_new(made, present, encode=encode, axis=axis(trait))

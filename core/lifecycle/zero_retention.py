@@ -22,7 +22,17 @@ from sqlalchemy import Connection, Engine
 from traitbench.errors import Unavailable, UnreadableRow
 from traitbench.lifecycle import model_runs, rules, sweeps
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
-from traitbench.store import damage, models, runs, samples, text_vectors, traits, version_samples, versions
+from traitbench.store import (
+    damage,
+    models,
+    rejected_texts,
+    runs,
+    samples,
+    text_vectors,
+    traits,
+    version_samples,
+    versions,
+)
 from traitbench.store.engine import clean, cleanable, reading, writing
 from traitbench.store.errors import StoreUnavailable, unavailable
 from traitbench.store.models import ModelRow
@@ -60,6 +70,7 @@ def check(engine: Engine, *, patience_s: float = _PATIENCE_SECONDS) -> None:
 def purge(connection: Connection, model_id: int) -> None:
     """Delete the samples of a locked model and everything that contains their words; call `settle` after the commit."""
     samples.purge(connection, model_id)
+    rejected_texts.forget(connection, model_id)
     version_samples.purge(connection, model_id)
     text_vectors.forget(connection, model_id)
     _remove_words(connection, model_id)

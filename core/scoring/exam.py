@@ -10,7 +10,7 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final, Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from traitbench.scoring.duplicates import NEAR, plain
 Vectors = NDArray[np.float32]
 Booleans = NDArray[np.bool_]
 Reason = Literal["invalid", "copy", "near_duplicate", "wrong_side", "strayed", "repetitive", "form", "length"]
-REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 MOST_LONGER = 1.25
 """How much longer the texts of one pole may be than those of the other, on average."""
@@ -71,12 +70,6 @@ def examine(
         is_open = np.array([each is None for each in result])
         _reject(result, np.flatnonzero(step(is_open) & is_open), reason, pairs)
     return result
-
-
-def counted(reasons: Sequence[Reason | None]) -> dict[Reason, int]:
-    """Return how many texts were rejected for each reason, without reasons that did not occur."""
-    counts = Counter(each for each in reasons if each is not None)
-    return {reason: counts[reason] for reason in REASONS if counts[reason]}
 
 
 def _reject(result: list[Reason | None], rows: NDArray[np.intp], reason: Reason, pairs: Sequence[int] | None) -> None:

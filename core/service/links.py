@@ -52,7 +52,7 @@ LINKS: Mapping[str, Targets] = {
         **_all(("samples.list", "traits.discover", "models.train"), _SAME),
     },
     "samples.plan": _all(("samples.synthesize",), _SAME),
-    "samples.synthesize": _all(("models.get", "samples.list"), _SAME),
+    "samples.synthesize": _all(("models.get", "samples.list", "samples.rejected"), _SAME),
     "versions.list": {
         "versions.get": {**_SAME, "name": "v{$response.body#/items/0/version_no}"},
         "versions.tag": {**_SAME, BODY: {"version": "v{$response.body#/items/0/version_no}"}},

@@ -6,7 +6,14 @@ from fastapi import APIRouter, Depends, Response
 
 from traitbench.contract.models import ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
-from traitbench.contract.samples import SampleIds, SamplesCreate, SamplesUpdate, SynthesisPlan, SynthesizeRequest
+from traitbench.contract.samples import (
+    RejectedTexts,
+    SampleIds,
+    SamplesCreate,
+    SamplesUpdate,
+    SynthesisPlan,
+    SynthesizeRequest,
+)
 from traitbench.lifecycle import samples, synthesis
 from traitbench.service import query
 from traitbench.service.body import Body
@@ -67,6 +74,12 @@ def plan(
     return synthesis.plan(
         call.context, call.caller, handle, synth_type=synth_type, effort=effort, language_model=language_model
     )
+
+
+@router.get("/v1/models/{handle}/samples/rejected", name="samples.rejected")
+def rejected(call: Called, handle: Handle) -> RejectedTexts:
+    """List texts that the last synthesis rejected, until the model's next run."""
+    return synthesis.rejected(call.context, call.caller, handle)
 
 
 @router.post("/v1/models/{handle}/samples/synthesize", name="samples.synthesize", status_code=202)

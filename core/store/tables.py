@@ -326,6 +326,21 @@ run_texts = Table(
     Column("text", Text, nullable=False),
 )
 
+# Texts that the last synthesis of a model rejected, until its next run. A variation holds words of its seed.
+rejected_texts = Table(
+    "tb_rejected_texts",
+    metadata,
+    _identity(),
+    _model_id(index=True),
+    Column("trait_id", _Id, ForeignKey("tb_traits.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("seed_sample_id", _Id, ForeignKey("tb_samples.id", ondelete="CASCADE"), index=True),
+    Column("text", Text, nullable=False),
+    Column("quality", Float, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("generator", String, nullable=False),
+    sqlite_autoincrement=True,
+)
+
 workers = Table(
     "tb_workers",
     metadata,

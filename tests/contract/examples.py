@@ -77,6 +77,7 @@ def story(send: Sent, world: World) -> None:
     ask("samples.plan", {**copy, "synth_type": "diversify", "effort": "low"})
     ask("samples.synthesize", copy, body={"synth_type": "diversify", "effort": "low"})
     wait(world, COPY)
+    ask("samples.rejected", copy)
     ask("models.train", on, body={"effort": "low"})
     wait(world, HANDLE)
     ask("models.train", on, body={"effort": "low"})

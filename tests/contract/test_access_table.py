@@ -42,6 +42,7 @@ READS: list[Asked] = [
 OWNED_READS: list[Asked] = [
     ("samples.list", "GET", "/v1/models/{}/samples", None),
     ("samples.plan", "GET", "/v1/models/{}/samples/synthesize", None),
+    ("samples.rejected", "GET", "/v1/models/{}/samples/rejected", None),
     ("models.export", "GET", "/v1/models/{}/export", None),
 ]
 WRITES: list[Asked] = [

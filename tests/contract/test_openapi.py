@@ -38,6 +38,7 @@ DECLARED = {
     "POST /v1/models/{handle}/samples",
     "POST /v1/models/{handle}/samples/synthesize",
     "GET /v1/models/{handle}/samples/synthesize",
+    "GET /v1/models/{handle}/samples/rejected",
     "GET /v1/models/{handle}/samples",
     "PATCH /v1/models/{handle}/samples",
     "DELETE /v1/models/{handle}/samples/{sample_id}",

@@ -54,7 +54,7 @@ WITHOUT_A_MODEL: tuple[access.Operation, ...] = ("models.create", "models.list",
 # then the last authoring key, and a scoring key, on a public namespace that neither owns.
 TABLE = {
     READS: (None, None, ModelNotFound, None, None),
-    ("samples.list", "samples.plan", "models.export"): (
+    ("samples.list", "samples.plan", "samples.rejected", "models.export"): (
         None,
         InsufficientScope,
         ModelNotFound,

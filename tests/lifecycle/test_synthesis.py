@@ -1,15 +1,16 @@
 """Synthesized samples: from the request to the samples, and the answers that start no synthesis."""
 
 import hashlib
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import select
 
 from tests.contexts import AUTHOR, ON_SQLITE, draft, new_handle, settled
-from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SynthesizeRequest
-from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
+from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import (
     DuplicateRun,
     InsufficientSamples,
@@ -103,6 +104,51 @@ def test_what_the_exam_rejected_is_counted_and_nothing_like_a_test_sample_is_add
     assert done.progress.synthesis.rejected["copy"] >= len(first) / 2
 
 
+def test_rejected_texts_can_be_read_until_the_next_run(working: Context) -> None:
+    handle = _letters(working)
+    seeds = {each.id: each for each in _samples(working, handle)}
+    made = _synthesize(working, handle, VARY)
+    listed = synthesis.rejected(working, AUTHOR, handle).items
+    done = models.get(working, AUTHOR, handle).last_operation
+    assert done is not None
+    assert done.progress is not None
+    assert done.progress.synthesis is not None
+    assert Counter(each.reason for each in listed) == done.progress.synthesis.rejected
+    assert not {each.text for each in listed} & {each.text for each in made}
+    for each in listed:
+        assert each.seed_sample_id is not None
+        assert (each.trait, each.generator) == ("warmth", "offline")
+        assert each.quality == seeds[each.seed_sample_id].quality
+    gone = listed[0].seed_sample_id
+    assert gone is not None
+    samples.delete(working, AUTHOR, handle, gone)
+    left = synthesis.rejected(working, AUTHOR, handle).items
+    assert left == [each for each in listed if each.seed_sample_id != gone]
+    training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
+    assert synthesis.rejected(working, AUTHOR, handle).items == []
+
+
+def test_zero_retention_keeps_no_rejected_text(working: Context) -> None:
+    kept, never = _letters(working), _warmth(working)
+    models.update(working, AUTHOR, never, ModelUpdate(zero_data_retention=True))
+    results = [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in LETTERS]
+    samples.add(working, AUTHOR, never, SamplesCreate(samples=results))
+    for handle in (kept, never):
+        _synthesize(working, handle, VARY)
+    assert synthesis.rejected(working, AUTHOR, kept).items
+    assert not synthesis.rejected(working, AUTHOR, never).items
+    models.update(working, AUTHOR, kept, ModelUpdate(zero_data_retention=True))
+    assert not synthesis.rejected(working, AUTHOR, kept).items
+
+
+def test_what_was_deleted_can_be_made_again(working: Context) -> None:
+    handle = _warmth(working)
+    first = _synthesize(working, handle)
+    for each in first:
+        samples.delete(working, AUTHOR, handle, each.id)
+    assert [each.text for each in _synthesize(working, handle)] == [each.text for each in first]
+
+
 def test_a_second_synthesis_gives_other_texts(working: Context) -> None:
     handle = _warmth(working)
     first, second = _synthesize(working, handle), _synthesize(working, handle)
@@ -191,19 +237,6 @@ def test_the_same_synthesis_in_flight_is_named_and_another_finds_the_model_busy(
         with pytest.raises(error) as caught:
             synthesis.start(context, AUTHOR, handle, body)
         assert caught.value.headers == {"X-Run-Id": started.run_id}
-
-
-def test_the_same_synthesis_that_has_succeeded_is_named(working: Context) -> None:
-    handle = _warmth(working)
-    first = synthesis.start(working, AUTHOR, handle, LOW)
-    settled(working, handle)
-    for sample in _samples(working, handle):
-        samples.delete(working, AUTHOR, handle, sample.id)
-    with pytest.raises(DuplicateRun) as caught:
-        synthesis.start(working, AUTHOR, handle, LOW)
-    assert caught.value.headers == {"X-Run-Id": first.run_id}
-    traits.update(working, AUTHOR, handle, "warmth", TraitUpdate(positive_label="friendly"))
-    assert _synthesize(working, handle)
 
 
 def test_a_failed_synthesis_leaves_a_draft_and_may_be_repeated(context: Context) -> None:

@@ -301,7 +301,7 @@ class ReferenceModel:
         if code == "model_busy":
             same = self.run is not None and self.run.key == key
             return Start("duplicate_run", self.run.id) if same and self.run else self._busy()
-        if not code and key in self.derived:
+        if not code and kind == "discover" and key in self.derived:
             return Start("duplicate_run", self.derived[key])
         if not code and not enough:
             code = "insufficient_samples"
