@@ -500,7 +500,7 @@ def read_by_keys(client: Traitbench, at: AppTest, handle: str) -> None:
     assert [text in after for text in there[:4]] == [True, False, False, True]
 
 
-def test_samples_are_synthesized_with_honest_words_marked_as_such_and_not_made_twice(
+def test_samples_are_synthesized_with_honest_words_and_marked_as_such(
     workbench: Workbench, client: Traitbench, empty: str
 ) -> None:
     at = workbench.open("samples", model=empty)
@@ -522,8 +522,35 @@ def test_samples_are_synthesized_with_honest_words_marked_as_such_and_not_made_t
     (own,) = client.samples.list(empty)
     client.samples.delete(empty, own.id)
     at = synthesize(workbench.open("samples", model=empty, task="Synthesize"))
-    assert "already ran on the same traits and samples" in at.info[-1].value
-    assert at.radio(key="synthesize.effort").value == "low"
+    assert "Synthesizing samples" in words(at)
+    assert client.models.wait(empty).state == "draft"
+    assert made(client, empty)
+
+
+def test_a_rejected_text_that_is_good_all_the_same_becomes_a_sample_of_the_person(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    letters = {
+        "Thank you so much. I will not forget it. It is lovely to hear from you.": 1.0,
+        "The office is shut. It does not open until 8. Do not call again.": 0.0,
+    }
+    client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=at) for text, at in letters.items()])
+    client.samples.synthesize(empty, synth_type="diversify", effort="low")
+    assert client.models.wait(empty).state == "draft"
+    rejected = client.samples.rejected(empty)
+    at = workbench.open("samples", model=empty)
+    grid = next(each for each in at.dataframe if "Rejected because" in each.value)
+    assert list(grid.value["Text"]) == [each.text for each in rejected]
+    assert at.button(key="samples.rejects.add").disabled
+    at.session_state[f"samples.rejects:{len(rejected)}"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
+    at.run()
+    at.button(key="samples.rejects.add").click().run()
+    added = next(each for each in client.samples.list(empty) if each.text == rejected[1].text)
+    assert (added.provenance, added.quality) == ("authored", rejected[1].quality)
+    grid = next(each for each in at.dataframe if "Rejected because" in each.value)
+    assert rejected[1].text not in list(grid.value["Text"])
+    at.button(key="samples.undo_button").click().run()
+    assert rejected[1].text not in [each.text for each in client.samples.list(empty)]
 
 
 def test_texts_can_only_be_varied_when_there_are_some(workbench: Workbench, empty: str, draft: str) -> None:

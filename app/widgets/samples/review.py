@@ -13,22 +13,11 @@ from traitbench.app.samples.unsaved import keep
 from traitbench.app.shell import session
 from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import pole_sign
+from traitbench.app.widgets.samples.rejects import draw_counts, draw_rejects
 from traitbench.app.widgets.samples.table import delete_later, keep_after_all, redraw, waiting
-from traitbench.contract.models import LastOperation, Model
+from traitbench.contract.models import Model
 from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.traits import Trait
-
-REASONS = {
-    "invalid": "not in the form asked for",
-    "copy": "copies",
-    "near_duplicate": "nearly the same as another text",
-    "wrong_side": "on the wrong side",
-    "strayed": "too far from the text they vary",
-    "repetitive": "begin like many others",
-    "form": "marks that only one pole has",
-    "length": "too long or too short for their pole",
-}
-"""What the exam rejects, in words for a person."""
 
 _STATE, _DRAFT = "samples.review", "samples.review.text"
 
@@ -58,8 +47,11 @@ def draw_review(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
             else:
                 st.markdown(f":material/check_circle: **You read all {len(made):,} synthesized samples.**")
             _draw_undo(model, samples, state)
-        with right:
-            _draw_rejects(last)
+        outcome = last.progress.synthesis if last.progress else None
+        if outcome is not None:
+            with right:
+                draw_counts(outcome)
+        draw_rejects(model, traits, samples, last)
 
 
 def _draw_text(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], sample: Sample, at: str) -> None:
@@ -113,16 +105,6 @@ def _draw_undo(model: Model, samples: Sequence[Sample], state: _Review) -> None:
             on_click=_undo,
             args=(model, samples),
         )
-
-
-def _draw_rejects(last: LastOperation) -> None:
-    outcome = last.progress.synthesis if last.progress else None
-    if outcome is None:
-        return
-    tokens = f", {outcome.tokens:,} tokens" if outcome.tokens else ""
-    st.markdown(f"**{outcome.added:,} accepted**, {sum(outcome.rejected.values()):,} rejected{tokens}")
-    for reason, number in sorted(outcome.rejected.items(), key=lambda each: -each[1]):
-        st.caption(f"{number:,} {REASONS.get(reason, plain(reason))}")
 
 
 def _place(sample: Sample, trait: Trait | None) -> str:
