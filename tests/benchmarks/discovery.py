@@ -123,7 +123,7 @@ def methods(pool: Pool, ours: Sequence[DiscoveredTrait]) -> Mapping[str, list[fl
     }
 
 
-# ---- stability -------------------------------------------------------------------------------------------------------
+# ---- stability: in a half, and in a pool that was drawn with another seed --------------------------------------------
 
 
 def found_again(pool: Pool, ours: Sequence[DiscoveredTrait]) -> list[float]:
@@ -161,14 +161,20 @@ def seconds(folder: Path, sizes: Sequence[int]) -> Iterator[tuple[int, str, floa
 def measure(folder: Path, *, sets: Sequence[str], seeds: int, sizes: Sequence[int], show: Path | None) -> Measured:
     """All tables."""
     by_pool: dict[str, Mapping[str, list[float]]] = {}
-    again: dict[bool, list[float]] = {False: [], True: []}
+    again: dict[str, list[float]] = {}
+    of_set: dict[str, list[Sequence[DiscoveredTrait]]] = {}
     shown: list[str] = []
     with threadpool_limits(limits=1):
         every = list(pools(folder, sets=sets, seeds=seeds))
         for pool in every:
             ours = found(pool)
             by_pool[pool.name] = methods(pool, ours)
-            again[pool.mixed] += found_again(pool, ours)
+            kind = "mixed" if pool.mixed else "one domain"
+            again.setdefault(f"{kind}, one half", []).extend(found_again(pool, ours))
+            same = of_set.setdefault(pool.name.rpartition(", ")[0], [])
+            for others in same:
+                again.setdefault(f"{kind}, another seed", []).extend(_matches(pool, ours, others) if ours else [])
+            same.append(ours)
             if show and pool.name.endswith(", 0") and len(shown) < _POOLS_SHOWN:
                 shown.append(_page(pool, found(pool, "high")))
         times = list(seconds(folder, sizes))
@@ -187,8 +193,8 @@ def measure(folder: Path, *, sets: Sequence[str], seeds: int, sizes: Sequence[in
         for pool, figures in by_pool.items()
     ]
     stable = [
-        ["mixed" if mixed else "one domain", f"{mean(own):.2f}", f"{mean(each >= _SAME for each in own):.0%}"]
-        for mixed, own in again.items()
+        [name, f"{mean(own):.2f}", f"{mean(each >= _SAME for each in own):.0%}"]
+        for name, own in sorted(again.items())
         if own
     ]
     return Measured(
@@ -199,7 +205,11 @@ def measure(folder: Path, *, sets: Sequence[str], seeds: int, sizes: Sequence[in
                 summary,
             ),
             Table("Recovery by pool, best of 3/5/8", ["pool", *names], rows),
-            Table("Axes found again in half of the texts", ["pools", "mean |r|", f"|r| >= {_SAME}"], stable),
+            Table(
+                "Axes found again in half of the texts, and in other texts of the set",
+                ["pools, texts", "mean |r|", f"|r| >= {_SAME}"],
+                stable,
+            ),
             Table(
                 "Seconds of the search, one thread",
                 ["texts", "effort", "seconds"],
