@@ -187,7 +187,7 @@ with start:
         type="primary",
         icon=":material/model_training:",
         disabled=bool(missing_poles or why_not),
-        help="Every trait needs a sample at each pole." if missing_poles else None,
+        help="The list above says what is missing." if missing_poles else None,
         key="train.start",
     ):
         with attempt() as starting:

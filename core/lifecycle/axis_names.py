@@ -43,6 +43,8 @@ def named(
     notes = [f"{len(names) - without} of {len(names)} names are by {asked.model}."]
     if without:
         notes.append("It gave no name that can be used for the others: they have words of the texts.")
+    if without == len(names):
+        notes = [f"{asked.model} gave no name that can be used. The names are words of the texts."]
     traits = [
         each if name is None else replace(each, **name.model_dump()) for each, name in zip(found, names, strict=True)
     ]

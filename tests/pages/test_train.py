@@ -11,6 +11,7 @@ from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
+from traitbench.sample_data import demo_models
 from traitbench.scoring.search import EFFORTS
 
 
@@ -30,6 +31,19 @@ def test_an_empty_pole_is_named_and_nothing_can_start(workbench: Workbench, clie
     at = workbench.open("train", model=handle)
     assert "Warmth needs at least one sample that is *cold*." in words(at)
     assert "Add samples" in links(at)
+    assert at.button(key="train.start").disabled
+
+
+def test_suggestions_without_samples_cannot_be_trained_and_it_says_what_comes_first(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.heap"
+    client.models.create(handle)
+    headlines = next(model for model in demo_models() if model.handle == "demo.headlines")
+    client.traits.discover(handle, effort="low", texts=[str(each["text"]) for each in headlines.samples[:100]])
+    assert client.models.wait(handle).traits
+    at = workbench.open("train", model=handle)
+    assert "The model has no samples." in words(at)
     assert at.button(key="train.start").disabled
 
 

@@ -43,6 +43,11 @@ FOLDS = ("figures", "search", "change", "refit")
 
 def missing(traits: Sequence[Trait]) -> list[str]:
     """What prevents training, one sentence per trait, in markdown."""
+    if traits and not any(trait.sample_count for trait in traits) and all(each.kind == "intrinsic" for each in traits):
+        return [
+            "The model has no samples. A discovered trait takes its scale from them: make a suggestion your own on"
+            " Traits, or label some texts."
+        ]
     return [sentence for trait in traits if trait.kind == "extrinsic" and (sentence := _missing(trait))]
 
 
