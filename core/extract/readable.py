@@ -1,7 +1,8 @@
 """Read HTML from standard input and write its readable text to standard output; runs as a process of its own.
 
-Pages may be hostile: some take minutes or gigabytes to read. So the kernel limits the process from inside, and its
-parent can kill it, which also removes every trace of the text. It imports none of our modules and opens no connection.
+The argument is the number of processor seconds that it may take. Pages may be hostile: some take minutes or gigabytes
+to read. So the kernel limits the process from inside, and its parent can kill it, which also removes every trace of the
+text. It imports none of our modules and opens no connection.
 """
 
 import re
@@ -11,7 +12,6 @@ from contextlib import suppress
 
 import trafilatura
 
-_MOST_CPU_SECONDS = 30  # only for a process whose parent is gone: the parent's limit is much lower
 _MOST_BYTES = 1024 * 1024 * 1024
 
 # A line of a list or table stays with the one above; every other line is a paragraph.
@@ -20,7 +20,7 @@ _PARAGRAPH_END = re.compile(r"\n+(?!- |\|)")
 
 def main() -> None:
     """Extract the text of standard input to standard output."""
-    _bound()
+    _bound(int(sys.argv[1]))
     text = readable(sys.stdin.buffer.read().decode("utf-8", "replace"))
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
 
@@ -35,9 +35,9 @@ def readable(html: str) -> str:
     )
 
 
-def _bound() -> None:
+def _bound(seconds: int) -> None:
     for limit, most in (
-        (resource.RLIMIT_CPU, _MOST_CPU_SECONDS),
+        (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_AS, _MOST_BYTES),
         (resource.RLIMIT_CORE, 0),
     ):

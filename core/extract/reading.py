@@ -1,10 +1,11 @@
 """Turn the bytes of a page into text: decode it, make it readable, cut it.
 
-HTML is read in a separate process that is killed after a timeout (`readable.py`). Starting it takes about 0.2 s, little
-compared with a fetch, and contains whatever a hostile page does to it. Plain text is used as it is.
+HTML is read in a separate process with a limit on its processor time (`readable.py`). Starting it takes about 0.2 s,
+little compared with a fetch, and contains whatever a hostile page does to it. Plain text is used as it is.
 """
 
 import codecs
+import math
 import re
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from traitbench.extract.fetch import Limits, Page
 from traitbench.extract.refusals import refusal
 
 _READER = Path(__file__).with_name("readable.py")
+_WAITS = 4
+"""How many times its processor seconds a reader may take on a busy machine."""
 
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _DECLARED = re.compile(rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*+=\s*+(?:[\"']\s*+)?([\w:.-]++)", re.IGNORECASE)
@@ -76,10 +79,15 @@ def _encoding(label: str | None) -> str | None:
 
 
 def _readable(html: str, seconds: float) -> str:
-    command = [sys.executable, "-I", str(_READER)]
+    command = [sys.executable, "-I", str(_READER), str(math.ceil(seconds))]
     try:
         reader = subprocess.run(
-            command, input=html.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=seconds, check=True
+            command,
+            input=html.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_WAITS * seconds,
+            check=True,
         )
     except subprocess.SubprocessError as error:
         raise refusal("no_text", max_seconds=seconds) from error

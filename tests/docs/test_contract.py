@@ -143,7 +143,7 @@ def test_the_limits_of_a_fetch() -> None:
         "Body": f"{CONTRACT_LIMITS.body_bytes:,} bytes",
         "Redirects": str(CONTRACT_LIMITS.redirects),
         "Ports": ", ".join(map(str, sorted(CONTRACT_LIMITS.ports))),
-        "Time to extract the text": f"{CONTRACT_LIMITS.reading_seconds:g} s",
+        "Processor time to extract the text": f"{CONTRACT_LIMITS.reading_seconds:g} s",
         "Text returned": f"{CONTRACT_LIMITS.content_bytes:,} bytes",
     }
 

@@ -19,8 +19,8 @@ from tests.nasty import FAMILIES
 from tests.patience import PATIENCE_S
 
 MEGABYTES_10 = 10 * 2**20 - 4_096
-MOST_PROCESSOR_SECONDS = 15
-"""The promise is 10 s on two processors, which is more; how long it takes on a busy machine says little."""
+MOST_PROCESSOR_SECONDS = 30
+"""The promise is 10 s on two processors; on a busy machine the same work takes up to twice as much."""
 
 WORST_HEALTH_SECONDS = 3.0
 """The promise is 0.2 s on a machine that does nothing else; without it, health took 15 s and more."""
