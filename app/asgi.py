@@ -56,12 +56,15 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
 
     from traitbench.app.local import handover
     from traitbench.app.serving import offline
+    from traitbench.app.serving.assets import Assets
 
     offline.block_lookups()
+    assets = Middleware(Assets)
     settings = settings or read_settings()
     openid = _openid(settings)
     if settings.api_url:
-        return _guarded(st.App(_MAIN, lifespan=_warmed, routes=_frame(), on_script_error=_crashed), settings, secret)
+        remote = st.App(_MAIN, lifespan=_warmed, routes=_frame(), middleware=[assets], on_script_error=_crashed)
+        return _guarded(remote, settings, secret)
     service = Embedded(settings)
 
     @asynccontextmanager
@@ -75,7 +78,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
                 handover.connect(None)
 
     first = Middleware(_ServiceFirst, service=service, below=("/v1/", f"{_AGENTS}/"))
-    pages = st.App(_MAIN, lifespan=lifespan, routes=_frame(), middleware=[first], on_script_error=_crashed)
+    pages = st.App(_MAIN, lifespan=lifespan, routes=_frame(), middleware=[first, assets], on_script_error=_crashed)
     return _guarded(pages, settings, secret, openid)
 
 

@@ -10,6 +10,7 @@ from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, version
 from traitbench.app.shell.text import is_address, plain
 from traitbench.app.widgets.common.confidence import draw_trained_before
+from traitbench.app.widgets.common.folded import folded, is_open
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.quality import discovered_note
@@ -68,7 +69,8 @@ if presenting() and model.state != "archived":
     present(model, client().traits.list(model.handle), versions, chosen if chosen in numbers else active)
     st.stop()
 
-heading("score", model, version=chosen if chosen in numbers else active, **link_texts())
+opened = {"numbers": "true"} if is_open("numbers") else {}
+heading("score", model, version=chosen if chosen in numbers else active, **link_texts(), **opened)
 
 if model.state == "archived":
     st.info("This model was archived and no longer scores. You can still read its traits, samples and versions.")
@@ -230,17 +232,18 @@ with below:
             draft = preview.explain_rehearsal(rehearsal, texts[at]) if rehearsal else None
             reasons = explained(model.handle, chosen, texts[at]) if draft is None else draft
             draw_reasons(reasons, cards[at], texts[at], traits, names, file_name=model.handle)
-    with st.expander("Numbers", icon=":material/table_chart:", key="score.numbers"):
-        if comparison:
-            draw_differences(comparison, names)
-            draw_change_numbers(comparison, names, key="score.change", file_name=f"{model.handle}-two-texts")
-            draw_text_pair(comparison)
-        draw_numbers(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
-        discovered_note(traits)
-        draw_text(cards[0])
-        if scorer is None:
-            st.markdown(f"Request `{cards[0].metadata.request_id}`")
-        elif numbers and comparison:
-            draw_official_pair(model.handle, chosen, (text, against), comparison)
-        elif numbers:
-            draw_official(model.handle, chosen, text, cards[0])
+    with folded("Numbers", icon=":material/table_chart:", key="numbers") as shown:
+        if shown:
+            if comparison:
+                draw_differences(comparison, names)
+                draw_change_numbers(comparison, names, key="score.change", file_name=f"{model.handle}-two-texts")
+                draw_text_pair(comparison)
+            draw_numbers(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
+            discovered_note(traits)
+            draw_text(cards[0])
+            if scorer is None:
+                st.markdown(f"Request `{cards[0].metadata.request_id}`")
+            elif numbers and comparison:
+                draw_official_pair(model.handle, chosen, (text, against), comparison)
+            elif numbers:
+                draw_official(model.handle, chosen, text, cards[0])

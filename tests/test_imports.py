@@ -169,6 +169,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "traitbench.app.asgi": {
         "traitbench.app",
+        "traitbench.app.serving.assets",
         "traitbench.app.serving.frame",
         "traitbench.app.access.oidc",
         "traitbench.app.access.sign_in",
@@ -227,7 +228,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "starlette",
     },
     "traitbench.app.serving.connections": {"httptools", "ulid", "uvicorn"},
-    "traitbench.app.serving.frame": {"streamlit", "starlette"},
+    "traitbench.app.serving.assets": {"streamlit", "starlette"},
+    "traitbench.app.serving.frame": {"traitbench.app.serving.assets", "starlette"},
     # 8: pages know the workbench, never the other way round
     "traitbench.pages": {"traitbench.app", "traitbench.app.administration.console", *OUTSIDE, "streamlit", "pandas"},
     "traitbench.sample_data": set(),

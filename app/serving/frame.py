@@ -1,25 +1,43 @@
 """The HTML page that every view of the workbench begins with: Streamlit's own, with our title, style and script.
 
 The files of `app/static` are read once. Their addresses name their content, so a browser may keep them.
+
+Streamlit would load the scripts of a table or a text field only when it draws the first one. Here the page names them,
+so that the browser loads them while the server draws. The scripts of charts are large, and few views begin with a
+chart: other views load them when they rest (`shell.js`).
 """
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import streamlit
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-INDEX = Path(streamlit.__file__).with_name("static") / "index.html"
+from traitbench.app.serving.assets import FOLDER, FOREVER, scripts
+
+INDEX = FOLDER / "index.html"
 
 _STATIC = Path(__file__).resolve().parents[1] / "static"
 _SHELL = {"shell.js": "text/javascript", "shell.css": "text/css"}
-_FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 _FRESH = {"Cache-Control": "no-cache"}
-_CHARTS = "PlotlyChart.*.js"
+_CHART = "PlotlyChart"
+
+EVERYWHERE = ("Selectbox", "BidiComponent", "Button", "ButtonGroup", "Html", "PageLink")
+"""Streamlit's components that most views begin with, by the names of their scripts."""
+
+FURTHER: Mapping[str, tuple[str, ...]] = {
+    "": ("MenuButton", "TextInput"),
+    "batch": ("FileUploader", "Multiselect", "Radio", "TextArea"),
+    "label": ("FileUploader",),
+    "model": ("DownloadButton",),
+    "samples": ("DataFrame", "TextInput"),
+    "score": ("Checkbox", "TextArea"),
+    "versions": ("DataFrame",),
+}
+"""What else a view begins with, by the path of its page."""
 
 _TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)
 _AGENTS = re.compile(r"<!--(?:(?!-->).)*?-->\s*<link rel=\"service-desc\".*?/>", re.DOTALL)
@@ -29,34 +47,37 @@ _NEEDS_SCRIPT = "<noscript><p>Traitbench needs JavaScript in the browser. Progra
 
 def routes(pages: Iterable[str]) -> list[Route]:
     """Return the routes of the HTML page, one for each of the paths in `pages`, and of what it loads from us."""
-    html = _html()
+    html = {f"/{path}": _html(path) for path in pages}
     files = {name: (_STATIC / name).read_bytes() for name in _SHELL}
 
     # A response of its own for each request: what compresses it changes its headers.
-    async def index(_request: Request) -> Response:
-        return HTMLResponse(html, headers=_FRESH)
+    async def index(request: Request) -> Response:
+        return HTMLResponse(html[request.url.path], headers=_FRESH)
 
     async def file(request: Request) -> Response:
         name = request.url.path.rpartition("/")[2]
-        return Response(files[name], media_type=_SHELL[name], headers=_FOREVER)
+        return Response(files[name], media_type=_SHELL[name], headers=FOREVER)
 
-    return [
-        *(Route(f"/{path}", index) for path in dict.fromkeys(pages)),
-        *(Route(f"/{name}", file) for name in _SHELL),
-    ]
+    return [*(Route(path, index) for path in html), *(Route(f"/{name}", file) for name in _SHELL)]
 
 
-def _html() -> str:
-    """Return Streamlit's page with our parts. The charts' code is large, so the browser loads it meanwhile."""
+def _html(path: str) -> str:
+    """Return Streamlit's page with our parts, for the view at a path."""
     html = INDEX.read_text("utf-8")
     html = _TITLE.sub("<title>Traitbench</title>", html)
     html = _WITHOUT_SCRIPT.sub(_NEEDS_SCRIPT, _AGENTS.sub("", html))
-    ours = f'<script src="{_address("shell.js")}"></script>\n<link rel="stylesheet" href="{_address("shell.css")}">\n'
-    ahead = "".join(
-        f'<link rel="modulepreload" crossorigin href="./static/js/{each.name}">\n'
-        for each in INDEX.parent.glob(f"static/js/{_CHARTS}")
+    charts = next((FOLDER / "static/js").glob(f"{_CHART}.*.js")).name
+    ours = (
+        f'<script src="{_address("shell.js")}" data-charts="./static/js/{charts}"></script>\n'
+        f'<link rel="stylesheet" href="{_address("shell.css")}">\n'
     )
-    return html.replace("<title>", f"{ours}<title>", 1).replace("</head>", f"{ahead}</head>", 1)
+    components = (*EVERYWHERE, *FURTHER.get(path, ()))
+    ahead = sorted(name for name in frozenset().union(*map(scripts, components)) if f"/{name}" not in html)
+    return html.replace("<title>", f"{ours}<title>", 1).replace("</head>", "".join(map(_preload, ahead)) + "</head>", 1)
+
+
+def _preload(name: str) -> str:
+    return f'<link rel="modulepreload" crossorigin href="./static/js/{name}">\n'
 
 
 def _address(name: str) -> str:

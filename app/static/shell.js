@@ -127,12 +127,30 @@
     }
   }
 
+  // ---- the code of charts ----------------------------------------------------------------------------------------
+  // It is large, so the browser fetches it only when the first view has been complete for a while.
+  const LATER = 2000
+  let charts = document.currentScript.dataset.charts
+  const fetchLater = (href) => {
+    const link = document.createElement('link')
+    document.head.append(Object.assign(link, { rel: 'prefetch', as: 'script', crossOrigin: '', href }))
+  }
+  const watchDrawing = (app) => {
+    if (charts && wasConnected && app.dataset.testScriptState === 'notRunning') {
+      setTimeout(fetchLater, LATER, charts)
+      charts = ''
+    }
+  }
+
   // ---- watching the page -----------------------------------------------------------------------------------------
   let due = false
   const look = () => {
     due = false
     const app = document.querySelector('[data-testid=stApp]')
-    if (app) watchConnection(app)
+    if (app) {
+      watchConnection(app)
+      watchDrawing(app)
+    }
     mendMenu()
     nameAction()
     for (const dialog of document.querySelectorAll('[role=dialog]')) {
@@ -153,7 +171,7 @@
       subtree: true,
       childList: true,
       attributes: true,
-      attributeFilter: ['data-test-connection-state'],
+      attributeFilter: ['data-test-connection-state', 'data-test-script-state'],
     })
     soon()
   })

@@ -24,7 +24,7 @@ def test_without_a_text_it_says_what_to_do(workbench: Workbench, trained: Traine
 
 
 def test_a_typed_text_is_scored_at_once_and_as_the_service_does(workbench: Workbench, trained: Trained) -> None:
-    at = typed(workbench.open("score", model=trained.handle), KIND)
+    at = typed(workbench.open("score", model=trained.handle, numbers="true"), KIND)
     card = trained.client.scores.score(trained.handle, KIND)
     assert at.metric[0].value == str(card.composite)
     assert "Preview with v1" in words(at)
@@ -35,13 +35,13 @@ def test_a_typed_text_is_scored_at_once_and_as_the_service_does(workbench: Workb
 
 
 def test_another_text_gives_another_card(workbench: Workbench, trained: Trained) -> None:
-    at = typed(workbench.open("score", model=trained.handle), KIND)
+    at = typed(workbench.open("score", model=trained.handle, numbers="true"), KIND)
     kind = int(at.metric[0].value)
     assert int(typed(at, UNKIND).metric[0].value) < kind
 
 
 def test_the_service_is_asked_on_request_and_names_the_request(workbench: Workbench, trained: Trained) -> None:
-    at = typed(workbench.open("score", model=trained.handle), KIND)
+    at = typed(workbench.open("score", model=trained.handle, numbers="true"), KIND)
     assert "req_" not in words(at)
     at.button(key="score.ask").click().run()
     assert "Request `req_" in words(at)
@@ -67,7 +67,7 @@ def test_a_long_text_stays_out_of_the_link_and_the_page_says_so(workbench: Workb
 
 
 def test_two_texts_show_the_change_per_trait(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("score", model=trained.handle, text=UNKIND)
+    at = workbench.open("score", model=trained.handle, numbers="true", text=UNKIND)
     at.toggle(key="score.compare").set_value(True).run()
     at.text_area(key="score.against").set_value(KIND).run()
     a, b = (trained.client.scores.score(trained.handle, text).scores["warmth"] for text in (UNKIND, KIND))
@@ -81,7 +81,7 @@ def test_two_texts_show_the_change_per_trait(workbench: Workbench, trained: Trai
 
 
 def test_a_difference_that_is_noise_is_not_called_higher(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("score", model=trained.handle, text=UNKIND, against=UNKIND + "!")
+    at = workbench.open("score", model=trained.handle, numbers="true", text=UNKIND, against=UNKIND + "!")
     assert trained.client.scores.compare(trained.handle, UNKIND, UNKIND + "!").certain is False
     assert "- No sure difference: **Warmth**." in words(at)
     assert "higher" not in words(at)
@@ -89,7 +89,7 @@ def test_a_difference_that_is_noise_is_not_called_higher(workbench: Workbench, t
 
 
 def test_two_texts_are_compared_by_the_service_on_request(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("score", model=trained.handle, text=UNKIND, against=KIND)
+    at = workbench.open("score", model=trained.handle, numbers="true", text=UNKIND, against=KIND)
     a, b = (trained.client.scores.score(trained.handle, text).composite for text in (UNKIND, KIND))
     assert "req_" not in words(at)
     at.button(key="score.ask_pair").click().run()
@@ -105,7 +105,7 @@ def test_with_a_scoring_key_the_service_compares(
     monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained
 ) -> None:
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained",)))
-    at = scorer.open("score", model=trained.handle, text=UNKIND, against=KIND)
+    at = scorer.open("score", model=trained.handle, numbers="true", text=UNKIND, against=KIND)
     assert "Scored by the service with v1" in words(at)
     assert at.metric[0].value.startswith(str(trained.client.scores.score(trained.handle, UNKIND).composite))
     assert "- The second text is higher (sure): **Warmth**." in words(at)
@@ -124,8 +124,14 @@ def test_an_address_is_not_scored_as_a_text_and_stays_when_it_cannot_be_read(
 
 
 def test_the_figures_are_a_table(workbench: Workbench, trained: Trained) -> None:
-    at = typed(workbench.open("score", model=trained.handle), KIND)
+    at = typed(workbench.open("score", model=trained.handle, numbers="true"), KIND)
     assert at.dataframe[0].value["Trait"].tolist() == ["Warmth"]
+
+
+def test_the_figures_are_drawn_only_when_somebody_opens_them(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle, text=KIND)
+    assert (len(at.dataframe), len(at.code), len(at.metric)) == (0, 0, 0), "their code is a fourth of all"
+    assert copied_link(workbench.open("score", model=trained.handle, numbers="true"))["numbers"] == "true"
 
 
 def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench, namespace: str) -> None:
@@ -136,7 +142,7 @@ def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench
     client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in poles])
     client.models.train(handle)
     client.models.wait(handle)
-    at = workbench.open("score", model=handle, text=KIND)
+    at = workbench.open("score", model=handle, numbers="true", text=KIND)
     assert at.metric[0].value.startswith("≈")
     assert "is uncertain. There are too few samples to be sure: add some that are like this text." in words(at)
     ((row,),) = bars(at)
@@ -144,12 +150,12 @@ def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench
 
 
 def test_where_the_dots_are_explained_it_says_what_they_promise(workbench: Workbench, trained: Trained) -> None:
-    at = typed(workbench.open("score", model=trained.handle), KIND)
+    at = typed(workbench.open("score", model=trained.handle, numbers="true"), KIND)
     assert f"●●● high · ●●○ moderate · ●○○ low confidence. {PROMISE}" in words(at)
 
 
 def test_a_text_that_is_unlike_the_samples_is_said_to_be_so_once(workbench: Workbench, trained: Trained) -> None:
-    at = typed(workbench.open("score", model=trained.handle), GIBBERISH)
+    at = typed(workbench.open("score", model=trained.handle, numbers="true"), GIBBERISH)
     assert [warning.value for warning in at.warning] == [REASONS["unlike_samples"].sentence]
     assert not bars(at)[0][0]["note"], "once is enough"
     assert at.dataframe[0].value["Why not high"].tolist() == ["unlike the samples"]
@@ -186,7 +192,7 @@ def test_a_chosen_version_scores(workbench: Workbench, service: Service, client:
     client.models.train(handle)
     client.models.wait(handle)
     add_version(service.context, handle, client)
-    at = workbench.open("score", model=handle, text=UNKIND)
+    at = workbench.open("score", model=handle, numbers="true", text=UNKIND)
     for version in ("v1", "v2"):
         at.selectbox(key="version").set_value(version).run()
         assert f"Preview with {version}" in words(at)
@@ -198,7 +204,7 @@ def test_before_the_first_training_it_says_what_a_training_would(
 ) -> None:
     handle = f"{namespace}.tone"
     make_draft(client, handle)
-    at = workbench.open("score", model=handle, text=KIND)
+    at = workbench.open("score", model=handle, numbers="true", text=KIND)
     assert "**Rehearsal from 20 samples.**" in words(at)
     result = at.metric[0].value
     assert REASONS["unlike_samples"].sentence in words(typed(at, GIBBERISH))
@@ -234,7 +240,7 @@ def test_with_a_scoring_key_the_service_scores(
     monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained
 ) -> None:
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained",)))
-    at = typed(scorer.open("score", model=trained.handle), KIND)
+    at = typed(scorer.open("score", model=trained.handle, numbers="true"), KIND)
     assert "Scored by the service with v1" in words(at)
     assert "Request `req_" in words(at)
     assert at.metric[0].value == str(trained.client.scores.score(trained.handle, KIND).composite)

@@ -1,4 +1,6 @@
-"""The page that every view begins with is the same at every request, compressed or not."""
+"""The page that every view begins with: the same at every request, and the scripts that the browser loads at once."""
+
+import re
 
 import anyio
 import httpx
@@ -8,6 +10,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from traitbench.app.serving import frame
+from traitbench.app.serving.assets import FOLDER
 
 
 @pytest.mark.parametrize("path", ["/", "/train", "/shell.js", "/shell.css"])
@@ -25,3 +28,31 @@ def test_a_compressed_response_leaves_the_next_ones_as_they_were(path: str) -> N
         (answer.headers.get("Content-Encoding"), len(answer.headers.get_list("Content-Length"))) for answer in answers
     ]
     assert sent == [("gzip", 1), (None, 1), ("gzip", 1)]
+
+
+def scripts_of(path: str) -> list[str]:
+    """The names of all scripts that the page at a path asks for, in order."""
+    app = Starlette(routes=frame.routes([path]))
+
+    async def ask() -> str:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+            return (await client.get(f"/{path}")).text
+
+    return re.findall(r"(?:src|href)=\"\./static/js/([^\"]+)\"", anyio.run(ask))
+
+
+@pytest.mark.parametrize("path", ["", *frame.FURTHER])
+def test_a_view_loads_the_scripts_of_its_components_while_the_server_draws(path: str) -> None:
+    asked = scripts_of(path)
+    assert len(asked) == len(set(asked))
+    for component in (*frame.EVERYWHERE, *frame.FURTHER.get(path, ())):
+        own = [name for name in asked if name.startswith(f"{component}.")]
+        assert len(own) == 1, f"Streamlit has no script {component} any more"
+        content = (FOLDER / "static/js" / own[0]).read_text("utf-8")
+        needed = set(re.findall(r"(?:from|import)\"\./([^\"]+)\"", content))
+        assert needed
+        assert needed <= set(asked), "one that is missing would be loaded only after this one has arrived"
+
+
+def test_no_view_waits_for_the_code_of_charts() -> None:
+    assert not [name for name in scripts_of("score") if name.startswith("PlotlyChart.")]
