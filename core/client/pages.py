@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from typing import Any, Generic, TypeVar
 
 from traitbench import frames, notebook
-from traitbench.contract.page import Page
+from traitbench.contract.page import Page, SamplePage
 from traitbench.contract.unreadable import Unreadable
 
 Item = TypeVar("Item")
@@ -26,6 +26,11 @@ class _Listing(Generic[Item]):
     def next_cursor(self) -> str | None:
         """The cursor of the next page; None at the end."""
         return self._page.next_cursor
+
+    @property
+    def count(self) -> int | None:
+        """The number of items on all pages; None unless the listing of samples was asked for it."""
+        return self._page.count if isinstance(self._page, SamplePage) else None
 
     @property
     def unreadable(self) -> list[Unreadable]:

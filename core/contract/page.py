@@ -4,7 +4,7 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field
 
-from traitbench.contract.fields import Returned, schema
+from traitbench.contract.fields import Count, Returned, schema
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.unreadable import Unreadable
@@ -33,7 +33,12 @@ class ModelPage(Page[Model]):
 
 
 class SamplePage(Page[Sample]):
-    """Samples, sorted by id."""
+    """Samples, sorted by id.
+
+    `count` is the number of all samples that pass the filters; absent unless it was asked for.
+    """
+
+    count: Count | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class VersionPage(Page[Version]):

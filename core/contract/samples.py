@@ -18,9 +18,14 @@ NOT_HELD_OUT = "only a held-out sample can be must_pass; set held_out too"
 MOST_REJECTED = 100
 """Rejected texts of a synthesis that can be read."""
 
-Provenance = Literal["authored", "synthesized", "score_feedback"]
 RejectReason = Literal["invalid", "copy", "near_duplicate", "wrong_side", "strayed", "repetitive", "form", "length"]
 """Why the exam rejects a text (`traitbench.scoring.exam`)."""
+LONGEST_SEARCH = 200
+"""Characters of a search in texts."""
+
+Provenance = Literal["authored", "synthesized", "score_feedback"]
+Pole = Literal["positive", "negative", "between"]
+"""The pole that a label is nearer to; `between` is a quality of exactly 0.5."""
 
 
 def text_hash(text: str) -> str:

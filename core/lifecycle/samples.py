@@ -13,6 +13,8 @@ from traitbench.contract.page import LARGEST_SAMPLE_PAGE, SamplePage
 from traitbench.contract.samples import (
     MOST_SAMPLES,
     NOT_HELD_OUT,
+    Pole,
+    Provenance,
     SampleIds,
     SampleInput,
     SamplesCreate,
@@ -103,24 +105,36 @@ def list_samples(
     limit: int = 100,
     cursor: str | None = None,
     pending: bool | None = None,
+    provenance: Provenance | None = None,
+    pole: Pole | None = None,
+    text: str | None = None,
+    newest_first: bool = False,
+    offset: int = 0,
+    count: bool = False,
 ) -> SamplePage:
     """One page of the samples of a model or, if `trait` is given, of that trait.
 
     `held_out` leaves only the test samples, or only the others. `pending` selects feedback that waits, or everything
-    else.
+    else. `text` has words that a sample's text must contain. `count` also counts all samples that pass the filters.
     """
     name = str(access.permit(context, caller, "samples.list", handle))
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, name), name)
         rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
         trait_id = None if trait is None else access.trait_of(connection, model, trait).id
-        chosen = {"held_out": held_out, "pending": pending}
+        words = tuple((text or "").split())
+        chosen = {"held_out": held_out, "pending": pending, "provenance": provenance, "pole": pole}
+        named = {**chosen, "words": words or None, "newest_first": newest_first or None}
         listing = f"samples {model.id} {trait_id}" + "".join(
-            f" {name}={flag}" for name, flag in chosen.items() if flag is not None
+            f" {name}={flag}" for name, flag in named.items() if flag is not None
         )
         after = read_number(listing, cursor)
-        rows = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id, **chosen)
-    return SamplePage(**paged(rows, listing, limit))
+        filters = samples.Filters(trait_id, words=words, **chosen)
+        rows = samples.page(
+            connection, model.id, filters, limit=limit + 1, after=after, newest_first=newest_first, offset=offset
+        )
+        counted = samples.count_of(connection, model.id, filters) if count else None
+    return SamplePage(**paged(rows, listing, limit), count=counted)
 
 
 def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -> SampleIds:

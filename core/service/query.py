@@ -13,9 +13,11 @@ from traitbench.contract.fields import Text
 from traitbench.contract.models import Effort, State
 from traitbench.contract.names import HANDLE
 from traitbench.contract.page import LARGEST_PAGE, LARGEST_SAMPLE_PAGE
+from traitbench.contract.samples import LONGEST_SEARCH, Pole, Provenance
 from traitbench.errors import InvalidParameter
 from traitbench.service import strict_json
 
+MOST_SKIPPED = 10_000_000
 _WHOLE = re.compile(r"(-?[0-9]{1,18})(\.0{1,18})?")
 _BOUNDS = ("ge", "le", "expected")
 _FLAGS = {"true": True, "false": False}
@@ -71,7 +73,27 @@ WithLanguageModel = Annotated[
     Query(description="`false`: the plan without the language model of the service."),
 ]
 OfTrait = Annotated[Text | None, Query(description="Only samples of this trait, by key or name.")]
-
+OfProvenance = Annotated[Provenance | None, Query(description="Only samples of this origin.")]
+OfPole = Annotated[
+    Pole | None, Query(description="Only samples that are labelled towards this pole; `between`: with quality 0.5.")
+]
+WithWords = Annotated[
+    Text | None,
+    Field(max_length=LONGEST_SEARCH),
+    Query(description="Only samples whose text contains all of these words or parts of words, in any case."),
+]
+NewestFirst = Annotated[
+    bool, BeforeValidator(_flag), Query(description="`true`: sorted by id, downwards. `false`: upwards.")
+]
+Offset = Annotated[
+    int,
+    Field(ge=0, le=MOST_SKIPPED),
+    BeforeValidator(_whole),
+    Query(description="How many samples to skip before the page, after the cursor."),
+]
+WithCount = Annotated[
+    bool, BeforeValidator(_flag), Query(description="`true`: count all samples that pass the filters, too.")
+]
 
 Pending = Annotated[
     bool | None,

@@ -43,10 +43,29 @@ def list_samples(
     limit: query.SampleLimit = 100,
     cursor: query.Cursor = None,
     pending: query.Pending = None,
+    provenance: query.OfProvenance = None,
+    pole: query.OfPole = None,
+    text: query.WithWords = None,
+    newest_first: query.NewestFirst = False,
+    offset: query.Offset = 0,
+    count: query.WithCount = False,
 ) -> SamplePage:
     """List samples, sorted by id."""
     return samples.list_samples(
-        call.context, call.caller, handle, trait=trait, held_out=held_out, pending=pending, limit=limit, cursor=cursor
+        call.context,
+        call.caller,
+        handle,
+        trait=trait,
+        held_out=held_out,
+        pending=pending,
+        provenance=provenance,
+        pole=pole,
+        text=text,
+        newest_first=newest_first,
+        offset=offset,
+        count=count,
+        limit=limit,
+        cursor=cursor,
     )
 
 

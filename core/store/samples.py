@@ -1,6 +1,7 @@
 """Queries on samples, the labelled texts of a model."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select, update
 from sqlalchemy import insert as insert_into
 
-from traitbench.contract.samples import Sample
+from traitbench.contract.samples import Pole, Provenance, Sample
 from traitbench.store import tables
 from traitbench.store.rows import ListingRows, read_listing
 
@@ -31,6 +32,18 @@ class Label:
     held_out: bool
     must_pass: bool
     trait: str
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which samples of a model a listing has; None and no words leave all. The text must contain all `words`."""
+
+    trait_id: int | None = None
+    held_out: bool | None = None
+    pending: bool | None = None
+    provenance: Provenance | None = None
+    pole: Pole | None = None
+    words: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -149,28 +162,21 @@ def change(connection: Connection, model_id: int, sample_ids: Sequence[int], fie
 def page(
     connection: Connection,
     model_id: int,
+    filters: Filters,
     *,
     limit: int,
     after: int | None,
-    trait_id: int | None,
-    held_out: bool | None = None,
-    pending: bool | None = None,
+    newest_first: bool = False,
+    offset: int = 0,
 ) -> ListingRows[Sample]:
-    """The samples after an id.
-
-    Those of one trait if `trait_id` is given, test samples or others if `held_out` is, and those that wait or do not if
-    `pending` is.
-    """
-    owner = _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
+    """The samples after an id that pass the filters; with `newest_first`, those before it."""
     shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
-    statement = shown.where(owner).order_by(_SAMPLES.id).limit(limit)
-    if pending is not None:
-        # This form has the index on pending samples in SQLite, too.
-        statement = statement.where(_SAMPLES.pending if pending else ~_SAMPLES.pending)
+    order = _SAMPLES.id.desc() if newest_first else _SAMPLES.id
+    statement = shown.where(*_passing(connection, model_id, filters)).order_by(order).limit(limit)
+    if offset:
+        statement = statement.offset(offset)
     if after is not None:
-        statement = statement.where(_SAMPLES.id > after)
-    if held_out is not None:
-        statement = statement.where(_SAMPLES.held_out == held_out)
+        statement = statement.where(_SAMPLES.id < after if newest_first else _SAMPLES.id > after)
     return read_listing(
         connection,
         statement,
@@ -180,6 +186,42 @@ def page(
         one=lambda sample_id: _sample(connection.execute(shown.where(_SAMPLES.id == sample_id)).one()),
         place=lambda sample: sample.id,
     )
+
+
+def count_of(connection: Connection, model_id: int, filters: Filters) -> int:
+    """How many samples of a model pass the filters."""
+    statement = select(func.count()).select_from(tables.samples).where(*_passing(connection, model_id, filters))
+    return connection.execute(statement).scalar_one()
+
+
+def _passing(connection: Connection, model_id: int, filters: Filters) -> Iterator[ColumnElement[bool]]:
+    """The conditions of the filters."""
+    trait_id = filters.trait_id
+    yield _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
+    if filters.pending is not None:
+        # This form has the index on pending samples in SQLite, too.
+        yield _SAMPLES.pending if filters.pending else ~_SAMPLES.pending
+    if filters.held_out is not None:
+        yield _SAMPLES.held_out == filters.held_out
+    if filters.provenance is not None:
+        yield _SAMPLES.provenance == filters.provenance
+    if filters.pole is not None:
+        quality = _SAMPLES.quality
+        yield {"positive": quality > 0.5, "negative": quality < 0.5, "between": quality == 0.5}[filters.pole]
+    for word in filters.words:
+        yield _contains(connection, word)
+
+
+def _contains(connection: Connection, word: str) -> ColumnElement[bool]:
+    """Whether the text contains a word, in any case.
+
+    SQLite ignores the case of ASCII letters only, so other letters are looked for in both cases.
+    """
+    forms = [word] if word.isascii() else sorted({word, word.lower(), word.upper(), word.capitalize()})
+    escaped = [re.sub(r"([\\%_])", r"\\\1", form) for form in forms]
+    # SQLite's LIKE ignores case; with `lower`, as SQLAlchemy writes its `ilike`, it takes three times as long.
+    alike = _SAMPLES.text.like if connection.dialect.name == "sqlite" else _SAMPLES.text.ilike
+    return or_(*(alike(f"%{form}%", escape="\\") for form in escaped))
 
 
 def labels(connection: Connection, model_id: int) -> list[Label]:

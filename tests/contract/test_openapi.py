@@ -67,7 +67,9 @@ QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
     },
     "GET /v1/models/{handle}/samples": {
         "limit": (100, {"minimum": 1, "maximum": 500}),
-        **dict.fromkeys(("trait", "held_out", "cursor", "pending"), (None, {})),
+        "offset": (0, {"minimum": 0}),
+        **dict.fromkeys(("newest_first", "count"), (False, {"type": "boolean"})),
+        **dict.fromkeys(("trait", "held_out", "cursor", "pending", "provenance", "pole", "text"), (None, {})),
     },
     "GET /v1/models/{handle}/versions": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
     "GET /v1/models/{handle}/activations": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},

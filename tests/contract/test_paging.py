@@ -60,6 +60,56 @@ def test_samples_by_id(world: World) -> None:
     ]
 
 
+@pytest.fixture(scope="module")
+def labelled(world: World) -> str:
+    """A path to samples of all labels, with letters beyond ASCII and signs that a database could take for its own."""
+    texts = ("The Über-bread", "über 100%", "ÜBER_100", "a\\b", "Plain bread", "plain water")
+    qualities = (1, 0, 0.5, 1, 0, 0.8)
+    world.make("mine.words", key="authoring", samples=False)
+    sent = [{"trait": "tone", "text": text, "quality": at} for text, at in zip(texts, qualities, strict=True)]
+    world.call("POST", "/v1/models/mine.words/samples", json={"samples": sent})
+    return "/v1/models/mine.words/samples"
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ({"text": "BREAD"}, ["The Über-bread", "Plain bread"]),
+        ({"text": "bread plain"}, ["Plain bread"]),
+        ({"text": "Über"}, ["The Über-bread", "über 100%", "ÜBER_100"]),
+        ({"text": "über"}, ["The Über-bread", "über 100%", "ÜBER_100"]),
+        ({"text": "0%"}, ["über 100%"]),
+        ({"text": "r_1"}, ["ÜBER_100"]),
+        ({"text": "a\\b"}, ["a\\b"]),
+        ({"text": "absent"}, []),
+        ({"text": " "}, ["The Über-bread", "über 100%", "ÜBER_100", "a\\b", "Plain bread", "plain water"]),
+        ({"pole": "positive"}, ["The Über-bread", "a\\b", "plain water"]),
+        ({"pole": "negative", "text": "plain"}, ["Plain bread"]),
+        ({"pole": "between"}, ["ÜBER_100"]),
+        ({"provenance": "authored", "pole": "between"}, ["ÜBER_100"]),
+        ({"provenance": "synthesized"}, []),
+    ],
+)
+def test_samples_are_searched_and_counted(world: World, labelled: str, query: dict[str, str], texts: list[str]) -> None:
+    results = list(pages(world, labelled, limit=2, count="true", **query))
+    assert [sample["text"] for page in results for sample in page["items"]] == texts
+    assert {page["count"] for page in results} == {len(texts)}
+    newest = list(pages(world, labelled, limit=2, newest_first="true", **query))
+    assert [sample["text"] for page in newest for sample in page["items"]] == texts[::-1]
+    assert not [page for page in newest if "count" in page], "a count is made only for those who ask"
+
+
+def test_a_page_in_the_middle_is_reached_at_once(world: World, labelled: str) -> None:
+    listed = {"newest_first": "true", "limit": 2}
+    body = world.call("GET", labelled, params={**listed, "offset": 3}).body
+    assert [sample["text"] for sample in body["items"]] == ["ÜBER_100", "über 100%"]
+    after = world.call("GET", labelled, params={**listed, "cursor": body["next_cursor"]}).body
+    assert [sample["text"] for sample in after["items"]] == ["The Über-bread"]
+    other = world.call("GET", labelled, params={"limit": 2, "cursor": body["next_cursor"]})
+    assert other.body["error"]["code"] == "invalid_cursor", "a cursor belongs to one order"
+    assert world.call("GET", labelled, params={"offset": 6}).body["items"] == []
+
+
 def test_defaults_are_the_specifications(world: World) -> None:
     for path, limit in [
         ("/v1/models", 50),

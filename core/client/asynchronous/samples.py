@@ -18,6 +18,8 @@ from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
 from traitbench.contract.samples import (
     MOST_SAMPLES,
+    Pole,
+    Provenance,
     RejectedText,
     RejectedTexts,
     Sample,
@@ -64,17 +66,30 @@ class AsyncSamples:
         trait: str | None = None,
         held_out: bool | None = None,
         pending: bool | None = None,
+        provenance: Provenance | None = None,
+        pole: Pole | None = None,
+        text: str | None = None,
+        newest_first: bool = False,
+        offset: int = 0,
+        count: bool = False,
         limit: int = 100,
         cursor: str | None = None,
     ) -> AsyncPages[Sample]:
         """List the samples of the model, or of one of its traits, by id.
 
         `held_out=True` lists only the test samples, `held_out=False` only the samples to train with. `pending=True`
-        lists only feedback that the model has not learned yet, `pending=False` only the other samples.
+        lists only feedback that the model has not learned yet, `pending=False` only the other samples. `text` has words
+        that the texts must contain, in any case. `offset` skips samples at the beginning. With `count=True`, the
+        listing's `count` is the number of all samples that pass the filters.
         """
-        filters = {"trait": trait, "held_out": held_out, "pending": pending, "limit": limit}
+        filters = {"trait": trait, "held_out": held_out, "pending": pending, "provenance": provenance, "pole": pole}
+        wanted = {**filters, "text": text or None, "newest_first": newest_first or None, "limit": limit}
+        first = {"offset": offset or None, "count": count or None, "cursor": cursor}
         return await AsyncPages.begin(
-            lambda at: self._connection.get(_path(handle), SamplePage, params={**filters, "cursor": at}), cursor
+            lambda at: self._connection.get(
+                _path(handle), SamplePage, params=wanted | (first if at == cursor else {"cursor": at})
+            ),
+            cursor,
         )
 
     async def update(
