@@ -6,7 +6,7 @@ from traitbench.app.access.permission import why_read_only
 from traitbench.app.files.exporting import csv_file, jsonl_file
 from traitbench.app.samples.advice import EACH_POLE
 from traitbench.app.samples.sample_changes import remember, save
-from traitbench.app.samples.sample_list import all_samples, facts, unreadable_samples
+from traitbench.app.samples.sample_table import Filters, HeldSamples, ServedSamples, sample_table
 from traitbench.app.samples.unsaved import drop, unsaved
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
@@ -22,13 +22,14 @@ from traitbench.app.widgets.samples.held_out import draw_leaks, draw_set_aside
 from traitbench.app.widgets.samples.importing import VIEW, import_file
 from traitbench.app.widgets.samples.raters import compare_labels
 from traitbench.app.widgets.samples.review import draw_review
-from traitbench.app.widgets.samples.rows import ids_of, pick_rows
+from traitbench.app.widgets.samples.rows import ids_of, pick_rows, picks_rows
 from traitbench.app.widgets.samples.synthesis import delete_synthesized, draw_outcome, synthesize
-from traitbench.app.widgets.samples.table import edit_table, forget_changes, page_of, pages, redraw, show_table
+from traitbench.app.widgets.samples.table import edit_table, forget_changes, redraw, show_table
 from traitbench.app.widgets.samples.undo import draw_undo
 from traitbench.app.widgets.samples.unsaved import draw_brought, draw_conflicts, draw_overtaken, warn_before_leaving
 from traitbench.app.widgets.traits.frozen import editable
-from traitbench.contract.samples import Provenance, Sample
+from traitbench.contract.models import Model
+from traitbench.contract.samples import LONGEST_SEARCH, Pole, Provenance, Sample
 
 VIEWS = {
     "table": "Table",
@@ -44,15 +45,10 @@ ORIGINS: dict[Provenance, str] = {
     "synthesized": "Synthesized",
     "score_feedback": "Feedback",
 }
-POLES = ("positive", "in between", "negative")
+POLES: dict[str, Pole] = {"positive": "positive", "in between": "between", "negative": "negative"}
 USES = {"test": "Test samples", "training": "Training samples"}
-FOUND = "samples.found"
+OVERTAKEN = "samples.overtaken_in"
 COLUMNS = ("text", "trait", "quality", "held_out", "must_pass", "provenance", "source_url", "created_at")
-
-
-def side(sample: Sample) -> str:
-    """The pole of a sample, as the filter names it."""
-    return "positive" if sample.quality > 0.5 else "negative" if sample.quality < 0.5 else "in between"
 
 
 def row(sample: Sample) -> tuple[object, ...]:
@@ -69,41 +65,14 @@ def page_in_link(pages: int) -> int:
     return page
 
 
-def found(
-    samples: list[Sample],
-    text: str,
-    trait: str | None,
-    pole: str | None,
-    origin: str | None,
-    use: str | None,
-    rows: str,
-) -> list[Sample]:
-    """The samples that pass the filters; they are searched again only if the samples or the filters change."""
-    filters = (text, trait, pole, origin, use, rows)
-    held: tuple[list[Sample], tuple[str | None, ...], list[Sample]] | None = session.get(FOUND)
-    if held is not None and held[0] is samples and held[1] == filters:
-        return held[2]
-    words, ids = text.casefold().split(), ids_of(rows)
-    matching = (
-        samples
-        if not any(filters)
-        else [
-            sample
-            for sample in samples
-            if (trait is None or sample.trait == trait)
-            and (pole is None or side(sample) == pole)
-            and (origin is None or sample.provenance == origin)
-            and (use is None or sample.held_out == (use == "test"))
-            and (not ids or sample.id in ids)
-            and (not words or all(word in sample.text.casefold() for word in words))
-        ]
-    )
-    session.store(FOUND, (samples, filters, matching))
-    return matching
+def needs_all(model: Model) -> bool:
+    """Whether all samples must be read, however many: to find some by id, or edits whose samples someone changed."""
+    brought = model.forked_from is not None and len(unsaved(model.forked_from.handle)) > 0
+    return picks_rows() or brought or session.get(OVERTAKEN) == model.handle
 
 
 def filters(
-    samples: list[Sample], names: dict[str, str]
+    table: HeldSamples | ServedSamples, names: dict[str, str]
 ) -> tuple[str, str | None, str | None, Provenance | None, str | None, str]:
     """Draw the filters, which are part of the link, and return what is chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="samples.filters"):
@@ -114,6 +83,7 @@ def filters(
             type="search",
             icon=":material/search:",
             placeholder="Search in texts",
+            max_chars=LONGEST_SEARCH,
             live="300ms",
             width=300,
         )
@@ -129,7 +99,7 @@ def filters(
         )
         pole = st.selectbox(
             "Pole",
-            POLES,
+            list(POLES),
             index=None,
             key="pole",
             bind="query-params",
@@ -137,7 +107,7 @@ def filters(
             width=160,
         )
         origin = None
-        if not facts(samples).all_authored or session.on_screen("origin", ""):
+        if not table.all_authored or session.on_screen("origin", ""):
             origin = st.selectbox(
                 "Origin",
                 list(ORIGINS),
@@ -149,7 +119,7 @@ def filters(
                 width=160,
             )
         use = None
-        if facts(samples).tests or session.on_screen("use", ""):
+        if table.tests or session.on_screen("use", ""):
             use = st.selectbox(
                 "Use",
                 list(USES),
@@ -187,16 +157,16 @@ if model.handle.split(".")[0] not in namespaces():
     st.caption("Only owners of the model's namespace can see its samples.")
     st.stop()
 
-samples = all_samples(model.handle, traits)
-draw_unreadable(unreadable_samples(), "sample", key="samples.unreadable")
+table = sample_table(model.handle, traits, whole=needs_all(model))
+damaged = st.container()
 names = {trait.key: trait.name for trait in traits}
 
 draw_waiting_feedback(model, traits, may_change=model.state != "archived" and not why_read_only(model))
-if can_edit:
-    draw_brought(model, samples)
-    draw_conflicts(model, samples)
-else:
+if not can_edit:
     draw_overtaken(model)
+elif isinstance(table, HeldSamples):
+    draw_brought(model, table.samples)
+    draw_conflicts(model, table.samples)
 
 # ---- which view ------------------------------------------------------------------------------------------------------
 
@@ -204,7 +174,7 @@ if can_edit and (goal := session.get(VIEW)):
     session.put({"task": goal})
     session.store(VIEW, None)
 view = "table"
-if can_edit or samples:
+if can_edit or table.total:
     view = st.segmented_control(
         "View",
         list(VIEWS) if can_edit else list(READING),
@@ -217,6 +187,9 @@ if can_edit or samples:
     )
 
 if view != "table":
+    samples = table.every()
+    with damaged:
+        draw_unreadable(table.unreadable(), "sample", key="samples.unreadable")
     if view == "add":
         restore_place(traits)
     with top:
@@ -233,16 +206,22 @@ if view != "table":
         import_file(model, traits, samples)
     st.stop()
 
+synthesized = table.synthesized() if can_edit else ()
 if can_edit:
-    draw_outcome(model, samples)
-    draw_review(model, traits, samples)
+    draw_outcome(model, len(synthesized))
+    draw_review(model, traits, synthesized)
 
 # ---- the table: filters are part of the URL, edits wait until they are saved -----------------------------------------
 
-text, trait, pole, origin, use, rows = filters(samples, names) if samples else ("", None, None, None, None, "")
+text, trait, pole, origin, use, rows = filters(table, names) if table.total else ("", None, None, None, None, "")
 
-matching = found(samples, text, trait, pole, origin, use, rows)
-page = page_in_link(pages(matching))
+found = table.find(
+    Filters(text, trait, POLES[pole] if pole else None, origin, use == "test" if use else None, ids_of(rows))
+)
+page = page_in_link(found.pages)
+shown = found.page(page) if found.count else []
+with damaged:
+    draw_unreadable(table.unreadable(), "sample", key="samples.unreadable")
 
 with top:
     named = ORIGINS[origin] if origin else None
@@ -259,20 +238,21 @@ with top:
     )
 
 with st.container(horizontal=True, vertical_alignment="center", key="samples.said"):
-    summary = count(len(samples), "sample")
-    if len(matching) < len(samples):
-        summary = f"{len(matching):,} of {summary}"
-    if matching:
+    summary = count(table.total, "sample")
+    if found.count < table.total:
+        summary = f"{found.count:,} of {summary}"
+    if found.count:
         summary += ", newest first"
-    if samples:
+    if table.total:
         st.caption(summary, width="content")
     if can_edit:
         draw_undo(model.handle)
-        delete_synthesized(model, samples)
+        delete_synthesized(model, synthesized)
 
-draw_leaks(model, traits, samples, can_edit=can_edit)
+if isinstance(table, HeldSamples):
+    draw_leaks(model, traits, table.samples, can_edit=can_edit)
 
-if not samples:
+if not table.total:
     with st.container(border=True, key="samples.empty"):
         st.subheader("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
         if can_edit:
@@ -304,8 +284,7 @@ if not samples:
                 page_link("label", "Label texts one by one")
     st.stop()
 
-shown = page_of(matching, 1)
-if not matching:
+if not found.count:
     with st.container(border=True, key="samples.nothing"):
         st.markdown("**No samples match.**")
         st.button(
@@ -316,11 +295,10 @@ if not matching:
             args=({"find": "", "trait": None, "pole": None, "origin": None, "use": None, "rows": ""},),
         )
 else:
-    table = st.container(key="samples-grid")
-    if pages(matching) > 1:
-        page = st.pagination(pages(matching), key="page", bind="query-params")
-        shown = page_of(matching, page)
-    with table:
+    grid = st.container(key="samples-grid")
+    if found.pages > 1:
+        st.pagination(found.pages, key="page", bind="query-params")
+    with grid:
         if can_edit:
             edit_table(model, shown, traits)
         else:
@@ -331,7 +309,7 @@ else:
 # ---- save, discard, download -----------------------------------------------------------------------------------------
 
 refusal = st.container()
-conflicting = set() if not can_edit else unsaved(model.handle).originals.keys() - facts(samples).ids
+conflicting = table.lost(unsaved(model.handle).originals) if can_edit else set()
 changes = unsaved(model.handle).without(conflicting).changes
 with st.container(horizontal=True, vertical_alignment="center", key="samples.actions"):
     if can_edit:
@@ -354,7 +332,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.act
     with st.popover("Download", icon=":material/download:", type="tertiary"):
         st.download_button(
             "CSV",
-            lambda: csv_file(COLUMNS, map(row, matching)),
+            lambda: csv_file(COLUMNS, map(row, found.every())),
             file_name=f"{model.handle}-samples.csv",
             mime="text/csv",
             icon=":material/download:",
@@ -365,7 +343,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.act
         )
         st.download_button(
             "JSONL",
-            lambda: jsonl_file(COLUMNS, map(row, matching)),
+            lambda: jsonl_file(COLUMNS, map(row, found.every())),
             file_name=f"{model.handle}-samples.jsonl",
             mime="application/x-ndjson",
             icon=":material/download:",
@@ -375,23 +353,26 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.act
         )
 if can_edit:
     warn_before_leaving(model, len(unsaved(model.handle)))
-    draw_set_aside(model, traits, samples)
+    draw_set_aside(model, traits, table.tests, table.every)
 
 if can_edit and saving:
     with refusal, attempt() as acting:
         bar = st.progress(0.0, text="Saving")
         done = save(
             model.handle,
-            samples,
+            table.samples if isinstance(table, HeldSamples) else unsaved(model.handle).originals.values(),
             changes,
             progress=lambda at, of: bar.progress(at / of, text=f"Saving {at:,} of {of:,}"),
         )
+    if acting.error and isinstance(table, ServedSamples):
+        session.store(OVERTAKEN, model.handle)
     if acting.done:
         remember(done)
         drop(model, (changes.edits.keys() | changes.deletions | changes.marks.keys()) - done.missing)
         redraw()
         session.flash(f"Saved: {done.what}.")
         if done.missing:
+            session.store(OVERTAKEN, model.handle)
             session.flash(
                 f"{count(len(done.missing), 'edit')} not saved: someone else changed or deleted the sample.", "problem"
             )

@@ -194,6 +194,12 @@ def remember(undo: Undo) -> None:
     session.store(UNDO, undo)
 
 
+def undoable_additions() -> frozenset[int]:
+    """The ids of the samples that were added by changes that can still be undone."""
+    every = (*session.get(_BEFORE, ()), session.get(UNDO))
+    return frozenset(sample_id for undo in every if isinstance(undo, Undo) for sample_id in undo.added)
+
+
 def forget_last() -> None:
     """Forget the last change, because it was undone; the change before it is the last one now."""
     before: tuple[Undo, ...] = session.get(_BEFORE, ())

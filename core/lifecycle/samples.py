@@ -123,13 +123,13 @@ def list_samples(
         rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
         trait_id = None if trait is None else access.trait_of(connection, model, trait).id
         words = tuple((text or "").split())
+        filters = samples.Filters(trait_id, held_out, pending, provenance, pole, words)
         chosen = {"held_out": held_out, "pending": pending, "provenance": provenance, "pole": pole}
         named = {**chosen, "words": words or None, "newest_first": newest_first or None}
         listing = f"samples {model.id} {trait_id}" + "".join(
             f" {name}={flag}" for name, flag in named.items() if flag is not None
         )
         after = read_number(listing, cursor)
-        filters = samples.Filters(trait_id, words=words, **chosen)
         rows = samples.page(
             connection, model.id, filters, limit=limit + 1, after=after, newest_first=newest_first, offset=offset
         )

@@ -12,8 +12,8 @@ from tests.pages.mute_proxy import muted
 from traitbench.app.files import importing
 from traitbench.app.files.importing import Choice
 from traitbench.app.samples.sample_changes import Changes, save
+from traitbench.app.samples.sample_table import A_PAGE
 from traitbench.app.widgets.samples.label_meanings import LEAVE_OUT
-from traitbench.app.widgets.samples.table import A_PAGE
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput

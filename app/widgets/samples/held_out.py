@@ -1,6 +1,6 @@
 """Test samples on the Samples page: set some aside in one click, and see which resemble training samples."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -26,9 +26,10 @@ _ABOUT = (
 )
 
 
-def draw_set_aside(model: Model, traits: Sequence[Trait], samples: list[Sample]) -> None:
-    """Draw how many test samples there are, and the button that sets some aside."""
-    tests = facts(samples).tests
+def draw_set_aside(
+    model: Model, traits: Sequence[Trait], tests: int, every_sample: Callable[[], Sequence[Sample]]
+) -> None:
+    """Draw how many test samples there are, and the button that sets some aside; it reads all samples."""
     with st.expander(f"Test samples ({tests:,})" if tests else "Test samples", icon=":material/science:"):
         st.caption(
             f"{count(tests, 'test sample')}: no version learns from them."
@@ -54,7 +55,7 @@ def draw_set_aside(model: Model, traits: Sequence[Trait], samples: list[Sample])
     if asked:
         session.store(_REFUSED, None)
         with place:
-            _set_aside(model, traits, samples, seed=int(seed))
+            _set_aside(model, traits, every_sample(), seed=int(seed))
     if (refused := session.get(_REFUSED)) and refused[0] == model.handle:
         place.info(plain(refused[1]), icon=":material/info:")
 

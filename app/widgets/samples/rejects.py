@@ -6,14 +6,14 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from traitbench.app.samples.sample_changes import Undo, remember
+from traitbench.app.samples.sample_changes import Undo, remember, undoable_additions
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import count, plain
 from traitbench.app.shell.theme import pole_sign
 from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
 from traitbench.contract.models import LastOperation, Model, SynthesisOutcome
-from traitbench.contract.samples import RejectedText, Sample, SampleInput
+from traitbench.contract.samples import RejectedText, SampleInput
 from traitbench.contract.traits import Trait
 
 REASONS = {
@@ -28,7 +28,7 @@ REASONS = {
 }
 """What the exam rejects, in words that follow a number of texts."""
 
-_READ, _GRID = "samples.rejected", "samples.rejects"
+_READ, _ADDED, _GRID = "samples.rejected", "samples.rejected_added", "samples.rejects"
 
 
 def draw_counts(outcome: SynthesisOutcome) -> None:
@@ -39,7 +39,7 @@ def draw_counts(outcome: SynthesisOutcome) -> None:
         st.caption(f"{number:,} {REASONS.get(reason, plain(reason))}")
 
 
-def draw_rejects(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], last: LastOperation) -> None:
+def draw_rejects(model: Model, traits: Sequence[Trait], last: LastOperation) -> None:
     """Draw the rejected texts that can be read, folded, and the button that adds those that are ticked."""
     outcome = last.progress.synthesis if last.progress else None
     if outcome is None or not outcome.rejected:
@@ -48,9 +48,8 @@ def draw_rejects(model: Model, traits: Sequence[Trait], samples: Sequence[Sample
         st.caption("Zero data retention is on, so rejected texts were not kept.")
         return
     names = {trait.key: trait for trait in traits}
-    there = {(sample.trait, sample.text) for sample in samples}
-    every = _read(model, last)
-    listed = [each for each in every if each.trait in names and (each.trait, each.text) not in there]
+    every, there = _read(model, last), undoable_additions()
+    listed = [each for each in every if each.trait in names and _added().get((each.trait, each.text)) not in there]
     if not listed:
         return
     total = sum(outcome.rejected.values())
@@ -79,6 +78,11 @@ def _read(model: Model, last: LastOperation) -> list[RejectedText]:
         held = (str(last.run_id), client().samples.rejected(model.handle))
         session.store(_READ, held)
     return held[1]
+
+
+def _added() -> dict[tuple[str, str], int]:
+    """The ids of the texts that were added in this session, by trait and text."""
+    return session.get(_ADDED) or {}
 
 
 def _picked(listed: Sequence[RejectedText], traits: dict[str, Trait]) -> list[RejectedText]:
@@ -118,6 +122,7 @@ def _add(model: Model, picked: Sequence[RejectedText], place: DeltaGenerator) ->
     with place, attempt() as adding:
         ids = client().samples.add(model.handle, inputs)
         remember(Undo(model.handle, f"{len(ids):,} added", (), tuple(ids)))
+        session.store(_ADDED, _added() | {(each.trait, each.text): own for each, own in zip(picked, ids, strict=True)})
     if adding.done:
         session.flash(f"{count(len(inputs), 'sample')} added.")
         st.rerun()

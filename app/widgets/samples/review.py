@@ -31,10 +31,9 @@ class _Review:
     edited: int | None = None
 
 
-def draw_review(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
-    """Draw the next text that nobody has read in this session, with its keys, and the rejects."""
+def draw_review(model: Model, traits: Sequence[Trait], made: Sequence[Sample]) -> None:
+    """Draw the next synthesized text that nobody has read in this session, with its keys, and the rejects."""
     last = model.last_operation
-    made = [each for each in samples if each.provenance == "synthesized"]
     if last is None or last.kind != "synthesize" or last.status != "succeeded" or not made:
         return
     state = _state(model)
@@ -43,15 +42,15 @@ def draw_review(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
         left, right = st.columns([3, 2])
         with left:
             if open_ones:
-                _draw_text(model, traits, samples, open_ones[0], f"{len(made) - len(open_ones) + 1:,} of {len(made):,}")
+                _draw_text(model, traits, made, open_ones[0], f"{len(made) - len(open_ones) + 1:,} of {len(made):,}")
             else:
                 st.markdown(f":material/check_circle: **You read all {len(made):,} synthesized samples.**")
-            _draw_undo(model, samples, state)
+            _draw_undo(model, made, state)
         outcome = last.progress.synthesis if last.progress else None
         if outcome is not None:
             with right:
                 draw_counts(outcome)
-        draw_rejects(model, traits, samples, last)
+        draw_rejects(model, traits, last)
 
 
 def _draw_text(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], sample: Sample, at: str) -> None:

@@ -16,9 +16,14 @@ def show_rows(ids: Sequence[int]) -> None:
     session.put({"task": "table", _KEY: rows, "find": "", "trait": None, "pole": None, "origin": None, "use": None})
 
 
+def picks_rows() -> bool:
+    """Whether the filter is in use."""
+    return bool(session.on_screen(_KEY, ""))
+
+
 def pick_rows() -> str:
     """Draw the filter if it is in use; return its ids, separated by commas."""
-    if not session.on_screen(_KEY, ""):
+    if not picks_rows():
         return ""
     return st.text_input(
         "Rows",

@@ -5,7 +5,6 @@ from typing import get_args
 
 import streamlit as st
 
-from traitbench.app.samples.sample_list import facts
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
@@ -80,13 +79,12 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
             st.rerun()
 
 
-def draw_outcome(model: Model, samples: Sequence[Sample]) -> None:
-    """Draw the outcome of the last synthesis, as long as no later operation replaced it."""
+def draw_outcome(model: Model, made: int) -> None:
+    """Draw the outcome of the last synthesis, as long as no later operation replaced it; `made` counts its samples."""
     last = model.last_operation
     if last is None or last.kind != "synthesize" or draw_failure(model, what="The synthesis"):
         return
     if last.status == "succeeded":
-        made = sum(sample.provenance == "synthesized" for sample in samples)
         st.info(
             f"**Synthesis ran {ago(last.started_at)}.** The model has {count(made, 'synthesized sample')}. Read some "
             f"before you train. {notes(model)}",
@@ -94,9 +92,9 @@ def draw_outcome(model: Model, samples: Sequence[Sample]) -> None:
         )
 
 
-def delete_synthesized(model: Model, samples: list[Sample]) -> None:
+def delete_synthesized(model: Model, synthesized: Sequence[Sample]) -> None:
     """Draw a button that marks all synthesized samples for deletion, and one that unmarks them before a save."""
-    made = facts(samples).synthesized
+    made = frozenset(sample.id for sample in synthesized)
     marked = made & waiting(model.handle).deletions
     if made > marked:
         st.button(
@@ -105,7 +103,7 @@ def delete_synthesized(model: Model, samples: list[Sample]) -> None:
             type="tertiary",
             key="samples.delete_synthesized",
             on_click=delete_later,
-            args=(model, samples, made),
+            args=(model, synthesized, made),
         )
     if marked:
         number = count(len(marked), "synthesized sample")

@@ -20,9 +20,6 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.traits import Trait
 
-A_PAGE = 250
-"""Rows of a page of the table."""
-
 ROW_HEIGHT, _HEADER_HEIGHT = 34, 36
 _CARRIED, _ROUND = "samples.carried", "samples.table"
 _ORDER = ["text", "trait", "quality", "held_out", "must_pass", "provenance", "created_at"]
@@ -33,17 +30,6 @@ _STEPS = 20
 def table_height(rows: int, *, most: int) -> int:
     """The height in pixels of a table that shows all its rows, up to `most`."""
     return ROW_HEIGHT * min(max(rows, 1), most) + _HEADER_HEIGHT
-
-
-def page_of(samples: Sequence[Sample], page: int) -> list[Sample]:
-    """The samples of a page, newest first; page 1 has the newest."""
-    last = len(samples) - (page - 1) * A_PAGE
-    return list(samples[max(last - A_PAGE, 0) : max(last, 0)])[::-1]
-
-
-def pages(samples: Sequence[Sample]) -> int:
-    """The number of pages of the table, at least 1."""
-    return max(-(-len(samples) // A_PAGE), 1)
 
 
 def waiting(handle: str) -> Changes:
