@@ -7,6 +7,7 @@ change and are parsed once per `param_hash`. Texts are not stored.
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, EncoderUnavailable, Vectors
 from traitbench.encoders.registry import load_encoder
-from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
+from traitbench.encoders.scheduler import SCHEDULER, BatchQueue, processors
 from traitbench.errors import BodyTooLarge
 from traitbench.fitting import collected_samples, label_axes, no_label_axis, train
 from traitbench.scoring import card as scoring
@@ -149,14 +150,22 @@ def unread(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def read(samples: Sequence[Sample], progress: Callable[[int, int], object]) -> None:
-    """Encode the texts of samples in small batches, so that interactive requests go first."""
+    """Encode the texts of samples on all processors, in small batches, so that interactive requests go first."""
     encoder, turns = _encoder(), BatchQueue()
-    for start in range(0, len(samples), _A_TURN):
-        progress(start, len(samples))
-        some = samples[start : start + _A_TURN]
+
+    def encoded(some: Sequence[Sample]) -> Vectors:
         with SCHEDULER.slot(turns):
-            encoded = embed(encoder.encode, [each.text for each in some])
-        _remember(encoder, some, encoded)
+            return embed(encoder.encode, [each.text for each in some])
+
+    batches = [samples[start : start + _A_TURN] for start in range(0, len(samples), _A_TURN)]
+    pool = ThreadPoolExecutor(processors(), "reading")
+    try:
+        for at, (some, vectors) in enumerate(zip(batches, pool.map(encoded, batches), strict=True)):
+            progress(at * _A_TURN, len(samples))
+            _remember(encoder, some, vectors)
+    finally:
+        # The page may be left at any moment: what has not begun is not read then.
+        pool.shutdown(cancel_futures=True)
 
 
 def forget() -> None:

@@ -39,6 +39,10 @@ _COMMON: Mapping[str, frozenset[str]] = {
         "Dutch": "de het een van en is niet dat ik je met voor op zijn maar ook aan wij er deze",
     }.items()
 }
+_LANGUAGES_OF: Mapping[str, Sequence[str]] = {
+    word: [language for language, common in _COMMON.items() if word in common]
+    for word in frozenset().union(*_COMMON.values())
+}
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -84,12 +88,17 @@ def of_group(groups: Sequence[str | None], y: Floats) -> Group | None:
 def language(text: str) -> str | None:
     """The script of most letters; for Latin the language, by its common words. None if unclear or without letters."""
     start = text[:_LOOKED_AT]
-    scripts = Counter(_script(letter) for letter in start if letter.isalpha())
+    letters = Counter(letter for letter in start if letter.isalpha())
+    scripts = Counter[str]()
+    for letter, times in letters.items():
+        scripts[_script(letter)] += times
     script = max(sorted(scripts), key=lambda name: scripts[name], default=None)
     if script != "Latin":
         return script
-    words = Counter(word.casefold() for word in _WORD.findall(start))
-    hits = {name: sum(words[word] for word in common) for name, common in _COMMON.items()}
+    hits = dict.fromkeys(_COMMON, 0)
+    for word in _WORD.findall(start.casefold()):
+        for name in _LANGUAGES_OF.get(word, ()):
+            hits[name] += 1
     first, second = sorted(hits.values(), reverse=True)[:2]
     if first < _FEWEST_WORDS or first == second:
         return None
