@@ -15,6 +15,8 @@ Item = TypeVar("Item", bound=BaseModel)
 
 MOST_CHARACTERS = 1_000_000
 """The part of an answer that is read."""
+MOST_BROKEN = 1_000
+"""The rest is not read after this many objects that never end: each costs a look at all that came before it."""
 
 _DECODER = json.JSONDecoder()
 
@@ -40,12 +42,12 @@ def read(content: str, kind: type[Item]) -> Answer[Item]:
 
 def _objects(content: str) -> Iterator[dict[str, Any]]:
     """The complete objects; of `{"items": [{...}, {...}]}` those of the list, also if it breaks off."""
-    at = content.find("{")
-    while at >= 0:
+    at, broken = content.find("{"), 0
+    while at >= 0 and broken < MOST_BROKEN:
         try:
             value, end = _DECODER.raw_decode(content, at)
         except (ValueError, RecursionError):
-            at = content.find("{", at + 1)
+            at, broken = content.find("{", at + 1), broken + 1
             continue
         yield from _unwrapped(value)
         at = content.find("{", end)
