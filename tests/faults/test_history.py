@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.contexts import ON_SQLITE
 from tests.faults.history import Event, How, judge
+
+pytestmark = ON_SQLITE
 
 H = "local.a"
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from tests.contexts import AUTHOR, SCORER, STRANGER, draft, export_of, new_handle, settled
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft, export_of, new_handle, settled
 from tests.size import sized
 from traitbench.contract.bundles import Bundle, digest, document
 from traitbench.contract.models import ForkRequest, ModelUpdate, TrainRequest
@@ -543,6 +543,7 @@ def _of_size(size: int) -> list[str]:
     return [*["a" * 1_000] * full, "a" * rest]
 
 
+@ON_SQLITE
 @pytest.mark.parametrize(
     ("bounds", "size", "levels", "magnitude", "longest_text", "longest_key"),
     [

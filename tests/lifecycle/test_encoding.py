@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sqlalchemy import create_engine
 
-from tests.contexts import AUTHOR, WARM, done_here, draft, new_handle
+from tests.contexts import AUTHOR, ON_SQLITE, WARM, done_here, draft, new_handle
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
@@ -96,6 +96,7 @@ def test_many_vectors_are_adopted_at_once(context: Context, encoder: Encoder) ->
     assert len(_stored(context, encoder, handle)) == len(listed) == 600
 
 
+@ON_SQLITE
 def test_a_store_that_fails_costs_only_the_vectors(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     without_tables = create_engine(f"sqlite:///{tmp_path / 'empty.db'}")
     adopt(without_tables, "0" * 64, {1: ("0" * 64, np.zeros(4, np.float32))})

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.contexts import ON_SQLITE
 from traitbench.encoders import EncoderUnavailable, installed
 from traitbench.errors import FeatureUnavailable
 from traitbench.lifecycle.loading import Loading
 from traitbench.runs.execution import Fenced
+
+pytestmark = ON_SQLITE
 
 NEVER: list[str] = []
 

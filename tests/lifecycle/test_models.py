@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import update
 
-from tests.contexts import AUTHOR, SCORER, STRANGER, draft, export_of, new_handle, trained_here
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft, export_of, new_handle, trained_here
 from traitbench.contract.bundles import digest
 from traitbench.contract.models import ForkRequest, ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate
@@ -209,6 +209,7 @@ def test_a_main_trait_is_found_by_name_and_goes_with_its_trait(context: Context)
     assert models.get(context, AUTHOR, handle).main_trait is None
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("texts", [[""], [" \n"], ["x" * 2_001], ["x"] * 51, ["a\x00"], [1]])
 def test_demo_texts_are_bounded(texts: list[str]) -> None:
     with pytest.raises(ValidationError):

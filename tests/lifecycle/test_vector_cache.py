@@ -6,10 +6,13 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
+from tests.contexts import ON_SQLITE
 from traitbench.encoders import FULL, Encoder, Vectors, counted_apart
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.vector_cache import Encoding, VectorCache, hash_of
 from traitbench.store.text_vectors import Encoded, VectorKey
+
+pytestmark = ON_SQLITE
 
 VECTOR_KEY = VectorKey(1, "a" * 64, FULL)
 ONE = Encoded(np.arange(100, dtype=np.float32), 7)

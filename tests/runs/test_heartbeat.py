@@ -6,10 +6,12 @@ from threading import Event, Thread
 
 import pytest
 
-from tests.contexts import until
+from tests.contexts import ON_SQLITE, until
 from tests.patience import PATIENCE_S
 from traitbench.runs.heartbeat import Heartbeat, Listener, WorkItem
 from traitbench.runs.isolation import RunIsolation
+
+pytestmark = ON_SQLITE
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.contexts import ON_SQLITE
 from traitbench.runs.timeline import RecentPace, Timeline
+
+pytestmark = ON_SQLITE
 
 
 class Clock:

@@ -206,9 +206,10 @@ def test_feedback_that_is_withdrawn_during_a_retrain_is_gone_or_in_the_version(s
         assert list(client.samples.list(handle, pending=True)) == []
 
 
-# ---- a worker does what is begun -------------------------------------------------------------------------------------
+# ---- a worker does what is begun: the service of the session, on SQLite ----------------------------------------------
 
 
+@ON_SQLITE
 def test_of_twenty_that_discover_one_has_begun_however_soon_it_is_done(client: Traitbench, namespace: str) -> None:
     for handle in _drafts(client, namespace):
         outcomes = _at_once(partial(client.traits.discover, handle, effort="low"))
@@ -219,6 +220,7 @@ def test_of_twenty_that_discover_one_has_begun_however_soon_it_is_done(client: T
         assert (operation.run_id, operation.status) == (run_id, "succeeded")
 
 
+@ON_SQLITE
 def test_edits_that_race_a_training_are_in_it_whole_or_refused_whole(client: Traitbench, namespace: str) -> None:
     def add(handle: str, number: int) -> list[int]:
         texts = [f"{text} {number}" for text in (WARM[number % 10], COLD[number % 10], WARM[(number + 1) % 10])]
@@ -248,6 +250,7 @@ def test_edits_that_race_a_training_are_in_it_whole_or_refused_whole(client: Tra
         assert (trained["positive_label"], trained["negative_label"]) == (trait.positive_label, trait.negative_label)
 
 
+@ON_SQLITE
 def test_feedback_that_races_retraining_and_searching_is_all_kept_and_learnt(
     client: Traitbench, namespace: str
 ) -> None:
@@ -277,6 +280,7 @@ def test_feedback_that_races_retraining_and_searching_is_all_kept_and_learnt(
     assert counts[0] + _waiting(client, handle) == len(there) == before + 3 * (THREADS - 1)
 
 
+@ON_SQLITE
 def test_feedback_that_races_zero_retention_leaves_nothing(client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.tone"
     make_draft(client, handle)
@@ -309,6 +313,7 @@ def test_feedback_that_races_zero_retention_leaves_nothing(client: Traitbench, n
     assert client.models.export(handle).samples == []
 
 
+@ON_SQLITE
 def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.tone"
     make_draft(client, handle)
@@ -449,6 +454,7 @@ def test_a_deletion_that_races_a_promotion_comes_before_or_after_it(standing: St
         assert (model.state, model.version_no) == ("archived" if gone == 0 else "ready", 1 + made)
 
 
+@ON_SQLITE
 def test_a_retrain_against_activations_and_zero_retention_leaves_one_story(client: Traitbench, namespace: str) -> None:
     for switch in (False, True):
         handle = f"{namespace}.tone-{switch}".lower()
@@ -479,6 +485,7 @@ def test_a_retrain_against_activations_and_zero_retention_leaves_one_story(clien
         assert list(client.samples.list(handle, pending=True)) == []
 
 
+@ON_SQLITE
 def test_a_model_deleted_during_a_retrain_stays_archived(client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.tone"
     make_draft(client, handle)

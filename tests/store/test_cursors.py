@@ -3,8 +3,11 @@ import json
 
 import pytest
 
+from tests.contexts import ON_SQLITE
 from traitbench.errors import InvalidCursor
 from traitbench.store.cursors import read_name, read_number, write_cursor
+
+pytestmark = ON_SQLITE
 
 
 def test_a_cursor_brings_back_its_place() -> None:

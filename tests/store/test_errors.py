@@ -14,7 +14,7 @@ from time import sleep
 import pytest
 from sqlalchemy import Engine, event, make_url, text
 
-from tests.contexts import new_handle
+from tests.contexts import ON_SQLITE, new_handle
 from traitbench.errors import Unavailable
 from traitbench.lifecycle.opening import open_store
 from traitbench.runs.engine import Runs
@@ -24,6 +24,8 @@ from traitbench.store import models
 from traitbench.store.engine import check_file, clean, cleanable, in_place, open_engine, reading, writing
 from traitbench.store.errors import StoreUnavailable
 from traitbench.store.migrate import migrate
+
+pytestmark = ON_SQLITE
 
 ODD = ("a?b", "a#b", "a%41b", "a b", "aüb", "a&b=c", "a'b\"c", "a:b@c")
 
