@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from tests.contexts import COLD, WARM, fresh_settings, opened, until
+from tests.contexts import COLD, ON_BOTH_IN_SOAK, WARM, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.size import sized
 from traitbench.client import Traitbench
@@ -19,7 +19,7 @@ from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
-BACKUPS = {"sqlite": sized(1, 10), "postgresql": sized(1, 5)}
+BACKUPS = {"sqlite": sized(1, 10), "postgresql": 5}
 WRITERS = 3
 TEXT = "how kind of you"
 
@@ -113,6 +113,7 @@ def _check(context: Context, before: Acknowledged, after: Acknowledged) -> None:
         assert client.models.wait("local.written-0").state == "ready"
 
 
+@ON_BOTH_IN_SOAK
 def test_what_was_acknowledged_before_a_backup_is_in_it(settings: Settings, tmp_path: Path, database: str) -> None:
     with opened(settings, runs=True) as context:
         secret = keys.create(context.engine, scope="authoring", namespaces=("local",)).secret

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from tests.contexts import AUTHOR, export_of, new_handle, opened, trained_here
+from tests.contexts import AUTHOR, ON_BOTH_IN_SOAK, export_of, new_handle, opened, trained_here
 from tests.lifecycle.test_forking import give_feedback
 from tests.lifecycle.test_promotion import improved
 from traitbench.contract.bundles import Bundle
@@ -56,6 +56,7 @@ def _rows(context: Context) -> dict[str, int]:
         }
 
 
+@ON_BOTH_IN_SOAK
 def test_a_kill_leaves_all_of_it_or_nothing(settings: Settings) -> None:
     with opened(settings, runs=False) as context, attempts(settings) as attempt:
         handle = trained_here(context)

@@ -6,7 +6,7 @@ import threading
 import time
 from contextlib import closing
 
-from tests.contexts import opened, until
+from tests.contexts import ON_BOTH_IN_SOAK, opened, until
 from tests.faults.clients import Client, Keyring, Log, at_work
 from tests.faults.history import judge, write
 from tests.faults.victim import Victim
@@ -16,7 +16,7 @@ from traitbench.settings import Settings
 from traitbench.store.engine import open_engine
 
 KILLS = sized(2, 25)
-KILLS_ON_POSTGRESQL = sized(2, 6)
+KILLS_ON_POSTGRESQL = 6
 CLIENTS = 3
 # Every second or fourth kill hits the service, which takes longer to return than its worker, and keys are issued and
 # revoked. On PostgreSQL it stays: a service that returns has another name there, and waits 90 s before it takes over.
@@ -64,6 +64,7 @@ def killed_at_work(settings: Settings, kills: int, *, clients: int = CLIENTS, se
     return log, victim
 
 
+@ON_BOTH_IN_SOAK
 def test_kills_at_random_moments_break_no_promise(settings: Settings) -> None:
     on_sqlite = settings.database_url.startswith("sqlite")
     kills = KILLS if on_sqlite else KILLS_ON_POSTGRESQL

@@ -1,6 +1,9 @@
 """Two services on one database: both are up, each run is executed once, and one continues when the other ends."""
 
-from tests.contexts import AUTHOR, draft, opened, settled, until
+import pytest
+
+from tests.contexts import AUTHOR, DATABASES, draft, opened, settled, until
+from tests.size import sized
 from traitbench.contract.models import TrainRequest
 from traitbench.lifecycle import training, versions
 from traitbench.lifecycle.context import Context
@@ -14,6 +17,7 @@ def _train(context: Context, count: int) -> list[str]:
     return handles
 
 
+@pytest.mark.parametrize("database", sized(["postgresql"], list(DATABASES)), indirect=True)
 def test_a_second_service_shares_the_work_and_inherits_it(settings: Settings) -> None:
     with opened(settings, runs=True) as second:
         with opened(settings, runs=True) as first:

@@ -25,7 +25,7 @@ import httpx
 import pytest
 
 from tests.app.processes import Started, serving
-from tests.contexts import ON_SQLITE, fresh_settings, opened, until
+from tests.contexts import ON_BOTH_IN_SOAK, ON_SQLITE, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.patience import PATIENCE_S
@@ -126,6 +126,7 @@ def test_what_went_in_by_any_way_is_in_no_file_and_in_no_word_said(tmp_path: Pat
     assert INNOCENT.encode() in look()[str(home / "traitbench.db")]
 
 
+@ON_BOTH_IN_SOAK
 def test_what_was_fetched_is_in_no_row_file_or_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

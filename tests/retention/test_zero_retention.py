@@ -15,6 +15,7 @@ from sqlalchemy import event, func, select
 from tests.contexts import (
     AUTHOR,
     COLD,
+    ON_BOTH_IN_SOAK,
     ON_SQLITE,
     WARM,
     done_here,
@@ -409,6 +410,7 @@ def test_the_neutral_name_is_never_that_of_another_trait(context: Context, disco
     assert names == {"own": "axis_1", "more": "axis_1_", "axis_1": "axis_1__"}
 
 
+@ON_BOTH_IN_SOAK
 def test_a_worker_leaves_nothing_of_what_it_has_learnt(tmp_path: Path) -> None:
     with fresh_settings(tmp_path) as settings, opened(settings, runs=True) as context:
         handle = new_handle()

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
 from tests.conftest import COLD, WARM, Service
-from tests.contexts import ON_SQLITE, done_here
+from tests.contexts import ON_BOTH_IN_SOAK, ON_SQLITE, done_here
 from tests.size import SOAK, sized
 from tests.states.conftest import RETRAIN_AFTER, Environment
 from tests.states.reference_model import GOES, ReferenceModel, Sample, Trait
@@ -391,6 +391,7 @@ def _walks(walks: int, steps: int) -> settings:
     )
 
 
+@ON_BOTH_IN_SOAK
 def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_says(still: Environment) -> None:
     run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=sized(3, 100), steps=26))  # type: ignore[arg-type]
 
