@@ -87,8 +87,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """The longest pieces of work first, after pytest has grouped the tests by their fixtures."""
+    """The longest pieces of work first, after pytest has grouped the tests by their fixtures.
+
+    A test that drives a browser, and with it other people's programs, runs once more if it fails. The summary names it
+    (RERUN): what fails twice is a failure, and what fails now and then has to be mended all the same.
+    """
     yield
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     schedule.longest_first(items)
 
 
