@@ -76,11 +76,7 @@ def labelled(world: World) -> str:
     [
         ({"text": "BREAD"}, ["The Über-bread", "Plain bread"]),
         ({"text": "bread plain"}, ["Plain bread"]),
-        ({"text": "Über"}, ["The Über-bread", "über 100%", "ÜBER_100"]),
         ({"text": "über"}, ["The Über-bread", "über 100%", "ÜBER_100"]),
-        ({"text": "0%"}, ["über 100%"]),
-        ({"text": "r_1"}, ["ÜBER_100"]),
-        ({"text": "a\\b"}, ["a\\b"]),
         ({"text": "absent"}, []),
         ({"text": " "}, ["The Über-bread", "über 100%", "ÜBER_100", "a\\b", "Plain bread", "plain water"]),
         ({"pole": "positive"}, ["The Über-bread", "a\\b", "plain water"]),

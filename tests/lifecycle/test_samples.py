@@ -197,3 +197,23 @@ def test_a_trait_counts_what_it_is_trained_with_and_the_rest_apart(context: Cont
     [trait] = traits.list_traits(context, AUTHOR, handle).traits
     counts = (trait.sample_count, trait.positive_samples, trait.negative_samples, trait.held_out_samples)
     assert counts == (2, 1, 1, 3)
+
+
+def test_a_search_takes_signs_literally_and_ignores_case(context: Context) -> None:
+    handle = draft(context)
+    texts = ["The Über-bread", "über 100%", "ÜBER_100", "a\\b", "plain water"]
+    _add(context, handle, *({"text": text} for text in texts))
+    searched = {
+        words: [each.text for each in _all(context, handle, text=words)]
+        for words in ("BREAD the", "über", "Über", "0%", "r_1", "a\\b", "%", "absent")
+    }
+    assert searched == {
+        "BREAD the": texts[:1],
+        "über": texts[:3],
+        "Über": texts[:3],
+        "0%": texts[1:2],
+        "r_1": texts[2:3],
+        "a\\b": texts[3:4],
+        "%": texts[1:2],
+        "absent": [],
+    }
