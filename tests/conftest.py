@@ -3,8 +3,10 @@
 A session has one service; tests do not meet because each has a namespace of its own.
 """
 
+import gc
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -29,6 +31,11 @@ from traitbench.lifecycle import keys
 from traitbench.lifecycle.context import Context, open_context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
+
+# Collection makes objects that stay; the garbage collector would look at all of them again and again.
+gc.disable()
+# jsonschema would build forty grammars in every process, for a format that no schema of ours uses.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 WARM = (
     "Thank you so much, you have been a wonderful help to all of us today.",
@@ -97,6 +104,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
     schedule.longest_first(items)
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from here on, and only what the tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

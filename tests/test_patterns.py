@@ -33,7 +33,7 @@ def patterns() -> Iterator[tuple[str, Pattern]]:
     for file in sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
         where = file.relative_to(ROOT)
         source = file.read_text()
-        if "re." not in source:
+        if not re.search(r"\bre\.", source):
             continue
         tree = ast.parse(source)
         names = {id(node.value): node.targets[0] for node in tree.body if isinstance(node, ast.Assign)}
