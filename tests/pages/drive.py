@@ -26,6 +26,7 @@ from traitbench.store.models import ModelRow
 
 _MAIN = Path(str(app.__file__)).with_name("main.py")
 _PAGES = _MAIN.parent.parent / "pages"
+_FIRST = "catalog"
 _OWNER = "a test"
 _UNSERVED = "a queue of tests"
 
@@ -43,8 +44,7 @@ class Workbench:
         at = AppTest.from_file(str(_MAIN), default_timeout=PATIENCE_S)
         for name, value in query.items():
             at.query_params[name] = value
-        at.run()
-        return at.switch_page(str(_PAGES / f"{page}.py")).run()
+        return (at if page == _FIRST else at.switch_page(str(_PAGES / f"{page}.py"))).run()
 
 
 def local_workbench(environment: pytest.MonkeyPatch, service: Service) -> Workbench:
