@@ -105,11 +105,10 @@ def test_another_worker_takes_over_from_a_dead_one(yard: Yard, start_worker: Sta
 
 
 def test_a_worker_that_was_taken_for_dead_can_write_no_more(yard: Yard, start_worker: StartWorker) -> None:
-    # So many steps that it cannot be done before it is paused.
-    paused = start_worker("paused", steps=1_000_000, expiry_s=1.5)
+    paused = start_worker("paused", steps=10_000, expiry_s=6.0)
     run_id = yard.queue(yard.model())
     until(lambda: yard.log_lines("paused", "begins", run_id), what="the run to begin")
-    start_worker("living", steps=4, expiry_s=1.5)
+    start_worker("living", steps=4, expiry_s=6.0)
     _pause(paused, yard)
     until(lambda: yard.log_lines("living", "begins", run_id), what="the takeover")
     paused.send_signal(signal.SIGCONT)
