@@ -8,6 +8,7 @@ the first 3, 5 or 8 axes, as a person would choose. Beside the product: the prin
 random directions, on the same vectors. `--show` writes the axes of the first pools as the Traits page shows them.
 """
 
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.contexts import AUTHOR, done_here, draft, fresh_settings, opened
+from traitbench.contract.samples import MOST_SAMPLES, SampleInput, SamplesCreate
+from traitbench.contract.traits import DiscoverRequest
+from traitbench.lifecycle import discovery, samples
 from traitbench.scoring.discover import DiscoveredTrait, discover
 from traitbench.scoring.evaluate import auroc
 
@@ -29,6 +34,8 @@ Floats = NDArray[np.float64]
 SETS = ("bank_card", "clickbait", "spam", "cr", "sst2", "emobank_v")
 FIRST = (3, 5, 8)
 TIMED = (300, 1_000, 2_000)
+LARGE = ("clickbait", "bank_card")
+RUNS = (300, 3_000, 30_000)
 
 _TEXTS, _SEEDS, _DRAWS, _SHOWN, _POOLS_SHOWN = 300, 3, 20, 5, 10
 _EFFORT = "max"
@@ -155,10 +162,34 @@ def seconds(folder: Path, sizes: Sequence[int]) -> Iterator[tuple[int, str, floa
             yield len(texts), effort, time.perf_counter() - began
 
 
+def whole_runs(folder: Path, sizes: Sequence[int]) -> Iterator[tuple[int, float, float]]:
+    """How long a discovery of labelled samples takes from start to end, texts that were never encoded, and again."""
+    texts = list(dict.fromkeys(text for name in LARGE for text in protocol.load(name, folder).pool))
+    for size in sizes:
+        with (
+            tempfile.TemporaryDirectory() as home,
+            fresh_settings(Path(home)) as settings,
+            opened(settings, runs=False) as context,
+        ):
+            handle = draft(context)
+            for first in range(0, min(size, len(texts)), MOST_SAMPLES):
+                some = texts[first : min(first + MOST_SAMPLES, size)]
+                given = [SampleInput(trait="warmth", text=text, quality=0.5) for text in some]
+                samples.add(context, AUTHOR, handle, SamplesCreate(samples=given))
+            took = []
+            for effort in ("high", "low"):
+                began = time.perf_counter()
+                done_here(context, discovery.start(context, AUTHOR, handle, DiscoverRequest(effort=effort)).run_id)
+                took.append(time.perf_counter() - began)
+            yield min(size, len(texts)), took[0], took[1]
+
+
 # ---- what it comes to ------------------------------------------------------------------------------------------------
 
 
-def measure(folder: Path, *, sets: Sequence[str], seeds: int, sizes: Sequence[int], show: Path | None) -> Measured:
+def measure(
+    folder: Path, *, sets: Sequence[str], seeds: int, sizes: Sequence[int], runs: Sequence[int], show: Path | None
+) -> Measured:
     """All tables."""
     by_pool: dict[str, Mapping[str, list[float]]] = {}
     again: dict[str, list[float]] = {}
@@ -178,6 +209,7 @@ def measure(folder: Path, *, sets: Sequence[str], seeds: int, sizes: Sequence[in
             if show and pool.name.endswith(", 0") and len(shown) < _POOLS_SHOWN:
                 shown.append(_page(pool, found(pool, "high")))
         times = list(seconds(folder, sizes))
+    whole = list(whole_runs(folder, runs))
     if show:
         show.write_text("\n".join(shown), encoding="utf-8")
     kinds = {kind: [each.name for each in every if each.mixed is (kind == "mixed")] for kind in ("one domain", "mixed")}
@@ -215,6 +247,11 @@ def measure(folder: Path, *, sets: Sequence[str], seeds: int, sizes: Sequence[in
                 ["texts", "effort", "seconds"],
                 [[f"{size:,}", effort, f"{took:.2f}"] for size, effort, took in times],
             ),
+            Table(
+                "Seconds of a whole run, all processors",
+                ["samples", "first, effort high", "again, effort low"],
+                [[f"{size:,}", f"{first:.1f}", f"{later:.1f}"] for size, first, later in whole],
+            ),
         ],
         {"recovery": by_pool},
     )
@@ -250,6 +287,7 @@ def main() -> None:
             sets=("cr",) if quick else asked.sets.split(","),
             seeds=1 if quick else asked.seeds,
             sizes=TIMED[:1] if quick else TIMED,
+            runs=RUNS[:1] if quick else RUNS,
             show=asked.show,
         )
 
