@@ -190,7 +190,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         """Return what to check in labelled texts before a fit: labels that look wrong, duplicates, few samples."""
         trait = self._local_trait()
         return check_samples(
-            trait, _samples(trait, read_texts(X, to_train=True), read_labels(y, trait.poles)), self.encoder
+            [trait], _samples(trait, read_texts(X, to_train=True), read_labels(y, trait.poles)), self.encoder
         )
 
     def label(self, texts: Any, *, queue: Queue = "uncertain", labels: Any = None, blind: bool = False) -> "Labeller":

@@ -6,6 +6,7 @@ from typing import Any
 
 from traitbench import corpus
 from traitbench.estimators.labels import read_labels
+from traitbench.estimators.score_card import ScoreCard
 from traitbench.estimators.scorer import Scorer
 from traitbench.estimators.texts import read_texts
 
@@ -14,7 +15,8 @@ def share(
     texts: Any,
     labels: Mapping[int, Any],
     *,
-    scorer: Scorer | str | Path,
+    scorer: Scorer | ScoreCard | str | Path,
+    trait: str | None = None,
     pole: str | None = None,
     groups: Sequence[str] | None = None,
     stratified: bool = False,
@@ -24,12 +26,13 @@ def share(
     """Return what share of the texts is on a pole, with a 95 % interval, which counting scores cannot give.
 
     `labels` are those of texts drawn at random (`corpus.draw`) and labelled without looking at their scores, by row: a
-    name of a pole, or a quality from 0 to 1. `pole` is the name of a pole, by default the positive one. The other
-    arguments are those of `corpus.answer`.
+    name of a pole, or a quality from 0 to 1. `trait` is the key or name of the trait if there are several. `pole` is
+    the name of a pole, by default the positive one. The other arguments are those of `corpus.answer`.
     """
-    fitted = Scorer.load(scorer) if isinstance(scorer, str | Path) else scorer
+    fitted = Scorer.load(scorer, trait=trait) if isinstance(scorer, str | Path) else scorer
     fitted.check_fitted()
-    negative, positive = fitted.poles_
+    at = _place(fitted, trait)
+    negative, positive = fitted.traits_[at].poles
     wanted = positive if pole is None else pole
     if wanted not in (negative, positive):
         raise ValueError(f"{pole!r} is no pole of the scorer. Use {negative!r} or {positive!r}.")
@@ -39,7 +42,7 @@ def share(
         raise ValueError(f"There is a label for row {beyond[0]}, but there are {len(checked):,} texts, counted from 0.")
     qualities = read_labels([labels[row] for row in rows], (negative, positive), rows=rows).qualities
     return corpus.answer(
-        fitted.score_texts(checked).tolist(),
+        (fitted.score_texts(checked) if isinstance(fitted, Scorer) else fitted.score_texts(checked)[:, at]).tolist(),
         dict(zip(rows, qualities.tolist(), strict=True)),
         pole=wanted,
         positive=wanted == positive,
@@ -48,3 +51,19 @@ def share(
         promised=promised,
         seed=seed,
     )
+
+
+def _place(fitted: Scorer | ScoreCard, trait: str | None) -> int:
+    """The place of a trait among those of the fit; raise `ValueError` if it is unknown, or missing and needed."""
+    scored = fitted.trait_keys()
+    places = [
+        place
+        for place, each in enumerate(fitted.traits_)
+        if each.key in scored and trait in (None, each.key, each.name)
+    ]
+    if len(places) != 1:
+        known = ", ".join(map(repr, scored))
+        raise ValueError(
+            f"Name the trait: {known}." if trait is None else f"There is no trait {trait!r}, only {known}."
+        )
+    return places[0]

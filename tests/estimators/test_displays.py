@@ -124,6 +124,25 @@ def test_a_share_is_that_of_the_corpus_module(scorer: tb.Scorer, tmp_path: Path)
     assert "Share of texts that are warm" in (tmp_path / "share.html").read_text()
 
 
+def test_a_score_card_is_checked_and_asked_for_the_share_of_one_of_its_traits(scorer: tb.Scorer) -> None:
+    traits: Any = {"warmth": ("cold", "warm"), "haste": ("slow", "fast")}
+    card = tb.ScoreCard(traits, effort="low", encoder="ngrams")
+    again = [*TEXTS, TEXTS[0]]
+    findings = card.check(again, {"warmth": [*NAMES, "cold"], "haste": [None] * 15 + ["slow", "fast"]})
+    assert {(each.trait_key, *sorted(each.sample_ids)) for each in findings if each.kind == "conflict"} == {
+        ("warmth", 0, 16)
+    }
+    card.fit(TEXTS, {"warmth": NAMES, "haste": ["slow", "fast"] * 8})
+    labels = {row: NAMES[row] for row in range(0, 16, 2)}
+    assert tb.share(TEXTS, labels, scorer=card, trait="warmth", seed=1) == tb.share(
+        TEXTS, labels, scorer=scorer, seed=1
+    )
+    with pytest.raises(ValueError, match="Name the trait: 'warmth', 'haste'"):
+        tb.share(TEXTS, labels, scorer=card)
+    with pytest.raises(ValueError, match="There is no trait 'x', only 'warmth', 'haste'"):
+        tb.share(TEXTS, labels, scorer=card, trait="x")
+
+
 @pytest.mark.parametrize(
     ("labels", "pole", "message"),
     [
