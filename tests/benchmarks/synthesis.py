@@ -159,7 +159,7 @@ def _asked(data: protocol.Data, poles: TraitPoles, seed: int, known: set[str]) -
             axis=_label_axes(None).of,
             on_progress=lambda _done, _total: None,
         )
-    return result.exemplars, sum(result.rejected.values())
+    return result.exemplars, len(result.rejects) + result.invalid
 
 
 def _script(data: protocol.Data, seed: int, known: set[str]) -> Callable[[dict[str, Any]], str]:
