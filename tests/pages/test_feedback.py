@@ -37,7 +37,7 @@ def public(service: Service) -> Iterator[str]:
 def test_what_is_chosen_by_the_names_of_the_poles_is_asked_about_sent_and_waits(
     workbench: Workbench, client: Traitbench, handle: str
 ) -> None:
-    at = workbench.open("score", model=handle, text=UNKIND)
+    at = wrong(workbench.open("score", model=handle, text=UNKIND))
     assert choices(at).options == ["▼ cold", "■ in between", "warm ▲", "exactly …"]
     assert at.button(key="score.feedback.send").disabled
     choices(at).set_value("positive").run()
@@ -57,7 +57,7 @@ def test_what_is_chosen_by_the_names_of_the_poles_is_asked_about_sent_and_waits(
 def test_a_number_can_be_given_exactly_and_nothing_is_sent_on_second_thoughts(
     workbench: Workbench, client: Traitbench, handle: str
 ) -> None:
-    at = workbench.open("score", model=handle, text=UNKIND)
+    at = wrong(workbench.open("score", model=handle, text=UNKIND))
     choices(at).set_value("exact").run()
     assert at.slider[0].value == client.scores.score(handle, UNKIND).scores["warmth"]
     at.slider[0].set_value(31).run()
@@ -69,8 +69,14 @@ def test_a_number_can_be_given_exactly_and_nothing_is_sent_on_second_thoughts(
     assert [sample.quality for sample in fed_back(client, handle)] == [0.31]
 
 
-def test_a_choice_belongs_to_its_text(workbench: Workbench, trained: Trained) -> None:
+def test_the_rows_are_drawn_when_somebody_opens_them(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle, text=UNKIND)
+    assert not at.segmented_control
+    assert choices(wrong(at)).value is None
+
+
+def test_a_choice_belongs_to_its_text(workbench: Workbench, trained: Trained) -> None:
+    at = wrong(workbench.open("score", model=trained.handle, text=UNKIND))
     choices(at).set_value("negative").run()
     at.text_area(key="score.text").set_value(KIND).run()
     assert choices(at).value is None
@@ -81,7 +87,7 @@ def test_a_choice_belongs_to_its_text(workbench: Workbench, trained: Trained) ->
 def test_a_choice_for_one_text_stays_when_feedback_on_another_is_sent(
     workbench: Workbench, client: Traitbench, handle: str
 ) -> None:
-    at = workbench.open("score", model=handle, text=KIND)
+    at = wrong(workbench.open("score", model=handle, text=KIND))
     choices(at).set_value("positive").run()
     at.text_area(key="score.text").set_value(UNKIND).run()
     choices(at).set_value("negative").run()
@@ -92,7 +98,7 @@ def test_a_choice_for_one_text_stays_when_feedback_on_another_is_sent(
 
 
 def test_feedback_can_be_undone_until_it_is_learned(workbench: Workbench, client: Traitbench, handle: str) -> None:
-    at = workbench.open("score", model=handle, text=UNKIND)
+    at = wrong(workbench.open("score", model=handle, text=UNKIND))
     choices(at).set_value("negative").run()
     at.button(key="score.feedback.send").click().run()
     at.button(key="score.send.yes").click().run()
@@ -114,7 +120,7 @@ def test_a_choice_is_still_there_when_the_service_is_back(
     monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, handle: str, namespace: str
 ) -> None:
     key = service.issue(namespaces=(namespace,))
-    at = Workbench(monkeypatch, service, key).open("score", model=handle, text=UNKIND)
+    at = wrong(Workbench(monkeypatch, service, key).open("score", model=handle, text=UNKIND))
     choices(at).set_value("negative").run()
     at.button(key="score.feedback.send").click().run()
     Workbench(monkeypatch, service, key, base_url=f"http://127.0.0.1:{free_port()}")
@@ -134,7 +140,7 @@ def test_the_tenth_starts_a_retraining_and_the_page_says_which_version_scores_th
 ) -> None:
     for number in range(9):
         client.scores.score(handle, f"{UNKIND} This is notice {number}.", feedback={"warmth": 0})
-    at = workbench.open("score", model=handle, text=UNKIND)
+    at = wrong(workbench.open("score", model=handle, text=UNKIND))
     assert at.progress[0].value == 90
     choices(at).set_value("negative").run()
     at.button(key="score.feedback.send").click().run()
@@ -207,6 +213,12 @@ def taught(client: Traitbench, handle: str) -> str:
     client.models.train(handle)
     client.models.wait(handle)
     return handle
+
+
+def wrong(at: AppTest) -> AppTest:
+    """The page with the form open."""
+    at.session_state["score.feedback"] = True
+    return at.run()
 
 
 def choices(at: AppTest) -> ButtonGroup[Any]:

@@ -60,14 +60,20 @@ def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: 
     this = _digest(model.handle, text)
     form = session.round_key(f"{_FORM}:{this}")
     known = [trait for trait in traits if trait.key in card.scores]
-    begun = any(session.get(f"{form}:{trait.key}") for trait in known)
-    with st.expander("Is a score wrong? Say what it should have been.", begun, icon=":material/school:", key=_FORM):
-        st.caption(
-            "The text becomes a sample of each trait that you choose a value for. The next retraining uses it. "
-            "When you compare two texts, feedback is about the first."
-        )
-        chosen = {trait.key: quality for trait in known if (quality := _pick_quality(form, trait, card)) is not None}
-        _draw_sending(this, len(chosen))
+    if _FORM not in st.session_state and any(session.get(f"{form}:{trait.key}") for trait in known):
+        session.put({_FORM: True})  # what was begun before another page is on screen again
+    chosen: dict[str, float] = {}
+    label = "Is a score wrong? Say what it should have been."
+    # The rows of many traits take as long to draw as the scores, so they are drawn when somebody wants them.
+    with st.expander(label, icon=":material/school:", key=_FORM, on_change="rerun") as fold:
+        if fold.open:
+            st.caption(
+                "The text becomes a sample of each trait that you choose a value for. The next retraining uses it. "
+                "When you compare two texts, feedback is about the first."
+            )
+            picked = {trait.key: _pick_quality(form, trait, card) for trait in known}
+            chosen = {key: quality for key, quality in picked.items() if quality is not None}
+            _draw_sending(this, len(chosen))
     _draw_sent(model, this)
     if asked(_QUESTION) == this and chosen:
         _confirm(model, version_no, text, card, [(trait, chosen[trait.key]) for trait in known if trait.key in chosen])
