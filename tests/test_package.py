@@ -36,9 +36,9 @@ def test_importing_the_package_loads_nothing_else() -> None:
     assert loaded - sys.stdlib_module_names == {"traitbench"}
 
 
-def test_the_client_loads_none_of_the_libraries_that_compute() -> None:
-    program = "import sys, json; from traitbench import Traitbench; print(json.dumps([*sys.modules]))"
-    loaded = set(json.loads(fresh(program)))
+@pytest.mark.parametrize("importing", ["from traitbench import Traitbench", "import traitbench.app.cli"])
+def test_the_client_and_the_command_line_load_none_of_the_libraries_that_compute(importing: str) -> None:
+    loaded = set(json.loads(fresh(f"import sys, json; {importing}; print(json.dumps([*sys.modules]))")))
     assert {"httpx", "pydantic", "traitbench.client"} <= loaded
     assert not loaded & {"numpy", "scipy", "sklearn", "onnxruntime", "tokenizers", "pandas", "sqlalchemy", "streamlit"}
 

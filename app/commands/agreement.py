@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +12,10 @@ from traitbench.app.commands.files import read_table, tell_problems
 from traitbench.app.commands.samples import meaning
 from traitbench.app.commands.showing import say_table, say_text
 from traitbench.app.files.importing import Table, guess_words, words
-from traitbench.app.files.ratings import Columns, Ratings, read_ratings
 from traitbench.app.shell.text import count
+
+if TYPE_CHECKING:
+    from traitbench.app.files.ratings import Ratings
 
 _MOST_WORDS = 8
 _ALL = "-"
@@ -91,8 +94,11 @@ def _words(table: Table, rater: str, meanings: Sequence[str]) -> dict[str, float
 
 def _ratings(
     table: Table, text: str, trait: str | None, words_of: Mapping[str, Mapping[str, float]]
-) -> dict[str, Ratings]:
+) -> "dict[str, Ratings]":
     """The labels by trait."""
+    # With numpy and scipy, for which no other command waits.
+    from traitbench.app.files.ratings import Columns, read_ratings
+
     parts: dict[str, list[int]] = {}
     for at, row in enumerate(table.rows):
         parts.setdefault(row.cells.get(trait, "").strip() or _ALL if trait else _ALL, []).append(at)
@@ -111,7 +117,7 @@ def _ratings(
     return {name: ratings for name, ratings in found.items() if ratings.items}
 
 
-def _say_contradictions(by_trait: Mapping[str, Ratings]) -> None:
+def _say_contradictions(by_trait: "Mapping[str, Ratings]") -> None:
     for name, ratings in by_trait.items():
         for rater, number in ratings.contradictions.items():
             of = "" if name == _ALL else f" for {name}"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from traitbench import corpus
 from traitbench.app.commands.asking import InputFile, Misasked, Refused, as_json
 from traitbench.app.commands.files import read_table
 from traitbench.app.commands.showing import say_table, say_text
@@ -22,6 +21,13 @@ _COLUMNS = ("line", "text", "label")
 _SEED, _GROUP = "seed", "group"
 _TRAIT = click.option("--trait", metavar="KEY", help="The trait. Default: the only one in the file.")
 _TEXT = click.option("--text", metavar="COLUMN", help="The column of the texts. Default: guessed.")
+
+
+def _promised() -> float:
+    # With numpy and scipy, for which no other command waits.
+    from traitbench import corpus
+
+    return corpus.PROMISED
 
 
 @click.group()
@@ -56,6 +62,8 @@ def draw(
 
     Write a number from 0 to 1 or a word into the column label, in the order of the file. Leave it empty to skip a text.
     """
+    from traitbench import corpus
+
     if output.exists():
         raise Refused(f"{output} exists. Name another file, so that no labels are lost.")
     found = _scored(scored, trait, text)
@@ -83,9 +91,8 @@ def draw(
 @click.option(
     "--promise",
     type=click.FloatRange(0.5, 0.99),
-    default=corpus.PROMISED,
-    show_default=True,
-    help="The share of texts above the cut that are truly of the pole.",
+    default=_promised,
+    help="The share of texts above the cut that are truly of the pole. Default: 0.9.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures as CSV.")
 @_TRAIT
@@ -104,6 +111,8 @@ def answer(
     as_json: bool,
 ) -> None:
     """Answer from SCORED and LABELS, the file of `audit draw` with its column label filled in."""
+    from traitbench import corpus
+
     found = _scored(scored, trait, text)
     table = read_table(labels)
     read = _labels(table, found)
