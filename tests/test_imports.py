@@ -8,7 +8,8 @@ import statement counts, those inside functions and under TYPE_CHECKING too.
 
 import ast
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -415,8 +416,13 @@ def within(name: str, part: str) -> bool:
     return name == part or (part != FACE and name.startswith(f"{part}."))
 
 
-def imported(path: Path, module: str) -> Iterator[str]:
+@cache
+def imported(path: Path, module: str) -> Sequence[str]:
     """The dotted names that a file imports: `from a import b` is `a.b`."""
+    return tuple(_imported(path, module))
+
+
+def _imported(path: Path, module: str) -> Iterator[str]:
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
