@@ -6,17 +6,15 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic_core import to_json
 
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft, export_of, new_handle, settled
-from tests.size import sized
+from tests.lifecycle.bundle_content import Json, as_bytes, content_of, pack, signed
 from traitbench.contract.bundles import Bundle, digest, document
 from traitbench.contract.models import ForkRequest, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -25,29 +23,9 @@ from traitbench.contract.versions import VersionActivate
 from traitbench.errors import HandleTaken, InsufficientScope, InvalidHandle, NamespaceForbidden, ValidationFailed
 from traitbench.lifecycle import bundles, forking, free_form, models, samples, scores, training, traits, versions
 from traitbench.lifecycle.context import Context
-from traitbench.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snapshot, TraitAxis, param_hash
+from traitbench.scoring.snapshot import Snapshot, param_hash
 from traitbench.store import bundles as stored_bundles
 from traitbench.store import version_samples
-
-Json = dict[str, Any]
-
-
-def _exported(bundle: Bundle) -> Json:
-    """A bundle without the fields that must differ in a copy."""
-    document = bundle.model_dump(mode="json", exclude={"handle", "sha256"})
-    for version in document["versions"]:
-        del version["triggered_by"]
-    return document
-
-
-def _signed(content: Json) -> Bundle:
-    """A bundle with the right hash, as a forger could make it."""
-    bundle = Bundle.model_validate_json(_json({**content, "sha256": ""}))
-    return bundle.model_copy(update={"sha256": digest(bundle)})
-
-
-def _json(content: Json) -> bytes:
-    return to_json(content)
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +37,10 @@ def test_a_model_comes_in_as_it_went_out(working: Context, exported: Bundle) -> 
     handle = new_handle()
     model = bundles.import_(working, AUTHOR, Bundle.model_validate_json(exported.model_dump_json()), handle)
     assert (model.handle, model.state, model.version_no, model.version_tags) == (handle, "ready", 1, ["first"])
-    copied = _exported(export_of(working, AUTHOR, handle))
+    copied = content_of(export_of(working, AUTHOR, handle))
     own = copied["activations"].pop()
     assert (own["cause"], own["version_no"], own["previous_version_no"]) == ("import", 1, None)
-    assert copied == _exported(exported)
+    assert copied == content_of(exported)
     [version] = versions.list_versions(working, SCORER, handle).items
     assert (version.triggered_by, version.run_id) == ("backfill", None)
 
@@ -82,7 +60,7 @@ def test_versions_go_on_behind_those_that_came_in(working: Context, exported: Bu
     document = exported.model_dump(mode="json")
     document["versions"][0]["version_no"] = 7
     handle = new_handle()
-    bundles.import_(working, AUTHOR, _signed(document), handle)
+    bundles.import_(working, AUTHOR, signed(document), handle)
     training.start(working, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))
     assert settled(working, handle).version_no == 8
     versions.activate(working, AUTHOR, handle, VersionActivate(tag="first"))
@@ -93,10 +71,10 @@ def test_a_version_may_be_as_old_as_the_refusal_of_an_older_one_says(working: Co
     told = exported.model_dump(mode="json")
     told["versions"][0]["created_at"] = "1969-12-31T23:59:59Z"
     with pytest.raises(ValidationFailed) as caught:
-        bundles.import_(working, AUTHOR, _signed(told), new_handle())
+        bundles.import_(working, AUTHOR, signed(told), new_handle())
     assert "a time from 1970-01-01 to" in caught.value.details["errors"][0]["msg"]
     told["versions"][0]["created_at"] = "1970-01-01T00:00:00Z"
-    bundles.import_(working, AUTHOR, _signed(told), new_handle())
+    bundles.import_(working, AUTHOR, signed(told), new_handle())
 
 
 @pytest.mark.parametrize(
@@ -109,7 +87,7 @@ def test_a_refusal_counts_the_places_that_are_not_valid(
     told = exported.model_dump(mode="json")
     told["versions"][0] |= dict([*invalid.items()][:count])
     with pytest.raises(ValidationFailed, match=rf"cannot be imported: versions\[0\]\.[\w.\[\]]+ {said}"):
-        bundles.import_(working, AUTHOR, _signed(told), new_handle())
+        bundles.import_(working, AUTHOR, signed(told), new_handle())
 
 
 def test_a_draft_comes_in_as_a_draft(context: Context) -> None:
@@ -117,7 +95,7 @@ def test_a_draft_comes_in_as_a_draft(context: Context) -> None:
     handle = new_handle()
     assert bundles.import_(context, AUTHOR, bundle, handle).state == "draft"
     assert [trait.sample_count for trait in traits.list_traits(context, AUTHOR, handle).traits] == [4]
-    assert _exported(export_of(context, AUTHOR, handle)) == _exported(bundle)
+    assert content_of(export_of(context, AUTHOR, handle)) == content_of(bundle)
 
 
 def test_under_zero_retention_no_sample_goes_out(context: Context) -> None:
@@ -126,7 +104,7 @@ def test_under_zero_retention_no_sample_goes_out(context: Context) -> None:
     bundle = export_of(context, AUTHOR, handle)
     assert bundle.samples is None
     assert bundles.import_(context, AUTHOR, bundle, other).zero_data_retention
-    assert _exported(export_of(context, AUTHOR, other)) == _exported(bundle)
+    assert content_of(export_of(context, AUTHOR, other)) == content_of(bundle)
 
 
 def test_a_handle_that_is_taken_is_refused(working: Context, toned: str, exported: Bundle) -> None:
@@ -198,7 +176,7 @@ def _rehashed(**changes: Any) -> Callable[[Json], None]:
 
 def _swapped(packed: str) -> str:
     """A record whose samples are not in their order."""
-    return _packed(_records(packed)[::-1])
+    return pack(_records(packed)[::-1])
 
 
 def _spoilt(field: str, value: Any) -> Callable[[str], str]:
@@ -207,17 +185,13 @@ def _spoilt(field: str, value: Any) -> Callable[[str], str]:
     def spoil(packed: str) -> str:
         records = _records(packed).copy()
         records[field][-1] = value
-        return _packed(records)
+        return pack(records)
 
     return spoil
 
 
 def _records(packed: str) -> Any:
     return np.frombuffer(base64.b64decode(packed), version_samples.RECORD)
-
-
-def _packed(records: Any) -> str:
-    return base64.b64encode(records.tobytes()).decode()
 
 
 _AUROC = ("versions", 0, "metrics", "traits", "warmth", "auroc")
@@ -291,7 +265,7 @@ def test_a_bundle_that_does_not_fit_together_is_refused_at_its_place(
 ) -> None:
     document, handle = exported.model_dump(mode="json"), new_handle()
     change(document)
-    bundle = Bundle.model_validate_json(_json(document)) if path == ["sha256"] else _signed(document)
+    bundle = Bundle.model_validate_json(as_bytes(document)) if path == ["sha256"] else signed(document)
     with pytest.raises(ValidationFailed) as caught:
         bundles.import_(working, AUTHOR, bundle, handle)
     assert path in [error["loc"] for error in caught.value.details["errors"]]
@@ -303,7 +277,7 @@ def test_a_bundle_of_another_encoder_says_which(working: Context, exported: Bund
     document = exported.model_dump(mode="json")
     _rehashed(encoder=_LOST, traits=[])(document)
     with pytest.raises(ValidationFailed) as caught:
-        bundles.import_(working, AUTHOR, _signed(document), new_handle())
+        bundles.import_(working, AUTHOR, signed(document), new_handle())
     text = " ".join(error["msg"] for error in caught.value.details["errors"])
     assert "lost-1" in text
     assert working.encoder.id in text
@@ -314,31 +288,6 @@ def test_more_than_the_operator_allows_is_refused(working: Context, exported: Bu
     with pytest.raises(ValidationFailed) as caught:
         bundles.import_(narrow, AUTHOR, exported, new_handle())
     assert [error["loc"] for error in caught.value.details["errors"]] == [["traits"], ["samples"]]
-
-
-@st.composite
-def _bundles(draw: st.DrawFn, encoder: EncoderIdentity) -> Bundle:
-    """Any bundle that an export could produce."""
-    keys = [f"k{i}" for i in range(draw(st.integers(0, 3)))]
-    intrinsic = {key: draw(st.booleans()) for key in keys}
-    texts = draw(st.lists(_TEXT, max_size=6)) if keys else []
-    fields: Json = {
-        "format": "traitbench-bundle-1",
-        "handle": "local.source",
-        "model": _model(draw),
-        "samples": [_sample(draw, i, text, keys) for i, text in enumerate(texts)],
-        "traits": [_trait(draw, key, intrinsic[key], len(texts), encoder) for key in keys],
-        "versions": _versions(draw, keys, encoder) if keys else [],
-        "forked_from": draw(
-            st.none() | st.fixed_dictionaries({"handle": st.just("local.a"), "version_no": st.just(3)})
-        ),
-    }
-    numbers = [each["version_no"] for each in fields["versions"]]
-    if texts and len(numbers) > 1 and draw(st.booleans()):
-        held = next(each for each in fields["versions"] if not each["active"])
-        held["held_up_to"] = draw(st.integers(0, len(texts) - 1))
-    fields["activations"] = [_activation(draw, *each) for each in zip(numbers, _before(numbers), strict=True)]
-    return _signed(fields)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +315,7 @@ def test_activations_holds_and_scores_are_checked(
         part = document["versions"][0] if "held_up_to" in changes else document["samples"][0]
         part |= changes
     with pytest.raises(ValidationFailed) as caught:
-        bundles.import_(working, AUTHOR, _signed(document), new_handle())
+        bundles.import_(working, AUTHOR, signed(document), new_handle())
     assert [error["loc"][-1] for error in caught.value.details["errors"]] == [place]
 
 
@@ -377,149 +326,6 @@ def test_a_bundle_without_activations_has_the_hash_of_earlier_releases(exported:
     canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert digest(bundle) == hashlib.sha256(canonical.encode()).hexdigest()
     assert digest(exported) != digest(bundle)
-
-
-_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20).map(lambda text: f"{text}.")
-_UNIT = st.floats(0, 1)
-
-
-def _model(draw: st.DrawFn) -> Json:
-    policy = st.fixed_dictionaries({"keep_unnamed": st.integers(0, 9), "keep_first_of_month": st.booleans()})
-    return {
-        "description": draw(_TEXT),
-        "scoring_method": "balanced_cosine",
-        "max_depth": draw(st.integers(1, 3)),
-        "additional_terms": draw(st.none() | _TEXT),
-        "upstream_sources": draw(st.none() | st.lists(st.dictionaries(_TEXT, st.none() | _TEXT | _UNIT), max_size=2)),
-        "readme_markdown": draw(st.none() | _TEXT),
-        "zero_data_retention": False,
-        "version_retention_policy": draw(st.none() | policy),
-        "hold_if_worse": draw(st.booleans()),
-        "demo_texts": draw(st.none() | st.lists(_TEXT, min_size=1, max_size=2)),
-    }
-
-
-def _sample(draw: st.DrawFn, place: int, text: str, keys: list[str]) -> Json:
-    provenance = draw(st.sampled_from(["authored", "synthesized", "score_feedback"]))
-    seeded = provenance == "synthesized" and place > 0
-    return {
-        "trait": draw(st.sampled_from(keys)),
-        "text": text,
-        "quality": draw(_UNIT),
-        "source_url": draw(st.none() | _TEXT),
-        "content_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "provenance": provenance,
-        "seed": draw(st.none() | st.integers(0, place - 1)) if seeded else None,
-        "generator": "offline" if provenance == "synthesized" else None,
-        "pending": provenance == "score_feedback" and draw(st.booleans()),
-        "score_then": draw(st.none() | st.integers(0, 100)) if provenance == "score_feedback" else None,
-        "held_out": draw(st.booleans()),
-    }
-
-
-def _trait(draw: st.DrawFn, key: str, intrinsic: bool, count: int, encoder: EncoderIdentity) -> Json:
-    given: Json = {"key": key, "name": f"{key} {draw(_TEXT)}", "description": draw(_TEXT)}
-    given |= {"positive_label": draw(_TEXT), "negative_label": draw(_TEXT)}
-    given |= {"aggregation": draw(st.sampled_from(["mean", "max", "min", "none"])), "intrinsic": None}
-    if not intrinsic:
-        return given
-    places = st.lists(st.integers(0, count - 1), max_size=3, unique=True) if count else st.just([])
-    values = {
-        "axis": base64.b64encode(_vector(draw, encoder).tobytes()).decode(),
-        "encoder_digest": encoder.digest,
-        "discrimination": draw(st.none() | _UNIT),
-        "explained_variance": draw(st.none() | _UNIT),
-        "anchors": draw(st.none() | st.fixed_dictionaries({"positive": places, "negative": places})),
-        "discovery": draw(st.dictionaries(_TEXT, _TEXT | _UNIT, max_size=3)),
-    }
-    return given | {"intrinsic": values}
-
-
-def _versions(draw: st.DrawFn, keys: list[str], encoder: EncoderIdentity) -> list[Json]:
-    numbers = sorted(draw(st.sets(st.integers(1, 9), max_size=3)))
-    active = draw(st.sampled_from(numbers)) if numbers else None
-    return [_version(draw, number, keys, encoder, active=number == active) for number in numbers]
-
-
-def _before(numbers: list[int]) -> list[int | None]:
-    before: list[int | None] = [None]
-    return [*before, *numbers][: len(numbers)]
-
-
-def _activation(draw: st.DrawFn, number: int, previous: int | None) -> Json:
-    return {
-        "version_no": number,
-        "previous_version_no": previous,
-        "activated_at": "2026-01-01T00:00:00Z",
-        "cause": draw(st.sampled_from(["train", "retrain", "activate", "promote", "import"])),
-        "by": draw(st.none() | _TEXT),
-    }
-
-
-def _version(draw: st.DrawFn, number: int, keys: list[str], encoder: EncoderIdentity, *, active: bool) -> Json:
-    snapshot = Snapshot(
-        encoder, "balanced_cosine", draw(st.integers(1, 3)), tuple(_axis(draw, key, encoder) for key in keys)
-    )
-    drawn = draw(st.lists(st.tuples(st.integers(0, 2**64 - 1), _UNIT, st.booleans(), st.just(False)), max_size=9))
-    record = np.sort(np.array(drawn, version_samples.RECORD))
-    moments = st.datetimes(datetime(1971, 1, 1), datetime(2026, 1, 1), timezones=st.just(UTC))
-    return {
-        "version_no": number,
-        "triggered_by": draw(st.sampled_from(["train", "retune", "retrain_buffered", "backfill"])),
-        "param_hash": param_hash(snapshot),
-        "sample_count": int((~record["held_out"]).sum()),
-        "created_at": draw(moments).isoformat().replace("+00:00", "Z"),
-        "metrics": draw(st.fixed_dictionaries({}, optional={"auroc": st.none() | _UNIT, "note": _TEXT})),
-        "samples": _packed(record) if draw(st.booleans()) else None,
-        "tags": [f"tag-{number}"] if draw(st.booleans()) else [],
-        "active": active,
-        "snapshot": snapshot.to_json(),
-    }
-
-
-def _axis(draw: st.DrawFn, key: str, encoder: EncoderIdentity) -> TraitAxis:
-    rising = st.lists(st.integers(0, 100), min_size=3, max_size=3).map(sorted)
-    quartiles = st.none() | rising.map(lambda numbers: Quartiles(*numbers))
-    return TraitAxis(
-        key=key,
-        name=draw(_TEXT),
-        positive_label=draw(_TEXT),
-        negative_label=draw(_TEXT),
-        aggregation="mean",
-        vector=_vector(draw, encoder),
-        offset=float(np.float32(draw(_UNIT))),
-        positive=draw(quartiles),
-        negative=draw(quartiles),
-        breaks=Breaks(*draw(rising)),
-    )
-
-
-def _vector(draw: st.DrawFn, encoder: EncoderIdentity) -> Any:
-    rng = np.random.default_rng(draw(st.integers(0, 9)))
-    return rng.normal(size=encoder.dimension).astype(np.float32)
-
-
-@given(st.data())
-@settings(
-    max_examples=sized(15, 40),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-def test_whatever_was_exported_comes_in_and_goes_out_the_same(context: Context, data: st.DataObject) -> None:
-    encoder = EncoderIdentity(context.encoder.id, context.encoder.dimension, context.encoder.digest)
-    bundle, handle = data.draw(_bundles(encoder)), new_handle()
-    model = bundles.import_(context, AUTHOR, bundle, handle)
-    copied = _exported(export_of(context, AUTHOR, handle))
-    own = [copied["activations"].pop()["cause"]] if bundle.versions else []
-    assert own == ["import"][: len(bundle.versions)]
-    assert copied == _exported(bundle)
-    held = [version.version_no for version in bundle.versions if version.held_up_to is not None]
-    assert model.held_version_no == (held[0] if held else None)
-    active = [version.version_no for version in bundle.versions if version.active]
-    assert (model.state, model.version_no) == (("ready", *active) if active else ("draft", None))
-    result = samples.list_samples(context, AUTHOR, handle).items
-    assert [sample.provenance for sample in result] == [sample.provenance for sample in bundle.samples or []]
 
 
 def test_a_bundle_is_written_in_pieces_as_it_would_be_at_once(exported: Bundle) -> None:
@@ -589,7 +395,7 @@ def test_lineage_test_samples_and_recorded_samples_come_along(working: Context, 
     imported = bundles.import_(working, AUTHOR, bundle, new_handle())
     assert imported.forked_from == made.forked_from
     again = export_of(working, AUTHOR, imported.handle)
-    assert {**_exported(again), "activations": None} == {**_exported(bundle), "activations": None}
+    assert {**content_of(again), "activations": None} == {**content_of(bundle), "activations": None}
     assert [(each.held_out, each.must_pass) for each in again.samples or [] if each.held_out] == [(True, True)]
     [version] = again.versions
     assert version.samples is not None

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import app_test, local_script_runner
 from tests.conftest import Service, make_draft
 from tests.pages.drive import Workbench
 from traitbench.client import Traitbench
+from traitbench.contract.traits import TraitInput
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -46,3 +47,11 @@ def draft(client: Traitbench, namespace: str) -> str:
     """A draft with one trait and ten samples at each pole, in which nothing stands out but how few they are."""
     make_draft(client, f"{namespace}.tone")
     return f"{namespace}.tone"
+
+
+@pytest.fixture
+def empty(client: Traitbench, namespace: str) -> str:
+    """A draft with one trait and no sample."""
+    client.models.create(f"{namespace}.empty")
+    client.traits.add(f"{namespace}.empty", [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    return f"{namespace}.empty"

@@ -155,3 +155,13 @@ def _held(connection: Connection, handle: str) -> ModelRow:
     model = models.hold(connection, handle)
     assert model is not None
     return model
+
+
+def texts(client: Traitbench, handle: str) -> list[tuple[str, float]]:
+    return [(sample.text, sample.quality) for sample in client.samples.list(handle)]
+
+
+def edit(at: AppTest, *, rows: dict[int, dict[str, object]] | None = None, gone: tuple[int, ...] = ()) -> AppTest:
+    """What the browser sends after edits in the table; row 0 is the newest sample."""
+    at.session_state[str(at.dataframe[0].key)] = {"edited_rows": rows or {}, "deleted_rows": [*gone], "added_rows": []}
+    return at.run()

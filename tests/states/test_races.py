@@ -4,9 +4,11 @@ Without a worker, runs stay live and the answers are exact; with one, its speed 
 each other or new samples are in `tests/faults/test_races.py`.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Barrier, Event
@@ -21,10 +23,11 @@ from tests.states.conftest import Environment
 from traitbench.client import Traitbench
 from traitbench.contract.models import Effort, RunStarted, VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
-from traitbench.errors import FeatureUnavailable, TraitbenchError
+from traitbench.errors import FeatureUnavailable, TraitbenchError, Unavailable
 from traitbench.lifecycle.context import Context
 
 THREADS = 20
+_ATTEMPTS = 30
 ROUNDS = sized(1, 3)
 
 
@@ -57,13 +60,25 @@ def standing(still: Environment, namespace: str) -> Iterator[Still]:
 
 
 def _at_once(*calls: Callable[[], Any], threads: int = THREADS) -> list[Outcome]:
-    """The answers to many threads; the calls are distributed among them in turn."""
+    """The answers to many threads; the calls are distributed among them in turn.
+
+    On a busy machine the service may answer 503: then nothing has happened, and the caller asks again.
+    """
     barrier = Barrier(threads)
 
     def one(number: int) -> Outcome:
         barrier.wait()
+        for _ in range(_ATTEMPTS):
+            with suppress(Unavailable):
+                return ask(calls[number % len(calls)])
+            time.sleep(1)
+        return Outcome(Unavailable.code)
+
+    def ask(call: Callable[[], Any]) -> Outcome:
         try:
-            value = calls[number % len(calls)]()
+            value = call()
+        except Unavailable:
+            raise
         except TraitbenchError as error:
             return Outcome(error.code, error.headers.get("X-Run-Id"))
         return Outcome("", getattr(value, "run_id", None), value)

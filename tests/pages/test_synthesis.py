@@ -1,0 +1,155 @@
+"""Synthesis on the Samples page: what is made, what is rejected, and how both are decided."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.conftest import WARM
+from tests.pages.drive import Workbench, copied_link, edit, texts, words
+from traitbench.client import Traitbench
+from traitbench.contract.bundles import digest
+from traitbench.contract.samples import SampleInput
+
+
+@pytest.fixture
+def synthesized(client: Traitbench, empty: str) -> str:
+    """A draft with one sample that somebody wrote and ten that were made."""
+    client.samples.add(
+        empty,
+        [SampleInput(trait="warmth", text=text, quality=1.0) for text in ("Thank you, dear.", *WARM)],
+    )
+    written = client.models.export(empty)
+    samples = [each.model_copy(update={"provenance": "synthesized"}) for each in written.samples or ()]
+    samples[0] = samples[0].model_copy(update={"provenance": "authored"})
+    made = written.model_copy(update={"samples": samples})
+    bundle = made.model_copy(update={"sha256": digest(made)})
+    return client.models.import_(bundle, handle=f"{empty}-2").handle
+
+
+def made(client: Traitbench, handle: str) -> list[str]:
+    return [sample.text for sample in client.samples.list(handle) if sample.provenance == "synthesized"]
+
+
+def synthesize(at: AppTest, *, kind: str = "from_traits") -> AppTest:
+    at.radio(key="synthesize.type").set_value(kind)
+    at.radio(key="synthesize.effort").set_value("low").run()
+    return at.button(key="synthesize.send").click().run()
+
+
+def read_by_keys(client: Traitbench, at: AppTest, handle: str) -> None:
+    """Keep the first text, edit the second, delete the third, and go back once."""
+    there = made(client, handle)
+    assert f"1 of {len(there)}." in words(at)
+    assert f"{len(there)} accepted" in words(at)
+    at.button(key="samples.review.keep").click().run()
+    at.button(key="samples.review.edit").click().run()
+    at.text_area[0].set_value("I wrote this myself, dear.").run()
+    at.button(key="samples.review.use").click().run()
+    at.button(key="samples.review.delete").click().run()
+    at.button(key="samples.review.delete").click().run()
+    at.button(key="samples.review.undo").click().run()
+    assert f"4 of {len(there)}." in words(at)
+    at.button(key="samples.save").click().run()
+    after = {sample.text: sample.provenance for sample in client.samples.list(handle)}
+    assert after["I wrote this myself, dear."] == "authored"
+    assert [text in after for text in there[:4]] == [True, False, False, True]
+
+
+def test_samples_are_synthesized_with_honest_words_and_marked_as_such(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    at = workbench.open("samples", model=empty)
+    at.button(key="samples.first_synthesize").click().run()
+    assert "A few texts of your own are worth more" in words(at)
+    assert "Nothing is sent anywhere" in words(at)
+    assert "never used for evaluation" in words(at)
+    synthesize(at)
+    assert "Synthesizing samples" in words(at)
+    assert client.models.wait(empty).state == "draft"
+    at.run()
+    assert f"{len(made(client, empty))} synthesized samples. Read some before you train" in at.info[0].value
+    assert set(at.dataframe[0].value["provenance"]) == {"synthesized"}
+    read_by_keys(client, at, empty)
+
+    at.button(key="samples.delete_synthesized").click().run()
+    at.button(key="samples.save").click().run()
+    assert not made(client, empty)
+    (own,) = client.samples.list(empty)
+    client.samples.delete(empty, own.id)
+    at = synthesize(workbench.open("samples", model=empty, task="Synthesize"))
+    assert "Synthesizing samples" in words(at)
+    assert client.models.wait(empty).state == "draft"
+    assert made(client, empty)
+
+
+def test_a_rejected_text_that_is_good_all_the_same_becomes_a_sample_of_the_person(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    letters = {
+        "Thank you so much. I will not forget it. It is lovely to hear from you.": 1.0,
+        "The office is shut. It does not open until 8. Do not call again.": 0.0,
+    }
+    client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=at) for text, at in letters.items()])
+    client.samples.synthesize(empty, synth_type="diversify", effort="low")
+    assert client.models.wait(empty).state == "draft"
+    rejected = client.samples.rejected(empty)
+    at = workbench.open("samples", model=empty)
+    grid = next(each for each in at.dataframe if "Rejected because" in each.value)
+    assert list(grid.value["Text"]) == [each.text for each in rejected]
+    assert at.button(key="samples.rejects.add").disabled
+    at.session_state[f"samples.rejects:{len(rejected)}"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
+    at.run()
+    at.button(key="samples.rejects.add").click().run()
+    added = next(each for each in client.samples.list(empty) if each.text == rejected[1].text)
+    assert (added.provenance, added.quality) == ("authored", rejected[1].quality)
+    grid = next(each for each in at.dataframe if "Rejected because" in each.value)
+    assert rejected[1].text not in list(grid.value["Text"])
+    at.button(key="samples.undo_button").click().run()
+    assert rejected[1].text not in [each.text for each in client.samples.list(empty)]
+
+
+def test_texts_can_only_be_varied_when_there_are_some(workbench: Workbench, empty: str, draft: str) -> None:
+    at = workbench.open("samples", model=empty, task="Synthesize")
+    at.radio(key="synthesize.type").set_value("diversify").run()
+    assert at.button(key="synthesize.send").disabled
+    at = workbench.open("samples", model=draft, task="Synthesize")
+    at.radio(key="synthesize.type").set_value("diversify").run()
+    assert not at.button(key="synthesize.send").disabled
+
+
+def test_the_table_shows_and_filters_where_samples_come_from(
+    workbench: Workbench, client: Traitbench, synthesized: str
+) -> None:
+    at = workbench.open("samples", model=synthesized, origin="Authored")
+    assert list(at.dataframe[0].value["text"]) == ["Thank you, dear."]
+    assert copied_link(at)["origin"] == "Authored"
+    at.selectbox(key="origin").set_value("synthesized").run()
+    assert set(at.dataframe[0].value["text"]) == set(made(client, synthesized))
+
+
+def test_all_synthesized_go_in_one_go_and_not_before_it_is_saved(
+    workbench: Workbench, client: Traitbench, synthesized: str
+) -> None:
+    there = made(client, synthesized)
+    at = workbench.open("samples", model=synthesized)
+    at.button(key="samples.delete_synthesized").click().run()
+    assert list(at.dataframe[0].value["text"]) == ["Thank you, dear."]
+    assert f"Saving permanently deletes {len(there)} synthesized samples" in words(at)
+    at.button(key="samples.keep_synthesized").click().run()
+    assert len(at.dataframe[0].value) == len(there) + 1
+    assert at.button(key="samples.save").disabled
+    at.button(key="samples.delete_synthesized").click().run()
+    at.button(key="samples.save").click().run()
+    assert texts(client, synthesized) == [("Thank you, dear.", 1.0)]
+
+
+def test_an_undo_never_makes_a_synthesized_text_pass_for_one_that_somebody_wrote(
+    workbench: Workbench, client: Traitbench, synthesized: str
+) -> None:
+    at = edit(workbench.open("samples", model=synthesized), gone=(0,))
+    at.button(key="samples.save").click().run()
+    assert "samples.undo_button" not in [button.key for button in at.button]
+    at = edit(at, gone=tuple(range(len(at.dataframe[0].value))))
+    at.button(key="samples.save").click().run()
+    at.button(key="samples.undo_button").click().run()
+    back = list(client.samples.list(synthesized))
+    assert [(sample.text, sample.provenance) for sample in back] == [("Thank you, dear.", "authored")]
