@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from tests.contexts import AUTHOR, ON_BOTH_IN_SOAK, export_of, new_handle, opened, trained_here
+from tests.lifecycle.promoting import improved
 from tests.lifecycle.test_forking import give_feedback
-from tests.lifecycle.test_promotion import improved
 from traitbench.contract.bundles import Bundle
 from traitbench.lifecycle import models
 from traitbench.lifecycle.context import Context

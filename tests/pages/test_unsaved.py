@@ -6,8 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, Service
-from tests.pages.drive import Workbench, hold_busy, words
-from tests.pages.test_samples import edit, texts
+from tests.pages.drive import Workbench, edit, hold_busy, texts, words
 from traitbench import pages
 from traitbench.app.samples import sample_changes
 from traitbench.app.samples.sample_changes import Changes, save

@@ -4,7 +4,6 @@ Without a worker, runs stay live and the answers are exact; with one, its speed 
 each other or new samples are in `tests/faults/test_races.py`.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Barrier, Event
+from time import sleep
 from typing import Any, get_args
 
 import pytest
@@ -71,7 +71,7 @@ def _at_once(*calls: Callable[[], Any], threads: int = THREADS) -> list[Outcome]
         for _ in range(_ATTEMPTS):
             with suppress(Unavailable):
                 return ask(calls[number % len(calls)])
-            time.sleep(1)
+            sleep(1)
         return Outcome(Unavailable.code)
 
     def ask(call: Callable[[], Any]) -> Outcome:
