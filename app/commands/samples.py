@@ -1,4 +1,4 @@
-"""`traitbench samples`: list, add, import, delete, synthesize; set test samples aside and put them back."""
+"""`traitbench samples`: list, add, import, delete, synthesize, rejected; set test samples aside and put them back."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from traitbench.app.shell.text import count
 from traitbench.client.samples import SynthType
 from traitbench.contract.models import Effort
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
-from traitbench.contract.samples import Sample, SampleIds, SampleInput, SynthesisPlan
+from traitbench.contract.samples import Pole, Provenance, Sample, SampleIds, SampleInput, SynthesisPlan
 from traitbench.contract.traits import Trait
 
 
@@ -46,15 +46,34 @@ def samples() -> None:
 @click.option(
     "--pending/--not-pending", default=None, help="Only feedback that no version was trained with, or only the others."
 )
+@click.option("--find", help="Only texts that contain these words, in any case.")
+@click.option("--pole", type=click.Choice(get_args(Pole)), help="Only samples whose label is nearer to this pole.")
+@click.option("--from", "provenance", type=click.Choice(get_args(Provenance)), help="Only samples of this origin.")
 @as_json
-def list_samples(handle: str, trait: str | None, held_out: bool | None, pending: bool | None, as_json: bool) -> None:
+def list_samples(
+    handle: str,
+    trait: str | None,
+    held_out: bool | None,
+    pending: bool | None,
+    find: str | None,
+    pole: Pole | None,
+    provenance: Provenance | None,
+    as_json: bool,
+) -> None:
     """List samples.
 
     The output of --json can be imported again. With --pending, THEN is the score when the feedback was given.
     """
     with connected() as client:
         listing = client.samples.list(
-            handle, trait=trait, held_out=held_out, pending=pending, limit=LARGEST_SAMPLE_PAGE
+            handle,
+            trait=trait,
+            held_out=held_out,
+            pending=pending,
+            text=find,
+            pole=pole,
+            provenance=provenance,
+            limit=LARGEST_SAMPLE_PAGE,
         )
         if as_json:
             say_lines(listing)
@@ -69,6 +88,20 @@ def list_samples(handle: str, trait: str | None, held_out: bool | None, pending:
             ]
             say_table(("ID", "TRAIT", "QUALITY", "FROM", "TEST", "TEXT"), rows)
         say_unreadable(listing.unreadable, "sample")
+
+
+@samples.command("rejected")
+@click.argument("handle")
+@as_json
+def list_rejected(handle: str, as_json: bool) -> None:
+    """List texts that the last synthesis rejected, with the reasons, until the model's next run."""
+    with connected() as client:
+        listed = client.samples.rejected(handle)
+    if as_json:
+        say_lines(listed)
+    else:
+        rows = [(each.trait, f"{each.quality:g}", each.reason, each.text) for each in listed]
+        say_table(("TRAIT", "QUALITY", "REASON", "TEXT"), rows)
 
 
 @samples.command("add")

@@ -396,6 +396,15 @@ def test_traits_are_discovered_and_samples_synthesized(ask: Ask, client: Traitbe
     code, out, err = ask("samples", "synthesize", handle, "--effort", "low", "--offline", "--wait")
     assert (code, cells(out)[0]) == (0, ["TRAIT", "+", "-"]), err
     assert int(cells(out)[1][1]) > len(WARM)
+    _, out, _ = ask("samples", "list", handle, "--from", "synthesized", "--pole", "negative", "--json")
+    assert {(each["provenance"], each["quality"]) for each in map(json.loads, out.splitlines())} == {
+        ("synthesized", 0.0)
+    }
+    client.samples.synthesize(handle, synth_type="diversify", effort="low", language_model=False)
+    client.models.wait(handle)
+    rejected = client.samples.rejected(handle)
+    _, out, _ = ask("samples", "rejected", handle, "--json")
+    assert [json.loads(line)["text"] for line in out.splitlines()] == [each.text for each in rejected]
 
 
 def test_feedback_is_given_with_a_score(ask: Ask, client: Traitbench, namespace: str) -> None:

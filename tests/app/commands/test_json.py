@@ -33,6 +33,7 @@ KEYS = (
     ("traits delete DRAFT haste --yes", "handle deleted"),
     ("samples add DRAFT Hello --trait warmth --quality 1", "ids"),
     ("samples list DRAFT", "id trait text quality provenance held_out must_pass pending"),
+    ("samples list DRAFT --find thank --pole positive --from authored", "id text quality provenance"),
     ("samples hold-out DRAFT ID", "ids"),
     ("samples put-back DRAFT ID", "ids"),
     ("samples set-aside DRAFT --at-least 2", "ids"),
@@ -60,7 +61,15 @@ KEYS = (
 # These print no answer but a document, or their keys are tested with the rest of what they do.
 OTHERS = {
     *("serve", "worker", "mcp", "skill", "completion", "models card", "export", "gate"),
-    *("samples import", "samples synthesize", "traits discover", "extract", "promote", "key revoke"),
+    *(
+        "samples import",
+        "samples synthesize",
+        "samples rejected",
+        "traits discover",
+        "extract",
+        "promote",
+        "key revoke",
+    ),
     *("encoder check", "encoder compare", "agreement", "audit draw", "audit answer"),
 }
 
