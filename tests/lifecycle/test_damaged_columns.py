@@ -25,6 +25,7 @@ from traitbench.lifecycle import (
     operating,
     samples,
     scores,
+    synthesis,
     training,
     traits,
     versions,
@@ -73,6 +74,8 @@ def _made(context: Context, exported: Bundle) -> str:
         f" SELECT {mine}, 'digest', 'full', random(), X'00', 1, 4, 1, X'00000000'",
         "INSERT INTO tb_runs (id, model_id, kind, effort, status, created_at, finished_at)"
         f" VALUES (:handle, {mine}, 'train', 'low', 'succeeded', 1, 2)",
+        "INSERT INTO tb_rejected_texts (model_id, trait_id, text, quality, reason, generator)"
+        f" SELECT {mine}, id, '{WORD} text', 1.0, 'copy', 'offline' FROM tb_traits WHERE model_id = {mine} LIMIT 1",
         "UPDATE tb_models SET run_id = :handle WHERE handle = :handle",
         f"UPDATE tb_traits SET kind = 'intrinsic', name = '{WORD} name', positive_label = '{WORD} +', negative_label ="
         f" '{WORD} -', discrimination = 0.9, explained_variance = 0.5, discovery = :words WHERE model_id = {mine}",
@@ -81,7 +84,7 @@ def _made(context: Context, exported: Bundle) -> str:
             WHERE version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})""",
     ):
         in_file(context, statement, handle=handle, words=json.dumps(words))
-    assert _holding(context, handle) == {"tb_traits", "tb_snapshots"}
+    assert _holding(context, handle) == {"tb_traits", "tb_snapshots", "tb_rejected_texts"}
     return handle
 
 
@@ -104,6 +107,7 @@ def _lists(context: Context, handle: str, *, state: str) -> None:
     kept = versions.list_versions(context, SCORER, handle)
     assert len(kept.items) + len(kept.unreadable) == 1
     samples.list_samples(context, AUTHOR, handle)
+    synthesis.rejected(context, AUTHOR, handle)
     assert "key_spoilt" in [
         *(key.id for key in keys.list_keys(context.engine)),
         *(row.item for row in keys.unreadable_keys(context.engine)),
@@ -120,7 +124,10 @@ def _holding(context: Context, handle: str) -> set[str]:
         "tb_models": f"id = {mine}",
         "tb_snapshots": f"version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})",
         "tb_vectors": f"sample_id IN (SELECT id FROM tb_samples WHERE model_id = {mine})",
-        **dict.fromkeys(("tb_traits", "tb_samples", "tb_kept_vectors", "tb_versions", "tb_tags"), f"model_id = {mine}"),
+        **dict.fromkeys(
+            ("tb_traits", "tb_samples", "tb_kept_vectors", "tb_versions", "tb_tags", "tb_rejected_texts"),
+            f"model_id = {mine}",
+        ),
         "tb_runs": f"model_id = {mine}",
     }
     rows = {

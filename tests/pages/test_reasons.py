@@ -100,7 +100,7 @@ def test_either_of_two_texts_is_explained(workbench: Workbench, trained: Trained
 
 
 def test_all_reasons_can_be_taken_along(workbench: Workbench, trained: Trained) -> None:
-    at = asked(workbench.open("score", model=trained.handle, text=TEXT))
+    at = asked(workbench.open("score", model=trained.handle, text=TEXT, numbers="true"))
     labels = [button.proto.label for button in at.get("download_button")]
     assert "Download reasons (JSON)" in labels
     assert labels.count("CSV") == 2
