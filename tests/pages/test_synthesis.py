@@ -93,7 +93,7 @@ def test_a_rejected_text_that_is_good_all_the_same_becomes_a_sample_of_the_perso
     assert client.models.wait(empty).state == "draft"
     rejected = client.samples.rejected(empty)
     at = workbench.open("samples", model=empty)
-    grid = next(each for each in at.dataframe if "Rejected because" in each.value)
+    grid = next(each for each in at.dataframe if "Reason" in each.value)
     assert list(grid.value["Text"]) == [each.text for each in rejected]
     assert at.button(key="samples.rejects.add").disabled
     at.session_state[f"samples.rejects:{len(rejected)}"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
@@ -101,7 +101,7 @@ def test_a_rejected_text_that_is_good_all_the_same_becomes_a_sample_of_the_perso
     at.button(key="samples.rejects.add").click().run()
     added = next(each for each in client.samples.list(empty) if each.text == rejected[1].text)
     assert (added.provenance, added.quality) == ("authored", rejected[1].quality)
-    grid = next(each for each in at.dataframe if "Rejected because" in each.value)
+    grid = next(each for each in at.dataframe if "Reason" in each.value)
     assert rejected[1].text not in list(grid.value["Text"])
     at.button(key="samples.undo_button").click().run()
     assert rejected[1].text not in [each.text for each in client.samples.list(empty)]

@@ -1,6 +1,6 @@
 """What a synthesis rejected: the numbers by reason, and the texts, of which a person can add some."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -16,17 +16,17 @@ from traitbench.contract.models import LastOperation, Model, SynthesisOutcome
 from traitbench.contract.samples import RejectedText, SampleInput
 from traitbench.contract.traits import Trait
 
-REASONS = {
-    "invalid": "not in the form asked for",
-    "copy": "copies",
-    "near_duplicate": "nearly the same as another text",
-    "wrong_side": "on the wrong side",
-    "strayed": "too far from the text they vary",
-    "repetitive": "begin like many others",
-    "form": "marks that only one pole has",
-    "length": "too long or too short for their pole",
+REASONS: Mapping[str, tuple[str, str]] = {
+    "invalid": ("not in the form asked for", "not in the form asked for"),
+    "copy": ("copies", "a copy"),
+    "near_duplicate": ("nearly the same as another text", "nearly the same as another text"),
+    "wrong_side": ("on the wrong side", "on the wrong side"),
+    "strayed": ("too far from the text they vary", "too far from the text it varies"),
+    "repetitive": ("begin like many others", "begins like many others"),
+    "form": ("with marks that only one pole has", "has marks that only one pole has"),
+    "length": ("too long or too short for their pole", "too long or too short for its pole"),
 }
-"""What the exam rejects, in words that follow a number of texts."""
+"""What the exam rejects: words that follow a number of texts, and words for one text."""
 
 _READ, _ADDED, _GRID = "samples.rejected", "samples.rejected_added", "samples.rejects"
 
@@ -36,7 +36,7 @@ def draw_counts(outcome: SynthesisOutcome) -> None:
     tokens = f", {outcome.tokens:,} tokens" if outcome.tokens else ""
     st.markdown(f"**{outcome.added:,} accepted**, {sum(outcome.rejected.values()):,} rejected{tokens}")
     for reason, number in sorted(outcome.rejected.items(), key=lambda each: -each[1]):
-        st.caption(f"{number:,} {REASONS.get(reason, plain(reason))}")
+        st.caption(f"{number:,} {REASONS[reason][0] if reason in REASONS else plain(reason)}")
 
 
 def draw_rejects(model: Model, traits: Sequence[Trait], last: LastOperation) -> None:
@@ -90,7 +90,7 @@ def _picked(listed: Sequence[RejectedText], traits: dict[str, Trait]) -> list[Re
         "Text": [each.text for each in listed],
         "Trait": [traits[each.trait].name for each in listed],
         "Pole": [_pole(each, traits[each.trait]) for each in listed],
-        "Rejected because": [REASONS[each.reason] for each in listed],
+        "Reason": [REASONS[each.reason][1] for each in listed],
     }
     if len({each.trait for each in listed}) == 1:
         del columns["Trait"]
