@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
@@ -23,6 +24,7 @@ _FLAGS = (
 expect.set_options(timeout=PATIENCE_MS)
 
 EMPTY = "local.everyone"
+_NUMBERS = count(1)
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 
 
@@ -47,6 +49,12 @@ def with_a_model(workbench: Started) -> Started:
         if EMPTY not in {model.handle for model in client.models.list(namespace="local")}:
             client.models.create(EMPTY)
     return workbench
+
+
+@pytest.fixture
+def handle() -> str:
+    """A handle that no other test has, nor this one when it runs once more."""
+    return f"local.own-{next(_NUMBERS)}"
 
 
 @pytest.fixture(scope="package")

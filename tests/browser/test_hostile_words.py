@@ -23,8 +23,7 @@ DRAWN = (
 )
 
 
-def test_no_word_of_a_model_becomes_an_icon_a_link_or_a_colour(workbench: Started, page: Page) -> None:
-    handle = "local.hostile"
+def test_no_word_of_a_model_becomes_an_icon_a_link_or_a_colour(workbench: Started, page: Page, handle: str) -> None:
     with workbench.client() as client:
         client.models.create(handle, description=ATTACK, readme_markdown=README, additional_terms=ATTACK)
         client.traits.add(

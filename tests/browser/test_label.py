@@ -12,19 +12,18 @@ from traitbench.contract.traits import TraitInput
 
 pytestmark = pytest.mark.browser
 
-HANDLE = "local.labelled-by-keys"
 TEXTS = 90
 
 
 def test_keys_label_texts_and_none_is_lost_in_a_burst_or_a_reload(
-    workbench: Started, page: Page, tmp_path: Path
+    workbench: Started, page: Page, handle: str, tmp_path: Path
 ) -> None:
     with workbench.client() as client:
-        client.models.create(HANDLE, description="")
-        client.traits.add(HANDLE, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+        client.models.create(handle, description="")
+        client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
         file = tmp_path / "heap.csv"
         file.write_text("text\n" + "\n".join(f"Text number {each} is about tea." for each in range(TEXTS)))
-        page.goto(f"{workbench.base_url}/label?model={HANDLE}")
+        page.goto(f"{workbench.base_url}/label?model={handle}")
         page.wait_for_selector(SETTLED)
         page.locator("input[type=file]").set_input_files(file)
         page.get_by_role("button", name=f"Label {TEXTS} texts").click()
@@ -37,7 +36,7 @@ def test_keys_label_texts_and_none_is_lost_in_a_burst_or_a_reload(
             page.keyboard.press("ArrowRight" if place % 2 else "ArrowLeft")
             page.wait_for_timeout(60)
         expect(page.get_by_text(f"70 of {TEXTS}, 70 saved")).to_be_visible()
-        assert sorted(each.quality for each in client.samples.list(HANDLE)) == [0.0] * 35 + [1.0] * 35
+        assert sorted(each.quality for each in client.samples.list(handle)) == [0.0] * 35 + [1.0] * 35
 
         page.keyboard.press("6")
         page.reload()
@@ -46,7 +45,7 @@ def test_keys_label_texts_and_none_is_lost_in_a_burst_or_a_reload(
         expect(page.get_by_text(f"70 of {TEXTS}, 70 saved")).to_be_visible()
         page.get_by_role("button", name="Skip").click()
         expect(page.get_by_text(f"71 of {TEXTS}, 70 saved")).to_be_visible()
-        assert len(list(client.samples.list(HANDLE))) == 70
+        assert len(list(client.samples.list(handle))) == 70
 
         page.keyboard.press("?")
         expect(page.get_by_text("A grade from 0 (cold) to 9 (warm); 6 means 0.67")).to_be_visible()

@@ -25,13 +25,13 @@ def add_samples(page: Page, pole: str, texts: tuple[str, ...]) -> None:
     expect(page.get_by_text(f"{len(texts)} samples added to Warmth.")).to_be_visible()
 
 
-def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started, page: Page) -> None:
+def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started, page: Page, handle: str) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
 
     page.goto(workbench.base_url)
     settled(page).get_by_role("button", name="New model").click()
-    page.get_by_role("textbox", name="Name", exact=True).fill("greetings")
+    page.get_by_role("textbox", name="Name", exact=True).fill(handle.removeprefix("local."))
     page.get_by_role("button", name="Create model").click()
 
     page.get_by_role("button", name="Add the first trait").click()
@@ -62,7 +62,7 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
     expect(settled(page).get_by_text("v1").first).to_be_visible()
 
     with workbench.client() as client:
-        model = client.models.get("local.greetings")
+        model = client.models.get(handle)
     assert (model.state, model.version_no, model.traits) == ("ready", 1, ["Warmth"])
     elsewhere = [url for url in asked if url.startswith("http") and not url.startswith(workbench.base_url)]
     assert not elsewhere, "The page asked somebody else for something."

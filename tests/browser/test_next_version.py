@@ -13,25 +13,25 @@ from traitbench.contract.samples import SampleInput
 
 pytestmark = pytest.mark.browser
 
-HANDLE = "local.loop"
 MOST_CLICKS = 12
 
 
 @pytest.fixture
-def handle(workbench: Started) -> str:
-    """A trained model in use, with test samples."""
+def in_use(workbench: Started, handle: str) -> str:
+    """The handle of a trained model with test samples."""
     with workbench.client() as client:
-        make_draft(client, HANDLE)
+        make_draft(client, handle)
         tests = [SampleInput(trait="warmth", text=text, quality=quality, held_out=True) for text, quality in TESTS]
-        client.samples.add(HANDLE, tests)
-        client.models.train(HANDLE, effort="low")
-        assert client.models.wait(HANDLE).version_no == 1
-    return HANDLE
+        client.samples.add(handle, tests)
+        client.models.train(handle, effort="low")
+        assert client.models.wait(handle).version_no == 1
+    return handle
 
 
 def test_a_wrong_score_becomes_a_better_version_and_the_way_back_is_one_click(
-    workbench: Started, page: Page, handle: str
+    workbench: Started, page: Page, in_use: str
 ) -> None:
+    handle = in_use
     clicks = 0
 
     def click(what: Locator) -> None:

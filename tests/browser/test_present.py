@@ -27,12 +27,14 @@ def settled(page: Page) -> Page:
     return page
 
 
-def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: Started, page: Page) -> None:
+def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(
+    workbench: Started, page: Page, handle: str
+) -> None:
     with workbench.client() as client:
-        make_draft(client, "local.shown")
-        client.models.update("local.shown", demo_texts=[WARM[0], COLD[0]])
+        make_draft(client, handle)
+        client.models.update(handle, demo_texts=[WARM[0], COLD[0]])
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{workbench.base_url}/score?model=local.shown")
+    page.goto(f"{workbench.base_url}/score?model={handle}")
     expect(settled(page).get_by_role("button", name="Present")).to_be_visible()
 
     page.wait_for_selector("html[data-keys~=p]", state="attached")
@@ -58,7 +60,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: S
     text.press("Shift+ArrowRight")
     expect(page.get_by_text("1 text taught here. Nothing is stored.")).to_be_visible()
     with workbench.client() as client:
-        assert "The lamp is green." not in {sample.text for sample in client.samples.list("local.shown")}
+        assert "The lamp is green." not in {sample.text for sample in client.samples.list(handle)}
 
     page.keyboard.press("Escape")
     settled(page).keyboard.press("Escape")
@@ -66,9 +68,11 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: S
     expect(page.get_by_placeholder("Type or paste a text.")).to_have_value("The lamp is green.")
 
 
-def test_from_a_row_of_a_batch_back_is_one_press(workbench: Started, page: Page) -> None:
+def test_from_a_row_of_a_batch_back_is_one_press(workbench: Started, page: Page, handle: str) -> None:
     with workbench.client() as client:
-        handle = client.models.wait("demo.headlines", timeout=PATIENCE_S).handle
+        make_draft(client, handle)
+        client.models.train(handle, effort="low")
+        client.models.wait(handle, timeout=PATIENCE_S)
     page.goto(f"{workbench.base_url}/batch?model={handle}")
     settled(page).get_by_text("Paste").first.click()
     lines = settled(page).locator("textarea").first

@@ -9,37 +9,38 @@ from traitbench.sample_data import demo_models
 
 pytestmark = pytest.mark.browser
 
-HANDLE = "local.suggested"
 HEADLINES = next(model for model in demo_models() if model.handle == "demo.headlines")
 
 
-def test_suggestions_are_flipped_dismissed_and_brought_back_by_keys(with_a_model: Started, page: Page) -> None:
+def test_suggestions_are_flipped_dismissed_and_brought_back_by_keys(
+    with_a_model: Started, page: Page, handle: str
+) -> None:
     with with_a_model.client() as client:
-        client.models.create(HANDLE)
-        client.traits.discover(HANDLE, effort="low", texts=[str(each["text"]) for each in HEADLINES.samples[:120]])
-        client.models.wait(HANDLE)
-        first, second, *rest = client.traits.list(HANDLE)
-        page.goto(f"{with_a_model.base_url}/traits?model={HANDLE}")
+        client.models.create(handle)
+        client.traits.discover(handle, effort="low", texts=[str(each["text"]) for each in HEADLINES.samples[:120]])
+        client.models.wait(handle)
+        first, second, *rest = client.traits.list(handle)
+        page.goto(f"{with_a_model.base_url}/traits?model={handle}")
         page.wait_for_selector(SETTLED)
         expect(page.get_by_text("Suggestions", exact=True)).to_be_visible()
-        shown = page.locator("[class*=st-key-traits-dismiss-axis]")
+        # Streamlit loads its buttons after the boxes around them, and keys work from then on.
+        shown = page.locator("[class*=st-key-traits-dismiss-axis] button")
         expect(shown).to_have_count(2 + len(rest))
-        page.wait_for_selector(SETTLED)
 
         page.keyboard.press("d")
         expect(shown).to_have_count(1 + len(rest))
-        assert first.key not in {trait.key for trait in client.traits.list(HANDLE)}
+        assert first.key not in {trait.key for trait in client.traits.list(handle)}
         page.get_by_role("button", name="Undo").click()
         expect(shown).to_have_count(2 + len(rest))
-        assert client.traits.list(HANDLE)[0] == first
+        assert client.traits.list(handle)[0] == first
 
         page.keyboard.press("f")
         expect(shown).to_have_count(1 + len(rest))
-        flipped = client.traits.get(HANDLE, first.key)
+        flipped = client.traits.get(handle, first.key)
         assert (flipped.positive_label, flipped.negative_label) == (first.negative_label, first.positive_label)
 
         page.keyboard.press("k")
         expect(shown).to_have_count(len(rest))
-        kept = client.traits.get(HANDLE, second.key)
+        kept = client.traits.get(handle, second.key)
         assert kept.discovered is not None
         assert not kept.discovered.suggestion
