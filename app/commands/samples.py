@@ -197,13 +197,11 @@ def import_samples(
 def delete_samples(handle: str, sample_ids: tuple[int, ...], as_json: bool) -> None:
     """Delete samples of a draft, or withdraw feedback that waits.
 
-    With --json, print the ids of the deleted samples, one list per sample.
+    Up to 500 are deleted as a whole or not at all. With --json, print their ids.
     """
     with connected() as client:
-        for sample_id in sample_ids:
-            client.samples.delete(handle, sample_id)
-            deleted = SampleIds(ids=[sample_id])
-            click.echo(deleted.model_dump_json() if as_json else f"Deleted sample {sample_id} of {handle}.")
+        deleted = SampleIds(ids=client.samples.delete_many(handle, sample_ids))
+    click.echo(deleted.model_dump_json() if as_json else f"Deleted {count(len({*deleted.ids}), 'sample')} of {handle}.")
 
 
 @samples.command("set-aside")

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from traitbench.app.samples.sample_list import forget_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.service import client
-from traitbench.contract.samples import Sample, SampleInput
+from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleInput
 from traitbench.contract.traits import Trait, TraitFields, TraitInput
-from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
+from traitbench.errors import TraitbenchError, Unreachable, ValidationFailed
 
 UNDO = "samples.undo"
 """The session key of the last change that can be undone."""
@@ -86,14 +86,14 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
     def unrestorable(sample_id: int) -> bool:
         return sample_id not in changes.edits and _made(by_id[sample_id])
 
-    for done, sample_id in enumerate(leaving):
+    for done in range(0, len(leaving), MOST_SAMPLES):
         progress(done, len(leaving))
+        some = leaving[done : done + MOST_SAMPLES]
         try:
-            if _delete(handle, sample_id):
-                left.add(sample_id)
+            left |= _delete(handle, some)
         except TraitbenchError as error:
-            # Without an answer, the sample may or may not be deleted. Keep both texts then.
-            unfinished = done + isinstance(error, Unreachable)
+            # Without an answer, these samples may or may not be deleted. Keep both texts then.
+            unfinished = done + (len(some) if isinstance(error, Unreachable) else 0)
             _remove(handle, added[unfinished:])
             if whole:
                 back = [each for each in leaving[:done] if each in left and not unrestorable(each)]
@@ -230,21 +230,26 @@ def as_input(sample: Sample) -> SampleInput:
     return own.model_copy(update={name: True for name, given in marks.items() if given})
 
 
-def _delete(handle: str, sample_id: int) -> bool:
-    """Delete a sample; return whether it was there."""
-    try:
-        client().samples.delete(handle, sample_id)
-    except SampleNotFound:
-        return False
-    return True
+def _delete(handle: str, ids: Sequence[int]) -> set[int]:
+    """Delete up to 500 samples, those that are still there; return their ids."""
+    here = list(ids)
+    while here:
+        try:
+            return set(client().samples.delete_many(handle, here))
+        except ValidationFailed as error:
+            gone = {here[each["loc"][1]] for each in error.details["errors"] if each["type"] == "unknown_sample"}
+            if not gone:
+                raise
+            here = [each for each in here if each not in gone]
+    return set()
 
 
 def _remove(handle: str, ids: Sequence[int], progress: Progress = lambda _done, _of: None) -> int:
     """Remove samples, and return how many remain after the first error; they appear twice in the table."""
-    for done, sample_id in enumerate(ids):
+    for done in range(0, len(ids), MOST_SAMPLES):
         progress(done, len(ids))
         try:
-            _delete(handle, sample_id)
+            _delete(handle, ids[done : done + MOST_SAMPLES])
         except TraitbenchError:
             return len(ids) - done
     return 0

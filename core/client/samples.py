@@ -113,6 +113,18 @@ class Samples:
         """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
         return self._connection.send("DELETE", _path(handle, sample_id), ModelDeleted)
 
+    def delete_many(self, handle: str, ids: Sequence[int]) -> builtins.list[int]:
+        """Remove samples of a draft, or withdraw feedback that a ready model has not learned yet; return their ids.
+
+        Up to 500 samples are removed as a whole or not at all. More are sent in batches: an error leaves the batches
+        before it removed.
+        """
+        deleted: builtins.list[int] = []
+        for first in range(0, len(ids), MOST_SAMPLES):
+            body = {"ids": [*ids[first : first + MOST_SAMPLES]]}
+            deleted += (self._connection.send("POST", f"{_path(handle)}/delete", SampleIds, body=body)).ids
+        return deleted
+
     def plan(
         self,
         handle: str,
@@ -148,11 +160,11 @@ class Samples:
 
     def _remove(self, handle: str, ids: Sequence[int]) -> Sequence[int]:
         """Remove the samples, and return the ids of those that could not be removed."""
-        for position, sample_id in enumerate(ids):
+        for first in range(0, len(ids), MOST_SAMPLES):
             try:
-                self.delete(handle, sample_id)
+                self.delete_many(handle, ids[first : first + MOST_SAMPLES])
             except TraitbenchError:
-                return ids[position:]
+                return ids[first:]
         return ()
 
 

@@ -33,6 +33,9 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+Ids = Annotated[list[Annotated[int, Field(ge=1, le=2**53 - 1), Integral]], Field(min_length=1, max_length=MOST_SAMPLES)]
+
+
 class SampleInput(Received):
     """One labelled text: quality 1.0 is the positive pole of the trait, 0.0 the negative one.
 
@@ -63,7 +66,7 @@ class SamplesCreate(Received):
 
 
 class SampleIds(Returned):
-    """Ids of the samples that were added or changed, in the order sent."""
+    """Ids of the samples that were added, changed or deleted, in the order sent."""
 
     ids: Annotated[list[int], schema(minItems=1, maxItems=MOST_SAMPLES)]
 
@@ -74,11 +77,15 @@ class SamplesUpdate(Received):
     Null means unchanged. `held_out: false` also clears `must_pass`.
     """
 
-    ids: Annotated[
-        list[Annotated[int, Field(ge=1, le=2**53 - 1), Integral]], Field(min_length=1, max_length=MOST_SAMPLES)
-    ]
+    ids: Ids
     held_out: bool | None = None
     must_pass: bool | None = None
+
+
+class SamplesDelete(Received):
+    """Body of `POST /v1/models/{handle}/samples/delete`. Either all samples are deleted or none."""
+
+    ids: Ids
 
 
 class Sample(Returned):

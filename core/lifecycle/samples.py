@@ -18,6 +18,7 @@ from traitbench.contract.samples import (
     SampleIds,
     SampleInput,
     SamplesCreate,
+    SamplesDelete,
     SamplesUpdate,
     text_hash,
 )
@@ -160,20 +161,39 @@ def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> Mod
     name = str(access.permit(context, caller, "samples.delete", handle))
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
-        pending = samples.is_pending(connection, model.id, sample_id) if 0 < sample_id < 2**63 else None
-        if pending is None:
+        pending = samples.pending(connection, model.id, [sample_id] if 0 < sample_id < 2**63 else [])
+        if not pending:
             raise SampleNotFound(f"The model {name} has no sample {sample_id}.", details={"sample_id": sample_id})
-        rules.require("withdraw" if pending else "edit", model)
-        samples.remove(connection, model.id, sample_id)
+        rules.require("withdraw" if pending[sample_id] else "edit", model)
+        samples.remove(connection, model.id, [sample_id])
         if model.state != "ready":
             rules.edited(connection, model)
     return ModelDeleted(handle=name, deleted=True)
 
 
+def delete_many(context: Context, caller: Caller, handle: str, body: SamplesDelete) -> SampleIds:
+    """Delete samples of a draft, or withdraw feedback that a ready model has not learned yet; all of it or none."""
+    name = str(access.permit(context, caller, "samples.delete_many", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        pending = samples.pending(connection, model.id, body.ids)
+        if errors := [_unknown(place, each) for place, each in enumerate(body.ids) if each not in pending]:
+            raise rules.invalid(errors, thing="The samples")
+        rules.require("withdraw" if all(pending.values()) else "edit", model)
+        samples.remove(connection, model.id, body.ids)
+        if model.state != "ready":
+            rules.edited(connection, model)
+    return SampleIds(ids=body.ids)
+
+
+def _unknown(place: int, sample_id: int) -> Problem:
+    return rules.problem(["ids", place], "unknown_sample", f"the model has no sample {sample_id}")
+
+
 def _unchangeable(place: int, sample_id: int, body: SamplesUpdate, known: Mapping[int, bool]) -> list[Problem]:
     """Why a sample cannot be changed as the body says."""
     if sample_id not in known:
-        return [rules.problem(["ids", place], "unknown_sample", f"the model has no sample {sample_id}")]
+        return [_unknown(place, sample_id)]
     held_out = known[sample_id] if body.held_out is None else body.held_out
     if body.must_pass and not held_out:
         return [rules.problem(["ids", place], "not_held_out", f"sample {sample_id}: {NOT_HELD_OUT}")]

@@ -49,6 +49,7 @@ LINKS: Mapping[str, Targets] = {
     "samples.add": {
         "samples.update": {**_SAME, BODY: {"ids": "$response.body#/ids", "held_out": True}},
         "samples.delete": {**_SAME, "sample_id": "$response.body#/ids/0"},
+        "samples.delete_many": {**_SAME, BODY: {"ids": "$response.body#/ids"}},
         **_all(("samples.list", "traits.discover", "models.train"), _SAME),
     },
     "samples.plan": _all(("samples.synthesize",), _SAME),

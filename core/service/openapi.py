@@ -69,6 +69,7 @@ FAILURES: Mapping[str, Failures] = {
     "samples.list": (errors.TraitNotFound, errors.InvalidCursor),
     "samples.update": EDIT,
     "samples.delete": (errors.SampleNotFound, *EDIT),
+    "samples.delete_many": EDIT,
     "samples.synthesize": (errors.UnsupportedSynthType, *RUN, errors.FeatureUnavailable),
     "samples.plan": (errors.UnsupportedSynthType,),
     "versions.list": (errors.InvalidCursor,),

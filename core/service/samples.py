@@ -10,6 +10,7 @@ from traitbench.contract.samples import (
     RejectedTexts,
     SampleIds,
     SamplesCreate,
+    SamplesDelete,
     SamplesUpdate,
     SynthesisPlan,
     SynthesizeRequest,
@@ -25,6 +26,7 @@ router = APIRouter(tags=["samples"])
 
 Add = Annotated[SamplesCreate, Depends(Body(SamplesCreate, problems_of_parts=samples.problems_of_parts))]
 Update = Annotated[SamplesUpdate, Depends(Body(SamplesUpdate))]
+Delete = Annotated[SamplesDelete, Depends(Body(SamplesDelete))]
 Synthesize = Annotated[SynthesizeRequest, Depends(Body(SynthesizeRequest, needed=False))]
 
 
@@ -79,6 +81,12 @@ def update(call: Called, handle: Handle, body: Update) -> SampleIds:
 def delete(call: Called, handle: Handle, sample_id: SampleId) -> ModelDeleted:
     """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
     return samples.delete(call.context, call.caller, handle, sample_id)
+
+
+@router.post("/v1/models/{handle}/samples/delete", name="samples.delete_many")
+def delete_many(call: Called, handle: Handle, body: Delete) -> SampleIds:
+    """Remove samples of a draft, or withdraw feedback that a ready model has not learned yet: all of it or none."""
+    return samples.delete_many(call.context, call.caller, handle, body)
 
 
 @router.get("/v1/models/{handle}/samples/synthesize", name="samples.plan")

@@ -104,11 +104,10 @@ def waiting(connection: Connection, model_id: int, *, after: int | None = None) 
     return Waiting(*connection.execute(statement.where(_SAMPLES.pending)).one())
 
 
-def is_pending(connection: Connection, model_id: int, sample_id: int) -> bool | None:
-    """Whether a sample of the model is feedback that waits; None if the model has no such sample."""
-    statement = select(_SAMPLES.pending).where(_SAMPLES.model_id == model_id, _SAMPLES.id == sample_id)
-    pending: bool | None = connection.execute(statement).scalar_one_or_none()
-    return pending
+def pending(connection: Connection, model_id: int, sample_ids: Sequence[int]) -> dict[int, bool]:
+    """Whether each sample is feedback that waits, by id; samples that the model does not have are missing."""
+    statement = select(_SAMPLES.id, _SAMPLES.pending).where(_SAMPLES.model_id == model_id, _SAMPLES.id.in_(sample_ids))
+    return {row.id: row.pending for row in connection.execute(statement)}
 
 
 def newest(connection: Connection, model_id: int, *, up_to: int) -> datetime | None:
@@ -140,11 +139,11 @@ def purge(connection: Connection, model_id: int) -> None:
     connection.execute(delete(tables.samples).where(_SAMPLES.model_id == model_id))
 
 
-def remove(connection: Connection, model_id: int, sample_id: int) -> bool:
-    """Delete a sample; False when the model has no such sample."""
-    statement = delete(tables.samples).where(_SAMPLES.model_id == model_id, _SAMPLES.id == sample_id)
+def remove(connection: Connection, model_id: int, sample_ids: Sequence[int]) -> int:
+    """Delete samples of a model; return how many there were."""
+    statement = delete(tables.samples).where(_SAMPLES.model_id == model_id, _SAMPLES.id.in_(sample_ids))
     removed: int = connection.execute(statement).rowcount
-    return removed == 1
+    return removed
 
 
 def held_out(connection: Connection, model_id: int, sample_ids: Sequence[int]) -> dict[int, bool]:

@@ -141,13 +141,13 @@ def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started
 
 
 def test_a_batch_is_seen_by_its_owner_only(
-    guarded: Started, link: str, window: BrowserContext, another_window: BrowserContext
+    guarded: Started, link: str, window: BrowserContext, another_window: BrowserContext, handle: str
 ) -> None:
     with guarded.client() as client:
-        make_draft(client, "local.tone")
-        client.models.train("local.tone", effort="low")
-        assert client.models.wait("local.tone", timeout=PATIENCE_S).state == "ready"
-    page = paste(window, guarded, key(guarded, "authoring", "Bea"), "/batch?model=local.tone")
+        make_draft(client, handle)
+        client.models.train(handle, effort="low")
+        assert client.models.wait(handle, timeout=PATIENCE_S).state == "ready"
+    page = paste(window, guarded, key(guarded, "authoring", "Bea"), f"/batch?model={handle}")
     page.wait_for_selector(SETTLED)
     page.get_by_text("Pasted lines").click()
     text = page.get_by_role("textbox", name="Texts, one per line")

@@ -62,13 +62,14 @@ def story(send: Sent, world: World) -> None:
     ask("traits.get", {**on, "key": "warmth"})
     ask("traits.update", {**on, "key": "warmth"}, body={"description": "Warm replies thank, invite or comfort."})
     ask("traits.delete", {**on, "key": "c_sharp"})
-    ask("samples.add", on, body={"samples": BATCH})
+    added = ask("samples.add", on, body={"samples": BATCH})
     listed = ask("samples.list", {**on, "trait": "warmth", "limit": 2})
     bundle = ask("models.export", on)
     ask("models.import", {"handle": COPY}, body=bundle)
     ask("samples.update", on, body={"ids": [listed["items"][1]["id"]], "held_out": True, "must_pass": True})
     ask("samples.list", {**on, "held_out": "true", "limit": 2})
     ask("samples.delete", {**on, "sample_id": listed["items"][0]["id"]})
+    ask("samples.delete_many", on, body={"ids": added["ids"][-1:]})
     for handle in (HANDLE, COPY):
         answer = world.call("POST", f"/v1/models/{handle}/samples", json={"samples": REST})
         assert answer.status == 200, answer.text

@@ -60,6 +60,7 @@ WRITES: list[Asked] = [
     ("samples.add", "POST", "/v1/models/{}/samples", {"samples": [{"trait": "tone", "text": "x", "quality": 1}]}),
     ("samples.update", "PATCH", "/v1/models/{}/samples", {"ids": [1]}),
     ("samples.delete", "DELETE", "/v1/models/{}/samples/1", None),
+    ("samples.delete_many", "POST", "/v1/models/{}/samples/delete", {"ids": [1]}),
     ("samples.synthesize", "POST", "/v1/models/{}/samples/synthesize", LOW),
     ("versions.tag", "POST", "/v1/models/{}/versions/best", None),
     ("versions.untag", "DELETE", "/v1/models/{}/versions/best", None),

@@ -32,6 +32,7 @@ OPERATIONS: dict[str, tuple[str, str, Any]] = {
         {"samples": [{"trait": "tone", "text": "x", "quality": 1.0}]},
     ),
     "samples.update": ("PATCH", "/v1/models/mine.draft/samples", {"ids": [1], "held_out": True}),
+    "samples.delete_many": ("POST", "/v1/models/mine.draft/samples/delete", {"ids": [1]}),
     "versions.activate": ("PUT", "/v1/models/mine.ready/versions/active", {"version": "v1"}),
     "models.fork": ("POST", "/v1/models/mine.archived/fork", {"handle": "mine.bodies"}),
     "models.promote": ("POST", "/v1/models/mine.archived/promote", {"from": "mine.draft"}),

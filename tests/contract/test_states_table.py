@@ -29,6 +29,7 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "samples.add": ("POST", "/samples", SAMPLES),
     "samples.update": ("PATCH", "/samples", {"ids": ["{sample}"], "held_out": True}),
     "samples.delete": ("DELETE", "/samples/{sample}", None),
+    "samples.delete_many": ("POST", "/samples/delete", {"ids": ["{sample}"]}),
     "discover": ("POST", "/traits/discover", LOW),
     "discover, harder": ("POST", "/traits/discover", {"effort": "xhigh"}),
     "synthesize": ("POST", "/samples/synthesize", LOW),
@@ -40,6 +41,7 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "retrain": ("POST", "/retrain", None),
     "retrain, with feedback": ("POST", "/retrain", None),
     "withdraw": ("DELETE", "/samples/{pending}", None),
+    "withdraw many": ("POST", "/samples/delete", {"ids": ["{pending}"]}),
     "score": ("POST", "/score", {"content": TEXT}),
     "score with feedback": ("POST", "/score", {"content": TEXT, "feedback": {"tone": "good"}}),
     "compare": ("POST", "/compare", {"a": TEXT, "b": "Go away"}),
@@ -63,10 +65,13 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "fork": ("POST", "/fork", {"handle": "stage.fork-of-{name}"}),
     "promote": ("POST", "/promote", {"from": "mine.ready", "force": True, "keep": True}),
 }
-EDITS = ("traits.add", "traits.update", "traits.delete", "samples.add", "samples.update", "samples.delete")
+EDITS = (
+    *("traits.add", "traits.update", "traits.delete"),
+    *("samples.add", "samples.update", "samples.delete", "samples.delete_many"),
+)
 SCORES = ("score", "score with feedback", "compare", "batch")
 READS = ("get", "card", "export", "traits.list", "traits.get", "samples.list", "versions.list", "activations")
-FEEDBACK_FIRST = ("retrain, with feedback", "withdraw")
+FEEDBACK_FIRST = ("retrain, with feedback", "withdraw", "withdraw many")
 
 EDIT = """200 draft | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
         | 409 model_not_draft | 200 draft | 409 model_archived"""
@@ -96,8 +101,11 @@ ROWS: dict[str, str] = {
         | 200 ready | 409 model_not_trained | 409 model_archived""",
     "retrain, with feedback": """409 model_not_trained | 409 model_busy | 409 model_busy | 409 model_busy
         | 409 model_busy | 202 busy | - | 409 model_archived""",
-    "withdraw": """200 draft | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
+    **dict.fromkeys(
+        ("withdraw", "withdraw many"),
+        """200 draft | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
         | 200 ready | - | 409 model_archived""",
+    ),
     **dict.fromkeys((*SCORES, "untag", "activate"), USE.format(200)),
     "tag": USE.format(201),
     "update": """200 draft | 200 busy | 200 busy | 200 busy | 200 busy
@@ -151,8 +159,9 @@ def model_of(world: World, handle: str) -> dict[str, Any]:
 
 def ask(world: World, handle: str, name: str) -> Answer:
     method, path, body = REQUESTS[name]
-    if "{sample}" in f"{path} {body}" or "{pending}" in path:
-        params = {"pending": "true"} if "{pending}" in path else {}
+    asked = f"{path} {body}"
+    if "{sample}" in asked or "{pending}" in asked:
+        params = {"pending": "true"} if "{pending}" in asked else {}
         (sample, *_) = world.call("GET", f"/v1/models/{handle}/samples", params=params).body["items"]
         path = path.format(sample=sample["id"], pending=sample["id"])
         body = {**body, "ids": [sample["id"]]} if body else body

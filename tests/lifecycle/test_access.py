@@ -42,6 +42,7 @@ WRITES = (
         "samples.add",
         "samples.update",
         "samples.delete",
+        "samples.delete_many",
         "samples.synthesize",
         "versions.tag",
         "versions.untag",

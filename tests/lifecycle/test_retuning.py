@@ -87,7 +87,7 @@ def test_a_pole_that_is_missing_is_counted_before_anything_is_queued(context: Co
         assert model is not None
         for sample in samples.list_samples(context, AUTHOR, ready).items:
             if sample.quality == 0:
-                stored_samples.remove(connection, model.id, sample.id)
+                stored_samples.remove(connection, model.id, [sample.id])
     with pytest.raises(InsufficientSamples) as caught:
         training.start(context, AUTHOR, ready, RETUNE)
     assert caught.value.details["traits"] == {"warmth": {"positive": 6, "negative": 0}}

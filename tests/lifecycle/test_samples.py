@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.contexts import AUTHOR, draft
-from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SamplesUpdate
+from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SamplesDelete, SamplesUpdate
 from traitbench.errors import InvalidCursor, InvalidParameter, SampleNotFound, TraitNotFound, ValidationFailed
 from traitbench.lifecycle import samples, traits
 from traitbench.lifecycle.context import Context
@@ -135,6 +135,22 @@ def test_a_sample_is_deleted_from_its_own_model_only(context: Context) -> None:
             samples.delete(context, AUTHOR, other, missing)
     assert samples.delete(context, AUTHOR, one, first.id).deleted
     assert _all(context, one) == [second]
+
+
+def test_many_samples_are_deleted_as_a_whole_or_not_at_all(context: Context) -> None:
+    one, other = draft(context, warm=4), draft(context, warm=1)
+    first, second, third, last = (sample.id for sample in _all(context, one))
+    [foreign] = [sample.id for sample in _all(context, other)]
+    with pytest.raises(ValidationFailed) as caught:
+        samples.delete_many(context, AUTHOR, one, SamplesDelete(ids=[first, foreign, second, 2**53 - 1]))
+    assert [(error["loc"], error["type"]) for error in caught.value.details["errors"]] == [
+        (["ids", 1], "unknown_sample"),
+        (["ids", 3], "unknown_sample"),
+    ]
+    assert len(_all(context, one)) == 4
+    asked = SamplesDelete(ids=[third, first, third])
+    assert samples.delete_many(context, AUTHOR, one, asked).ids == [third, first, third]
+    assert [sample.id for sample in _all(context, one)] == [second, last]
 
 
 def _marks(context: Context, handle: str) -> list[tuple[bool, bool]]:

@@ -8,7 +8,7 @@ from tests.pages.drive import Workbench, copied_link, edit, links, texts, words
 from tests.pages.mute_proxy import muted
 from traitbench.app.samples.sample_changes import Changes, save
 from traitbench.client import Traitbench
-from traitbench.contract.samples import SampleInput
+from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleInput
 from traitbench.errors import NotFound, Unreachable
 
 # ---- nothing there -----------------------------------------------------------------------------------------------
@@ -207,48 +207,67 @@ def test_samples_deleted_elsewhere_leave_the_table(workbench: Workbench, client:
 def test_an_edit_that_fails_halfway_leaves_no_text_out_and_none_twice(
     monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str
 ) -> None:
-    """The second original cannot be deleted, because its model is archived in between."""
+    """The second request to delete originals is refused, because the model is archived in between."""
     Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)))
-    samples = list(client.samples.list(draft))
-    edits = {
-        each.id: SampleInput(trait="warmth", text=f"New {number}", quality=1.0)
-        for number, each in enumerate(samples[:3])
-    }
+    samples, edits = many_edits(client, draft)
 
     def archive_after_one(done: int, _of: int) -> None:
-        if done == 1:
+        if done:
             client.models.delete(draft)
 
     with pytest.raises(Exception, match="is archived"):
         save(draft, samples, Changes(edits), progress=archive_after_one)
-    left = [sample.text for sample in client.samples.list(draft)]
-    assert {sample.text for sample in samples[1:]} <= set(left)
-    assert "New 0" in left
+    left = {sample.text for sample in client.samples.list(draft, limit=MOST_SAMPLES)}
+    assert {sample.text for sample in samples[MOST_SAMPLES:]} <= left
+    assert not {sample.text for sample in samples[:MOST_SAMPLES]} & left
+    assert {f"New {number}" for number in range(MOST_SAMPLES)} <= left
 
 
 def test_an_edit_whose_answer_is_lost_loses_no_text(
     monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str
 ) -> None:
-    """The service deletes the second original, but its response never arrives: the new text must stay."""
-    samples = list(client.samples.list(draft))
-    edits = {
-        each.id: SampleInput(trait="warmth", text=f"New {number}", quality=1.0)
-        for number, each in enumerate(samples[:3])
-    }
+    """The service deletes the last originals, but its response never arrives: the new texts must stay."""
+    samples, edits = many_edits(client, draft)
     deletions: list[str] = []
 
     def mute(method: str, path: str) -> bool:
-        deletions.extend([path] if method == "DELETE" else [])
-        return method == "DELETE" and len(deletions) == 2
+        deletions.extend([path] if path.endswith("/samples/delete") else [])
+        return path.endswith("/samples/delete") and len(deletions) == 2
 
     with muted(service.base_url, mute) as base_url:
         Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)), base_url=base_url)
         with pytest.raises(Unreachable):
             save(draft, samples, Changes(edits), progress=lambda _done, _of: None)
+    left = {sample.text for sample in client.samples.list(draft, limit=MOST_SAMPLES)}
+    assert {sample.text for sample in edits.values()} <= left
+    assert {sample.text for sample in samples[len(edits) :]} <= left
+
+
+def test_an_edit_of_a_sample_that_is_gone_is_not_saved_and_the_others_are(
+    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str
+) -> None:
+    Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)))
+    samples = list(client.samples.list(draft))
+    gone, edited, deleted = samples[:3]
+    client.samples.delete(draft, gone.id)
+    edits = {each.id: SampleInput(trait="warmth", text=f"New {each.id}", quality=1.0) for each in (gone, edited)}
+    undo = save(draft, samples, Changes(edits, frozenset({deleted.id})), progress=lambda _done, _of: None)
+    assert undo.missing == {gone.id}
+    assert undo.what == "1 edited and 1 deleted"
     left = {sample.text for sample in client.samples.list(draft)}
-    assert {"New 0", "New 1"} <= left
-    assert "New 2" not in left
-    assert {sample.text for sample in samples[2:]} <= left
+    assert f"New {edited.id}" in left
+    assert not {f"New {gone.id}", edited.text, deleted.text} & left
+
+
+def many_edits(client: Traitbench, draft: str) -> tuple[list[Sample], dict[int, SampleInput]]:
+    """The samples of a draft, and edits of so many of them that two requests are needed to delete the originals."""
+    more = [SampleInput(trait="warmth", text=f"Old {number}", quality=1.0) for number in range(MOST_SAMPLES)]
+    client.samples.add(draft, more)
+    samples = list(client.samples.list(draft, limit=MOST_SAMPLES))
+    return samples, {
+        each.id: SampleInput(trait="warmth", text=f"New {number}", quality=1.0)
+        for number, each in enumerate(samples[: MOST_SAMPLES + 3])
+    }
 
 
 # ---- downloads ---------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Edits of the samples table that are not saved yet: no page, reload, training or other person makes them vanish."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -103,10 +104,9 @@ def test_a_sample_that_goes_while_an_edit_is_saved_is_not_called_saved(
     at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Mine."}, 1: {"text": "Mine too."}})
     delete = sample_changes._delete
 
-    def late(handle: str, sample_id: int) -> bool:
-        if sample_id == list(client.samples.list(handle))[19].id:
-            client.samples.delete(handle, sample_id)
-        return delete(handle, sample_id)
+    def late(handle: str, ids: Sequence[int]) -> set[int]:
+        client.samples.delete(handle, list(client.samples.list(handle))[19].id)
+        return delete(handle, ids)
 
     monkeypatch.setattr(sample_changes, "_delete", late)
     at.button(key="samples.save").click().run()

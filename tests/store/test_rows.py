@@ -41,7 +41,7 @@ def test_ids_of_samples_rise_in_the_order_given(engine: Engine, model_id: int) -
 def test_an_id_is_not_used_again_when_its_sample_is_gone(engine: Engine, model_id: int) -> None:
     last = _add(engine, model_id, "one", "two")[-1]
     with writing(engine) as connection:
-        assert samples.remove(connection, model_id, last)
+        assert samples.remove(connection, model_id, [last]) == 1
     assert _add(engine, model_id, "three")[0] > last
 
 

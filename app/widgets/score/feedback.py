@@ -190,8 +190,7 @@ def _draw_sent(model: Model, this: str) -> None:
 
 def _undo(model: Model, this: str, sent: Sent) -> None:
     with attempt() as undoing:
-        for sample in sent.samples:
-            client().samples.delete(model.handle, sample)
+        client().samples.delete_many(model.handle, sent.samples)
     if undoing.done:
         key = f"{_SENT}:{this}"
         session.store(key, tuple(each for each in session.get(key, ()) if each != sent) or None)
