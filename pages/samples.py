@@ -7,7 +7,7 @@ from traitbench.app.files.exporting import csv_file, jsonl_file
 from traitbench.app.samples.advice import EACH_POLE
 from traitbench.app.samples.sample_changes import remember, save
 from traitbench.app.samples.sample_table import Filters, HeldSamples, ServedSamples, sample_table
-from traitbench.app.samples.unsaved import drop, unsaved
+from traitbench.app.samples.unsaved import drop, forget_discarded, unsaved
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, namespaces
@@ -24,9 +24,16 @@ from traitbench.app.widgets.samples.raters import compare_labels
 from traitbench.app.widgets.samples.review import draw_review
 from traitbench.app.widgets.samples.rows import ids_of, pick_rows, picks_rows
 from traitbench.app.widgets.samples.synthesis import delete_synthesized, draw_outcome, synthesize
-from traitbench.app.widgets.samples.table import edit_table, forget_changes, redraw, show_table
+from traitbench.app.widgets.samples.table import edit_table, redraw, show_table
 from traitbench.app.widgets.samples.undo import draw_undo
-from traitbench.app.widgets.samples.unsaved import draw_brought, draw_conflicts, draw_overtaken, warn_before_leaving
+from traitbench.app.widgets.samples.unsaved import (
+    draw_brought,
+    draw_conflicts,
+    draw_discard,
+    draw_discarded,
+    draw_overtaken,
+    warn_before_leaving,
+)
 from traitbench.app.widgets.traits.frozen import editable
 from traitbench.contract.models import Model
 from traitbench.contract.samples import LONGEST_SEARCH, Pole, Provenance, Sample
@@ -248,6 +255,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
     if can_edit:
         draw_undo(model.handle)
         delete_synthesized(model, synthesized)
+    draw_discarded(model)
 
 if isinstance(table, HeldSamples):
     draw_leaks(model, traits, table.samples, can_edit=can_edit)
@@ -321,14 +329,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.act
             key="samples.save",
             help=None if changes else "Nothing is unsaved.",
         )
-        st.button(
-            "Discard",
-            icon=":material/close:",
-            disabled=not changes,
-            key="samples.discard",
-            on_click=forget_changes,
-            args=(model.handle,),
-        )
+        draw_discard(model, possible=bool(changes))
     with st.popover("Download", icon=":material/download:", type="tertiary"):
         st.download_button(
             "CSV",
@@ -368,7 +369,8 @@ if can_edit and saving:
         session.store(OVERTAKEN, model.handle)
     if acting.done:
         remember(done)
-        drop(model, (changes.edits.keys() | changes.deletions | changes.marks.keys()) - done.missing)
+        forget_discarded()
+        drop(model, changes.ids - done.missing)
         redraw()
         session.flash(f"Saved: {done.what}.")
         if done.missing:

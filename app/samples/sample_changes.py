@@ -36,6 +36,23 @@ class Changes:
     def __len__(self) -> int:
         return len(self.edits) + len(self.deletions) + len(self.marks)
 
+    @property
+    def ids(self) -> frozenset[int]:
+        """The samples that are changed."""
+        return frozenset(self.edits) | self.deletions | frozenset(self.marks)
+
+    def without(self, ids: Iterable[int]) -> "Changes":
+        """Return the changes of all other samples."""
+        gone = frozenset(ids)
+        edits = {each: edit for each, edit in self.edits.items() if each not in gone}
+        marks = {each: mark for each, mark in self.marks.items() if each not in gone}
+        return Changes(edits, self.deletions - gone, marks)
+
+    def under(self, newer: "Changes") -> "Changes":
+        """Return these changes and newer ones, which win where both change a sample."""
+        own = self.without(newer.ids)
+        return Changes({**own.edits, **newer.edits}, own.deletions | newer.deletions, {**own.marks, **newer.marks})
+
 
 @dataclass(frozen=True)
 class Undo:

@@ -25,7 +25,7 @@ from traitbench.settings import read_settings
 KEPT_DAYS = 30
 """Days after which a file of unsaved edits is deleted."""
 
-_KEY, _FOLDER = "samples.unsaved", "unsaved"
+_KEY, _DISCARDED, _FOLDER = "samples.unsaved", "samples.discarded", "unsaved"
 _ALIKE, _COMPARED = 0.5, 2_000
 _DAY = 86_400.0
 
@@ -43,10 +43,12 @@ class Unsaved:
     def without(self, ids: Iterable[int]) -> "Unsaved":
         """Return the unsaved changes of all other samples."""
         gone = frozenset(ids)
-        edits = {each: edit for each, edit in self.changes.edits.items() if each not in gone}
-        marks = {each: mark for each, mark in self.changes.marks.items() if each not in gone}
         originals = {each: sample for each, sample in self.originals.items() if each not in gone}
-        return Unsaved(Changes(edits, self.changes.deletions - gone, marks), originals)
+        return Unsaved(self.changes.without(gone), originals)
+
+    def under(self, newer: "Unsaved") -> "Unsaved":
+        """Return these unsaved changes with newer ones, which win where both change a sample."""
+        return Unsaved(self.changes.under(newer.changes), {**self.originals, **newer.originals})
 
 
 @dataclass(frozen=True)
@@ -78,15 +80,15 @@ def keep(model: Model, changes: Changes, samples: Iterable[Sample]) -> None:
     before = unsaved(model.handle)
     if changes == before.changes:
         return
-    touched = changes.edits.keys() | changes.deletions | changes.marks.keys()
+    touched = changes.ids
     originals = {sample.id: sample for sample in samples if sample.id in touched}
     originals |= {each: sample for each, sample in before.originals.items() if each in touched}
-    _store(model, Unsaved(changes, originals))
+    _store(model.handle, Unsaved(changes, originals), on_disk=not model.zero_data_retention)
 
 
 def drop(model: Model, ids: Iterable[int]) -> None:
     """Forget the unsaved changes of some samples."""
-    _store(model, unsaved(model.handle).without(ids))
+    _store(model.handle, unsaved(model.handle).without(ids), on_disk=not model.zero_data_retention)
 
 
 def forget(handle: str) -> None:
@@ -96,10 +98,35 @@ def forget(handle: str) -> None:
         _file(handle).unlink(missing_ok=True)
 
 
-def _store(model: Model, now: Unsaved) -> None:
-    session.store(_KEY, session.get(_KEY, {}) | {model.handle: now})
-    file = _file(model.handle)
-    if model.zero_data_retention or not len(now):
+def discard(handle: str, ids: Iterable[int] | None = None, *, on_disk: bool) -> None:
+    """Discard all unsaved changes of a model, or those of some samples; until a save, they can be brought back."""
+    held = unsaved(handle)
+    kept = held.without(held.originals if ids is None else ids)
+    session.store(_DISCARDED, {handle: held.without(kept.originals)})
+    _store(handle, kept, on_disk=on_disk)
+
+
+def discarded(handle: str) -> int:
+    """Return how many discarded changes of a model can be brought back."""
+    return len(session.get(_DISCARDED, {}).get(handle, ()))
+
+
+def bring_back(handle: str, *, on_disk: bool) -> None:
+    """Undo the last discard. A sample that was edited again since stays as it is."""
+    gone: Unsaved = session.get(_DISCARDED, {}).get(handle, Unsaved())
+    _store(handle, gone.under(unsaved(handle)), on_disk=on_disk)
+    forget_discarded()
+
+
+def forget_discarded() -> None:
+    """Forget what was discarded."""
+    session.store(_DISCARDED, {})
+
+
+def _store(handle: str, now: Unsaved, *, on_disk: bool) -> None:
+    session.store(_KEY, session.get(_KEY, {}) | {handle: now})
+    file = _file(handle)
+    if not on_disk or not len(now):
         with suppress(OSError):
             file.unlink(missing_ok=True)
         return
@@ -116,7 +143,7 @@ def settle(model: Model, samples: Sequence[Sample]) -> list[Conflict]:
     if not len(held):
         return []
     there = {sample.id for sample in samples}
-    lost = (held.changes.edits.keys() | held.changes.deletions | held.changes.marks.keys()) - there
+    lost = held.changes.ids - there
     if not lost:
         return []
     mine = {each: _wanted(held, each) for each in lost if each not in held.changes.deletions}
@@ -139,7 +166,8 @@ def take_mine(model: Model, conflict: Conflict) -> None:
     held = unsaved(model.handle).without([conflict.original.id])
     edits = {**held.changes.edits, conflict.theirs.id: conflict.mine}
     originals = {**held.originals, conflict.theirs.id: conflict.theirs}
-    _store(model, Unsaved(Changes(edits, held.changes.deletions, held.changes.marks), originals))
+    now = Unsaved(Changes(edits, held.changes.deletions, held.changes.marks), originals)
+    _store(model.handle, now, on_disk=not model.zero_data_retention)
 
 
 def moved(held: Unsaved, samples: Iterable[Sample]) -> Changes:

@@ -169,6 +169,22 @@ def test_discard_forgets_what_waits(workbench: Workbench, client: Traitbench, dr
     assert at.dataframe[0].value["text"].iloc[0] == before[-1][0]
 
 
+def test_what_was_discarded_comes_back_until_a_save(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}, 1: {"text": "Changed too."}})
+    at.button(key="samples.discard").click().run()
+    assert "2 unsaved changes discarded" in words(at)
+    edit(at, rows={1: {"text": "Changed again."}})
+    bring_back = f"samples.unsaved.bring_back:{draft}"
+    at.button(key=bring_back).click().run()
+    assert "discarded" not in words(at)
+    assert list(at.dataframe[0].value["text"])[:2] == ["Changed.", "Changed again."]
+    at.button(key="samples.discard").click().run()
+    edit(at, rows={2: {"text": "Another."}})
+    at.button(key="samples.save").click().run()
+    assert not [button for button in at.button if button.key == bring_back]
+    assert not {"Changed.", "Changed again."} & {text for text, _ in texts(client, draft)}
+
+
 def test_edits_wait_while_filters_change_and_other_samples_come(
     workbench: Workbench, client: Traitbench, draft: str
 ) -> None:

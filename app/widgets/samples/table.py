@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.app.samples.sample_changes import Changes, Mark, mark_of
-from traitbench.app.samples.unsaved import forget, keep, unsaved
+from traitbench.app.samples.unsaved import keep, unsaved
 from traitbench.app.shell import session
 from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN, pole_sign
 from traitbench.contract.models import Model
@@ -35,12 +35,6 @@ def table_height(rows: int, *, most: int) -> int:
 def waiting(handle: str) -> Changes:
     """The unsaved edits of this model."""
     return unsaved(handle).changes
-
-
-def forget_changes(handle: str) -> None:
-    """Discard the unsaved edits. A button callback."""
-    forget(handle)
-    redraw()
 
 
 def redraw() -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from traitbench.app.files.exporting import jsonl_file
 from traitbench.app.samples import unsaved
-from traitbench.app.samples.sample_changes import Changes, Undo, as_input, remember
+from traitbench.app.samples.sample_changes import Undo, as_input, remember
 from traitbench.app.samples.sample_list import forget_samples
 from traitbench.app.samples.unsaved import Conflict, Unsaved
 from traitbench.app.shell import session
@@ -107,8 +107,8 @@ def _draw_conflict(model: Model, conflict: Conflict, place: int) -> None:
             icon=":material/close:",
             type="tertiary",
             key=f"samples.conflict.theirs:{place}",
-            on_click=unsaved.drop,
-            args=(model, [conflict.original.id]),
+            on_click=_discard,
+            args=(model, model.handle, [conflict.original.id]),
             help="Discard your edit of this sample.",
         )
 
@@ -116,6 +116,7 @@ def _draw_conflict(model: Model, conflict: Conflict, place: int) -> None:
 def _use_mine(model: Model, conflict: Conflict) -> None:
     unsaved.take_mine(model, conflict)
     redraw()
+    session.flash("Your text is in the table in place of theirs. Save it.", "note")
 
 
 def _add_mine(model: Model, conflict: Conflict) -> None:
@@ -148,7 +149,7 @@ def draw_overtaken(model: Model) -> None:
         _draw_list(held)
         with st.container(horizontal=True):
             _draw_download(model, held)
-            _draw_discard(model.handle)
+            _draw_discard(model, model.handle)
 
 
 def draw_brought(model: Model, samples: Sequence[Sample]) -> None:
@@ -178,7 +179,7 @@ def draw_brought(model: Model, samples: Sequence[Sample]) -> None:
                 on_click=_bring,
                 args=(model, origin, samples),
             )
-            _draw_discard(origin)
+            _draw_discard(model, origin)
 
 
 def _next_step(model: Model) -> str:
@@ -190,9 +191,8 @@ def _next_step(model: Model) -> str:
 
 
 def _bring(model: Model, origin: str, samples: Sequence[Sample]) -> None:
-    own, brought = unsaved.unsaved(model.handle).changes, unsaved.moved(unsaved.unsaved(origin), samples)
-    merged = Changes({**brought.edits, **own.edits}, brought.deletions | own.deletions, {**brought.marks, **own.marks})
-    unsaved.keep(model, merged, samples)
+    brought = unsaved.moved(unsaved.unsaved(origin), samples)
+    unsaved.keep(model, brought.under(unsaved.unsaved(model.handle).changes), samples)
     unsaved.forget(origin)
     forget_samples()
     redraw()
@@ -230,12 +230,52 @@ def _draw_download(model: Model, held: Unsaved) -> None:
     )
 
 
-def _draw_discard(handle: str) -> None:
+def _draw_discard(model: Model, handle: str) -> None:
     st.button(
         "Discard them",
         type="tertiary",
         icon=":material/close:",
         key="samples.unsaved.discard",
-        on_click=unsaved.forget,
-        args=(handle,),
+        on_click=_discard,
+        args=(model, handle),
     )
+
+
+# ---- what was discarded ----------------------------------------------------------------------------------------------
+
+
+def draw_discard(model: Model, *, possible: bool) -> None:
+    """Draw the button that discards all unsaved changes of the table."""
+    st.button(
+        "Discard",
+        icon=":material/close:",
+        disabled=not possible,
+        key="samples.discard",
+        on_click=_discard,
+        args=(model, model.handle),
+    )
+
+
+def draw_discarded(model: Model) -> None:
+    """Draw how many unsaved changes were discarded last, here or in the model that this draft improves, and an undo."""
+    for handle in (model.handle, model.forked_from.handle if model.forked_from else ""):
+        if number := unsaved.discarded(handle):
+            st.caption(f"{count(number, 'unsaved change')} discarded", width="content")
+            st.button(
+                "Bring back",
+                icon=":material/undo:",
+                type="tertiary",
+                key=f"samples.unsaved.bring_back:{handle}",
+                on_click=_bring_back,
+                args=(model, handle),
+            )
+
+
+def _discard(model: Model, handle: str, ids: Sequence[int] | None = None) -> None:
+    unsaved.discard(handle, ids, on_disk=not model.zero_data_retention)
+    redraw()
+
+
+def _bring_back(model: Model, handle: str) -> None:
+    unsaved.bring_back(handle, on_disk=not model.zero_data_retention)
+    redraw()
