@@ -16,7 +16,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from ulid import ULID
 
 from traitbench.errors import TraitbenchError
-from traitbench.runs import quarantine, watchdog
+from traitbench.runs import idling, quarantine, watchdog
 from traitbench.runs.execution import Execution, Fail, Fenced, ProgressListener, ignore_progress
 from traitbench.runs.heartbeat import WorkerExit
 from traitbench.runs.isolation import RunIsolation
@@ -71,11 +71,13 @@ def serve(
     # Before anything is executed: a run that brings workers down would bring down this one next.
     quarantine.judge(worker.engine, worker.deaths, worker.fail)
     judged()
-    DBOS(config=_config(worker))
+    idling.slow_down_jobs()
+    dbos = DBOS(config=_config(worker))
     _configure_engine_log()
     DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_workflow(worker))
     DBOS.launch()
     DBOS.register_queue(QUEUE, worker_concurrency=_AT_ONCE, partition_concurrency=1, polling_interval_sec=_POLL_SECONDS)
+    idling.ask_before_polling(dbos)
     start_all(worker.schedules)
     ready()
     watched = watchdog.WatchdogContext(

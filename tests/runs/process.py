@@ -10,6 +10,9 @@ import time
 from pathlib import Path
 from threading import Thread
 
+from sqlalchemy import Engine
+from sqlalchemy.event import listen
+
 from traitbench.lifecycle import model_runs
 from traitbench.runs.execution import Execution
 from traitbench.runs.watchdog import WatchdogIntervals
@@ -39,7 +42,12 @@ def main() -> None:
         if event == "socket.connect":
             write("connects", arguments[1])
 
+    def note_search(*event: object) -> None:
+        if "partitions" in str(event[2]):
+            write("searches")
+
     sys.addaudithook(note)
+    listen(Engine, "before_cursor_execute", note_search)
     Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
     worker = Worker(engine, document["url"], document["executor_id"], {"train": count}, model_runs.fail)
     intervals = WatchdogIntervals(

@@ -1,0 +1,64 @@
+"""Makes an idle worker cheap: the run engine looks for work only if a run is queued.
+
+Left alone, the engine builds and executes its large query for the next run at every poll, and reads the settings of its
+queues each time. Here a small query comes first, which usually finds that nothing is queued. How runs are taken from
+the queue stays the engine's own affair.
+"""
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, TypeVar
+
+from dbos import DBOS, DBOSClient, _workflow_commands
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+_T = TypeVar("_T")
+
+# The engine starts delayed runs and cancels late ones every second. Our runs are never delayed, and have no deadline.
+_ENGINE_JOBS_SECONDS = 30.0
+_SETTINGS_KEPT_SECONDS = 30.0
+
+# SQLite uses the engine's partial index only if the query repeats its condition.
+_QUEUED = """
+    SELECT 1 FROM {schema}workflow_status
+    WHERE queue_name = :queue AND status = 'ENQUEUED' AND status IN ('ENQUEUED', 'PENDING') LIMIT 1
+"""
+
+
+def slow_down_jobs() -> None:
+    """Let the engine's own periodic jobs run rarely; call this before the engine starts."""
+    _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = _ENGINE_JOBS_SECONDS
+
+
+def ask_before_polling(dbos: DBOS | DBOSClient) -> None:
+    """Let the engine look for work only if a run is queued; call this once the queues are registered."""
+    database = dbos._sys_db
+    schema = f"{database.schema}." if database.schema else ""
+    query = text(_QUEUED.format(schema=schema))
+    places = database.dequeue_scopes
+
+    def with_work(queue: str) -> list[str | None]:
+        try:
+            with database.engine.connect() as connection:
+                queued = connection.execute(query, {"queue": queue}).first() is not None
+        except SQLAlchemyError:
+            queued = True  # the engine asks too, and reports what is wrong
+        return places(queue) if queued else []
+
+    database.dequeue_scopes = with_work  # type: ignore[method-assign]
+    database.get_queue = _kept(database.get_queue)  # type: ignore[method-assign]
+    database.list_queues = _kept(database.list_queues)  # type: ignore[method-assign]
+
+
+def _kept(read: Callable[..., _T]) -> Callable[..., _T]:
+    """A function that returns what `read` returned for the same arguments, if that is not too old."""
+    known: dict[Any, tuple[float, _T]] = {}
+
+    def answer(*arguments: Any, **options: Any) -> _T:
+        key = (arguments, tuple(options.items()))
+        if key not in known or monotonic() - known[key][0] >= _SETTINGS_KEPT_SECONDS:
+            known[key] = monotonic(), read(*arguments, **options)
+        return known[key][1]
+
+    return answer
