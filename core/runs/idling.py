@@ -34,13 +34,16 @@ def slow_down_jobs() -> None:
 def ask_before_polling(dbos: DBOS | DBOSClient) -> None:
     """Let the engine look for work only if a run is queued; call this once the queues are registered."""
     database = dbos._sys_db
-    schema = f"{database.schema}." if database.schema else ""
+    schema, engine = "", database.engine
+    if database.schema:
+        # Without a transaction, there is one message to the server instead of three.
+        schema, engine = f"{database.schema}.", engine.execution_options(isolation_level="AUTOCOMMIT")
     query = text(_QUEUED.format(schema=schema))
     places = database.dequeue_scopes
 
     def with_work(queue: str) -> list[str | None]:
         try:
-            with database.engine.connect() as connection:
+            with engine.connect() as connection:
                 queued = connection.execute(query, {"queue": queue}).first() is not None
         except SQLAlchemyError:
             queued = True  # the engine asks too, and reports what is wrong

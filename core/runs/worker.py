@@ -29,6 +29,7 @@ from traitbench.store.errors import StoreUnavailable
 
 _AT_ONCE = 2
 _POLL_SECONDS = 0.3
+_NO_NOTIFICATIONS_SECONDS = 30.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 _LOGGED_EVERY_SECONDS = 60.0
 _CANCELLED = frozenset({"DBOSWorkflowCancelledError", "DBOSAwaitedWorkflowCancelledError"})
@@ -95,6 +96,8 @@ def _config(worker: Worker) -> DBOSConfig:
         "serializer": SERIALIZER,
         "max_executor_threads": 8,
         "log_level": "WARNING",
+        # On PostgreSQL the engine looks this often for notifications to send. We use none.
+        "notification_coalesce_sec": _NO_NOTIFICATIONS_SECONDS,
     }
 
 
