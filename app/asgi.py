@@ -37,8 +37,15 @@ if TYPE_CHECKING:
     from traitbench.lifecycle.context import Context
 
 _MAIN = Path(__file__).with_name("main.py")
+# Not imported in advance: entry points, and a sign-in that most do not use, which loads cryptographic libraries.
 _NOT_PAGES = frozenset(
-    {"traitbench.app.asgi", "traitbench.app.cli", "traitbench.app.main", "traitbench.app.serving.serve"}
+    {
+        "traitbench.app.access.oidc",
+        "traitbench.app.asgi",
+        "traitbench.app.cli",
+        "traitbench.app.main",
+        "traitbench.app.serving.serve",
+    }
 )
 _HEAVY = ("pandas", "plotly.graph_objects", "plotly.io")
 _SWITCH_SECONDS = 0.001

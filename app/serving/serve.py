@@ -5,6 +5,7 @@ process within seconds with exit code 0. If it cannot start, `NotStarted` says w
 """
 
 import fcntl
+import gc
 import logging
 import os
 import signal
@@ -53,6 +54,8 @@ def serve(
         settings = replace(settings, port=listener.getsockname()[1])
         os.environ["TRAITBENCH_PORT"] = str(settings.port)
         logs.configure(level=settings.log_level, form=settings.log_form)
+        # What a start creates stays, so searching it for garbage is in vain. `_announce` turns the search on again.
+        gc.disable()
         application = _Watched(make(settings))
         server = uvicorn.Server(_config(application, settings))
         _quieten(server)
@@ -156,6 +159,7 @@ def _announce(
     host = settings.near_host
     while not (server.started and all(_answers(host, settings.port, each) for each in ready)):
         time.sleep(_LOOK_SECONDS)
+    gc.enable()
     address = replace(settings, host=host, api_url=None).base_url
     where = f"Service: {settings.base_url}" if settings.api_url else f"Home folder: {settings.home}"
     _print(f"Traitbench is ready: {address}{path}", where, *further(settings))
