@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
+import hypothesis
 import pytest
 import uvicorn
 from xdist.remote import Producer
@@ -23,6 +24,7 @@ from xdist.remote import Producer
 from tests import postgres, schedule
 from tests.contexts import link_cache
 from tests.patience import PATIENCE_S
+from tests.size import SIZE, sized
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -36,6 +38,9 @@ from traitbench.settings import Settings
 gc.disable()
 # jsonschema would build forty grammars in every process, for a format that no schema of ours uses.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+# For tests of properties that name no number themselves.
+hypothesis.settings.register_profile(SIZE, max_examples=sized(30, 100))
+hypothesis.settings.load_profile(SIZE)
 
 WARM = (
     "Thank you so much, you have been a wonderful help to all of us today.",

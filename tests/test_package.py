@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -122,9 +124,15 @@ def brought(requirements: list[str]) -> set[str]:
     return result
 
 
+@cache
+def distributions() -> Mapping[str, list[str]]:
+    """Which distributions bring a module: read once, for it takes half a second."""
+    return packages_distributions()
+
+
 @pytest.mark.parametrize("module", EXTRA_OF)
 def test_the_extra_of_a_module_brings_it(module: str) -> None:
-    names = {canonicalize_name(name) for name in packages_distributions()[module]}
+    names = {canonicalize_name(name) for name in distributions()[module]}
     through = {"starlette": "fastapi", "mcp_types": "mcp", "httptools": "uvicorn", "traitlets": "anywidget"}
     expected = {through[module]} if module in through else names
     assert expected & brought(EXTRAS[EXTRA_OF[module]])
@@ -135,7 +143,7 @@ def test_every_package_that_the_rows_name_is_in_the_base_or_known_to_an_extra() 
     modules = {name.partition(".")[0] for row in MAY_IMPORT.values() for name in row} - ours
     base = {"pydantic_core", "httpcore"} | {
         module
-        for module, names in packages_distributions().items()
+        for module, names in distributions().items()
         if brought(PROJECT["dependencies"]) & {canonicalize_name(name) for name in names}
     }
     # Who opens the tour for marimo has marimo.

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.growth import LENGTHS, grows_too_fast
+from tests.size import sized
 from tests.test_imports import FOLDERS, module_at
 from traitbench.app.presentation.foreign_markdown import _codes
 from traitbench.encoders import style
@@ -184,7 +185,7 @@ def spans(pattern: Pattern, text: str) -> list[tuple[tuple[int, int], tuple[Any,
 
 
 @pytest.mark.parametrize("name", BEFORE)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=sized(50, 150), deadline=None)
 @given(text=SHORT_TEXTS)
 def test_a_pattern_finds_what_it_found_before(name: str, text: str) -> None:
     before, now = BEFORE[name]
@@ -196,13 +197,13 @@ def test_the_time_of_the_patterns_before_grew_too_fast(name: str) -> None:
     assert next(too_slow(BEFORE[name][0], LENGTHS[:1]), None)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=sized(50, 150), deadline=None)
 @given(st.lists(st.sampled_from(["`", "``", "```", "a", " ", "a b", "$"]), max_size=25).map("".join))
 def test_code_in_markdown_is_what_it_was(line: str) -> None:
     assert list(_codes(line)) == [match.span() for match in _CODE.finditer(line)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=sized(50, 150), deadline=None)
 @given(
     st.lists(
         st.sampled_from(["warm: ", "cold: ", "kind, soft", ". ", "; ", "\n", "\n\n  ", "no end", " ", "! ", "Cold"]),

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract.world import World
+from tests.size import sized
 from traitbench.contract.names import trait_key
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import ValidationFailed
@@ -70,7 +71,7 @@ def test_a_key_is_made_of_the_name(world: World, name: str, key: str) -> None:
     assert answer.body["traits"][0]["key"] == key
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=sized(100, 300), deadline=None, derandomize=True)
 @given(st.text(min_size=1, max_size=200))
 def test_a_key_that_was_made_may_be_given(name: str) -> None:
     """A model's traits come back by their keys, from an export too."""

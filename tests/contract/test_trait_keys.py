@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.size import sized
 from traitbench.contract.names import canonical, earlier_trait_key, free_key, is_key, trait_key
 from traitbench.errors import ValidationFailed
 
@@ -15,7 +16,7 @@ NAMES = st.text(st.sampled_from(SCRIPTS) | st.characters(exclude_categories=["Cs
 )
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=sized(200, 600), deadline=None, derandomize=True)
 @given(NAMES)
 def test_a_derived_key_is_valid_and_the_same_for_every_spelling(name: str) -> None:
     try:
@@ -33,7 +34,7 @@ def _without_marks(name: str) -> str:
     return "".join(char for char in decomposed if unicodedata.category(char)[0] != "M")
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=sized(200, 600), deadline=None, derandomize=True)
 @given(NAMES.map(_without_marks).filter(bool))
 def test_names_without_marks_keep_the_keys_of_earlier_releases(name: str) -> None:
     try:
@@ -43,7 +44,7 @@ def test_names_without_marks_keep_the_keys_of_earlier_releases(name: str) -> Non
             earlier_trait_key(name)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=sized(100, 300), deadline=None, derandomize=True)
 @given(st.text("ab_\u0301न", min_size=1, max_size=64).filter(is_key), st.integers(0, 120))
 def test_a_free_key_is_valid_and_free(key: str, others: int) -> None:
     taken = {key, *(free for number in range(2, others) for free in (f"{key[:61].rstrip('_')}_{number}",))}

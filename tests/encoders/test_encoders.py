@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.size import sized
 from traitbench.encoders import FULL, Encoder
 from traitbench.encoders.registry import LEGACY, NAMES, EncoderUnavailable, load_encoder
 from traitbench.encoders.statistics import generic_texts
@@ -64,7 +65,7 @@ def test_several_threads_may_encode_at_once(encoder: Encoder) -> None:
             np.testing.assert_array_equal(result, expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(text=st.text(max_size=400))
 def test_any_text_has_a_finite_vector(encoder: Encoder, text: str) -> None:
     vector = encoder.encode([text])[0]

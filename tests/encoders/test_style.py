@@ -4,6 +4,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.encoders import style_reference
+from tests.size import sized
 from traitbench.encoders.statistics import generic_texts, load_statistics, measure
 from traitbench.encoders.style import COUNT, StyleBlock, raw
 
@@ -71,7 +72,7 @@ WORDS = (
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=sized(50, 150), deadline=None)
 @given(text=st.one_of(st.text(max_size=200), st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join)))
 @example(text=" ".join(generic_texts()))
 def test_the_fast_features_equal_the_reference_bit_for_bit(text: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.size import sized
 from traitbench.generators.variations import MOST, diverse, variations
 from traitbench.sample_data import demo_models
 
@@ -79,7 +80,7 @@ def test_paragraphs_stay_where_they_are() -> None:
         assert [word in ("three", "four") for word in order] == sorted(word in ("three", "four") for word in order)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(st.text(st.sampled_from("aI'’ .!?\n29donthiesr"), max_size=60))
 def test_variations_are_distinct_finite_and_not_blank(text: str) -> None:
     result = list(variations(text))

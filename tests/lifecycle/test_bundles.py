@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft, export_of, new_handle, settled
 from tests.lifecycle.bundle_content import Json, as_bytes, content_of, pack, signed
+from tests.size import sized
 from traitbench.contract.bundles import Bundle, digest, document
 from traitbench.contract.models import ForkRequest, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -129,7 +130,10 @@ def test_who_may_export_and_import(working: Context, toned: str, exported: Bundl
 
 @given(st.data())
 @settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=sized(50, 150),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_one_byte_that_was_changed_is_found(working: Context, exported: Bundle, data: st.DataObject) -> None:
     content = bytearray(exported.model_dump_json().encode())

@@ -11,6 +11,7 @@ from sqlalchemy import select, update
 from tests.contexts import AUTHOR, SCORER, new_handle
 from tests.contract.test_trait_keys import NAMES
 from tests.lifecycle.conftest import add_traits
+from tests.size import sized
 from traitbench.contract.models import ModelCreate
 from traitbench.contract.names import canonical, earlier_trait_key
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -201,7 +202,7 @@ def test_an_unknown_trait_is_answered_with_what_was_sent_and_the_known_ones(cont
     assert missing.value.details == {"trait": "Tonne", "known_traits": known}
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=sized(15, 25), deadline=None, derandomize=True)
 @given(
     st.lists(
         st.tuples(NAMES.filter(lambda name: "\x00" not in name and name.strip()), st.sampled_from(["NFC", "NFD"])),

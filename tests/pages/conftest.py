@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
@@ -19,8 +20,10 @@ def _what_a_server_does_once_is_done_once() -> Iterator[None]:
     """Streamlit's `AppTest` is slow where a server is not.
 
     Every new session reads the metadata of all installed packages (0.1 s), every run compiles its pages again, and the
-    end of a run is looked for a thousand times a second.
+    end of a run is looked for a thousand times a second. Nor does it read our `config.toml`, in which no statistics of
+    use are gathered.
     """
+    config.set_option("browser.gatherUsageStats", False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         patch.setattr(app_test, "ScriptCache", cache(ScriptCache))

@@ -1,17 +1,34 @@
 """The Console page: a key is issued with its secret shown once, listed with its last use, revoked after a question."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import delete
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service
+from tests.contexts import fresh_settings, opened
+from tests.contract.world import served
 from tests.pages.drive import Workbench, local_workbench, words
 from traitbench.client import Traitbench
 from traitbench.errors import Unauthenticated
 from traitbench.lifecycle import keys
+from traitbench.service.app import create_app
 from traitbench.store import tables
 from traitbench.store.engine import writing
 from traitbench.store.keys import ApiKey
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service with few keys: the page draws them all, and that of the session has one or two for each test."""
+    with (
+        fresh_settings(tmp_path_factory.mktemp("console")) as settings,
+        opened(settings, runs=False) as context,
+        served(create_app(context)) as base_url,
+    ):
+        yield Service(base_url, context, replace(settings, port=int(base_url.rpartition(":")[2])))
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.size import sized
 from traitbench.scoring.active_learning import ORDERS, TYPICAL_FIRST, LabelQueue, Order
 
 DIMENSION = 24
@@ -27,7 +28,7 @@ def kinds(of: int, each: int) -> Vectors:
     return (centres + 0.02 * rng.normal(size=centres.shape)).astype(np.float32)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=sized(15, 40), deadline=None)
 @given(
     n=st.integers(1, 60),
     labelled=st.integers(0, 30),

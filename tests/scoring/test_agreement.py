@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.size import sized
 from traitbench.scoring.agreement import (
     NO_TEXTS,
     ONE_LABEL,
@@ -125,7 +126,7 @@ def test_every_two_raters_are_compared() -> None:
 # ---- laws ------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(RATED)
 def test_kappa_is_that_of_scikit_learn(both: list[tuple[float, float]]) -> None:
     from sklearn.metrics import cohen_kappa_score
@@ -140,7 +141,7 @@ def test_kappa_is_that_of_scikit_learn(both: list[tuple[float, float]]) -> None:
         assert len({side for pair in labelled for side in pair}) < 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(RATED, st.randoms(use_true_random=False))
 def test_it_does_not_matter_who_comes_first_or_in_which_order_texts_are(
     both: list[tuple[float, float]], random: Random
@@ -154,7 +155,7 @@ def test_it_does_not_matter_who_comes_first_or_in_which_order_texts_are(
     assert rated(mixed) == result
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(RATED)
 def test_kappa_is_in_its_interval_and_both_are_possible(both: list[tuple[float, float]]) -> None:
     result = rated(both)

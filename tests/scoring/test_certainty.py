@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tests.scoring.hand import axis, directions, fitted, samples
+from tests.size import sized
 from traitbench.scoring.auroc import auroc, out_of_fold_interval
 from traitbench.scoring.card import confidence, half_up, of_vectors
 from traitbench.scoring.certainty import NOWHERE, Certainty, Levels, certainty
@@ -157,7 +158,7 @@ def test_a_reason_is_given_exactly_when_the_confidence_is_not_high(points: int) 
         assert (reason is None) == (level == "high")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=sized(15, 30), deadline=None)
 @given(st.integers(2, 40), st.integers(2, 40), st.integers(0, 1_000), st.floats(0, 4))
 def test_further_out_is_never_less_sure(positive: int, negative: int, seed: int, apart: float) -> None:
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.size import sized
 from traitbench.scoring.corpus import FEWEST, Estimate, difference, estimate_mean, estimate_share, total_of
 
 DRAWS = 300
@@ -59,7 +60,7 @@ def test_biased_scores_do_not_bias_the_estimate() -> None:
     assert estimate_share(biased, np.arange(100), labels[:100]).counted > 0.3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(
     st.integers(FEWEST, 60),
     st.integers(0, 300),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.scoring.hand import axis, fitted, samples, snapshot
 from tests.scoring.test_certainty import measured, texts
+from tests.size import sized
 from traitbench.scoring.card import half_up, of_vectors, trait_score
 from traitbench.scoring.certainty import Certainty, Levels
 from traitbench.scoring.difference import certain
@@ -59,7 +60,7 @@ def test_labels_at_random_give_hardly_a_certain_difference(per_pole: int) -> Non
     assert anywhere <= 0.05 * rounds * 400
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=sized(15, 40), deadline=None)
 @given(st.integers(2, 40), st.integers(2, 40), st.integers(0, 1_000), st.floats(0, 4))
 def test_two_sure_scores_on_opposite_sides_always_differ(positive: int, negative: int, seed: int, apart: float) -> None:
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.scoring.test_suspects import clouds
+from tests.size import sized
 from traitbench.scoring.doctor import KINDS, Finding, Wanted, examine
 
 D = 70
@@ -309,7 +310,7 @@ def applied(samples: Sequence[Sample], findings: Sequence[Finding]) -> list[Samp
     return [replace(each, quality=turned.get(each.id, each.quality)) for each in samples if each.id not in gone]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(ALL)
 def test_findings_name_existing_samples_once(samples: list[Sample]) -> None:
     known = {sample.id for sample in samples}
@@ -325,7 +326,7 @@ def test_findings_name_existing_samples_once(samples: list[Sample]) -> None:
     assert max(deleted.values(), default=1) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(ALL)
 def test_after_the_deletions_no_text_is_repeated(samples: list[Sample]) -> None:
     left = applied(samples, of(samples, vectors(samples), Trait(), Trait("other", "Other", "a", "b")))

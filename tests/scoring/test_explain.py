@@ -12,6 +12,7 @@ from scipy.special import expit
 
 from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
+from tests.size import sized
 from traitbench.scoring.explain import MOST_ENCODED, MOST_PARTS, Explained, Part, Reasons, explain
 from traitbench.scoring.segments import Segment
 from traitbench.scoring.snapshot import Snapshot
@@ -224,7 +225,7 @@ def test_a_longer_sentence_has_fewer_pieces_so_that_its_sets_are_no_more_words(c
     assert len(part.pieces) * count <= 700
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=sized(40, 120), deadline=None, derandomize=True)
 @given(
     words=st.lists(
         st.sampled_from(["east", "North", "West.", "no", "\n\n", "a,", "。東", "\u2028", "…", "x" * 30]), max_size=90

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
+from tests.size import sized
 from traitbench.scoring import card
 from traitbench.scoring.segments import AT_ONCE, blocks, embed, mean, mean_of, segments
 
@@ -30,7 +31,7 @@ def text_of(words: int, seed: int = 0) -> str:
     return " ".join(np.random.default_rng(seed).choice(WORDS, words))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=sized(16, 50), deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(2, 900),

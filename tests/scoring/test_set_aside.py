@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.size import sized
 from traitbench.scoring.set_aside import Choice, TooFew, choose
 
 
@@ -79,7 +80,7 @@ def test_what_is_held_out_already_counts() -> None:
     assert choose(marked, [each.id for each in marked], seed=9) == Choice((), ())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 40)), max_size=120),
     st.integers(0, 5),

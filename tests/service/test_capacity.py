@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from tests.contexts import fresh_settings, opened, trained_here, until
 from tests.contract.world import served
 from tests.patience import PATIENCE_S
+from tests.size import sized
 from traitbench.client import Traitbench
 from traitbench.extract import Extracted
 from traitbench.lifecycle import keys
@@ -38,7 +39,7 @@ FREE = Bound(slots=8, waiting=8, bytes=2**20, seconds=0.2)
 Wish = tuple[int, float, bool]  # how much, for how many ms, and whether who wishes gives up in the middle
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=sized(15, 40), deadline=None)
 @given(
     most=st.integers(1, 20),
     waiting=st.integers(0, 6),

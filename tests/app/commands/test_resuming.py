@@ -21,6 +21,7 @@ from tests.app.asking import Ask
 from tests.app.processes import COMMAND, eventually
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import add_version
+from tests.size import sized
 from traitbench.app.commands import resuming
 from traitbench.app.commands.resuming import log_of, part_of
 from traitbench.client import Traitbench
@@ -231,7 +232,7 @@ def test_stdout_cannot_be_gone_on_with(ask: Ask, trained: Trained, few: Path) ->
 # ---- any rows, killed anywhere ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(
     pieces=st.lists(st.binary(max_size=20), min_size=1, max_size=12),
     marks=st.sets(st.integers(1, 12)),

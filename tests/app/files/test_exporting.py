@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.size import sized
 from traitbench.app.files.exporting import csv_file, jsonl_file
 from traitbench.app.files.importing import read
 
@@ -41,7 +42,7 @@ _SIGNS = st.text(st.sampled_from("=+-@＝＋－＠;\t\r\n',\"| a1."), min_size=1
 
 
 @given(header=_SIGNS, texts=st.lists(_SIGNS | st.text(min_size=1, max_size=20), min_size=1, max_size=5))
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=sized(100, 300), derandomize=True, deadline=None)
 def test_no_cell_begins_a_formula_and_a_file_that_is_read_again_has_the_same_texts(
     header: str, texts: list[str]
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.size import sized
 from traitbench.app.files.importing import Table, read
 from traitbench.app.files.ratings import Columns, Item, Ratings, guess_raters, read_ratings, samples_of, subset
 from traitbench.contract.samples import text_hash
@@ -96,7 +97,7 @@ def test_a_table_without_labels_has_no_rater() -> None:
 CANDIDATES = st.dictionaries(st.text(max_size=6).map(item), st.sampled_from([0.0, 0.5, 1.0]), max_size=60)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(CANDIDATES, st.integers(10, 40), st.integers(0, 20), st.text(max_size=3))
 def test_more_texts_only_add_to_fewer(candidates: dict[Item, float], number: int, more: int, seed: str) -> None:
     few, many = (subset(candidates, size, seed=seed) for size in (number, number + more))
@@ -105,7 +106,7 @@ def test_more_texts_only_add_to_fewer(candidates: dict[Item, float], number: int
     assert [item for item in many if item in set(few)] == few, "and do not change their order"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(CANDIDATES, st.integers(10, 40))
 def test_both_poles_occur_at_least_five_times_if_they_can(candidates: dict[Item, float], number: int) -> None:
     chosen = [candidates[item] for item in subset(candidates, number, seed="s")]

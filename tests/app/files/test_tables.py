@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from tests.size import sized
 from traitbench.app.files.tables import Problem, Row, Source, Unreadable, opened
 from traitbench.app.jobs.batching import FIGURES, Outcome, Shape, write_parquet
 
@@ -34,7 +35,7 @@ def a_parquet(table: pa.Table) -> bytes:
     return place.getvalue()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8))
 def test_a_csv_has_the_cells_that_were_written(records: Sequence[tuple[str, str]]) -> None:
     place = io.StringIO(newline="")
@@ -45,7 +46,7 @@ def test_a_csv_has_the_cells_that_were_written(records: Sequence[tuple[str, str]
     assert [tuple(row.cells.values()) for row in result if isinstance(row, Row)][1:] == kept
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(20, 60), deadline=None)
 @given(st.lists(st.dictionaries(TEXT, JSON, max_size=3) | st.just("no json"), max_size=8))
 def test_jsonl_has_the_records_that_were_written_in_their_places(lines: Sequence[dict[str, object] | str]) -> None:
     records = [{"text": "the first"}, *lines]
@@ -139,7 +140,7 @@ def test_parquet_out_of_jsonl_has_numbers_where_all_are_numbers() -> None:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=sized(15, 40), deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(["a", "line", "é"]), JSON, max_size=3), min_size=1, max_size=6))
 def test_whatever_json_holds_can_be_written_as_parquet(records: Sequence[dict[str, object]]) -> None:
     content = "\n".join(json.dumps(record | {"text": "\ud83d"}) for record in records)
