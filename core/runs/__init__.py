@@ -3,8 +3,7 @@
 Behind it: `queue` (queueing), `supervisor` and `engine` (start the worker process and keep it alive), `worker` (that
 process), `heartbeat` (its messages to the parent), `execution` (one run being executed), `quarantine` (runs that bring
 their worker down), `isolation` (which runs may run side by side), `watchdog` (heartbeat, takeover and reconciliation,
-which the engine does not have), `schedules` (periodic tasks), `idling`
-(makes an idle worker cheap).
+which the engine does not have), `schedules` (periodic tasks), `idling` (makes an idle worker cheap).
 """
 
 from typing import Protocol
