@@ -25,6 +25,8 @@ _CARRIED, _ROUND = "samples.carried", "samples.table"
 _ORDER = ["text", "trait", "quality", "held_out", "must_pass", "provenance", "created_at"]
 _FIELDS = ["text", "trait", "quality", "held_out", "must_pass"]
 _STEPS = 20
+# Pixels. The columns together are as wide as a page in a wide window.
+_WIDTH, _TEST, _MUST_PASS, _ORIGIN, _ADDED = 970, 60, 90, 90, 120
 
 
 def table_height(rows: int, *, most: int) -> int:
@@ -141,39 +143,40 @@ def _with_poles(trait: Trait) -> str:
 
 def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, Any]:
     several = len({sample.trait for sample in samples}) > 1
+    all_authored = all(sample.provenance == "authored" for sample in samples)
+    trait, label = (240, 80) if several else (130, 150)
+    text = _WIDTH - trait - label - _TEST - _MUST_PASS - _ADDED - (0 if all_authored else _ORIGIN)
     names = {trait.key: _with_poles(trait) if several else trait.name for trait in traits}
     labels = _label_names(samples, traits)
     column = st.column_config
     return {
-        "text": column.TextColumn("Text", width=380 if several else 480, required=True, max_chars=LONGEST_TEXT),
+        "text": column.TextColumn("Text", width=text, required=True, max_chars=LONGEST_TEXT),
         "trait": column.SelectboxColumn(
             "Trait",
             options=list(names),
             format_func=lambda key: names.get(str(key), str(key)),
-            width=240 if several else 130,
+            width=trait,
             required=True,
         ),
         "quality": column.SelectboxColumn(
             "Label",
             options=list(labels),
             format_func=lambda quality: labels.get(float(quality), f"{quality}"),
-            width=80 if several else 170,
+            width=label,
             required=True,
             help=f"{POSITIVE_SIGN} 1 is the positive pole, {NEGATIVE_SIGN} 0 the negative pole, 0.5 is in between. "
             "Choose another label, or type a number.",
         ),
         "held_out": column.CheckboxColumn(
-            "Test", width=60, help="A test sample: no version learns from it, and every version is measured on it."
+            "Test", width=_TEST, help="A test sample: no version learns from it, and every version is measured on it."
         ),
         "must_pass": column.CheckboxColumn(
             "Must pass",
-            width=90,
+            width=_MUST_PASS,
             help="A test sample whose score has to be on its pole's side. Ticking it makes the sample a test sample.",
         ),
-        "provenance": None
-        if all(sample.provenance == "authored" for sample in samples)
-        else column.TextColumn("Origin", width=90),
-        "created_at": column.DatetimeColumn("Added", format="distance", width=130),
+        "provenance": None if all_authored else column.TextColumn("Origin", width=_ORIGIN),
+        "created_at": column.DatetimeColumn("Added", format="distance", width=_ADDED),
     }
 
 
