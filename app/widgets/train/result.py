@@ -85,22 +85,27 @@ def _step(trait: Trait, names: Names, figures: TraitMetrics, found: Evidence | N
     name = f"**{plain(names[trait.key])}**"
     if found is None:
         return f"{name} was not measured: {plain(figures.why_not)}." if figures.why_not else ""
-    advice = _advice(trait, figures)
-    if not advice and not found.wrong:
+    next_step = advice(trait, figures)
+    if not next_step and not found.wrong:
         return ""
     figure = f" ({found.figure})" if found.figure else ""
-    return f"{name}: {found.in_words} right{figure}. {advice}"
+    return f"{name}: {found.in_words} right{figure}. {next_step}"
 
 
-def _advice(trait: Trait, figures: TraitMetrics) -> str:
+def advice(trait: Trait, figures: TraitMetrics) -> str:
     """What would make a trait better, in Markdown; empty if that is not known."""
     if figures.auroc_interval and figures.auroc_interval[0] <= CHANCE:
         return "This may be chance: check that the labels are consistent, then add samples."
     forecast, now = figures.forecast, figures.auroc
-    if forecast and now is not None and forecast.auroc - now < _WORTH_IT:
+    if forecast and now is not None and not _worth_it(now, forecast.auroc):
         return "More samples like these would hardly help: review its mistakes first."
     feed = feed_in_words(trait, figures.feed) if figures.feed else ""
     if forecast:
         gain = f"{count(forecast.more, 'more sample')} may raise AUROC to {in_decimals(forecast.auroc)}."
         return f"{gain} {feed}".rstrip()
     return feed
+
+
+def _worth_it(now: float, forecast: float) -> bool:
+    """Whether a forecast is better by enough, also as it is shown."""
+    return forecast - now >= _WORTH_IT and in_decimals(forecast) != in_decimals(now)
