@@ -26,6 +26,9 @@ Value = TypeVar("Value")
 WORKER = "traitbench.lifecycle.worker"
 """The module that the worker process runs."""
 
+LISTING = 10
+"""The weight of a cached listing: at most a hundred are kept."""
+
 _CHECK_SECONDS = 2.0
 
 
@@ -65,10 +68,10 @@ class Context:
     extract: Callable[[str], "Extracted"] = _extract
     may_query: bool = True
 
-    def cached(self, asked: Hashable, read: Callable[[], Value]) -> Value:
-        """The cached result of `read` if nothing was written since; otherwise a new one."""
+    def cached(self, asked: Hashable, read: Callable[[], Value], *, weight: int = 1) -> Value:
+        """The cached result of `read` if nothing was written since; otherwise a new one. Listings have a `weight`."""
         ask = read if self.may_query else _cache_miss
-        return ask() if self.read_cache is None else self.read_cache.get(asked, ask)
+        return ask() if self.read_cache is None else self.read_cache.get(asked, ask, weight=weight)
 
     @cached_property
     def cached_only(self) -> "Context":

@@ -21,7 +21,7 @@ from traitbench.errors import (
 )
 from traitbench.lifecycle import access, free_form, model_runs, retention, rules, zero_retention
 from traitbench.lifecycle.access import Caller
-from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.context import LISTING, Context
 from traitbench.lifecycle.trait_names import TraitIndex
 from traitbench.states import Outcome
 from traitbench.store import models, runs, text_vectors, traits
@@ -79,16 +79,24 @@ def list_models(
     namespaces = context.settings.public_namespaces if namespace is None else (namespace,)
     listing = f"models {sorted(namespaces)} {state} {kind}"
     after = read_name(listing, cursor)
-    with reading(context.engine) as connection:
-        rows = models.page(connection, limit=limit + 1, after=after, namespaces=namespaces, state=state, kind=kind)
-    return ModelPage(**paged(rows, listing, limit))
+
+    def read() -> ModelPage:
+        with reading(context.engine) as connection:
+            rows = models.page(connection, limit=limit + 1, after=after, namespaces=namespaces, state=state, kind=kind)
+        return ModelPage(**paged(rows, listing, limit))
+
+    return context.cached((listing, limit, after), read, weight=LISTING)
 
 
 def get(context: Context, caller: Caller, handle: str) -> Model:
     """One model."""
     name = str(access.permit(context, caller, "models.get", handle))
-    with reading(context.engine) as connection:
-        return models.read(connection, access.require_model(models.find(connection, name), name).id)
+
+    def read() -> Model:
+        with reading(context.engine) as connection:
+            return models.read(connection, access.require_model(models.find(connection, name), name).id)
+
+    return context.cached(("one model", name), read)
 
 
 def update(context: Context, caller: Caller, handle: str, body: ModelUpdate) -> Model:

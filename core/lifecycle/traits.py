@@ -10,7 +10,7 @@ from traitbench.contract.models import ModelDeleted
 from traitbench.contract.traits import Trait, TraitInput, TraitList, TraitsCreate, TraitUpdate
 from traitbench.lifecycle import access, rules, suggestions, trait_names
 from traitbench.lifecycle.access import Caller
-from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.context import LISTING, Context
 from traitbench.lifecycle.trait_names import Problem, Sent
 from traitbench.store import models, traits
 from traitbench.store.engine import reading, writing
@@ -63,10 +63,14 @@ def list_traits(context: Context, caller: Caller, handle: str) -> TraitList:
     """All traits of a model, in the order they were added."""
     permitted = access.permit(context, caller, "traits.list", handle)
     name, author = str(permitted), access.is_author(caller, permitted)
-    with reading(context.engine) as connection:
-        model = access.require_model(models.find(connection, name), name)
-        listing = traits.every(connection, model.id)
-    return TraitList(traits=[_shown(each, author) for each in listing.items()], unreadable=listing.unreadable())
+
+    def read() -> TraitList:
+        with reading(context.engine) as connection:
+            model = access.require_model(models.find(connection, name), name)
+            listing = traits.every(connection, model.id)
+        return TraitList(traits=[_shown(each, author) for each in listing.items()], unreadable=listing.unreadable())
+
+    return context.cached(("traits", name, author), read, weight=LISTING)
 
 
 def get(context: Context, caller: Caller, handle: str, key: str) -> Trait:

@@ -20,7 +20,7 @@ from traitbench.contract.versions import (
 from traitbench.errors import ModelNotTrained, TagNotFound, VersionNotFound
 from traitbench.lifecycle import access, rules
 from traitbench.lifecycle.access import Caller
-from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.context import LISTING, Context
 from traitbench.store import activations, models, samples, versions
 from traitbench.store.cursors import paged, read_number
 from traitbench.store.engine import reading, writing
@@ -36,12 +36,16 @@ def list_versions(
 ) -> VersionPage:
     """One page of a model's versions, newest first, without snapshots."""
     name = str(access.permit(context, caller, "versions.list", handle))
-    with reading(context.engine) as connection:
-        model = access.require_model(models.find(connection, name), name)
-        rules.check_limit(limit, most=LARGEST_PAGE)
-        listing = f"versions {model.id}"
-        rows = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
-    return VersionPage(**paged(rows, listing, limit))
+
+    def read() -> VersionPage:
+        with reading(context.engine) as connection:
+            model = access.require_model(models.find(connection, name), name)
+            rules.check_limit(limit, most=LARGEST_PAGE)
+            listing = f"versions {model.id}"
+            rows = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
+        return VersionPage(**paged(rows, listing, limit))
+
+    return context.cached(("versions", name, limit, cursor), read, weight=LISTING)
 
 
 def get(context: Context, caller: Caller, handle: str, version: str) -> Version:

@@ -1,4 +1,4 @@
-"""A cache of results that is valid until anything is written: every score reads the same rows again.
+"""A cache of results that is valid until anything is written: every score and every page reads the same rows again.
 
 One cheap check (`data_version`) tells whether any connection to the SQLite file has committed since, in this process or
 another. The check costs a hundredth of the queries that it saves, and a result is never older than the check.
@@ -29,9 +29,13 @@ class ReadCache:
         self._lock = Lock()
         self._version: int | None = None
         self._results: dict[Hashable, Any] = {}
+        self._weight = 0
 
-    def get(self, asked: Hashable, read: Callable[[], Value]) -> Value:
-        """The cached result or, if there is none or something was written, the result of `read`."""
+    def get(self, asked: Hashable, read: Callable[[], Value], *, weight: int = 1) -> Value:
+        """The cached result or, if there is none or something was written, the result of `read`.
+
+        `weight` is how many small results this one counts for.
+        """
         with self._lock:
             now = self._check_version()
             if now is not None and asked in self._results:
@@ -40,20 +44,21 @@ class ReadCache:
         # A write from here on changes the version: the result may be newer than its version, never older.
         fresh = read()
         with self._lock:
-            if now is not None and now == self._version and len(self._results) < _MOST:
+            if now is not None and now == self._version and self._weight < _MOST:
                 self._results[asked] = fresh
+                self._weight += weight
         return fresh
 
     def clear(self) -> None:
         """Drop all results."""
         with self._lock:
-            self._results.clear()
+            self._drop()
 
     def close(self) -> None:
         """Drop all results and close the connection."""
         with self._lock:
             self._file = None
-            self._results.clear()
+            self._drop()
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
@@ -72,7 +77,11 @@ class ReadCache:
             version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         except sqlite3.Error:
             version = -1
-        if version != self._version or version < 0 or len(self._results) >= _MOST:
-            self._results.clear()
+        if version != self._version or version < 0 or self._weight >= _MOST:
+            self._drop()
         self._version = version
         return None if version < 0 else version
+
+    def _drop(self) -> None:
+        self._results.clear()
+        self._weight = 0

@@ -133,3 +133,9 @@ def test_a_database_that_does_not_tell_is_asked_every_time(file: Engine) -> None
     closed = ReadCache(file)
     closed.close()
     assert [closed.get("a", lambda: next(numbers)) for _ in range(2)] == [3, 4]
+
+
+def test_large_results_count_for_several_small_ones(read_cache: ReadCache) -> None:
+    for number in range(2_950):
+        read_cache.get(number, lambda: "x" * 100, weight=10)
+    assert 0 < sum(holds(read_cache, number) for number in range(2_950)) <= 100
