@@ -41,13 +41,13 @@ def ask_before_polling(dbos: DBOS | DBOSClient) -> None:
     query = text(_QUEUED.format(schema=schema))
     places = database.dequeue_scopes
 
-    def with_work(queue: str) -> list[str | None]:
+    def with_work(queue_name: str) -> list[str | None]:
         try:
             with engine.connect() as connection:
-                queued = connection.execute(query, {"queue": queue}).first() is not None
+                queued = connection.execute(query, {"queue": queue_name}).first() is not None
         except SQLAlchemyError:
             queued = True  # the engine asks too, and reports what is wrong
-        return places(queue) if queued else []
+        return places(queue_name) if queued else []
 
     database.dequeue_scopes = with_work  # type: ignore[method-assign]
     database.get_queue = _kept(database.get_queue)  # type: ignore[method-assign]
