@@ -1,4 +1,4 @@
-"""The command line inside a test's own process, asked of the test's service."""
+"""The command line inside a test's own process, asked of the test's service or of none."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,3 +26,12 @@ def asking(service: Service, home: Path, *namespaces: str) -> Ask:
         return result.exit_code, result.stdout, result.stderr
 
     return ask
+
+
+def call(home: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command within this process; what it does not catch is raised here."""
+    given = {"TRAITBENCH_HOME": str(home), "TRAITBENCH_PORT": "0", **environment}
+    done = CliRunner().invoke(main, arguments, env=given)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout, done.stderr

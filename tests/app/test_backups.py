@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.asking import call
 from tests.app.processes import run, serving
 from tests.conftest import make_draft
 from tests.contexts import AUTHOR, draft, fresh_settings, opened
@@ -49,7 +50,7 @@ def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_p
 def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, arguments: list[str], sentence: str) -> None:
     (there := tmp_path / "there").write_text("no backup")
     names = {"tmp": tmp_path, "there": there}
-    code, out, err = run(tmp_path / "home", *(each.format(**names) for each in arguments))
+    code, out, err = call(tmp_path / "home", *(each.format(**names) for each in arguments))
     assert (code, out) == (1, "")
     assert sentence.format(**names) in err
     assert err.count("\n") == 1
@@ -57,7 +58,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, arguments: li
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    run(tmp_path / "home", "key", "list")
+    call(tmp_path / "home", "key", "list")
     code, _, err = run(tmp_path / "home", "backup", str(tmp_path / "none" / "all.backup"))
     assert (code, err) == (1, f"Error: {tmp_path}/none/all.backup cannot be written: No such file or directory.\n")
 

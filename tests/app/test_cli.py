@@ -8,22 +8,12 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from tests.app.asking import call
 from tests.app.processes import run
 from tests.conftest import free_port
-from traitbench.app.cli import main
 
 SECRET = re.compile(r"tb[as]_[0-9A-Za-z]{49}\n")
-
-
-def call(home: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command within this process; what it does not catch is raised here."""
-    given = {"TRAITBENCH_HOME": str(home), "TRAITBENCH_PORT": "0", **environment}
-    done = CliRunner().invoke(main, arguments, env=given)
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.exit_code, done.stdout, done.stderr
 
 
 def test_keys_are_issued_listed_and_revoked_without_a_service(tmp_path: Path) -> None:

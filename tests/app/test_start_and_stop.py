@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.processes import Started, eventually, gone, run, running, starting
+from tests.app.asking import call
+from tests.app.processes import WITHOUT_DEMOS, Started, eventually, gone, run, running, starting
 from tests.conftest import make_draft
 from tests.patience import PATIENCE_S
-from traitbench.contract.models import Model
-
-DEMO_MODELS = ["demo.headlines", "demo.product-reviews", "demo.support-tone"]
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +23,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def started(home: Path) -> Iterator[Started]:
-    """The first start on that home."""
-    with running(home) as process:
+    """The first start on that home; the demo models of a first start are in `tests/browser/test_demo_models.py`."""
+    with running(home, **WITHOUT_DEMOS) as process:
         yield process
+
+
+def beside(started: Started, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    """A command within this process, on the home and port of the one that was started."""
+    return call(started.home, *arguments, **{"TRAITBENCH_PORT": str(started.port), **environment})
 
 
 def test_two_lines_are_printed_the_address_and_the_home_folder(started: Started) -> None:
@@ -58,15 +61,6 @@ def test_the_home_is_private_and_its_key_is_the_workbenchs(started: Started) -> 
         assert client.models.list(namespace="local").items == []
 
 
-def test_the_first_start_trains_the_demo_models(started: Started) -> None:
-    def demos() -> list[Model]:
-        with started.client() as client:
-            return list(client.models.list())
-
-    assert eventually(lambda: [model.state for model in demos()] == ["ready"] * 3)
-    assert [model.handle for model in demos()] == DEMO_MODELS
-
-
 def test_the_verbs_of_the_command_line_speak_to_the_running_service(started: Started) -> None:
     with started.client() as client:
         make_draft(client, "local.verbs")
@@ -75,16 +69,16 @@ def test_the_verbs_of_the_command_line_speak_to_the_running_service(started: Sta
     code, out, _ = started.run("score", "local.verbs", "-", stdin="Thank you, dear friend.")
     assert code == 0
     assert out.startswith("warmth  ")
-    code, out, _ = started.run("score", "local.verbs", "Thank you.", "--json")
+    code, out, _ = beside(started, "score", "local.verbs", "Thank you.", "--json")
     assert (code, list(json.loads(out)["scores"])) == (0, ["warmth"])
-    code, out, _ = started.run("models", "list", "--namespace", "local")
+    code, out, _ = beside(started, "models", "list", "--namespace", "local")
     assert [line.split() for line in out.splitlines()][1][:4] == ["local.verbs", "ready", "v1", "Warmth"]
-    code, out, _ = started.run("models", "show", "local.verbs", "--json")
+    code, out, _ = beside(started, "models", "show", "local.verbs", "--json")
     assert (code, json.loads(out)["version_no"]) == (0, 1)
 
 
 def test_a_refusal_is_told_in_a_sentence_with_its_request_id(started: Started) -> None:
-    code, out, err = started.run("score", "local.nothing", "text")
+    code, out, err = beside(started, "score", "local.nothing", "text")
     assert (code, out) == (1, "")
     assert err.startswith("Error: ")
     assert "local.nothing" in err
@@ -108,10 +102,10 @@ def test_keys_are_managed_beside_the_running_service(started: Started) -> None:
     code, secret, _ = started.run("key", "create", "--scope", "scoring", "--namespace", "local")
     assert code == 0
     given = {"TRAITBENCH_API_KEY": secret.strip()}
-    assert started.run("models", "show", "local.verbs", **given)[0] == 0
-    key_id = started.run("key", "list")[1].splitlines()[-1].split()[0]
-    assert started.run("key", "revoke", key_id)[0] == 0
-    code, _, err = started.run("models", "show", "local.verbs", **given)
+    assert beside(started, "models", "show", "local.verbs", **given)[0] == 0
+    key_id = beside(started, "key", "list")[1].splitlines()[-1].split()[0]
+    assert beside(started, "key", "revoke", key_id)[0] == 0
+    code, _, err = beside(started, "models", "show", "local.verbs", **given)
     assert (code, "API key" in err) == (1, True)
 
 
@@ -146,7 +140,7 @@ def test_a_killed_process_takes_its_worker_along_and_leaves_no_model_busy(starte
     started.process.communicate()
     assert eventually(lambda: gone(worker))
 
-    with running(started.home) as again:
+    with running(started.home, **WITHOUT_DEMOS) as again:
         with again.client() as client:
             model = client.models.wait("local.cut-off", timeout=PATIENCE_S)
         assert model.state in ("ready", "failed")
@@ -156,7 +150,7 @@ def test_a_killed_process_takes_its_worker_along_and_leaves_no_model_busy(starte
 
 
 def test_ctrl_c_ends_the_api_alone(home: Path) -> None:
-    with running(home, "serve") as api:
+    with running(home, "serve", **WITHOUT_DEMOS) as api:
         assert api.printed == [f"Traitbench is ready: {api.base_url}/v1", f"Home folder: {home}"]
         [worker] = api.children()
         assert api.get("/v1/health")[0] == 200
