@@ -12,7 +12,7 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import text
 
-from tests.contexts import until
+from tests.contexts import ON_BOTH_IN_SOAK, until
 from tests.patience import PATIENCE_S
 from tests.runs.conftest import StartWorker, Yard
 from traitbench.runs.names import APPLICATION_VERSION, SERIALIZER, engine_url
@@ -78,6 +78,7 @@ def test_runs_are_executed_once_each_and_nothing_is_sent_anywhere(yard: Yard, st
         assert yard.log_lines("connects") == []
 
 
+@ON_BOTH_IN_SOAK
 def test_the_same_worker_goes_on_where_it_was_killed(yard: Yard, start_worker: StartWorker) -> None:
     first = start_worker("one", steps=40)
     run_id = yard.queue(yard.model())
@@ -118,6 +119,7 @@ def test_a_worker_that_was_taken_for_dead_can_write_no_more(yard: Yard, start_wo
     assert [line.split()[0] for line in yard.log_lines("ends", run_id)] == ["living"]
 
 
+@ON_BOTH_IN_SOAK
 def test_what_the_engine_has_lost_is_queued_again_and_what_it_has_ended_is_settled(
     yard: Yard, start_worker: StartWorker
 ) -> None:
@@ -130,6 +132,7 @@ def test_what_the_engine_has_lost_is_queued_again_and_what_it_has_ended_is_settl
     assert yard.state(stopped) == "failed"
 
 
+@ON_BOTH_IN_SOAK
 def test_the_engine_forgets_what_has_ended_and_we_do_not(yard: Yard, start_worker: StartWorker) -> None:
     start_worker("one", keep_s=0.0)
     run_id = yard.queue(yard.model())
