@@ -38,8 +38,10 @@ from traitbench.settings import Settings
 gc.disable()
 # jsonschema would build forty grammars in every process, for a format that no schema of ours uses.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-# For tests of properties that name no number themselves.
-hypothesis.settings.register_profile(SIZE, max_examples=sized(30, 100))
+# For tests of properties that say nothing else themselves; how long an example takes says how busy the machine is.
+hypothesis.settings.register_profile(
+    SIZE, max_examples=sized(30, 100), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile(SIZE)
 
 WARM = (

@@ -1,10 +1,12 @@
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.contexts import AUTHOR, COLD, WARM, export_of, fresh_settings, new_handle, opened, settled, trained_here
 from tests.contexts import database as database
+from tests.size import SOAK
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -12,6 +14,23 @@ from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.lifecycle import models, samples, training, traits, versions
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
+
+_HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave tests that need a worker on PostgreSQL to the full size: it idles for minutes, and they state nothing about
+    the database that those without a worker do not. Workers on PostgreSQL are in `tests/runs` and `tests/faults`."""
+    left = [item for item in items if not SOAK and _has_worker_on_postgresql(item)]
+    gone = set(left)
+    items[:] = [item for item in items if item not in gone]
+    config.hook.pytest_deselected(items=left)
+
+
+def _has_worker_on_postgresql(item: pytest.Item) -> bool:
+    if not isinstance(item, pytest.Function) or _HERE not in item.path.parents or "working" not in item.fixturenames:
+        return False
+    return item.callspec.params.get("database") == "postgresql"
 
 
 @pytest.fixture(scope="package")
