@@ -88,16 +88,12 @@ def of_group(groups: Sequence[str | None], y: Floats) -> Group | None:
 def language(text: str) -> str | None:
     """The script of most letters; for Latin the language, by its common words. None if unclear or without letters."""
     start = text[:_LOOKED_AT]
-    letters = Counter(letter for letter in start if letter.isalpha())
-    scripts = Counter[str]()
-    for letter, times in letters.items():
-        scripts[_script(letter)] += times
-    script = max(sorted(scripts), key=lambda name: scripts[name], default=None)
+    script = _main_script(start)
     if script != "Latin":
         return script
     hits = dict.fromkeys(_COMMON, 0)
-    for word in _WORD.findall(start.casefold()):
-        for name in _LANGUAGES_OF.get(word, ()):
+    for word in filter(_LANGUAGES_OF.__contains__, _WORD.findall(start.casefold())):
+        for name in _LANGUAGES_OF[word]:
             hits[name] += 1
     first, second = sorted(hits.values(), reverse=True)[:2]
     if first < _FEWEST_WORDS or first == second:
@@ -114,6 +110,16 @@ def source(provenance: str, address: str | None) -> str:
     except ValueError:
         host = None
     return host or ("feedback" if provenance == "score_feedback" else "no address")
+
+
+def _main_script(text: str) -> str | None:
+    """The script of most letters; None without letters."""
+    if text.isascii():
+        return "Latin" if _WORD.search(text) else None
+    scripts = Counter[str]()
+    for letter, times in Counter(filter(str.isalpha, text)).items():
+        scripts[_script(letter)] += times
+    return max(sorted(scripts), key=lambda name: scripts[name], default=None)
 
 
 @lru_cache(maxsize=10_000)
