@@ -99,9 +99,9 @@ class Resampler:
             float(weights[above] @ wins @ weights[below]), float(weights[above].sum() * weights[below].sum())
         )
 
-    def within_fold_pairs(self, folds: NDArray[np.int64]) -> PairCounts:
-        """Compare every sample with the others of its fold, by out-of-fold values."""
-        values, total = self.out_of_fold(folds), PairCounts()
+    def within_fold_pairs(self, folds: NDArray[np.int64], values: Floats | None = None) -> PairCounts:
+        """Compare every sample with the others of its fold, by out-of-fold values, which are computed if not given."""
+        values, total = self.out_of_fold(folds) if values is None else values, PairCounts()
         for fold in range(int(folds.max()) + 1):
             rows = np.flatnonzero(folds == fold)
             total += self.tally(values[rows], rows)

@@ -102,8 +102,9 @@ def _held_out(samples: TrainingSamples) -> tuple[Floats, PairCounts]:
     values, count = np.zeros(len(samples.y)), min(_FOLDS, samples.smaller_pole)
     for turn in range(_DIVISIONS):
         folds = folds_of(samples, count, turn)
-        values += np.where(folds >= 0, resampler.out_of_fold(folds), 0.0) / _DIVISIONS
-        tally += resampler.within_fold_pairs(folds)
+        out_of_fold = resampler.out_of_fold(folds)
+        values += np.where(folds >= 0, out_of_fold, 0.0) / _DIVISIONS
+        tally += resampler.within_fold_pairs(folds, out_of_fold)
     evaluated = samples.is_evaluated
     scale = float(np.sqrt(np.square(values[evaluated]).mean())) or 1.0
     column = (values / scale)[:, None]
