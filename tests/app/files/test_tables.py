@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from tests.size import sized
+from traitbench.app.files.exporting import as_written
 from traitbench.app.files.tables import Problem, Row, Source, Unreadable, opened
 from traitbench.app.jobs.batching import FIGURES, Outcome, Shape, write_parquet
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
+# An apostrophe before a formula is one that our own downloads put there, and it is removed.
+CELL = TEXT.filter(lambda text: as_written(text) == text)
 JSON = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXT, st.lists(st.integers()))
 
 
@@ -36,7 +39,7 @@ def a_parquet(table: pa.Table) -> bytes:
 
 
 @settings(max_examples=sized(20, 60), deadline=None)
-@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8))
+@given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=8))
 def test_a_csv_has_the_cells_that_were_written(records: Sequence[tuple[str, str]]) -> None:
     place = io.StringIO(newline="")
     writer = csv.writer(place, quoting=csv.QUOTE_ALL)
