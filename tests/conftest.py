@@ -24,7 +24,7 @@ from xdist.remote import Producer
 from tests import postgres, schedule
 from tests.contexts import link_cache
 from tests.patience import PATIENCE_S
-from tests.size import SIZE, sized
+from tests.size import SIZE, SOAK, sized
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -38,9 +38,14 @@ from traitbench.settings import Settings
 gc.disable()
 # jsonschema would build forty grammars in every process, for a format that no schema of ours uses.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-# For tests of properties that say nothing else themselves; how long an example takes says how busy the machine is.
+# For tests of properties that say nothing else themselves. `make test` makes up the same examples at every run, so that
+# it fails for the change at hand; `make soak` makes up new ones. How long one takes says how busy the machine is.
 hypothesis.settings.register_profile(
-    SIZE, max_examples=sized(30, 100), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    SIZE,
+    max_examples=sized(30, 100),
+    derandomize=not SOAK,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile(SIZE)
 
