@@ -254,7 +254,8 @@ def _delete(handle: str, ids: Sequence[int]) -> set[int]:
         try:
             return set(client().samples.delete_many(handle, here))
         except ValidationFailed as error:
-            gone = {here[each["loc"][1]] for each in error.details["errors"] if each["type"] == "unknown_sample"}
+            errors = error.details.get("errors", ())
+            gone = {here[each["loc"][1]] for each in errors if each["type"] == "unknown_sample"}
             if not gone:
                 raise
             here = [each for each in here if each not in gone]

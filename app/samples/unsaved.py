@@ -92,8 +92,9 @@ def drop(model: Model, ids: Iterable[int]) -> None:
 
 
 def forget(handle: str) -> None:
-    """Forget all unsaved changes of a model, in the session and on disk."""
+    """Forget all unsaved changes of a model, in the session and on disk, and those that were discarded."""
     session.get(_KEY, {}).pop(handle, None)
+    session.get(_DISCARDED, {}).pop(handle, None)
     with suppress(OSError):
         _file(handle).unlink(missing_ok=True)
 
@@ -101,8 +102,8 @@ def forget(handle: str) -> None:
 def discard(handle: str, ids: Iterable[int] | None = None, *, on_disk: bool) -> None:
     """Discard all unsaved changes of a model, or those of some samples; until a save, they can be brought back."""
     held = unsaved(handle)
-    kept = held.without(held.originals if ids is None else ids)
-    session.store(_DISCARDED, {handle: held.without(kept.originals)})
+    kept = held.without(held.changes.ids if ids is None else ids)
+    session.store(_DISCARDED, {handle: held.without(kept.changes.ids)})
     _store(handle, kept, on_disk=on_disk)
 
 

@@ -61,6 +61,19 @@ def test_under_zero_retention_no_edit_is_written_to_disk_and_the_page_says_so(
     assert workbench.open("samples", model=draft).button(key="samples.save").disabled
 
 
+def test_zero_retention_forgets_what_was_discarded_too(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "A secret change."}})
+    at.button(key="samples.discard").click().run()
+    assert "discarded" in words(at)
+    at.query_params["part"] = "What is kept"
+    at = visit(at, "model")
+    at.button(key="model.zero_on").click().run()
+    at.text_input(key="model.purge_name").set_value(draft).run()
+    at.button(key="model.purge.yes").click().run()
+    assert client.models.get(draft).zero_data_retention
+    assert "discarded" not in words(visit(at, "samples"))
+
+
 # ---- two browsers on one draft -----------------------------------------------------------------------------------
 
 
