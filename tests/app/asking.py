@@ -35,3 +35,8 @@ def call(home: Path, *arguments: str, **environment: str) -> tuple[int, str, str
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.exit_code, done.stdout, done.stderr
+
+
+def cells(table: str) -> list[list[str]]:
+    """The words of a printed table, row by row."""
+    return [line.split() for line in table.splitlines()]

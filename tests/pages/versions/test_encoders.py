@@ -8,11 +8,6 @@ from traitbench.app.widgets.versions import encoders
 from traitbench.client import Traitbench
 
 
-@pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
 def test_encoders_are_compared_on_the_samples_of_the_model(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("versions", model=trained.handle, view="Encoders")
     assert "Reads 20 texts in this workbench and stores nothing." in words(at)
