@@ -114,7 +114,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.extract": {*VALUES, *OPEN_TO_ALL, "httpx", "httpcore", "trafilatura"},
     "traitbench.generators": {"traitbench.scoring", "cachetools", "numpy", "threadpoolctl"},
     # a language model, if the operator has set one
-    "traitbench.llm": {*(*VALUES, *OPEN_TO_ALL, "openai", "pydantic")},
+    "traitbench.llm": {*(*VALUES, *OPEN_TO_ALL, "traitbench.generators", "openai", "pydantic")},
     # 5: operations know all of the above and no web framework
     "traitbench.lifecycle": {
         *(

@@ -14,7 +14,7 @@ from traitbench.generators import TEXTS_PER_POLE, Exemplar, Reject, Seed, TraitP
 from traitbench.generators.entrance import Admission, Present, admit_new, admit_varied
 from traitbench.llm import Endpoint
 from traitbench.llm.asking import Asker
-from traitbench.llm.writing import Piece, Poles, Request, Source, new_texts, varied_texts, write
+from traitbench.llm.writing import Request, new_texts, varied_texts, write
 from traitbench.scoring.segments import Encode
 
 _BUDGET = 3
@@ -25,11 +25,8 @@ Axis = Callable[[TraitPoles], NDArray[np.float32] | None]
 
 def requests_for(trait: TraitPoles, seeds: Mapping[int, Seed], synth_type: str, effort: str) -> list[Request]:
     """What the language model would be asked for a trait; `seeds` are its texts to vary, by their index."""
-    poles = Poles(trait.name, trait.positive_label, trait.negative_label, trait.description)
     count = TEXTS_PER_POLE[effort]
-    if synth_type != "diversify":
-        return new_texts(poles, count)
-    return varied_texts(poles, [Source(seed.text, seed.quality, index) for index, seed in seeds.items()], count)
+    return varied_texts(trait, seeds, count) if synth_type == "diversify" else new_texts(trait, count)
 
 
 def budget(requests: Sequence[Request]) -> int:
@@ -84,13 +81,13 @@ def generate(
                 done = before + number
                 look()
 
-            pieces = list[Piece]()
+            answered: Sequence[Exemplar] = ()
             if not failure:
                 written = write(asker, asked[trait.key], count)
-                pieces, failure = [*written.pieces], written.failure
+                answered, failure = written.exemplars, written.failure
                 invalid += written.invalid
             done = before + len(asked[trait.key])
-            admitted = _admit(model, trait, pieces, own[trait.key], known, synth_type, encode, axis)
+            admitted = _admit(trait, answered, own[trait.key], known, synth_type, encode, axis)
             rejects += admitted.rejects
             made += admitted.accepted
             if not _is_enough(admitted.accepted, own[trait.key], synth_type):
@@ -104,16 +101,14 @@ def generate(
 
 
 def _admit(
-    model: Endpoint,
     trait: TraitPoles,
-    pieces: Sequence[Piece],
+    made: Sequence[Exemplar],
     seeds: Mapping[int, Seed],
     known: Mapping[str, Sequence[str]],
     synth_type: str,
     encode: Encode,
     axis: Axis,
 ) -> Admission:
-    made = [Exemplar(trait.key, each.text, each.quality, each.source, model.model) for each in pieces]
     if not made:
         return Admission([], [])
     present = Present.of([*dict.fromkeys([*known.get(trait.key, ()), *(seed.text for seed in seeds.values())])], encode)

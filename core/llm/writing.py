@@ -4,12 +4,13 @@ The requests are made before the first one is sent, so that a person can see the
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from traitbench.generators import Exemplar, Seed, TraitPoles
 from traitbench.llm import LanguageModelFailed
 from traitbench.llm.asking import Asker, estimate
 
@@ -64,41 +65,14 @@ class VariedText(BaseModel):
 
 
 @dataclass(frozen=True)
-class Poles:
-    """The words of a trait."""
-
-    name: str
-    positive_label: str
-    negative_label: str
-    description: str = ""
-
-
-@dataclass(frozen=True)
-class Source:
-    """A text to vary, its quality, and its index among the seeds."""
-
-    text: str
-    quality: float
-    index: int
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A text from the language model; `source` is the index of the seed that it varies."""
-
-    text: str
-    quality: float
-    source: int | None
-
-
-@dataclass(frozen=True)
 class Request:
-    """One question to the language model; `sources` are the texts to vary, empty for new texts."""
+    """One question to the language model; `seeds` are the texts to vary with their indexes, empty for new texts."""
 
+    trait_key: str
     instructions: str
     question: str
     texts: int
-    sources: tuple[Source, ...] = ()
+    seeds: tuple[tuple[int, Seed], ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -111,21 +85,23 @@ class Request:
         return _MOST_TOKENS_A_TEXT * self.texts
 
 
-def new_texts(poles: Poles, count: int) -> list[Request]:
+def new_texts(trait: TraitPoles, count: int) -> list[Request]:
     """The requests for `count` texts per pole, in varied registers and lengths, with hard cases in between."""
     return [
-        Request(_FROM_TRAITS, _question(poles, turn), 2 * _PER_POLE + _BETWEEN)
+        Request(trait.key, _FROM_TRAITS, _question(trait, turn), 2 * _PER_POLE + _BETWEEN)
         for turn in range(math.ceil(count / _PER_POLE))
     ]
 
 
-def varied_texts(poles: Poles, sources: Sequence[Source], count: int) -> list[Request]:
-    """The requests for up to `count` variations per pole of these texts, two of each."""
+def varied_texts(trait: TraitPoles, seeds: Mapping[int, Seed], count: int) -> list[Request]:
+    """The requests for up to `count` variations per pole of the seeds, which are given by index, two of each."""
     most = math.ceil(count / _PER_SEED)
-    positive, negative = ([each for each in sources if sign * (each.quality - 0.5) > 0][:most] for sign in (1, -1))
+    positive, negative = (
+        [(index, seed) for index, seed in seeds.items() if sign * (seed.quality - 0.5) > 0][:most] for sign in (1, -1)
+    )
     chosen = [*positive, *negative]
     return [
-        Request(_DIVERSIFY, _variation_question(poles, some), _PER_SEED * len(some), tuple(some))
+        Request(trait.key, _DIVERSIFY, _variation_question(trait, some), _PER_SEED * len(some), tuple(some))
         for some in (chosen[first : first + _SEEDS] for first in range(0, len(chosen), _SEEDS))
     ]
 
@@ -134,60 +110,61 @@ def varied_texts(poles: Poles, sources: Sequence[Source], count: int) -> list[Re
 class Written:
     """What came back: the texts, how many were not in the form asked for, and why it ended early ("" if it did not)."""
 
-    pieces: Sequence[Piece]
+    exemplars: Sequence[Exemplar]
     invalid: int
     failure: str
 
 
 def write(asker: Asker, requests: Sequence[Request], on_request: Callable[[int], None]) -> Written:
     """Ask one request after the other; what came before a failure is kept. `on_request` gets the number done."""
-    pieces, invalid = list[Piece](), 0
+    exemplars, invalid = list[Exemplar](), 0
     for done, request in enumerate(requests):
         on_request(done)
         try:
             some, wrong = _asked(asker, request)
         except LanguageModelFailed as error:
-            return Written(pieces, invalid, str(error))
-        pieces += some
+            return Written(exemplars, invalid, str(error))
+        exemplars += some
         invalid += wrong
-    return Written(pieces, invalid, "")
+    return Written(exemplars, invalid, "")
 
 
-def _asked(asker: Asker, request: Request) -> tuple[list[Piece], int]:
-    if not request.sources:
+def _asked(asker: Asker, request: Request) -> tuple[list[Exemplar], int]:
+    key, generator = request.trait_key, asker.endpoint.model
+    if not request.seeds:
         answer = asker.ask(request.instructions, request.question, WrittenText, answer_tokens=request.answer_tokens)
-        return [Piece(each.text, each.quality, None) for each in answer.items], answer.invalid
+        return [Exemplar(key, each.text, each.quality, None, generator) for each in answer.items], answer.invalid
     varied = asker.ask(request.instructions, request.question, VariedText, answer_tokens=request.answer_tokens)
-    known = dict(enumerate(request.sources, 1))
-    pieces = [
-        Piece(each.text, known[each.number].quality, known[each.number].index)
-        for each in varied.items
-        if each.number in known
-    ]
-    return pieces, varied.invalid + len(varied.items) - len(pieces)
+    known = dict(enumerate(request.seeds, 1))
+    exemplars = list[Exemplar]()
+    for each in varied.items:
+        if each.number in known:
+            index, seed = known[each.number]
+            exemplars.append(Exemplar(key, each.text, seed.quality, index, generator))
+    return exemplars, varied.invalid + len(varied.items) - len(exemplars)
 
 
-def _question(poles: Poles, turn: int) -> str:
+def _question(trait: TraitPoles, turn: int) -> str:
     register, length = _REGISTERS[turn % len(_REGISTERS)], _LENGTHS[turn % len(_LENGTHS)]
     return (
-        f"{_described(poles)}\n\nWrite {register} of {length} each: {_PER_POLE} that are clearly"
-        f" {poles.positive_label} (quality 1.0), {_PER_POLE} that are clearly {poles.negative_label} (quality 0.0), and"
+        f"{_described(trait)}\n\nWrite {register} of {length} each: {_PER_POLE} that are clearly"
+        f" {trait.positive_label} (quality 1.0), {_PER_POLE} that are clearly {trait.negative_label} (quality 0.0), and"
         f" {_BETWEEN} hard cases in between (quality 0.3 to 0.7). This is part {turn + 1}: choose topics that others"
         " would not think of first."
     )
 
 
-def _variation_question(poles: Poles, sources: Sequence[Source]) -> str:
+def _variation_question(trait: TraitPoles, seeds: Sequence[tuple[int, Seed]]) -> str:
     listed = "\n\n".join(
-        f"Text {number} (position {source.quality:.2f}):\n{source.text[:_CHARACTERS_OF_SEED]}"
-        for number, source in enumerate(sources, 1)
+        f"Text {number} (position {seed.quality:.2f}):\n{seed.text[:_CHARACTERS_OF_SEED]}"
+        for number, (_, seed) in enumerate(seeds, 1)
     )
-    return f"{_described(poles)}\n\nWrite {_PER_SEED} variations of each text.\n\n{listed}"
+    return f"{_described(trait)}\n\nWrite {_PER_SEED} variations of each text.\n\n{listed}"
 
 
-def _described(poles: Poles) -> str:
-    described = f"\nDescription: {poles.description}" if poles.description else ""
+def _described(trait: TraitPoles) -> str:
+    described = f"\nDescription: {trait.description}" if trait.description else ""
     return (
-        f"Trait: {poles.name}\nPositive pole (1.0): {poles.positive_label}\nNegative pole (0.0):"
-        f" {poles.negative_label}{described}"
+        f"Trait: {trait.name}\nPositive pole (1.0): {trait.positive_label}\nNegative pole (0.0):"
+        f" {trait.negative_label}{described}"
     )
