@@ -10,8 +10,8 @@ every two seconds, each time on another page. Three figures say what a click cos
 - *drawn*: from the click on the menu to the page at rest, in Chromium;
 - *processor*: what the server's process spends on it, measured while nobody else clicks.
 
-A bare Streamlit page with a title, served in a process of its own, is asked in turn with the pages: the ratio to it is
-what remains comparable on another machine or a busy one.
+Two bare Streamlit pages with a title each, served in a process of their own, are asked in turn with the pages: the
+ratio to them is what remains comparable on another machine or a busy one.
 """
 
 import itertools
@@ -52,9 +52,17 @@ TEXT = "Thank you so much, dear friend, for your long letter and for all that yo
 SESSIONS, CLICKING, PAUSE_S = 20, 9, 2.0
 GOAL_MEDIAN_MS, GOAL_P95_MS, GOAL_CHART_S = 300, 1_000, 2.5
 
+BARE_PAGES = ("Empty", "Other")
 BARE = """\
 import streamlit as st
-st.title("Empty")
+
+def empty():
+    st.title("Empty")
+
+def other():
+    st.title("Other")
+
+st.navigation([st.Page(empty, title="Empty", default=True), st.Page(other, title="Other")]).run()
 """
 SERVE_BARE = (
     "import sys, uvicorn, streamlit as st; uvicorn.run(st.App(sys.argv[1]), port=int(sys.argv[2]), log_level=40)"
@@ -87,9 +95,9 @@ def measure(*, quick: bool) -> Measured:
             with clicking(others):
                 loaded = {page: answered(started, empty, page, clicks) for page in PAGES}
                 charts["others clicking"] = first_charts(started, max(3, clicks // 10))
-                drawn = in_browser(started, clicks)
+                drawn, bare_drawn = in_browser(started, empty, clicks)
         tables = large_tables(started, checked=checked)
-    return result(alone, quiet, loaded, drawn, charts, tables, rows=rows, checked=checked)
+    return result(alone, quiet, loaded, drawn, bare_drawn, charts, tables, rows=rows, checked=checked)
 
 
 # ---- what is there ---------------------------------------------------------------------------------------------------
@@ -127,14 +135,15 @@ def _sentence(number: int) -> str:
 
 @dataclass(frozen=True)
 class Bare:
-    """The bare page: its port, and one tab on it."""
+    """The bare pages: their port, and one tab on the first."""
 
+    port: int
     tab: Tab
 
 
 @contextmanager
 def bare(folder: str) -> Iterator[Bare]:
-    """Serve a Streamlit page that has only a title."""
+    """Serve two Streamlit pages that have only a title."""
     script, port = Path(folder) / "bare.py", free_port()
     script.write_text(BARE, encoding="utf-8")
     process = subprocess.Popen([sys.executable, "-c", SERVE_BARE, str(script), str(port)])
@@ -143,7 +152,7 @@ def bare(folder: str) -> Iterator[Bare]:
             time.sleep(0.1)
         with Tab(port) as tab:
             tab.open("")
-            yield Bare(tab)
+            yield Bare(port, tab)
     finally:
         process.kill()
         process.wait()
@@ -151,7 +160,7 @@ def bare(folder: str) -> Iterator[Bare]:
 
 def _healthy(port: int) -> bool:
     with suppress(URLError, OSError):
-        return bool(urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2).status == 200)
+        return bool(urlopen(f"{_local(port)}/_stcore/health", timeout=2).status == 200)
     return False
 
 
@@ -297,21 +306,32 @@ def first_charts(started: Started, windows: int) -> list[float]:
     return charts
 
 
-def in_browser(started: Started, clicks: int) -> dict[str, list[float]]:
-    """Milliseconds of the clicks on the menu, by page."""
+def in_browser(started: Started, empty: Bare, clicks: int) -> tuple[dict[str, list[float]], list[float]]:
+    """Milliseconds of the clicks on the menu, by page; and those between the bare pages, after each round."""
     drawn: dict[str, list[float]] = {page: [] for page in PAGES}
+    without: list[float] = []
     with sync_playwright() as playwright:
         browser = chromium(playwright)
-        with _window(browser) as page:
-            page.goto(f"{started.base_url}/traits?model={MODEL}")
-            page.locator(SETTLED).wait_for()
-            for name in [*PAGES, *itertools.chain.from_iterable([PAGES] * clicks)]:
-                title = name.capitalize()
-                took = page.evaluate(_DRAWN, [title, title])
-                drawn[name].append(took)
-                page.wait_for_timeout(100)
+        with _window(browser) as ours, _window(browser) as bare:
+            for page, address in ((ours, f"{started.base_url}/traits?model={MODEL}"), (bare, _local(empty.port))):
+                page.goto(address)
+                page.locator(SETTLED).wait_for()
+            for _ in range(1 + clicks):
+                for name in PAGES:
+                    drawn[name].append(_drawn(ours, name.capitalize()))
+                without += [_drawn(bare, title) for title in reversed(BARE_PAGES)]
         browser.close()
-    return {name: times[1:] for name, times in drawn.items()}
+    return {name: times[1:] for name, times in drawn.items()}, without[len(BARE_PAGES) :]
+
+
+def _drawn(page: Page, title: str) -> float:
+    took: float = page.evaluate(_DRAWN, [title, title])
+    page.wait_for_timeout(100)
+    return took
+
+
+def _local(port: int) -> str:
+    return f"http://127.0.0.1:{port}"
 
 
 @contextmanager
@@ -381,6 +401,7 @@ def result(
     quiet: dict[str, Answered],
     loaded: dict[str, Answered],
     drawn: dict[str, list[float]],
+    bare_drawn: Sequence[float],
     charts: dict[str, list[float]],
     tables: dict[str, float],
     *,
@@ -398,10 +419,12 @@ def result(
             *_two(loaded[page].times),
             f"{_ratio(loaded[page]):.1f}",
             *_two(drawn[page]),
+            f"{_median(drawn[page]) / _median(bare_drawn):.1f}",
         ]
         for page in PAGES
     ]
-    lines.append(["All pages", "", "", "", "", "", "", "", *_two(everything)])
+    ratio = f"{_median(everything) / _median(bare_drawn):.1f}"
+    lines.append(["All pages", "", "", "", "", "", "", "", *_two(everything), ratio])
     columns = [
         "Page",
         "processor",
@@ -413,11 +436,13 @@ def result(
         "x bare",
         "drawn",
         "p95",
+        "x bare",
     ]
     note = (
         f"Milliseconds. {SESSIONS} sessions open and one training, except for the processor time. Goal: drawn within "
         f"{GOAL_MEDIAN_MS} at the median and {GOAL_P95_MS} at p95. Bare page: "
-        f"{statistics.median(_all(quiet)):.0f}, with others clicking {statistics.median(_all(loaded)):.0f}."
+        f"{statistics.median(_all(quiet)):.0f}, with others clicking {statistics.median(_all(loaded)):.0f}, drawn "
+        f"{_median(bare_drawn):.0f}."
     )
     further = [
         [f"First chart in a fresh window, {who}, s", f"{_median(times) / 1000:.1f}"] for who, times in charts.items()
@@ -430,6 +455,7 @@ def result(
         "answered_while_others_click_ms": {page: _figures(each) for page, each in loaded.items()},
         "drawn_ms": {page: {"median": _median(times), "p95": _p95(times)} for page, times in drawn.items()},
         "drawn_all_ms": {"median": _median(everything), "p95": _p95(everything)},
+        "drawn_bare_ms": {"median": _median(bare_drawn), "p95": _p95(bare_drawn)},
         "first_charts_ms": charts,
         "tables_s": tables,
     }

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, Playwright
 
@@ -125,6 +126,11 @@ def test_a_foreign_page_cannot_frame_the_workbench(workbench: Started, page: Pag
     [framed] = [frame for frame in page.frames if frame.parent_frame is not None]
     assert framed.locator("[data-testid=stApp]").count() == 0
     assert framed.url.startswith("chrome-error:")
+
+
+def test_no_website_is_allowed_to_control_a_page_by_messages(workbench: Started) -> None:
+    """Streamlit's own list has the sites of a hosting service."""
+    assert httpx.get(f"{workbench.base_url}/_stcore/host-config").json()["allowedOrigins"] == []
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])

@@ -82,9 +82,12 @@ def test_a_link_to_an_archived_model_opens_it(workbench: Workbench, client: Trai
     assert "was archived" in words(at)
 
 
-def test_the_state_of_the_model_stands_in_the_shell(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("versions", model=trained.handle)
-    assert [badge for badge in at.sidebar.markdown if "Ready" in badge.value]
+def test_the_state_and_the_version_of_the_model_stand_beside_its_handle_and_nowhere_else(
+    workbench: Workbench, trained: Trained
+) -> None:
+    at = workbench.open("score", model=trained.handle)
+    badges = [each.value for each in at.markdown if "-badge[" in each.value]
+    assert ("Ready" in badges[0], "v1" in badges[1], len(badges)) == (True, True, 2)
 
 
 def test_names_with_markup_are_shown_as_they_are(workbench: Workbench, client: Traitbench, namespace: str) -> None:

@@ -100,13 +100,14 @@ def _quality(model: Model) -> None:
         )
         return
     shown = standing(version, model.main_trait)
+    trained = f"v{version.version_no}, trained {ago(version.created_at)}"
     if shown is None:
         st.markdown("AUROC not measured")
+        st.caption(trained)
     else:
         st.markdown(f"**{shown.figure}** AUROC", help=_measured(version))
         st.html(_bar(shown))
-        st.caption(_evidence(model, shown))
-    st.caption(f"v{version.version_no}, trained {ago(version.created_at)}")
+        st.caption(f"{_evidence(model, shown)}\n\n{trained}")
 
 
 def _bar(shown: Standing) -> str:

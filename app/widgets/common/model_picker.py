@@ -12,7 +12,7 @@ from traitbench.app.shell.navigation import PageName, page_link
 from traitbench.app.shell.service import client, offered_models
 from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import STATES
-from traitbench.app.widgets.common.heading import heading, state_badge
+from traitbench.app.widgets.common.heading import heading
 from traitbench.contract.models import Model
 from traitbench.errors import ModelNotFound, NamespaceForbidden
 
@@ -21,7 +21,7 @@ _OFFERED = 8
 
 
 def pick(page: PageName) -> None:
-    """Draw the picker and the state of the chosen model, for a page that is about a model."""
+    """Draw the picker, for a page that is about a model."""
     session.take_next_model()
     session.store(_PAGE, page)
     known = {model.handle: model for model in offered_models()}
@@ -43,8 +43,6 @@ def pick(page: PageName) -> None:
     model = known.get(handle) if handle else None
     session.store(_THIS_RUN, model)
     session.store(session.KNOWN_MODELS, tuple(known.values()))
-    if model:
-        _state(model)
 
 
 def chosen_model() -> Model:
@@ -85,10 +83,3 @@ def _with_current(known: Mapping[str, Model], handle: str) -> dict[str, Model]:
     except (ModelNotFound, NamespaceForbidden):
         session.flash(f"Model {plain(handle)} does not exist, or this workbench cannot read it.", "problem")
         return {each: model for each, model in known.items() if each != handle}
-
-
-def _state(model: Model) -> None:
-    with st.container(horizontal=True, gap="small"):
-        state_badge(model.state)
-        if model.version_no is not None:
-            st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version that scores.")
