@@ -29,6 +29,7 @@ from traitbench.lifecycle.loading import Loading
 from traitbench.runs.engine import LOCAL
 from traitbench.runs.execution import Execution
 from traitbench.runs.heartbeat import Heartbeat, WorkerExit
+from traitbench.runs.priority import give_way
 from traitbench.runs.queue import EngineQueue
 from traitbench.runs.schedules import Schedule
 from traitbench.runs.timeline import RecentPace
@@ -38,7 +39,6 @@ from traitbench.store import workers
 from traitbench.store.engine import open_engine, sqlite_file, writing
 from traitbench.store.errors import StoreUnavailable
 
-_NICE = 10
 _GIVEN_UP_FIRST = "500"
 _PR_SET_PDEATHSIG = 1
 _FAREWELL_SECONDS = 1.0
@@ -71,7 +71,7 @@ def _work(greeting: Mapping[str, Any], heartbeat: Heartbeat) -> None:
     logs.configure(level=settings.log_level, form=settings.log_form)
     engine = open_engine(settings.database_url)
     _end_with_parent(int(greeting["parent"]), engine, executor_id)
-    os.nice(_NICE)
+    give_way()
     _let_go_first()
     lock = _lock(settings, heartbeat)
     worker = Worker(
