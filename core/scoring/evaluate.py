@@ -21,7 +21,7 @@ from traitbench.scoring.auroc import auroc, interval, out_of_fold_interval
 from traitbench.scoring.axis import Floats, pole_weights
 from traitbench.scoring.card import half_up, tier
 from traitbench.scoring.curve import Point, no_prospects, prospects
-from traitbench.scoring.resampling import MOST_PER_POLE, PairCounts, Resampler, folds_of, part
+from traitbench.scoring.resampling import MOST_PER_POLE, PairCounts, Resampler, divided, part
 from traitbench.scoring.search import Recipe, SearchResult, TrainingSamples
 from traitbench.scoring.snapshot import Breaks
 
@@ -108,8 +108,7 @@ def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, 
 def divisions(samples: TrainingSamples) -> list[NDArray[np.int64]]:
     """The divisions into folds (n,) over which AUROC is measured if a pole has few samples."""
     repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _COMPARED // len(samples.y)))
-    count = min(_FOLDS, samples.smaller_pole)
-    return [folds_of(samples, count, turn) for turn in range(repeats)]
+    return divided(samples, min(_FOLDS, samples.smaller_pole), range(repeats))
 
 
 def _turns(result: SearchResult, n: int, refit: Callable[[int], SearchResult] | None) -> list[Floats]:

@@ -9,7 +9,7 @@ and the middle of a fit shifts away from the samples that are left out. Comparis
 look worse than it is (Airola et al., Computational Statistics & Data Analysis 55, 2011).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -80,11 +80,11 @@ class Resampler:
         Values of fold -1, which is never held out, are meaningless.
         """
         target, root, residual_maker, residuals = self._closed
-        values = np.zeros(len(folds))
-        for fold in range(int(folds.max()) + 1):
-            out = np.flatnonzero(folds == fold)
-            values[out] = target[out] - np.linalg.solve(residual_maker[np.ix_(out, out)], residuals[out]) / root[out]
         evaluated = np.flatnonzero(folds >= 0)
+        values = np.zeros(len(folds))
+        for out in _members_of_folds(folds):
+            block = residual_maker[out[:, :, None], out[:, None, :]]
+            values[out] = target[out] - np.linalg.solve(block, residuals[out][:, :, None])[:, :, 0] / root[out]
         values[evaluated] = self._with_labels(values[evaluated], evaluated)
         return values
 
@@ -101,11 +101,14 @@ class Resampler:
 
     def within_fold_pairs(self, folds: NDArray[np.int64], values: Floats | None = None) -> PairCounts:
         """Compare every sample with the others of its fold, by out-of-fold values, which are computed if not given."""
-        values, total = self.out_of_fold(folds) if values is None else values, PairCounts()
-        for fold in range(int(folds.max()) + 1):
-            rows = np.flatnonzero(folds == fold)
-            total += self.tally(values[rows], rows)
-        return total
+        values = self.out_of_fold(folds) if values is None else values
+        above, below = (np.flatnonzero((folds >= 0) & pole) for pole in (self.samples.y > 0.5, self.samples.y < 0.5))
+        together = folds[above, None] == folds[below]
+        wins = together * (np.sign(values[above, None] - values[below]) + 1) / 2
+        weights = self.pair_weights
+        return PairCounts(
+            float(weights[above] @ wins @ weights[below]), float(weights[above] @ together @ weights[below])
+        )
 
     @cached_property
     def _closed(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -131,7 +134,14 @@ class Resampler:
         share, axis = self.recipe.label_share, self.recipe.label_axis
         if axis is None or not share:
             return values
-        return (1 - share) * _scaled(values) + share * _scaled(self.samples.X[rows].astype(np.float64) @ axis)
+        return (1 - share) * _scaled(values) + share * _scaled(self._labels[rows])
+
+    @cached_property
+    def _labels(self) -> Floats:
+        """(n,): the values on the label axis, which the recipe must have."""
+        assert self.recipe.label_axis is not None
+        labels: Floats = self.samples.X.astype(np.float64) @ self.recipe.label_axis
+        return labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,15 +160,31 @@ def folds_of(samples: TrainingSamples, count: int, turn: int) -> NDArray[np.int6
 
     A group shares a fold, and each pole is spread over all. -1 for groups without an evaluated sample.
     """
+    return divided(samples, count, [turn])[0]
+
+
+def divided(samples: TrainingSamples, count: int, turns: Iterable[int]) -> list[NDArray[np.int64]]:
+    """`folds_of` for each of the turns."""
     groups, group_of = np.unique(samples.groups, return_inverse=True)
     lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.is_evaluated))
     is_evaluated = np.bincount(group_of, weights=samples.is_evaluated) > 0
-    folds, rng = np.full(len(groups), -1), np.random.default_rng(turn)
-    for side in (-1, 0, 1):
-        members = rng.permutation(np.flatnonzero((lean == side) & is_evaluated))
-        folds[members] = np.arange(len(members)) % count
-    chosen: NDArray[np.int64] = folds[group_of]
-    return chosen
+    sides = [np.flatnonzero((lean == side) & is_evaluated) for side in (-1, 0, 1)]
+    divisions = []
+    for turn in turns:
+        folds, rng = np.full(len(groups), -1), np.random.default_rng(turn)
+        for side in sides:
+            folds[rng.permutation(side)] = np.arange(len(side)) % count
+        divisions.append(folds[group_of])
+    return divisions
+
+
+def _members_of_folds(folds: NDArray[np.int64]) -> Iterator[Rows]:
+    """For every size of a fold, the samples (n_folds, size) of the folds of that size."""
+    order, sizes = np.argsort(folds, kind="stable"), np.bincount(folds[folds >= 0])
+    order = order[len(order) - sizes.sum() :]
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        yield order[starts[sizes == size, None] + np.arange(size)]
 
 
 def part(samples: TrainingSamples, most: int = MOST_PER_POLE) -> TrainingSamples:
@@ -176,6 +202,7 @@ def among(samples: TrainingSamples, rows: Rows | Sequence[int]) -> TrainingSampl
 
 
 def _scaled(values: Floats) -> Floats:
-    spread = float(values.std())
-    scaled: Floats = (values - values.mean()) / (spread if spread > 1e-12 else 1.0)
+    centred = values - values.mean()
+    spread = float(np.sqrt(np.square(centred).mean()))
+    scaled: Floats = centred / (spread if spread > 1e-12 else 1.0)
     return scaled

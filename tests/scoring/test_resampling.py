@@ -27,16 +27,17 @@ def test_a_refit_equals_the_path_at_that_shrinkage(d: int) -> None:
     assert np.ptp(values - along) == pytest.approx(0, abs=1e-5)
 
 
-def test_leaving_a_fold_out_equals_a_fit_without_it() -> None:
+@pytest.mark.parametrize("count", [5, 7])
+def test_leaving_a_fold_out_equals_a_fit_without_it(count: int) -> None:
     """The reference is ridge regression with an intercept; the weights of the other samples stay as they are."""
     samples = some()
-    folds = folds_of(samples, 5, 0)
+    folds = folds_of(samples, count, 0)
     values = Resampler(samples, PLAIN).out_of_fold(folds)
     weights, X = pole_weights(samples.y), samples.X.astype(np.float64)
     centred = X - weights @ X
     penalty = 10**0.5 * (weights @ np.square(centred).sum(axis=1)) / min(len(X) - 1, X.shape[1])
     full, ridge = np.column_stack([X, np.ones(len(X))]), np.diag([penalty] * X.shape[1] + [0.0])
-    for fold in range(5):
+    for fold in range(count):
         out = folds == fold
         kept = weights * ~out
         result = np.linalg.solve(full.T @ (kept[:, None] * full) + ridge, full.T @ (kept * (2 * samples.y - 1)))
@@ -82,6 +83,20 @@ def test_a_group_counts_once_at_a_pole() -> None:
     tally = Resampler(samples, PLAIN).tally(np.zeros(12), np.arange(12))
     assert tally.compared == pytest.approx(3 * 5)
     assert tally.auroc == 0.5
+
+
+def test_samples_are_compared_with_those_of_their_fold_and_with_no_others() -> None:
+    X, y = cloud(40, 10, apart=0.1)
+    made = np.arange(40) % 8 == 0
+    samples = evidence(X, y, [number // 3 for number in range(40)], made)
+    folds = folds_of(samples, 3, 0)
+    folds[:9] = -1  # of both poles, and never held out
+    assert len(set(np.bincount(folds[folds >= 0]).tolist())) > 1
+    resampler, values = Resampler(samples, PLAIN), np.round(np.random.default_rng(2).normal(size=len(folds)), 1)
+    rows = [np.flatnonzero(folds == fold) for fold in range(3)]
+    expected = sum((resampler.tally(values[fold], fold) for fold in rows), PairCounts())
+    tally = resampler.within_fold_pairs(folds, values)
+    assert (tally.won, tally.compared) == pytest.approx((expected.won, expected.compared))
 
 
 def test_without_comparisons_the_auroc_is_one_half() -> None:
