@@ -35,6 +35,19 @@ def chromium(playwright: Playwright, *flags: str) -> Browser:
     return playwright.chromium.launch(executable_path=path, args=[*_FLAGS, *flags])
 
 
+def violations(page: Page) -> list[str]:
+    """What the page will have said of its content policy, and of errors in its scripts."""
+    said: list[str] = []
+
+    def hear(text: str) -> None:
+        if "violates" in text or "Refused to" in text:
+            said.append(text)
+
+    page.on("console", lambda message: hear(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    return said
+
+
 @pytest.fixture(scope="package")
 def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """The real command in an empty home."""
@@ -82,12 +95,17 @@ def profile(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def page(profile: BrowserContext) -> Iterator[Page]:
-    """A fresh window, of somebody whom no page knows."""
-    page = profile.new_page()
-    yield page
+def window(profile: BrowserContext) -> Iterator[BrowserContext]:
+    """The profile, of somebody whom no page knows; nothing of it is left for the next test."""
+    yield profile
     for each in profile.pages:
         if each.url.startswith("http"):
             each.evaluate("localStorage.clear()")
         each.close()
     profile.clear_cookies()
+
+
+@pytest.fixture
+def page(window: BrowserContext) -> Page:
+    """A fresh window of it."""
+    return window.new_page()

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED, chromium
+from tests.browser.conftest import SETTLED, chromium, violations
 from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
@@ -164,23 +164,16 @@ def test_a_foreign_pages_simple_post_changes_nothing_even_with_a_key(
         assert "local.forged" not in [model.handle for model in client.models.list(namespace="local")]
 
 
-def test_every_page_works_within_the_policy_and_a_link_from_elsewhere_opens_it(
+def test_a_link_from_elsewhere_opens_the_workbench_and_the_api_has_its_documentation(
     workbench: Started, page: Page, evil_port: int
 ) -> None:
-    texts: list[str] = []
-    page.on("console", lambda message: texts.append(message.text))
-    page.on("pageerror", lambda error: texts.append(f"violates {error}"))
+    broken = violations(page)
     page.goto(f"http://{EVIL}:{evil_port}/")
     page.evaluate("url => { document.body.innerHTML = `<a href='${url}'>open</a>` }", workbench.base_url)
     page.get_by_text("open").click()
     page.wait_for_selector(SETTLED)
-    names = ("traits", "samples", "train", "versions", "score", "batch", "model")
-    for path in (*(f"/{name}?model=demo.headlines" for name in names), "/console"):
-        page.goto(f"{workbench.base_url}{path}")
-        page.wait_for_selector(SETTLED)
-        assert page.locator("[data-testid=stException]").count() == 0
     page.goto(f"{workbench.base_url}/v1/docs")
     page.wait_for_selector(".opblock")
     assert page.locator(".opblock").count() > 20
     assert page.evaluate("getComputedStyle(document.body).margin") == "0px"
-    assert [text for text in texts if "violates" in text or "Refused to" in text] == []
+    assert broken == []

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.app.asking import call
 from tests.app.processes import Started, run, serving
 from tests.browser.conftest import SETTLED
 from tests.conftest import make_draft
@@ -36,16 +37,9 @@ def link(guarded: Started) -> str:
 
 
 def key(guarded: Started, scope: str, name: str) -> str:
-    code, secret, err = guarded.run("key", "create", "--scope", scope, "--namespace", "local", "--name", name)
+    code, secret, err = call(guarded.home, "key", "create", "--scope", scope, "--namespace", "local", "--name", name)
     assert code == 0, err
     return secret.strip()
-
-
-@pytest.fixture
-def window(browser: Browser) -> Iterator[BrowserContext]:
-    with browser.new_context(viewport={"width": 1440, "height": 1000}) as context:
-        context.set_default_timeout(PATIENCE_MS)
-        yield context
 
 
 @pytest.fixture
@@ -133,8 +127,8 @@ def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started
     expect(page.get_by_role("button", name="New model")).to_be_disabled()
     expect(page.get_by_role("button", name="Import")).to_be_disabled()
 
-    key_id = guarded.run("key", "list")[1].splitlines()[-1].split()[0]
-    assert guarded.run("key", "revoke", key_id)[0] == 0
+    key_id = call(guarded.home, "key", "list")[1].splitlines()[-1].split()[0]
+    assert call(guarded.home, "key", "revoke", key_id)[0] == 0
     menu.get_by_role("link", name="Score", exact=True).click()
     expect(page.get_by_text("Your API key is no longer valid")).to_be_visible()
     assert answer(guarded, "GET", "/", Cookie=f"{window.cookies()[0]['name']}={window.cookies()[0]['value']}")[0] == 401
