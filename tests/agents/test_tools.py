@@ -15,6 +15,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
+from tests.app.asking import call
 from tests.app.processes import COMMAND, Started, serving
 from tests.conftest import make_draft
 from traitbench.agents.tools import NOTICE, TOOLS
@@ -67,8 +68,8 @@ def test_the_command_of_a_proposal_adds_the_samples(started: Started) -> None:
 
 
 def test_scope_and_namespaces_of_the_key_hold(started: Started) -> None:
-    scoring = started.run("key", "create", "--scope", "scoring", "--namespace", "local")[1].strip()
-    stranger = started.run("key", "create", "--scope", "authoring", "--namespace", "other")[1].strip()
+    scoring = call(started.home, "key", "create", "--scope", "scoring", "--namespace", "local")[1].strip()
+    stranger = call(started.home, "key", "create", "--scope", "authoring", "--namespace", "other")[1].strip()
     score, propose = ("score", {"handle": HANDLE, "text": "Thanks."}), proposal("Thanks a lot!")
     scored, proposed = over_http(started, scoring, [score, propose])[1]
     assert not scored.is_error

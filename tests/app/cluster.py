@@ -9,7 +9,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.app.processes import Started, eventually, run, starting
+from tests.app.asking import call
+from tests.app.processes import Started, eventually, starting
 from tests.conftest import free_port
 from tests.contexts import link_cache
 from tests.patience import PATIENCE_S
@@ -39,9 +40,9 @@ class Cluster:
 
 @contextmanager
 def cluster(folder: Path, settings: Settings, *, services: int, workers: int, workbench: bool) -> Iterator[Cluster]:
-    """So many processes, ready."""
+    """So many processes, ready; a workbench asks for a sign-in, which the secret is good for."""
     given = {"TRAITBENCH_DATABASE_URL": settings.database_url, "TRAITBENCH_PUBLIC_NAMESPACES": ""}
-    code, secret, err = run(folder / "key", "key", "create", "--scope", "authoring", "--namespace", "local", **given)
+    code, secret, err = call(folder / "key", "key", "create", "--scope", "authoring", "--namespace", "local", **given)
     assert code == 0, err
     port = free_port()
     base_url = f"http://127.0.0.1:{port}"
@@ -52,8 +53,7 @@ def cluster(folder: Path, settings: Settings, *, services: int, workers: int, wo
         outcome = [stack.enter_context(starting(folder / f"worker-{n}", "worker", **given)) for n in range(workers)]
         # Whoever starts first prints its lines when it is ready; constructors wait for theirs.
         up = [pool.submit(Started, folder / f"api-{n}", "serve", **given) for n in range(services)]
-        remote = {"TRAITBENCH_API_URL": base_url, "TRAITBENCH_API_KEY": secret.strip()}
-        page = pool.submit(Started, folder / "workbench", **remote) if workbench else None
+        page = pool.submit(Started, folder / "workbench", **signing_in_at(base_url)) if workbench else None
         started = [stack.enter_context(_ended(each.result())) for each in up]
         shown = stack.enter_context(_ended(page.result())) if page else None
         for each in outcome:
@@ -63,6 +63,11 @@ def cluster(folder: Path, settings: Settings, *, services: int, workers: int, wo
         prefix = folder / "nginx"
         stack.enter_context(nginx(prefix, port, apis=ports, workbenches=[shown.port if shown else free_port()]))
         yield Cluster(base_url, secret.strip(), started, outcome, shown, prefix)
+
+
+def signing_in_at(base_url: str) -> dict[str, str]:
+    """The environment of a workbench in front of this API, which asks for a sign-in."""
+    return {"TRAITBENCH_API_URL": base_url, "TRAITBENCH_SIGN_IN": "token"}
 
 
 @contextmanager

@@ -21,11 +21,11 @@ def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_p
     with serving(home, "serve") as started:
         with started.client() as client:
             make_draft(client, "local.kept")
-        code, out, err = started.run("backup", str(file))
+        code, out, err = call(home, "backup", str(file))
         assert (code, err) == (0, "")
         assert out.startswith("Backed up ")
         assert "1 key to " in out
-        code, out, err = started.run("restore", str(file), "--replace")
+        code, out, err = call(home, "restore", str(file), "--replace")
         assert (code, out) == (1, "")
         assert f"Another Traitbench uses the home folder {home}" in err
         key = (home / "first.key").read_text()
@@ -59,7 +59,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, arguments: li
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     call(tmp_path / "home", "key", "list")
-    code, _, err = run(tmp_path / "home", "backup", str(tmp_path / "none" / "all.backup"))
+    code, _, err = call(tmp_path / "home", "backup", str(tmp_path / "none" / "all.backup"))
     assert (code, err) == (1, f"Error: {tmp_path}/none/all.backup cannot be written: No such file or directory.\n")
 
 

@@ -4,8 +4,6 @@ import json
 import ssl
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -16,7 +14,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from tests.app.certificates import certified
-from tests.app.cluster import Cluster, cluster, nginx
+from tests.app.cluster import Cluster, cluster, nginx, signing_in_at
 from tests.app.openid_provider import providing
 from tests.app.processes import Started, running, serving
 from tests.conftest import free_port, make_draft
@@ -83,31 +81,22 @@ def test_a_large_body_is_the_services_to_judge_and_is_written_nowhere(behind: Cl
 
 
 def test_the_workbench_is_live_through_it(behind: Cluster) -> None:
-    address = behind.base_url.removeprefix("http://")
-    assert httpx.get(behind.base_url, trust_env=False).status_code == 200
-    with connect(f"ws://{address}/_stcore/stream", origin=Origin(behind.base_url), proxy=None) as page:
-        asked = BackMsg()
-        asked.rerun_script.query_string = ""
-        page.send(asked.SerializeToString())
-        shown = ForwardMsg()
-        shown.ParseFromString(page.recv(timeout=PATIENCE_S))
-        assert shown.WhichOneof("type") is not None
+    assert behind.workbench is not None
+    assert _visit(httpx.URL(behind.base_url).port, "127.0.0.1", behind.secret) == behind.workbench.port
 
 
 def test_a_person_stays_with_one_of_two_workbenches(behind: Cluster, tmp_path: Path) -> None:
-    remote = {"TRAITBENCH_API_URL": behind.base_url, "TRAITBENCH_SIGN_IN": "token"}
     port, apis = free_port(), [each.port for each in behind.services]
-    with ExitStack() as stack, ThreadPoolExecutor(2) as pool:
-        homes = (tmp_path / "first", tmp_path / "second")
-        both = list(pool.map(lambda home: stack.enter_context(running(home, **remote)), homes))
-        ports = [each.port for each in both]
-        stack.enter_context(nginx(tmp_path / "sticky", port, apis=apis, workbenches=ports))
-        addresses = [f"127.0.{network}.1" for network in range(1, 13)]
-        seen = {address: _visit(port, address, behind.secret) for address in addresses}
+    assert behind.workbench is not None
+    with running(tmp_path / "second", **signing_in_at(behind.base_url)) as second:
+        ports = [behind.workbench.port, second.port]
+        with nginx(tmp_path / "sticky", port, apis=apis, workbenches=ports):
+            addresses = [f"127.0.{network}.1" for network in range(1, 13)]
+            seen = {address: _visit(port, address, behind.secret) for address in addresses}
     assert set(seen.values()) == set(ports), seen
 
 
-def _visit(port: int, address: str, secret: str) -> int:
+def _visit(port: int | None, address: str, secret: str) -> int:
     """Sign in from an address, ask for pages over new connections, open a page's WebSocket; the port of the workbench
     that the session lives in."""
     base_url = f"http://127.0.0.1:{port}"
@@ -117,6 +106,7 @@ def _visit(port: int, address: str, secret: str) -> int:
         assert answer.status_code == 303
         # The session is known to the process that began it, and to no other.
         assert [visitor.get("/_stcore/health").status_code for _ in range(6)] == [200] * 6
+        assert visitor.get("/").status_code == 200
         [(name, token)] = [each for each in visitor.cookies.items() if each[0].startswith("traitbench_session_")]
     with connect(
         f"ws://127.0.0.1:{port}/_stcore/stream",
@@ -128,7 +118,9 @@ def _visit(port: int, address: str, secret: str) -> int:
         asked = BackMsg()
         asked.rerun_script.query_string = ""
         page.send(asked.SerializeToString())
-        assert page.recv(timeout=PATIENCE_S)
+        shown = ForwardMsg()
+        shown.ParseFromString(page.recv(timeout=PATIENCE_S))
+        assert shown.WhichOneof("type") is not None
     return int(name.rpartition("_")[2])
 
 

@@ -64,7 +64,7 @@ def test_the_home_is_private_and_its_key_is_the_workbenchs(started: Started) -> 
 def test_the_verbs_of_the_command_line_speak_to_the_running_service(started: Started) -> None:
     with started.client() as client:
         make_draft(client, "local.verbs")
-    code, out, err = started.run("train", "local.verbs", "--effort", "low", "--wait")
+    code, out, err = beside(started, "train", "local.verbs", "--effort", "low", "--wait")
     assert (code, out) == (0, "local.verbs is ready: v1\n"), err
     code, out, _ = started.run("score", "local.verbs", "-", stdin="Thank you, dear friend.")
     assert code == 0
@@ -99,7 +99,7 @@ def test_a_second_process_on_the_same_home_is_refused(started: Started) -> None:
 
 
 def test_keys_are_managed_beside_the_running_service(started: Started) -> None:
-    code, secret, _ = started.run("key", "create", "--scope", "scoring", "--namespace", "local")
+    code, secret, _ = beside(started, "key", "create", "--scope", "scoring", "--namespace", "local")
     assert code == 0
     given = {"TRAITBENCH_API_KEY": secret.strip()}
     assert beside(started, "models", "show", "local.verbs", **given)[0] == 0
