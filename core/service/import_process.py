@@ -5,6 +5,7 @@ the service both. `python -m traitbench.service.import_process` reads its task f
 an open file, and writes one line of JSON: the model or the error.
 """
 
+import gc
 import json
 import logging
 import mmap
@@ -79,6 +80,8 @@ def _answer(code: int, line: bytes) -> Model:
 
 def main() -> None:
     """Import the bundle that standard input describes."""
+    # This process ends soon. To look for garbage among millions of values takes longer than to read them.
+    gc.disable()
     task = json.load(sys.stdin.buffer)
     settings = Settings.from_json(task["settings"])
     logs.configure(level=settings.log_level, form=settings.log_form)

@@ -28,9 +28,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _has_worker_on_postgresql(item: pytest.Item) -> bool:
-    if not isinstance(item, pytest.Function) or _HERE not in item.path.parents or "working" not in item.fixturenames:
+    if not isinstance(item, pytest.Function) or "working" not in item.fixturenames:
         return False
-    return item.callspec.params.get("database") == "postgresql"
+    return _HERE in item.path.parents and item.callspec.params.get("database") == "postgresql"
 
 
 @pytest.fixture(scope="package")
