@@ -227,6 +227,10 @@ found = table.find(
 )
 page = page_in_link(found.pages)
 shown = found.page(page) if found.count else []
+if can_edit and isinstance(table, ServedSamples) and table.lost(unsaved(model.handle).originals):
+    # Someone changed a sample that has an unsaved edit. To show its newer text, all samples are read.
+    session.store(OVERTAKEN, model.handle)
+    st.rerun()
 with damaged:
     draw_unreadable(table.unreadable(), "sample", key="samples.unreadable")
 

@@ -7,6 +7,7 @@ only the rows of one page, so that a large model opens as quickly as a small one
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 
 from traitbench.app.samples.sample_list import all_samples, facts, unreadable_samples
 from traitbench.app.shell import session
@@ -147,6 +148,8 @@ class ServedSamples:
         self.tests = sum(trait.held_out_samples for trait in traits)
         self._handle, self._traits, self._service = handle, traits, client()
         self._unreadable: Sequence[Unreadable] = ()
+        self._span: tuple[float, float] | None = None
+        self._ids: frozenset[int] = frozenset()
         self.all_authored = self._all_authored()
 
     def find(self, filters: Filters) -> Found:
@@ -157,7 +160,10 @@ class ServedSamples:
         def page(number: int) -> list[Sample]:
             if number == 1 and first is not None:
                 return first.items
-            return self._rows(listing(newest_first=True, limit=A_PAGE, offset=(number - 1) * A_PAGE)).items
+            rows = self._rows(listing(newest_first=True, limit=A_PAGE, offset=(number - 1) * A_PAGE))
+            if not filters and not rows.unreadable:
+                self._note_ids(number, [sample.id for sample in rows.items])
+            return rows.items
 
         count = self.total if first is None or first.count is None else first.count
         return Found(count, page, lambda: listing(limit=LARGEST_SAMPLE_PAGE))
@@ -177,8 +183,21 @@ class ServedSamples:
         return self._unreadable
 
     def lost(self, ids: Iterable[int]) -> set[int]:
-        """Return none: whether a sample is gone shows when its edit is saved."""
-        return set()
+        """Return those of the ids that belong on the page on screen and are not there.
+
+        Only a page without filters has all samples between its first and its last. Of the others, it shows when their
+        edits are saved.
+        """
+        if self._span is None:
+            return set()
+        first, last = self._span
+        return {each for each in ids if first <= each <= last} - self._ids
+
+    def _note_ids(self, page: int, ids: Sequence[int]) -> None:
+        """Note which samples a page has, and from which id to which it has all of them."""
+        oldest = min(ids, default=0) if len(ids) == A_PAGE else 0
+        self._span = oldest, inf if page == 1 else max(ids, default=0)
+        self._ids = frozenset(ids)
 
     def _rows(self, rows: Pages[Sample]) -> Pages[Sample]:
         self._unreadable = rows.unreadable

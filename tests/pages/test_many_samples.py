@@ -33,9 +33,9 @@ def reads_all(at: AppTest) -> bool:
     return "samples.held" in at.session_state
 
 
-def edit_first_row(at: AppTest, text: str) -> AppTest:
+def edit_row(at: AppTest, row: int, text: str) -> AppTest:
     at.session_state[str(at.dataframe[0].key)] = {
-        "edited_rows": {0: {"text": text}},
+        "edited_rows": {row: {"text": text}},
         "deleted_rows": [],
         "added_rows": [],
     }
@@ -62,7 +62,7 @@ def test_pages_and_searches_show_what_is_there(workbench: Workbench, many: str) 
 
 
 def test_an_edit_is_saved_without_the_other_samples(workbench: Workbench, client: Traitbench, many: str) -> None:
-    at = edit_first_row(workbench.open("samples", model=many), "Another text")
+    at = edit_row(workbench.open("samples", model=many), 0, "Another text")
     at.button(key="samples.save").click().run()
     assert client.samples.list(many, newest_first=True, limit=1).items[0].text == "Another text"
     assert client.samples.list(many, text=f"Text {MANY - 1}", count=True).count == 0
@@ -75,7 +75,7 @@ def test_an_edit_is_saved_without_the_other_samples(workbench: Workbench, client
 def test_an_edit_that_someone_overtook_is_not_saved_and_not_lost(
     workbench: Workbench, client: Traitbench, many: str
 ) -> None:
-    at = edit_first_row(workbench.open("samples", model=many), "My text")
+    at = edit_row(workbench.open("samples", model=many), 0, "My text")
     newest = client.samples.list(many, newest_first=True, limit=1).items[0]
     client.samples.delete(many, newest.id)
     at.button(key="samples.save").click().run()
@@ -83,6 +83,20 @@ def test_an_edit_that_someone_overtook_is_not_saved_and_not_lost(
     assert "1 sample that you edited was changed or deleted by someone else" in words(at)
     at.button(key="samples.conflict.both:0").click().run()
     assert client.samples.list(many, text="My text", count=True).count == 1
+
+
+@pytest.mark.parametrize(("page", "row"), [("1", 0), ("2", 1)])
+def test_an_edit_that_someone_overtook_is_shown_when_its_rows_are_listed_again(
+    workbench: Workbench, client: Traitbench, many: str, page: str, row: int
+) -> None:
+    at = edit_row(workbench.open("samples", model=many, page=page), row, "My text")
+    edited = client.samples.list(many, newest_first=True, offset=(int(page) - 1) * A_PAGE + row, limit=1).items[0]
+    assert "someone else" not in words(at.run())
+    client.samples.delete(many, edited.id)
+    at.run()
+    assert "1 sample that you edited was changed or deleted by someone else" in words(at)
+    assert "My text" in words(at)
+    assert at.button(key="samples.save").disabled
 
 
 def test_rows_named_in_a_link_are_found(workbench: Workbench, client: Traitbench, many: str) -> None:
