@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import WARM, Service, Trained, free_port
-from tests.pages.drive import Workbench, copied_link, hold_busy, links, words
+from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, links, words
 from tests.patience import PATIENCE_S
 from traitbench.app.labelling.heap import FILE
 from traitbench.client import Traitbench
@@ -125,6 +125,13 @@ def test_the_label_of_somebody_else_is_shown_and_not_overwritten(
     assert at.session_state["pending"] == 1
     assert labels(client, draft) == {TEXTS[0]: 0.0, TEXTS[1]: 0.0}
     assert len(list(client.samples.list(draft))) == 22, "the same label is not saved twice"
+    reloaded = workbench.open("label", model=draft)
+    assert "Someone else labelled 1 text differently." in words(reloaded)
+    place = f"label.conflict.{text_hash(TEXTS[0])[:16]}.warmth"
+    assert [reloaded.button(key=f"{place}.{whose}").label for whose in ("theirs", "mine")] == [
+        "Keep theirs: cold",
+        "Use mine: warm",
+    ]
     answer(draft, (TEXTS[1], "undo", None))
     assert labels(client, draft)[TEXTS[1]] == 0.0, "to undo a decision never removes what somebody else saved"
 
@@ -133,7 +140,7 @@ def test_a_failed_save_keeps_the_labels_and_says_so(
     workbench: Workbench, client: Traitbench, draft: str, monkeypatch: pytest.MonkeyPatch, service: Service
 ) -> None:
     bring(workbench, draft)
-    hold_busy(service.context, draft, None)
+    run_id = hold_busy(service.context, draft, None)
     at = answer(draft, (TEXTS[0], "label", 1.0))
     assert at.session_state["saved"].error is not None
     assert (at.session_state["saved"].saved, at.session_state["pending"]) == (0, 1)
@@ -141,6 +148,9 @@ def test_a_failed_save_keeps_the_labels_and_says_so(
     waiting = workbench.open("label", model=draft)
     assert not shown(waiting)
     assert "You can label again when the run is done." in words(waiting)
+    end_badly(service.context, run_id, "A test ended it.")
+    assert shown(workbench.open("label", model=draft))["saved"] == 1
+    assert labels(client, draft) == {TEXTS[0]: 1.0}, "the page sends them when it opens"
 
 
 def test_a_trained_model_takes_labels_as_feedback(

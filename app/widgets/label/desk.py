@@ -75,13 +75,13 @@ def _draw(model: Model, view: View) -> None:
         st.rerun()
     if session.get(LEFT):
         st.rerun()
+    outcome = _outcome(now)
     work = work_of(now, view)
     helper = assistant(model.handle)
     items = _limited(upcoming(helper, work, view.order, BATCH))
     scorer, scored_by = _scorer(now)
     texts = list({each.text.hash: each.text for each in items}.values())
     helper.ask(work.texts, Wanted(now, view.every, _training(work), texts, scorer, scored_by, hints=not view.blind))
-    outcome = session.get(_OUTCOME) or Outcome()
     last = next((each for each in reversed(work.decisions) if each.trait in {t.key for t in view.traits}), None)
     st.html(_NEVER_FADED)
     with st.container(key="label.desk"):
@@ -191,8 +191,17 @@ def _save(model: Model, taken: Outcome | None = None) -> None:
     outcome = desk.save(model, {each.hash: each.text for each in heap.texts(model.handle)})
     if taken is not None and taken.error and not outcome.error:
         outcome = replace(outcome, error=taken.error)
-    session.store(_OUTCOME, outcome)
+    session.store(_OUTCOME, (model.handle, outcome))
     session.store(_SAMPLES, None)
+
+
+def _outcome(model: Model) -> Outcome:
+    """Return what became of the last answers. At first, send those that an earlier session could not save."""
+    held: tuple[str, Outcome] | None = session.get(_OUTCOME)
+    if held is None or held[0] != model.handle:
+        _save(model)
+        held = session.get(_OUTCOME)
+    return held[1] if held else Outcome()
 
 
 def _note_pace(new: Sequence[Answer]) -> None:
