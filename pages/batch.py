@@ -21,8 +21,10 @@ from traitbench.app.widgets.batch.order import (
 )
 from traitbench.app.widgets.batch.progress import draw_end, watch_batch
 from traitbench.app.widgets.batch.results import draw_results
+from traitbench.app.widgets.common.first_version import draw_next_step
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.score.untrained import can_rehearse
 
 ACTIVE = "active"
 VIEW, TEXTS, ASK = "view", "Texts", "What share?"
@@ -52,16 +54,11 @@ if model.state == "archived":
     st.stop()
 
 if not numbers:
-    training = model.state == "busy"
     with st.container(border=True, key="batch.draft"):
-        st.subheader(
-            "The first version is being trained" if training else "Not trained yet",
-            icon=":material/model_training:",
-            anchor=False,
-        )
-        st.markdown("Come back when it is ready." if training else "Train the model before you score a batch.")
-        page_link("train", "See the progress" if training else "Train this model")
-        page_link("score", "Preview the score of one text")
+        st.subheader("Not trained yet", icon=":material/model_training:", anchor=False)
+        draw_next_step(model, traits)
+        if can_rehearse(traits):
+            page_link("score", "Preview the score of one text")
     st.stop()
 
 job = present_job(model)

@@ -9,8 +9,10 @@ from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.confirm import ask, asked, confirm
+from traitbench.app.widgets.common.first_version import NO_TRAITS
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.primary_link import primary_link
 from traitbench.app.widgets.common.unreadable import draw_unreadable
 from traitbench.app.widgets.label.bring import bring_texts
 from traitbench.app.widgets.label.desk import LEFT, QUEUES, View, draw_desk, look_afresh
@@ -49,6 +51,9 @@ if not texts:
         st.subheader("Add texts to label", icon=":material/label:", anchor=False)
         st.markdown("Then label them one by one with the keyboard: ← and → for the poles, ↓ to skip.")
         bring_texts(model)
+        if not labelled:
+            st.markdown(f"{NO_TRAITS} Add one before you label, or let the Traits page discover some in these texts.")
+            page_link("traits", "Add traits")
     if model.zero_data_retention:
         st.caption(":material/shield: Zero data retention is on: the texts are kept only until you close this tab.")
     st.stop()
@@ -59,7 +64,7 @@ if not labelled:
         st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
         st.markdown(f"{count(len(texts), 'text')} to label. A trait says what to label them for.")
         st.caption("No name yet for what differs? The Traits page can discover traits in these texts.")
-        page_link("traits", "Add traits")
+        primary_link("traits", "Add traits")
     st.stop()
 
 # ---- what to label, in which order -----------------------------------------------------------------------------------

@@ -12,8 +12,10 @@ from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, namespaces
 from traitbench.app.shell.text import count
+from traitbench.app.widgets.common.first_version import NO_TRAITS
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.primary_link import primary_link
 from traitbench.app.widgets.common.unreadable import draw_unreadable
 from traitbench.app.widgets.samples.add import add_by_hand, link_place, restore_place
 from traitbench.app.widgets.samples.doctor import draw_doctor
@@ -152,10 +154,13 @@ draw_unreadable(traits.unreadable, "trait", key="samples.unreadable_traits")
 if not traits:
     with top:
         heading("samples", model)
+    if not can_edit:
+        st.markdown(NO_TRAITS)
+        st.stop()
     with st.container(border=True, key="samples.no_traits"):
         st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
         st.markdown("Each sample is a labelled text for one trait.")
-        page_link("traits", "Add traits")
+        primary_link("traits", "Add traits")
     st.stop()
 
 if model.handle.split(".")[0] not in namespaces():
@@ -269,7 +274,7 @@ if not table.total:
         st.subheader("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
         if can_edit:
             st.markdown(f"To start, add {EACH_POLE}.")
-            with st.container(horizontal=True):
+            with st.container(horizontal=True, vertical_alignment="center"):
                 st.button(
                     "Add by hand",
                     type="primary",

@@ -140,7 +140,7 @@ if not traits:
     with st.container(border=True, key="train.no_traits"):
         st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
         st.markdown("A trait has a name and two poles, for example *clear* and *muddled*.")
-        page_link("traits", "Add traits")
+        primary_link("traits", "Add traits")
     st.stop()
 
 missing_poles, why_not = missing(traits), why_read_only(model)

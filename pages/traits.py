@@ -14,8 +14,10 @@ from traitbench.app.shell.service import client
 from traitbench.app.shell.text import count, plain
 from traitbench.app.shell.theme import DISCOVERED_SIGN
 from traitbench.app.widgets.common.confirm import ask, asked, confirm
+from traitbench.app.widgets.common.first_version import NO_TRAITS
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.primary_link import primary_link
 from traitbench.app.widgets.common.unreadable import draw_unreadable
 from traitbench.app.widgets.samples.undo import draw_undo
 from traitbench.app.widgets.traits import discovery
@@ -57,25 +59,27 @@ if can_edit:
 
 # ---- none yet --------------------------------------------------------------------------------------------------------
 
-if not traits and not traits.unreadable:
+if not traits and not traits.unreadable and not can_edit:
+    st.markdown(NO_TRAITS)
+
+elif not traits and not traits.unreadable:
     with st.container(border=True, key="traits.empty"):
         st.subheader("What should this model measure?", icon=":material/tune:", anchor=False)
         st.markdown(
             "A trait is a question with two answers: *Is this reply warm or cold?* Name the trait and its two poles, "
             "then add a few texts for each pole."
         )
-        if can_edit:
-            with st.container(horizontal=True):
-                st.button(
-                    "Add the first trait", type="primary", icon=":material/add:", key="traits.first", on_click=describe
-                )
-                st.button(
-                    "Discover traits",
-                    icon=":material/explore:",
-                    key="traits.discover_button",
-                    on_click=discovery.start,
-                    help="Bring texts without labels, and see what differs between them.",
-                )
+        with st.container(horizontal=True):
+            st.button(
+                "Add the first trait", type="primary", icon=":material/add:", key="traits.first", on_click=describe
+            )
+            st.button(
+                "Discover traits",
+                icon=":material/explore:",
+                key="traits.discover_button",
+                on_click=discovery.start,
+                help="Bring texts without labels, and see what differs between them.",
+            )
 
 # ---- the traits ------------------------------------------------------------------------------------------------------
 
@@ -96,7 +100,6 @@ else:
                 )
                 st.button(
                     "New trait",
-                    type="secondary" if suggestions else "primary",
                     icon=":material/add:",
                     key="traits.new",
                     on_click=describe,
@@ -174,10 +177,13 @@ else:
                     draw_details(trait, names)
 
     if can_edit:
-        with st.container(horizontal=True):
-            page_link("samples", "Add samples")
-            if not not_ready:
-                page_link("train", "Train this model")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            step = page_link if suggestions else primary_link
+            if not_ready:
+                step("samples", "Add samples")
+            else:
+                step("train", "Train this model")
+                page_link("samples", "Add samples")
 
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
 

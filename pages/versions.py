@@ -8,6 +8,7 @@ from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
 from traitbench.app.shell.text import plain
+from traitbench.app.widgets.common.first_version import draw_next_step
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.unreadable import draw_unreadable
@@ -47,8 +48,7 @@ if listing.unreadable and not versions:
 if not versions:
     with st.container(border=True, key="versions.none"):
         st.subheader("No versions yet", icon=":material/history:", anchor=False)
-        st.markdown("Train the model to create v1.")
-        page_link("train", "Train this model")
+        draw_next_step(model, traits)
     st.stop()
 
 by_label = dict(zip(numbers, versions, strict=True))

@@ -50,8 +50,8 @@ def test_the_overview_says_how_good_it_is_and_leads_on(workbench: Workbench, tra
     assert f"v1 gets {evidence.in_words} right on texts it has not seen. {evidence.doubt}".rstrip() in words(at)
     assert "Score a text" in links(at)
     at = workbench.open("model", model=draft)
-    assert "It is a draft with 20 samples" in words(at)
-    assert "Train" in links(at)
+    assert "This draft has 20 samples" in words(at)
+    assert "Train this model" in links(at)
 
 
 def test_an_image_in_the_readme_is_not_loaded(workbench: Workbench, client: Traitbench, draft: str) -> None:

@@ -205,7 +205,7 @@ def test_before_the_first_training_it_says_what_a_training_would(
     handle = f"{namespace}.tone"
     make_draft(client, handle)
     at = workbench.open("score", model=handle, numbers="true", text=KIND)
-    assert "**Rehearsal from 20 samples.**" in words(at)
+    assert "**Preview from 20 samples.**" in words(at)
     result = at.metric[0].value
     assert REASONS["unlike_samples"].sentence in words(typed(at, GIBBERISH))
     assert client.models.get(handle).state == "draft"
@@ -221,8 +221,8 @@ def test_a_large_draft_is_read_when_one_asks_for_it(workbench: Workbench, client
     at = workbench.open("score", model=handle, text=KIND)
     assert not bars(at)
     at.button(key="score.rehearse").click().run()
-    assert "Rehearsal from 2,020 samples" in words(at)
-    assert "Rehearsal from 2,020 samples" in words(typed(at, UNKIND)), "what was read stays"
+    assert "Preview from 2,020 samples" in words(at)
+    assert "Preview from 2,020 samples" in words(typed(at, UNKIND)), "what was read stays"
 
 
 def test_a_draft_without_samples_says_what_is_missing(workbench: Workbench, client: Traitbench, namespace: str) -> None:

@@ -289,7 +289,7 @@ def test_a_running_training_shows_phase_share_and_time_left(
         assert at.progress[0].value == 23, visit
         assert at.progress[0].proto.text == "Encoding, 1,280 of 5,300"
         assert "7 s so far, about 1 min 44 s left" in words(at)
-        assert run_id in words(at)
+        assert run_id in at.subheader[0].proto.help
 
 
 def test_a_queued_training_waits_for_its_turn(

@@ -13,6 +13,7 @@ from traitbench.app.shell.navigation import PageName
 from traitbench.app.shell.service import active_version, client
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.archive import left
+from traitbench.app.widgets.common.first_version import next_step
 from traitbench.app.widgets.common.primary_link import primary_link
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
@@ -45,11 +46,8 @@ def _next(model: Model) -> _Next:
     version = active_version(model)
     if version is not None:
         return _trained(model, version, traits)
-    if model.state == "busy":
-        return _Next("An operation is running on this model.", page="train", label="Watch it")
-    if model.state == "failed":
-        return _Next("The first training failed.", page="train", label="See why")
-    return _untrained(traits)
+    step = next_step(model, traits)
+    return _Next(step.sentence, page=step.page, label=step.label)
 
 
 def _trained(model: Model, version: Version, traits: Sequence[Trait]) -> _Next:
@@ -78,16 +76,3 @@ def _figures(shown: Standing, trait: Trait | None) -> str:
         return figure
     which = "main trait" if shown.is_main else f"weakest of {shown.among} traits"
     return f"{trait.name if trait else shown.trait}, {which}: {figure}"
-
-
-def _untrained(traits: Sequence[Trait]) -> _Next:
-    if not traits:
-        return _Next("It has no traits yet: say what it measures first.", page="traits", label="Add traits")
-    given = [each for each in traits if each.kind == "extrinsic"]
-    if bare := [each for each in given if not each.positive_samples or not each.negative_samples]:
-        names = ", ".join(plain(each.name) for each in bare)
-        return _Next(f"It has no samples at both poles of {names} yet.", page="samples", label="Add samples")
-    samples = sum(each.sample_count for each in traits)
-    return _Next(
-        f"It is a draft with {count(samples, 'sample')}. Train it to score texts.", page="train", label="Train"
-    )

@@ -6,6 +6,7 @@ import streamlit as st
 
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.text import count, plain
+from traitbench.app.widgets.common.first_version import draw_next_step
 from traitbench.app.widgets.common.primary_link import primary_link
 from traitbench.app.widgets.train.training import draw_run, watch
 from traitbench.contract.models import Model
@@ -23,19 +24,20 @@ def draw_untrained(model: Model, traits: Sequence[Trait]) -> None:
         if model.state == "busy":
             watch(model, draw=draw_run)
             page_link("train", "Watch on the Train page")
+        elif not traits:
+            draw_next_step(model, traits)
         elif not can_rehearse(traits):
             st.markdown("**Not trained yet.** To preview scores, add a sample at each pole of a trait.")
-            primary_link("samples" if traits else "traits", "Add samples" if traits else "Add traits")
+            primary_link("samples", "Add samples")
         elif model.state == "failed":
             error = model.last_operation.error if model.last_operation else None
             reason = plain(error.message) if error else "The service gave no reason."
-            st.markdown(f"**The training failed.** {reason} These scores come from a rehearsal.")
+            st.markdown(f"**The training failed.** {reason} Below is a preview from the samples.")
             page_link("train", "Train again")
         else:
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
                 samples = count(sum(trait.sample_count for trait in traits), "sample")
                 st.markdown(
-                    f"**Rehearsal from {samples}.** It shows how the draft would score after training. "
-                    "Nothing is stored."
+                    f"**Preview from {samples}.** This is how the draft would score after training. Nothing is stored."
                 )
                 page_link("train", "Train this model")

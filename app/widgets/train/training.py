@@ -161,7 +161,9 @@ def watch(model: Model, *, draw: Callable[[Model], None] | None = None) -> None:
 def draw_run(model: Model) -> None:
     """Draw the kind of the run, its progress and the remaining time."""
     last = model.last_operation
-    st.subheader(_KINDS[last.kind] if last else "Working", icon=":material/progress_activity:", anchor=False)
+    run = f"Run `{last.run_id}`" if last and last.run_id else None
+    kind = _KINDS[last.kind] if last else "Working"
+    st.subheader(kind, icon=":material/progress_activity:", anchor=False, help=run)
     progress = last.progress if last else None
     if progress is None:
         st.progress(0.0, text="Waiting in the queue")
@@ -169,8 +171,6 @@ def draw_run(model: Model) -> None:
         of = f", {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
         st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{plain(progress.phase.capitalize())}{of}")
         st.caption(f"{_clock(progress.elapsed_s)} so far, {_left(progress.eta_s)}")
-    if last and last.run_id:
-        st.caption(f"Run `{last.run_id}`")
 
 
 def _settings(effort: TrainEffort) -> int:

@@ -38,10 +38,11 @@ def editable(model: Model, what: str) -> bool:
 
 
 def _reason(model: Model, what: str) -> str:
-    if model.state == "busy":
+    if model.state == "busy" and model.version_no is None:
         derived = model.last_operation is not None and model.last_operation.kind in ("discover", "synthesize")
         then = "can be edited again when the run is done" if derived else "are frozen once the model is trained"
         return f"**Read only for now.** The {what} {then}."
     if model.state == "archived":
         return "**Read only.** This model was archived."
-    return f"**Read only.** The {what} are frozen in v{model.version_no}. To change them, make a draft of this model."
+    frozen = f"**Read only.** The {what} are frozen in v{model.version_no}."
+    return frozen if model.state == "busy" else f"{frozen} To change them, make a draft of this model."

@@ -13,7 +13,7 @@ def test_before_the_first_training_there_is_none(workbench: Workbench, client: T
     client.models.create(f"{namespace}.new")
     at = workbench.open("versions", model=f"{namespace}.new")
     assert "No versions yet" in words(at)
-    assert "Train this model" in links(at)
+    assert "Add traits" in links(at)
 
 
 def test_the_list_is_newest_first_and_says_which_one_scores(workbench: Workbench, twice: Trained) -> None:

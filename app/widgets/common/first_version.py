@@ -1,0 +1,56 @@
+"""What a model without a version needs next, in one sentence, with a link to where it is done."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from traitbench.app.presentation.figures import names_of
+from traitbench.app.shell.navigation import PageName
+from traitbench.app.shell.text import count, plain
+from traitbench.app.widgets.common.primary_link import primary_link
+from traitbench.app.widgets.train.training import missing
+from traitbench.contract.models import Model, OperationKind
+from traitbench.contract.traits import Trait
+
+NO_TRAITS = "This model has no traits yet."
+_RUNNING: Mapping[OperationKind, str] = {
+    "train": "The first version is being trained.",
+    "discover": "Traits are being discovered.",
+    "synthesize": "Samples are being synthesized.",
+}
+
+
+class NextStep(NamedTuple):
+    """A sentence in Markdown, and the page to go to next with the label of the link."""
+
+    sentence: str
+    page: PageName
+    label: str
+
+
+def next_step(model: Model, traits: Sequence[Trait]) -> NextStep:
+    """Return what a model without a version needs next."""
+    if model.state == "busy":
+        kind = model.last_operation.kind if model.last_operation else "train"
+        return NextStep(_RUNNING.get(kind, "A run is in progress."), "train", "See the progress")
+    if model.state == "failed":
+        return NextStep("The first training failed.", "train", "See why")
+    if not traits:
+        return NextStep(f"{NO_TRAITS} Start with what it should measure.", "traits", "Add traits")
+    if lacking := missing(traits):
+        return NextStep(lacking[0] if len(lacking) == 1 else _several(traits), "samples", "Add samples")
+    samples = sum(each.sample_count for each in traits)
+    return NextStep(f"This draft has {count(samples, 'sample')}. Train it to score texts.", "train", "Train this model")
+
+
+def draw_next_step(model: Model, traits: Sequence[Trait]) -> None:
+    """Draw the sentence, and the link as the page's primary action."""
+    step = next_step(model, traits)
+    st.markdown(step.sentence)
+    primary_link(step.page, step.label)
+
+
+def _several(traits: Sequence[Trait]) -> str:
+    names = names_of([each for each in traits if missing([each])])
+    return f"{count(len(names), 'trait')} still need samples at both poles: {', '.join(map(plain, names.values()))}."
