@@ -23,6 +23,7 @@ from traitbench.app.widgets.batch.progress import draw_end, watch_batch
 from traitbench.app.widgets.batch.results import draw_results
 from traitbench.app.widgets.common.first_version import draw_next_step
 from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.linked_version import say_if_gone
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.score.untrained import can_rehearse
 
@@ -61,6 +62,7 @@ if not numbers:
             page_link("score", "Preview the score of one text")
     st.stop()
 
+say_if_gone(chosen, [ACTIVE, *numbers])
 job = present_job(model)
 
 # ---- the batch of this tab -------------------------------------------------------------------------------------------

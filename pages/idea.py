@@ -4,8 +4,10 @@ import streamlit as st
 
 from traitbench.app.access.permission import why_nowhere
 from traitbench.app.shell.service import client, namespaces
+from traitbench.app.shell.text import plain
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.idea import trial
+from traitbench.errors import ModelNotFound, NamespaceForbidden
 
 owned = namespaces()
 handle = trial.handle()
@@ -19,4 +21,10 @@ if nowhere := why_nowhere(owned):
 if handle is None:
     trial.draw_form(owned)
 else:
-    trial.draw_trial(client().models.get(handle))
+    try:
+        model = client().models.get(handle)
+    except (ModelNotFound, NamespaceForbidden):
+        st.warning(f"**{plain(handle)}** does not exist, or you cannot read it. Start another trial.")
+        trial.draw_form(owned)
+    else:
+        trial.draw_trial(model)

@@ -169,6 +169,11 @@ if model.handle.split(".")[0] not in namespaces():
     st.caption("Only owners of the model's namespace can see its samples.")
     st.stop()
 
+if why_read_only(model):
+    with top:
+        heading("samples", model)
+    st.stop()
+
 table = sample_table(model.handle, traits, whole=needs_all(model))
 damaged = st.container()
 names = {trait.key: trait.name for trait in traits}

@@ -12,6 +12,7 @@ from traitbench.app.shell.text import is_address, plain
 from traitbench.app.widgets.common.confidence import draw_trained_before
 from traitbench.app.widgets.common.folded import folded, is_open
 from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.linked_version import say_if_gone
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.quality import discovered_note
 from traitbench.app.widgets.common.unreadable import cannot_be_read
@@ -77,6 +78,8 @@ if model.state == "archived":
     page_link("versions", "View versions")
     st.stop()
 
+if numbers:
+    say_if_gone(chosen, offered)
 traits = client().traits.list(model.handle)
 names, poles = names_of(traits), poles_of(traits)
 main = model.main_trait

@@ -11,6 +11,7 @@ from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import ago, count, plain
 from traitbench.app.widgets.common.confidence import draw_confidence, draw_trained_before
+from traitbench.app.widgets.common.first_version import NO_TRAITS
 from traitbench.app.widgets.common.folded import folded
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.improve import improve_button
@@ -135,6 +136,10 @@ if model.state == "ready":
     st.stop()
 
 # ---- draft: what will happen -----------------------------------------------------------------------------------------
+
+if not traits and (forbidden := why_read_only(model)):
+    st.markdown(f":material/lock: **Read only.** {NO_TRAITS} {forbidden}")
+    st.stop()
 
 if not traits:
     with st.container(border=True, key="train.no_traits"):

@@ -11,6 +11,8 @@ from traitbench.contract.models import Model
 from traitbench.errors import InsufficientScope
 from traitbench.settings import read_settings
 
+_SCORING = "tbs_"  # what keys begin with that may only score
+
 
 def why_read_only(model: Model) -> str:
     """Say in Markdown why the key may not change the model; "" if it may."""
@@ -26,6 +28,8 @@ def why_nowhere(owned: Sequence[str]) -> str | None:
     """Say why the person cannot create a model, or return None if they can in a namespace of `owned`."""
     if people.current().scope == "scoring":
         return "Your API key may score but not create models."
+    if api_key(read_settings()).startswith(_SCORING):
+        return "This workbench's API key may score but not create models. Use a key of scope `authoring`."
     return None if owned else f"{_whose()} API key owns no namespace to create models in."
 
 

@@ -53,7 +53,7 @@ def state(seen: Overview, *, failed: int, free_bytes: int | None) -> State:
             f"The disk is almost full: {size(free_bytes)} are free.",
             "Free some space now. Nothing can be stored on a full disk.",
         )
-    alive = count(workers, "worker")
+    alive, verb = count(workers, "worker"), "is" if workers == 1 else "are"
     if queued and not running and seen.oldest_wait_s > _STUCK_SECONDS:
         return State(
             "bad",
@@ -62,11 +62,12 @@ def state(seen: Overview, *, failed: int, free_bytes: int | None) -> State:
             "restart the service.",
         )
     if running or queued:
-        begins = f"{count(running, 'run')} in progress" if running else "A run is about to start"
-        waits = f", {waiting}" + (f", the oldest for {span(seen.oldest_wait_s)}" if seen.oldest_wait_s >= 1 else "")
-        return State("busy", f"{begins}{waits if queued else ''}; {alive}.")
+        begins = f"{count(running, 'run')} in progress" if running else f"{count(queued, 'run')} about to start"
+        oldest = f", the oldest for {span(seen.oldest_wait_s)}" if seen.oldest_wait_s >= 1 else ""
+        waits = f", {queued:,} waiting{oldest}" if running and queued else ""
+        bad = f" {count(failed, 'operation')} failed." if failed else ""
+        return State("busy", f"{begins}{waits}. {alive.capitalize()} {verb} running.{bad}")
     if failed:
-        verb = "is" if workers == 1 else "are"
         return State("failed", f"{count(failed, 'operation')} failed. {alive.capitalize()} {verb} running.")
     return State("good", f"Everything works: {alive}, no runs waiting.")
 

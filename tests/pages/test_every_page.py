@@ -74,6 +74,15 @@ def test_a_link_to_a_model_that_does_not_exist_says_so(workbench: Workbench, nam
     assert "Choose a model first" in words(at)
 
 
+@pytest.mark.parametrize("name", ["score", "batch"])
+def test_a_link_to_a_version_that_does_not_exist_says_which_one_scores(
+    workbench: Workbench, trained: Trained, name: str
+) -> None:
+    at = workbench.open(name, model=trained.handle, version="v9")
+    assert [toast.value for toast in at.toast] == ["v9 does not exist. The active version scores instead."]
+    assert not at.run().toast
+
+
 def test_a_link_to_an_archived_model_opens_it(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     client.models.create(f"{namespace}.old")
     client.models.delete(f"{namespace}.old")

@@ -49,7 +49,11 @@ def test_a_key_that_may_only_score_is_told_so(
     service: Service, monkeypatch: pytest.MonkeyPatch, namespace: str
 ) -> None:
     at = Workbench(monkeypatch, service, service.issue("scoring", (namespace,))).open("idea")
-    for field, typed in (("name", "Politeness"), ("negative_label", "rude"), ("positive_label", "polite")):
-        at.text_input(key=f"idea.{field}").set_value(typed)
-    at.button(key="idea.try").click().run()
-    assert "`authoring`" in at.error[0].value
+    assert "`authoring`" in words(at)
+    assert not at.button
+
+
+def test_a_link_to_a_trial_that_is_gone_offers_another_one(workbench: Workbench, namespace: str) -> None:
+    at = workbench.open("idea", idea=f"{namespace}.gone")
+    assert "does not exist, or you cannot read it" in words(at)
+    assert at.button(key="idea.try")

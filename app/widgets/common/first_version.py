@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from traitbench.app.access.permission import why_read_only
 from traitbench.app.presentation.figures import names_of
 from traitbench.app.shell.navigation import PageName
 from traitbench.app.shell.text import count, plain
@@ -22,11 +23,11 @@ _RUNNING: Mapping[OperationKind, str] = {
 
 
 class NextStep(NamedTuple):
-    """A sentence in Markdown, and the page to go to next with the label of the link."""
+    """A sentence in Markdown, and the page to go to next, if any, with the label of the link."""
 
     sentence: str
-    page: PageName
-    label: str
+    page: PageName | None = None
+    label: str = ""
 
 
 def next_step(model: Model, traits: Sequence[Trait]) -> NextStep:
@@ -36,6 +37,8 @@ def next_step(model: Model, traits: Sequence[Trait]) -> NextStep:
         return NextStep(_RUNNING.get(kind, "A run is in progress."), "train", "See the progress")
     if model.state == "failed":
         return NextStep("The first training failed.", "train", "See why")
+    if why_read_only(model):
+        return NextStep("This model is not trained yet." if traits else NO_TRAITS)
     if not traits:
         return NextStep(f"{NO_TRAITS} Start with what it should measure.", "traits", "Add traits")
     if lacking := missing(traits):
@@ -48,7 +51,8 @@ def draw_next_step(model: Model, traits: Sequence[Trait]) -> None:
     """Draw the sentence, and the link as the page's primary action."""
     step = next_step(model, traits)
     st.markdown(step.sentence)
-    primary_link(step.page, step.label)
+    if step.page is not None:
+        primary_link(step.page, step.label)
 
 
 def _several(traits: Sequence[Trait]) -> str:

@@ -200,10 +200,8 @@ def _summary(examination: Examination, shown: Sequence[Finding]) -> str:
         return ""
     numbers = {name: sum(finding.severity == name for finding in shown) for name in doctor.SEVERITIES}
     parts = [count(number, _SEVERITIES[name].one) for name, number in numbers.items() if number]
-    return (
-        f"{count(len(shown), 'finding')} in {count(examination.samples, 'sample')}: {', '.join(parts)}."
-        f"{_left_out(examination)}"
-    )
+    where = f" in {count(examination.samples, 'sample')}" if examination.samples else ""
+    return f"{count(len(shown), 'finding')}{where}: {', '.join(parts)}.{_left_out(examination)}"
 
 
 def _gravest(context: _Context, finding: Finding) -> str:

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from traitbench.app.access.permission import why_read_only
+from traitbench.app.access.permission import why_nowhere, why_read_only
 from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import namespaces
 from traitbench.app.widgets.catalog.new_model import new_model, start
 from traitbench.app.widgets.common.improve import improve_button
 from traitbench.app.widgets.train.training import watch
@@ -21,9 +22,9 @@ def editable(model: Model, what: str) -> bool:
     with st.container(border=True, key=f"{what}.frozen"):
         st.markdown(f":material/lock: {f'**Read only.** {forbidden}' if forbidden else _reason(model, what)}")
         with st.container(horizontal=True, vertical_alignment="center"):
-            if forbidden:
+            if forbidden and not why_nowhere(namespaces()):
                 page_link("catalog", "Create your own model")
-            elif model.state in ("ready", "archived"):
+            elif not forbidden and model.state in ("ready", "archived"):
                 improve_button(model, key=f"{what}.improve", primary=True)
                 st.button(
                     "Copy to a new draft",

@@ -80,7 +80,9 @@ def _draw_active(model: Model, versions: Sequence[Version]) -> None:
         return
     found = evidence_on(by_trait(active.metrics))
     right = f" It gets {found.in_words} right on texts it has not seen." if found else ""
-    st.markdown(f"**{label(active)} scores now.**{right}", help=made_how(active))
+    archived = model.state == "archived"
+    scores = "was active when the model was archived" if archived else "scores now"
+    st.markdown(f"**{label(active)} {scores}.**{right}", help=made_how(active))
     others = [each for each in versions if each is not active]
     with st.container(horizontal=True, vertical_alignment="center"):
         if others:
@@ -89,13 +91,13 @@ def _draw_active(model: Model, versions: Sequence[Version]) -> None:
             a, b = (active, other) if newer else (other, active)
             st.button(
                 f"Compare {label(a)} with {label(b)}",
-                type="primary",
+                type="secondary" if archived else "primary",
                 icon=":material/compare_arrows:",
                 key="versions.to_compare",
                 on_click=session.put,
                 args=({"view": "Compare", "a": label(a), "b": label(b)},),
             )
-        else:
+        elif not archived:
             primary_link("score", "Score a text")
         st.button(
             f"Details of {label(active)}",

@@ -94,10 +94,10 @@ def forget_gone() -> None:
 def draw_gone(missing: Sequence[str]) -> None:
     """Say which versions of the link are gone."""
     names = " and ".join(f"**{plain(name)}**" for name in missing)
-    verb, was = ("do", "They were") if len(missing) > 1 else ("does", "It was")
+    verb, they = ("do", "They") if len(missing) > 1 else ("does", "It")
     st.error(
-        f"{names} {verb} not exist any more. {was} removed by the retention rule, or the model was archived. Choose "
-        "another version.",
+        f"{names} {verb} not exist. {they} may have been removed by the retention rule, or belong to an archived "
+        "draft. Choose another version.",
         icon=":material/error:",
     )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import Service, Trained, free_port
+from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, copied_link, links, words
 from tests.pages.versions.reading import ready
 from traitbench.client import Traitbench
@@ -72,3 +72,14 @@ def test_a_version_that_the_next_model_lacks_gives_way_to_the_active_one(
     assert not at.exception
     assert at.selectbox(key="version").value == "active"
     assert copied_link(at)["version"] == "v1"
+
+
+def test_an_archived_model_is_not_said_to_score(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    make_draft(client, f"{namespace}.old")
+    client.models.train(f"{namespace}.old", effort="low")
+    client.models.wait(f"{namespace}.old")
+    client.models.delete(f"{namespace}.old")
+    at = workbench.open("versions", model=f"{namespace}.old")
+    assert "scores now" not in words(at)
+    assert "was active when the model was archived" in words(at)
+    assert "Score a text" not in links(at)
