@@ -28,40 +28,44 @@ first, bar = st.container(), st.container()
 
 # ---- filters, all of them part of the URL ----------------------------------------------------------------------------
 
-with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.filters"):
-    text = st.text_input(
-        "Find",
-        key="q",
-        bind="query-params",
-        type="search",
-        icon=":material/search:",
-        placeholder="Name, description or trait",
-        live="300ms",
-        width=320,
-    )
-    state = st.selectbox(
-        "State",
-        list(STATES),
-        index=None,
-        key="state",
-        bind="query-params",
-        format_func=lambda each: STATES[each].label,
-        placeholder="All except archived",
-        width=190,
-    )
-    listed, unreadable = listing(state=state)
-    namespace = st.selectbox(
-        "Namespace",
-        sorted({*owned, *(model.handle.split(".")[0] for model in listed)}),
-        index=None,
-        key="namespace",
-        bind="query-params",
-        placeholder="All",
-        width=190,
-    )
-    sort = st.selectbox(
-        "Sort by", list(ORDERS), key="sort", bind="query-params", format_func=ORDERS.__getitem__, width=190
-    )
+text, state, namespace, sort = "", None, None, "name"
+listed, unreadable = listing()
+empty = not (listed or unreadable or any(listing(state="archived")))
+if not empty:
+    with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.filters"):
+        text = st.text_input(
+            "Find",
+            key="q",
+            bind="query-params",
+            type="search",
+            icon=":material/search:",
+            placeholder="Name, description or trait",
+            live="300ms",
+            width=320,
+        )
+        state = st.selectbox(
+            "State",
+            list(STATES),
+            index=None,
+            key="state",
+            bind="query-params",
+            format_func=lambda each: STATES[each].label,
+            placeholder="All except archived",
+            width=190,
+        )
+        listed, unreadable = listing(state=state)
+        namespace = st.selectbox(
+            "Namespace",
+            sorted({*owned, *(model.handle.split(".")[0] for model in listed)}),
+            index=None,
+            key="namespace",
+            bind="query-params",
+            placeholder="All",
+            width=190,
+        )
+        sort = st.selectbox(
+            "Sort by", list(ORDERS), key="sort", bind="query-params", format_func=ORDERS.__getitem__, width=190
+        )
 
 with top:
     heading(
@@ -87,7 +91,7 @@ shown = in_order(shown, sort)
 
 with bar, st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     ready = sum(model.state == "ready" for model in shown)
-    st.caption(f"{count(len(shown), 'model')}, {ready} ready to score", width="content")
+    st.caption("" if empty else f"{count(len(shown), 'model')}, {ready} ready to score", width="content")
     with st.container(horizontal=True, horizontal_alignment="right", width="content"):
         if not newcomer:
             st.button(

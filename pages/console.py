@@ -80,7 +80,7 @@ if not console.available():
             f"This workbench uses the service at `{settings.base_url}`. Manage its keys on that machine, in its own "
             "workbench or in a terminal:"
         )
-        st.code("traitbench key create --scope scoring --namespace local", language="bash")
+        st.code("traitbench key create --scope scoring --namespace local", language="bash", wrap_lines=True)
         st.caption("Set `TRAITBENCH_API_KEY` to the key that this workbench should use.")
     st.stop()
 

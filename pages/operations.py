@@ -33,6 +33,11 @@ def start_again(run: Listed) -> None:
     session.store(AGAIN, run)
 
 
+def seen_ago(seconds: float) -> str:
+    """Return how long ago a worker was seen, in words."""
+    return "just now" if seconds < 5 else f"{span(seconds)} ago"
+
+
 def draw_failed(run: Listed) -> None:
     """Draw one failed run with its reason and a button to start it again."""
     with st.container(border=True, key=f"operations.failed.{run.id}"):
@@ -104,7 +109,9 @@ if not console.available():
             f"This workbench uses the service at `{settings.base_url}`. Open the workbench on that machine, or read "
             "its metrics with an authoring key:"
         )
-        st.code(f'curl -H "Authorization: Bearer $KEY" {settings.base_url}/v1/metrics', language="bash")
+        st.code(
+            f'curl -H "Authorization: Bearer $KEY" {settings.base_url}/v1/metrics', language="bash", wrap_lines=True
+        )
     st.stop()
 
 # ---- start a failed run again ----------------------------------------------------------------------------------------
@@ -158,7 +165,7 @@ def watch() -> None:
             st.metric(label, value, border=True, width=150)
     for worker in seen.workers:
         gone = "" if worker in seen.alive else ". Another worker takes over its runs"
-        st.caption(f"Worker `{worker.executor_id}` was seen {span(worker.age_s)} ago{gone}.")
+        st.caption(f"Worker `{worker.executor_id}` was seen {seen_ago(worker.age_s)}{gone}.")
 
     st.subheader("Recent runs", anchor=False)
     if runs.ended:

@@ -56,6 +56,7 @@ _CLIENTS: dict[tuple[str, str], Traitbench] = {}
 _NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
 _OFFERED: TTLCache[tuple[str, str], list[Model]] = TTLCache(maxsize=1_000, ttl=3.0)
 _NOBODYS = "nobodys-namespace"
+_NO_ANSWER = "does not answer"  # what the card says itself
 # A plain link, because Streamlit's link buttons open another tab.
 _SIGN_IN = (
     '<a href="/sign-in" style="display: inline-block; padding: 0.4rem 0.9rem; border-radius: 8px; '
@@ -216,7 +217,7 @@ def guarded() -> Iterator[None]:
         st.stop()
     except Unauthenticated as error:
         if read_settings().sign_in == "none":
-            st.error(explain(error), icon=":material/error:")
+            _refused(error)
         else:
             _signed_out(error)
         st.stop()
@@ -295,6 +296,18 @@ def _signed_out(error: Unauthenticated) -> None:
         st.html(_SIGN_IN)
 
 
+def _refused(error: Unauthenticated) -> None:
+    built_in = "" if read_settings().api_url else ", or remove it to use the built-in key"
+    with st.container(border=True, key="key_refused"):
+        st.subheader("The service does not accept this workbench's API key", icon=":material/key_off:", anchor=False)
+        st.markdown(
+            f"The key is wrong or was revoked. Set `TRAITBENCH_API_KEY` to a valid key{built_in}. Then restart the "
+            "workbench. Saved work is not lost."
+        )
+        if error.request_id:
+            st.caption(f"Request {error.request_id}")
+
+
 def _away(error: Unreachable) -> None:
     settings = read_settings()
     with st.container(border=True, key="service_away"):
@@ -311,7 +324,8 @@ def _away(error: Unreachable) -> None:
                 "- Otherwise start it in a terminal with `make run` or `traitbench`, then try again."
             )
         st.button("Try again", icon=":material/refresh:", type="primary", key="try_again")
-        st.caption(plain(error.message))
+        if _NO_ANSWER not in error.message:
+            st.caption(plain(error.message))
 
 
 # ---- what there is to read -----------------------------------------------------------------------------------------

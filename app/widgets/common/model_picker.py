@@ -13,6 +13,7 @@ from traitbench.app.shell.service import client, offered_models
 from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import STATES
 from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.primary_link import primary_link
 from traitbench.contract.models import Model
 from traitbench.errors import ModelNotFound, NamespaceForbidden
 
@@ -52,17 +53,20 @@ def chosen_model() -> Model:
         return model
     heading(session.get(_PAGE))
     with st.container(border=True, key="no_model"):
-        st.subheader("Choose a model first", icon=":material/arrow_selector_tool:", anchor=False)
-        _offer(session.get(session.KNOWN_MODELS, ()))
-        page_link("catalog", "Open the catalog")
+        known = session.get(session.KNOWN_MODELS, ())
+        title = "Choose a model first" if known else "No models yet"
+        st.subheader(title, icon=":material/arrow_selector_tool:", anchor=False)
+        if known:
+            _offer(known)
+            page_link("catalog", "Open the catalog")
+        else:
+            st.markdown("Create your first model in the Catalog.")
+            primary_link("catalog", "Open the catalog")
     st.stop()
 
 
 def _offer(known: Sequence[Model]) -> None:
     """Draw a button for each of the first models."""
-    if not known:
-        st.markdown("There are no models yet. Create one in the catalog.")
-        return
     with st.container(horizontal=True):
         for model in known[:_OFFERED]:
             sign = STATES[model.state]
