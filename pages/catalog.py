@@ -12,7 +12,7 @@ from traitbench.app.widgets.catalog.bundle_import import import_model
 from traitbench.app.widgets.catalog.first_contact import first_contact, is_first_contact
 from traitbench.app.widgets.catalog.model_row import NAME_STYLE, model_row
 from traitbench.app.widgets.catalog.new_model import new_model, start
-from traitbench.app.widgets.catalog.sorting import ORDERS, in_order
+from traitbench.app.widgets.catalog.sorting import ORDERS, Order, in_order
 from traitbench.app.widgets.common.archive import archive, offer_undo
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.unreadable import draw_unreadable
@@ -28,7 +28,8 @@ first, bar = st.container(), st.container()
 
 # ---- filters, all of them part of the URL ----------------------------------------------------------------------------
 
-text, state, namespace, sort = "", None, None, "name"
+text, state, namespace = "", None, None
+sort: Order = "name"
 listed, unreadable = listing()
 empty = not (listed or unreadable or any(listing(state="archived")))
 if not empty:
