@@ -114,7 +114,7 @@ class Resampler:
     def _closed(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Targets, roots of the weights, identity minus hat matrix, and weighted residuals, for the closed form."""
         system = self._system(np.arange(len(self.samples.y)))
-        inverse = scipy.linalg.inv(system.matrix, check_finite=False)
+        inverse = scipy.linalg.inv(system.matrix, check_finite=False, assume_a="pos")
         residual_maker = system.penalty * inverse - np.outer(system.root, system.root)
         target = 2 * self.samples.y - 1
         return target, system.root, residual_maker, residual_maker @ (system.root * target)
