@@ -5,6 +5,7 @@ about them; a person decides whether to apply the fix. No message quotes a text.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -120,25 +121,25 @@ def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) 
     keys = {**{trait.name: trait.key for trait in traits}, **{trait.key: trait.key for trait in traits}}
     findings: list[tuple[int, int, int, Finding]] = []
     kinds = list(KINDS)
-    with threadpool_limits(limits=1):
-        is_isolated = isolated(X[order])
+    # Someone waits for the check. Both halves are mostly products of matrices, so each gets a thread.
+    with threadpool_limits(limits=1), ThreadPoolExecutor(1) as thread:
+        is_isolated = thread.submit(isolated, X[order])
         for number, trait in enumerate(traits):
             own = np.array([i for i, at in enumerate(order) if keys.get(samples[at].trait) == trait.key], np.intp)
             rows = [order[i] for i in own.tolist()]
-            check = _TraitCheck(trait, [samples[at] for at in rows], X[rows], is_isolated[own])
-            for finding in _of_trait(check):
+            check = _TraitCheck(trait, [samples[at] for at in rows], X[rows])
+            for finding in (*_of_trait(check), *_outliers(check, is_isolated.result()[own])):
                 findings.append((_SEVERITIES.index(finding.severity), kinds.index(finding.kind), number, finding))
     return tuple(finding for *_, finding in sorted(findings, key=lambda each: (*each[:3], each[3].sample_ids)))
 
 
 @dataclass(frozen=True, eq=False)
 class _TraitCheck:
-    """The check of one trait: its samples, by id. `isolated` (n,) marks texts unlike all others of the model."""
+    """The check of one trait: its samples, by id."""
 
     trait: TraitLike
     samples: Sequence[Sample]
     X: Vectors
-    isolated: NDArray[np.bool_]
     y: Floats = field(init=False)
     made: NDArray[np.bool_] = field(init=False)
     same: NDArray[np.int64] = field(init=False)
@@ -190,7 +191,6 @@ def _of_trait(check: _TraitCheck) -> Iterator[Finding]:
     yield from _near(check, kept)
     yield from _suspects(check, judgement)
     yield from _nuisances(check, judgement)
-    yield from _outliers(check)
 
 
 def _finding(
@@ -405,8 +405,9 @@ def _severity(auroc: float, area: float | None) -> Severity:
     return "warning" if area is None or auroc >= area - _AS_GOOD else "note"
 
 
-def _outliers(check: _TraitCheck) -> Iterator[Finding]:
-    rows = np.flatnonzero(check.isolated & ~check.made)[:_MOST_OUTLIERS]
+def _outliers(check: _TraitCheck, is_isolated: NDArray[np.bool_]) -> Iterator[Finding]:
+    """Texts unlike all others of the model, by `is_isolated` (n,)."""
+    rows = np.flatnonzero(is_isolated & ~check.made)[:_MOST_OUTLIERS]
     if len(rows):
         if len(rows) == 1:
             says = "1 text is unlike all other texts of the model and hardly helps to score them."

@@ -146,7 +146,9 @@ def bare(folder: str) -> Iterator[Bare]:
     """Serve two Streamlit pages that have only a title."""
     script, port = Path(folder) / "bare.py", free_port()
     script.write_text(BARE, encoding="utf-8")
-    process = subprocess.Popen([sys.executable, "-c", SERVE_BARE, str(script), str(port)])
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE_BARE, str(script), str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         while not _healthy(port):
             time.sleep(0.1)
