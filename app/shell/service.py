@@ -57,6 +57,7 @@ _NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
 _OFFERED: TTLCache[tuple[str, str], list[Model]] = TTLCache(maxsize=1_000, ttl=3.0)
 _NOBODYS = "nobodys-namespace"
 _NO_ANSWER = "does not answer"  # what the card says itself
+_AGAIN_S = 4.0
 # A plain link, because Streamlit's link buttons open another tab.
 _SIGN_IN = (
     '<a href="/sign-in" style="display: inline-block; padding: 0.4rem 0.9rem; border-radius: 8px; '
@@ -140,13 +141,21 @@ _SENTENCES: Mapping[str, str] = {
 _MOST_MESSAGES = 3
 
 
-def explain(error: TraitbenchError) -> str:
+def explain(error: TraitbenchError, way_out: str | None = None) -> str:
     """Return an error as Markdown: what happened, what to do, and the request id for the operator."""
-    way_out = next(_WAYS_OUT[cls] for cls in type(error).__mro__ if cls in _WAYS_OUT)
+    if way_out is None:
+        way_out = next(_WAYS_OUT[cls] for cls in type(error).__mro__ if cls in _WAYS_OUT)
+    nobody = isinstance(error, Unreachable) and _NO_ANSWER in error.message
+    message = f"Nothing answers at `{read_settings().base_url}`." if nobody else plain(error.message)
     left = len(error.details.get("left_behind", ()))
     behind = f"{count(left, 'sample')} had already been added and could not be removed again." if left else ""
-    sentences = " ".join(part for part in (plain(error.message), *_unfielded(error), behind, way_out) if part)
+    sentences = " ".join(part for part in (message, *_unfielded(error), behind, way_out) if part)
     return f"{sentences}\n\n:small[:gray[Request {error.request_id}]]" if error.request_id else sentences
+
+
+def explain_end(error: TraitbenchError) -> str:
+    """Return as Markdown why work behind a page has failed, for a page that can resume it."""
+    return explain(error, "Resume when the service runs again." if isinstance(error, Unreachable) else None)
 
 
 def complaints(error: TraitbenchError) -> dict[str, list[str]]:
@@ -326,6 +335,24 @@ def _away(error: Unreachable) -> None:
         st.button("Try again", icon=":material/refresh:", type="primary", key="try_again")
         if _NO_ANSWER not in error.message:
             st.caption(plain(error.message))
+        _wait_for_service()
+
+
+def _wait_for_service() -> None:
+    """Rerun the page when the service answers again."""
+    has_waited = False
+
+    @st.fragment(run_every=_AGAIN_S)
+    def look() -> None:
+        nonlocal has_waited
+        if has_waited:
+            with suppress(TraitbenchError):
+                client().with_timeout(_AGAIN_S / 2).health()
+                st.rerun()
+        has_waited = True
+        st.caption("This page comes back by itself when the service runs again.")
+
+    look()
 
 
 # ---- what there is to read -----------------------------------------------------------------------------------------

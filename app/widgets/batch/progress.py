@@ -3,7 +3,7 @@
 import streamlit as st
 
 from traitbench.app.jobs.batches import Results
-from traitbench.app.shell.service import explain
+from traitbench.app.shell.service import explain_end
 from traitbench.app.shell.text import count, plain, span
 from traitbench.app.widgets.batch.order import forget
 from traitbench.app.widgets.common.progress import watch_work
@@ -21,7 +21,7 @@ def draw_end(job: Results) -> None:
     of = f"{job.done:,} of {job.total:,} rows"
     if job.state == "failed" and job.error:
         st.error(
-            f"**The batch failed after {of}.** Finished rows are kept.\n\n{explain(job.error)}",
+            f"**The batch failed after {of}.** Finished rows are kept.\n\n{explain_end(job.error)}",
             icon=":material/error:",
         )
     elif job.state == "stopped":
@@ -36,7 +36,7 @@ def draw_end(job: Results) -> None:
         if (
             job.state != "done"
             and job.source is not None
-            and st.button("Resume", icon=":material/play_arrow:", key="batch.go_on")
+            and st.button("Resume", icon=":material/play_arrow:", type="primary", key="batch.go_on")
         ):
             job.start()
             st.rerun()

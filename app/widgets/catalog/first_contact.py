@@ -6,6 +6,7 @@ import streamlit as st
 
 from traitbench.app.shell.navigation import open_page, page_link
 from traitbench.app.widgets.catalog.new_model import TO_LABEL, start
+from traitbench.app.widgets.common.primary_link import primary_link
 from traitbench.contract.models import Model
 from traitbench.scoring.doctor import ENOUGH
 
@@ -21,7 +22,7 @@ def first_contact(models: Sequence[Model]) -> None:
     """Draw the choices. Without demo models, there is none to score with."""
     demos = [model for model in models if model.handle.startswith(f"{_DEMO}.")]
     choices: list[tuple[str, str, Callable[[], object]]] = [
-        ("Try an idea", "Name two poles and score a text in a minute.", _try),
+        ("Try an idea", "Name two poles and score a text in a minute.", lambda: _try(is_first=not demos)),
         ("Teach your own", f"Name two poles and add about {ENOUGH} texts for each.", _teach),
         ("Import a file and label it", "Import texts without labels, then label them one by one.", _label),
     ]
@@ -53,8 +54,11 @@ def _score(demos: Sequence[Model]) -> None:
         open_page("score", model=str(ready and ready.handle))
 
 
-def _try() -> None:
-    page_link("idea")
+def _try(*, is_first: bool) -> None:
+    if is_first:
+        primary_link("idea", "Try an idea")
+    else:
+        page_link("idea")
 
 
 def _teach() -> None:

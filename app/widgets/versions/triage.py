@@ -33,7 +33,7 @@ from traitbench.app.jobs.comparison_results import (
     tier_matrix,
 )
 from traitbench.app.jobs.version_comparisons import Comparison
-from traitbench.app.shell.service import explain
+from traitbench.app.shell.service import explain_end
 from traitbench.app.shell.text import count, plain, span
 from traitbench.app.shell.theme import NO_TIER, PALETTE, TIERS, pole_sign
 from traitbench.app.widgets.common.chart import chart, download_table
@@ -80,7 +80,7 @@ def _draw_end(job: Comparison, pair: tuple[Side, Side]) -> None:
     of = f"{job.done:,} of {job.total:,} texts"
     if job.state == "failed" and job.error:
         st.error(
-            f"**The comparison failed after {of}.** Finished texts are kept.\n\n{explain(job.error)}",
+            f"**The comparison failed after {of}.** Finished texts are kept.\n\n{explain_end(job.error)}",
             icon=":material/error:",
         )
     elif job.state == "stopped":
@@ -90,7 +90,9 @@ def _draw_end(job: Comparison, pair: tuple[Side, Side]) -> None:
         st.markdown(
             f"**{plain(job.name)}**: {count(job.done, 'text')} scored with both versions.{took}", width="stretch"
         )
-        if job.state != "done" and st.button("Resume", icon=":material/play_arrow:", key="versions.job.go_on"):
+        if job.state != "done" and st.button(
+            "Resume", icon=":material/play_arrow:", type="primary", key="versions.job.go_on"
+        ):
             job.start()
             st.rerun()
         st.button(

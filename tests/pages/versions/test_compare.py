@@ -156,6 +156,7 @@ def test_a_comparison_that_the_service_leaves_keeps_its_texts_and_can_go_on(
         assert eventually(lambda: job.state == "failed")
         at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2", comparison=job.id)
     assert "The comparison failed after 0 of 1 texts" in at.error[0].value
+    assert "Resume when the service runs again" in at.error[0].value
     assert at.button(key="versions.job.go_on").label == "Resume"
     at.button(key="versions.job.discard").click().run()
     assert version_comparisons.find(job.id) is None
