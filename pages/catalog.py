@@ -105,12 +105,12 @@ with bar, st.container(horizontal=True, horizontal_alignment="distribute", verti
                 help=nowhere,
             )
         st.button(
-            "Import",
+            "Import a model",
             icon=":material/upload:",
             key="catalog.import_button",
             on_click=bundle_import.start,
             disabled=nowhere is not None,
-            help=nowhere or "Import a model from an exported file.",
+            help=nowhere or "From a file that was exported here or by another Traitbench.",
         )
 
 # ---- the models ------------------------------------------------------------------------------------------------------

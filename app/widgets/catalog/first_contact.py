@@ -23,7 +23,7 @@ def first_contact(models: Sequence[Model]) -> None:
     demos = [model for model in models if model.handle.startswith(f"{_DEMO}.")]
     choices: list[tuple[str, str, Callable[[], object]]] = [
         ("Try an idea", "Name two poles and score a text in a minute.", lambda: _try(is_first=not demos)),
-        ("Teach your own", f"Name two poles and add about {ENOUGH} texts for each.", _teach),
+        ("Teach your own", f"Name two poles. Type about {ENOUGH} texts for each, or import a labelled file.", _teach),
         ("Import a file and label it", "Import texts without labels, then label them one by one.", _label),
     ]
     if demos:
