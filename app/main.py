@@ -23,7 +23,7 @@ with DRAWING.turn(), remembered():
     st.set_page_config(page_title="Traitbench", page_icon=_STATIC / "icon.png", layout="wide")
     st.logo(str(_STATIC / "logo.svg"), size="large", icon_image=str(_STATIC / "icon.svg"))
 
-    with guarded():
+    with guarded(is_page=True):
         signed_in(people.current())
 
     page = st.navigation(menu(), expanded=True)
@@ -31,7 +31,7 @@ with DRAWING.turn(), remembered():
 
     here = next(row for row in PAGES if row.url_path == page.url_path)
 
-    with guarded():
+    with guarded(is_page=True):
         if here.about_a_model:
             with st.sidebar:
                 pick(here.name)

@@ -11,7 +11,7 @@ from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import ago, count, plain
 from traitbench.app.widgets.common.confidence import draw_confidence, draw_trained_before
-from traitbench.app.widgets.common.first_version import NO_TRAITS
+from traitbench.app.widgets.common.first_version import NO_TRAITS, missing
 from traitbench.app.widgets.common.folded import folded
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.improve import improve_button
@@ -31,7 +31,7 @@ from traitbench.app.widgets.train.mistakes import draw_mistakes
 from traitbench.app.widgets.train.promotion import draw_promotion
 from traitbench.app.widgets.train.result import draw_result
 from traitbench.app.widgets.train.retune import draw_retune, why_no_search
-from traitbench.app.widgets.train.training import MISTAKES, draw_readiness, in_link, missing, pick_search, watch
+from traitbench.app.widgets.train.training import MISTAKES, draw_readiness, in_link, pick_search, watch
 
 model = chosen_model()
 traits = client().traits.list(model.handle)

@@ -212,10 +212,11 @@ def _joined(messages: Sequence[str]) -> str:
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def guarded(*, is_page: bool = False) -> Iterator[None]:
     """End the page with an explanation if the service refuses or does not answer. Fragments need it too.
 
-    What was typed below the error is kept for the next run.
+    What was typed below the error is kept for the next run. A page, with `is_page`, is drawn again when the service
+    answers; a fragment that watches something is drawn again anyway.
     """
     restore_input()
     try:
@@ -223,6 +224,8 @@ def guarded() -> Iterator[None]:
     except Unreachable as error:
         keep_input()
         _away(error)
+        if is_page:
+            _wait_for_service()
         st.stop()
     except Unauthenticated as error:
         if read_settings().sign_in == "none":
@@ -335,7 +338,6 @@ def _away(error: Unreachable) -> None:
         st.button("Try again", icon=":material/refresh:", type="primary", key="try_again")
         if _NO_ANSWER not in error.message:
             st.caption(plain(error.message))
-        _wait_for_service()
 
 
 def _wait_for_service() -> None:

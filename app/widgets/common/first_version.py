@@ -10,7 +10,6 @@ from traitbench.app.presentation.figures import names_of
 from traitbench.app.shell.navigation import PageName
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.primary_link import primary_link
-from traitbench.app.widgets.train.training import missing
 from traitbench.contract.models import Model, OperationKind
 from traitbench.contract.traits import Trait
 
@@ -30,6 +29,16 @@ class NextStep(NamedTuple):
     label: str = ""
 
 
+def missing(traits: Sequence[Trait]) -> list[str]:
+    """What prevents training, one sentence per trait, in Markdown."""
+    if traits and not any(trait.sample_count for trait in traits) and all(each.kind == "intrinsic" for each in traits):
+        return [
+            "The model has no samples. A discovered trait takes its scale from them: make a suggestion your own on"
+            " Traits, or label some texts."
+        ]
+    return [sentence for trait in traits if trait.kind == "extrinsic" and (sentence := _missing(trait))]
+
+
 def next_step(model: Model, traits: Sequence[Trait]) -> NextStep:
     """Return what a model without a version needs next."""
     if model.state == "busy":
@@ -41,8 +50,8 @@ def next_step(model: Model, traits: Sequence[Trait]) -> NextStep:
         return NextStep("This model is not trained yet." if traits else NO_TRAITS)
     if not traits:
         return NextStep(f"{NO_TRAITS} Start with what it should measure.", "traits", "Add traits")
-    if lacking := missing(traits):
-        return NextStep(lacking[0] if len(lacking) == 1 else _several(traits), "samples", "Add samples")
+    if reasons := missing(traits):
+        return NextStep(reasons[0] if len(reasons) == 1 else _several(traits), "samples", "Add samples")
     samples = sum(each.sample_count for each in traits)
     return NextStep(f"This draft has {count(samples, 'sample')}. Train it to score texts.", "train", "Train this model")
 
@@ -58,3 +67,9 @@ def draw_next_step(model: Model, traits: Sequence[Trait]) -> None:
 def _several(traits: Sequence[Trait]) -> str:
     names = names_of([each for each in traits if missing([each])])
     return f"{count(len(names), 'trait')} still need samples at both poles: {', '.join(map(plain, names.values()))}."
+
+
+def _missing(trait: Trait) -> str:
+    poles = ((trait.positive_samples, trait.positive_label), (trait.negative_samples, trait.negative_label))
+    empty = [f"*{plain(pole)}*" for samples, pole in poles if not samples]
+    return f"{plain(trait.name)} needs at least one sample that is {' and one that is '.join(empty)}." if empty else ""

@@ -41,16 +41,6 @@ FOLDS = ("figures", "search", "change", "refit")
 """The keys of the folded parts of the page, which are in its link while they are open."""
 
 
-def missing(traits: Sequence[Trait]) -> list[str]:
-    """What prevents training, one sentence per trait, in markdown."""
-    if traits and not any(trait.sample_count for trait in traits) and all(each.kind == "intrinsic" for each in traits):
-        return [
-            "The model has no samples. A discovered trait takes its scale from them: make a suggestion your own on"
-            " Traits, or label some texts."
-        ]
-    return [sentence for trait in traits if trait.kind == "extrinsic" and (sentence := _missing(trait))]
-
-
 @dataclass(frozen=True)
 class SearchChoice:
     """The search settings of a training, and the time that it takes in words."""
@@ -176,12 +166,6 @@ def draw_run(model: Model) -> None:
 def _settings(effort: TrainEffort) -> int:
     """The most settings that an effort tries for a trait; fewer if the label axis is off or there are many samples."""
     return len(EFFORTS[effort].levels[-1].candidates(blocks=_BLOCKS, labels=True))
-
-
-def _missing(trait: Trait) -> str:
-    poles = ((trait.positive_samples, trait.positive_label), (trait.negative_samples, trait.negative_label))
-    empty = [f"*{plain(pole)}*" for samples, pole in poles if not samples]
-    return f"{plain(trait.name)} needs at least one sample that is {' and one that is '.join(empty)}." if empty else ""
 
 
 def _verdict(trait: Trait) -> str:

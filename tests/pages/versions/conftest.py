@@ -26,8 +26,7 @@ def _nothing_left() -> Iterator[None]:
 def twice(service: Service) -> Iterator[Trained]:
     """A model with two versions, v2 active."""
     handle, key = "twice.tone", service.issue(namespaces=("twice",))
-    with pytest.MonkeyPatch.context() as environment, Traitbench(service.base_url, key) as client:
-        Workbench(environment, service, key)
+    with Traitbench(service.base_url, key) as client:
         make_draft(client, handle)
         client.models.train(handle)
         client.models.wait(handle)

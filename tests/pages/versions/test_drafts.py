@@ -33,8 +33,7 @@ COLD_TESTS = (
 def improved(service: Service) -> Iterator[Trained]:
     """A model with test samples, and `twice.better-next` with two relabelled: one is a regression, as labels go."""
     handle, key = "twice.better", service.issue(namespaces=("twice",))
-    with pytest.MonkeyPatch.context() as environment, Traitbench(service.base_url, key) as client:
-        Workbench(environment, service, key)
+    with Traitbench(service.base_url, key) as client:
         make_draft(client, handle)
         client.samples.add(handle, [_test_sample(text, 1.0, must_pass=True) for text in WARM_TESTS])
         client.samples.add(handle, [_test_sample(text, 0.0) for text in COLD_TESTS])
