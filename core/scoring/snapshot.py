@@ -26,6 +26,7 @@ from traitbench.scoring.resemblance import Direction, Resemblance
 FORMAT = 1
 FULL = "full"
 AGGREGATIONS = ("mean", "max", "min", "none")
+_MOST_SHOWN = 64
 
 
 class SnapshotInvalid(ValueError):
@@ -200,7 +201,7 @@ class Snapshot:
         try:
             return _from_json(values)
         except KeyError as error:
-            raise SnapshotInvalid(f"The snapshot is damaged: {str(error)[:64]} is missing.") from None
+            raise SnapshotInvalid(f"The snapshot is damaged: {str(error)[:_MOST_SHOWN]} is missing.") from None
         except (TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
             if isinstance(error, SnapshotInvalid):
                 raise
@@ -287,8 +288,8 @@ def _quartiles_to_json(quartiles: Quartiles | None) -> list[int] | None:
 def _from_json(values: Mapping[str, Any]) -> Snapshot:
     if isinstance(values["format"], bool) or values["format"] != FORMAT:
         raise SnapshotInvalid(
-            f"The snapshot has format {values['format']!r}, but this release reads {FORMAT}. Train again, or use the"
-            " release that wrote it."
+            f"The snapshot has format {_shown(values['format'])}, but this release reads {FORMAT}. Train again, or use"
+            " the release that wrote it."
         )
     encoder = EncoderIdentity(
         _string(values["encoder"], "id"),
@@ -313,7 +314,7 @@ def _from_json(values: Mapping[str, Any]) -> Snapshot:
 def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
     aggregation = _string(values, "aggregation")
     if aggregation not in AGGREGATIONS:
-        raise SnapshotInvalid(f"The snapshot is damaged: unknown aggregation {aggregation!r}.")
+        raise SnapshotInvalid(f"The snapshot is damaged: unknown aggregation {_shown(aggregation)}.")
     return TraitAxis(
         key=_string(values, "key"),
         name=_string(values, "name"),
@@ -337,10 +338,15 @@ def _axis_from_json(values: Mapping[str, Any], dimension: int | None) -> ModeAxi
     )
 
 
+def _shown(value: object) -> str:
+    """The value for a message, without its end if it is long."""
+    return repr(value)[:_MOST_SHOWN]
+
+
 def _certainty(values: Mapping[str, Any]) -> Certainty:
     limit = values["limit"]
     if limit is not None and limit not in get_args(Reason):
-        raise SnapshotInvalid(f"The snapshot is damaged: unknown limit {limit!r}.")
+        raise SnapshotInvalid(f"The snapshot is damaged: unknown limit {_shown(limit)}.")
     difference = None if values["difference"] is None else _number(values, "difference")
     if difference is not None and difference <= 0:
         raise SnapshotInvalid("The snapshot is damaged: difference must be positive.")

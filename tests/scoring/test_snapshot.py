@@ -155,6 +155,18 @@ def test_damage_is_refused_with_its_place(path: tuple[str | int, ...], value: An
         Snapshot.from_json(damaged(path, value))
 
 
+@pytest.mark.parametrize("path", [("format",), ("traits", 0, "aggregation"), ("traits", 0, "certainty", "limit")])
+def test_a_long_value_is_not_repeated_whole(path: tuple[str | int, ...]) -> None:
+    values = damaged(("traits", 0, "certainty"), {"proven": [], "likely": [], "limit": None, "difference": None})
+    at: Any = values
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = "a" * 100_000
+    with pytest.raises(SnapshotInvalid, match="aaaa") as error:
+        Snapshot.from_json(values)
+    assert len(str(error.value)) < 300
+
+
 @pytest.mark.parametrize("values", [None, [], "snapshot", 1, {}])
 def test_values_that_are_not_a_snapshot_are_refused(values: Any) -> None:
     with pytest.raises(SnapshotInvalid):
