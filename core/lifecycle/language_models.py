@@ -37,7 +37,7 @@ def language_model(settings: Settings, model: ModelRow, *, wanted: bool | None) 
             " set language_model_allowed for the model."
             if refusal
             else "This service has no language model (TRAITBENCH_LLM_URL is not set). Leave language_model out.",
-            details={"reason": refusal or "no_language_model"},
+            details={"field": "language_model", "reason": refusal or "no_language_model"},
         )
     return {"language_model": asked.model} if asked else {}
 

@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import Connection
 
 from traitbench.errors import (
-    FeatureUnavailable,
     InsufficientSamples,
     InvalidParameter,
     ModelArchived,
@@ -165,8 +164,3 @@ def known_keys(details: Mapping[str, Any]) -> str:
 def place(loc: Sequence[str | int]) -> str:
     """A path as people write it: `versions[3].created_at`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
-
-
-def unavailable(feature: str) -> FeatureUnavailable:
-    """The error for a feature that this service does not offer."""
-    return FeatureUnavailable(f"This service does not offer {feature}.", details={"field": feature})

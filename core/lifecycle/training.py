@@ -239,7 +239,7 @@ def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, A
         raise FeatureUnavailable(
             f"The axes of {', '.join(lost)} were not discovered with the encoder {encoder.id}. Train with the encoder"
             " that was used, or delete these traits and discover again.",
-            details={"traits": lost, "encoder": encoder.id},
+            details={"field": "encoder", "traits": lost, "encoder": encoder.id},
         )
 
 

@@ -56,7 +56,10 @@ FAILURES: Mapping[str, Failures] = {
     "models.list": (errors.NamespaceForbidden, errors.InvalidCursor),
     "models.update": (errors.UnsupportedScoringMethod, errors.ModelArchived),
     "models.restore": (errors.ModelArchived,),
-    "models.train": (errors.ModelBusy, errors.ModelArchived, errors.SamplesPurged, errors.InsufficientSamples),
+    "models.train": (
+        *(errors.ModelBusy, errors.ModelArchived),
+        *(errors.SamplesPurged, errors.InsufficientSamples, errors.FeatureUnavailable),
+    ),
     "models.retrain": (
         *(errors.ModelBusy, errors.ModelNotTrained, errors.ModelArchived),
         *(errors.SamplesPurged, errors.InsufficientSamples),
@@ -64,7 +67,7 @@ FAILURES: Mapping[str, Failures] = {
     "traits.add": (errors.DuplicateTrait, *EDIT),
     "traits.update": (errors.DuplicateTrait, *EDIT),
     "traits.delete": EDIT,
-    "traits.discover": RUN,
+    "traits.discover": (*RUN, errors.FeatureUnavailable),
     "samples.add": EDIT,
     "samples.list": (errors.TraitNotFound, errors.InvalidCursor),
     "samples.update": EDIT,

@@ -30,6 +30,8 @@ KNOWN_TO_THE_SERVICE = {
     "not_a_verdict",
     "sha256_mismatch",
     "empty_key",
+    "extrinsic_trait",  # only a discovered one has poles to flip, or is a suggestion
+    "has_samples",  # a trait whose poles are to be flipped
     "unknown_sample",
     "not_held_out",
     "value_error of must_pass",  # it needs `held_out`, which a schema does not say

@@ -69,6 +69,11 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
         "/v1/models/mine.silent/score",
         {"json": {"content": "x", "feedback": {"tone": "good"}}},
     ),
+    ("feature_unavailable", 409, "POST", "/v1/models/mine.failed/train", {"json": {"encoder": "ngrams"}}),
+    *(
+        ("feature_unavailable", 409, "POST", f"/v1/models/mine.draft/{path}", {"json": {"language_model": True}})
+        for path in ("traits/discover", "samples/synthesize")
+    ),
     ("body_too_large", 413, "POST", "/v1/models", {"raw": b" " * 100_000}),
     ("unsupported_media_type", 415, "POST", "/v1/models", {"data": {"handle": "mine.z"}}),
     ("validation_failed", 422, "POST", "/v1/models", {"json": {"handle": "mine.z", "max_depth": 4}}),
