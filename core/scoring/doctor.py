@@ -6,7 +6,7 @@ about them; a person decides whether to apply the fix. No message quotes a text.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -102,7 +102,10 @@ class Fix:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a person should check; the most conspicuous sample comes first in `sample_ids`."""
+    """Something that a person should check; the most conspicuous sample comes first in `sample_ids`.
+
+    `auroc` is the out-of-fold AUROC of the labels, if the finding is about that.
+    """
 
     kind: Kind
     trait_key: str
@@ -110,6 +113,7 @@ class Finding:
     severity: Severity
     says: str
     fix: Fix | None = None
+    auroc: float | None = None
 
 
 def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) -> tuple[Finding, ...]:
@@ -338,7 +342,7 @@ def _inseparable(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[F
         " the other samples does not predict them."
     )
     fix = Fix("Label ten of these texts again without looking, then compare. If they differ, name the poles better.")
-    yield _finding(check, "inseparable", severity, (), says, fix)
+    yield replace(_finding(check, "inseparable", severity, (), says, fix), auroc=judgement.auroc)
 
 
 def _suspects(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """The sample doctor: what it shows, how it mends, what may be undone or ignored; on the Train page in a line."""
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,6 +62,17 @@ def keys(at: AppTest, start: str) -> list[str]:
 
 
 # ---- what is found ---------------------------------------------------------------------------------------------------
+
+
+def test_labels_that_follow_nothing_are_named_with_their_auroc(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.mixed"
+    client.models.create(handle)
+    client.traits.add(handle, [TraitInput(name="Warmth")])
+    # The first half of the warm and of the cold texts at one pole, the rest at the other.
+    add(client, handle, *((text, float(number < 5)) for half in (WARM, COLD) for number, text in enumerate(half)))
+    assert re.search(r"### Labels of Warmth cannot be told apart: 0\.\d\d", words(check(workbench, handle)))
 
 
 def test_findings_stand_in_order_of_severity_each_with_its_texts_and_what_would_become_of_them(

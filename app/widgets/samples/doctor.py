@@ -5,7 +5,6 @@ deletes samples must be confirmed, and the undo of the page covers it.
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -69,8 +68,6 @@ _HEADLINES: Mapping[Kind, str] = {
     "outlier": "{} has texts unlike all others",
 }
 """What each kind of finding says in a few words, with a place for the trait."""
-
-_FIGURE = re.compile(r"told apart: (\d\.\d\d)")
 
 _ABOUT: Mapping[Kind, str] = {
     "suspect": "Usually the label is wrong; sometimes the text is ambiguous. Read the text before you flip its label.",
@@ -208,8 +205,7 @@ def _gravest(context: _Context, finding: Finding) -> str:
     """The most severe finding in a few words, with the name of its trait, in markdown."""
     trait = context.traits.get(finding.trait_key)
     said = _HEADLINES[finding.kind].format(plain(trait.name) if trait else plain(finding.trait_key))
-    figure = _FIGURE.search(finding.says) if finding.kind == "inseparable" else None
-    return f"{said}: {figure[1]}" if figure else said
+    return said if finding.auroc is None else f"{said}: {finding.auroc:.2f}"
 
 
 def _left_out(examination: Examination) -> str:
