@@ -38,7 +38,8 @@ install: .venv/installed
 # What the tests need of Debian: a browser, a tracer of system calls, a clock that can be set, two servers.
 tools:
 	@missing=""; \
-	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || \
+		missing="$$missing chromium-headless-shell"; \
 	command -v strace >/dev/null || missing="$$missing strace"; \
 	ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing="$$missing libfaketime"; \
 	test -x /usr/sbin/nginx || missing="$$missing nginx-light"; \

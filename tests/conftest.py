@@ -105,8 +105,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """The longest pieces of work first, after pytest has grouped the tests by their fixtures.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """The longest pieces of work first, after pytest has grouped the tests by their fixtures; what takes too long is
+    left to the full size.
 
     A test that drives a browser, and with it other people's programs, runs once more if it fails. The summary names it
     (RERUN): what fails twice is a failure, and what fails now and then has to be mended all the same.
@@ -115,6 +116,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+    if not SOAK:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak")])
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
     schedule.longest_first(items)
 
 

@@ -44,6 +44,10 @@ WARM = ("thank you so much, dear friend", "how kind of you", "I love to help you
 COLD = ("send the form", "your request was denied", "no reply is needed", "the deadline has passed")
 
 
+# What most tests state holds for every encoder. This one loads in less than half the time of the default and encodes
+# fifteen times as fast. At full size it is the default itself. Tests about scores ask for that: `encoder=None`.
+ENCODER = sized("static", None)
+
 # For tests about SQLite's file, and for those that need no database.
 ON_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 # For tests that start processes and state the same on both databases.
@@ -70,15 +74,15 @@ def on(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def fresh_settings(home: Path, *, blank: bool = False) -> Iterator[Settings]:
+def fresh_settings(home: Path, *, blank: bool = False, encoder: str | None = ENCODER) -> Iterator[Settings]:
     """Settings with a database without rows, `blank` also without tables on PostgreSQL; what is made from the
     encoder's weights is made once for all of them."""
     link_cache(home)
     if _chosen[-1] == "sqlite":
-        yield Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}")
+        yield Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", encoder=encoder)
         return
     with postgres.database(blank=blank) as url:
-        yield Settings(home=home, database_url=url)
+        yield Settings(home=home, database_url=url, encoder=encoder)
 
 
 def link_cache(home: Path) -> None:

@@ -41,7 +41,9 @@ LONGEST = (
 )
 TOGETHER = ("tests/browser", "tests/contract", "tests/lifecycle", "tests/retention", "tests/states", "tests/store")
 APART = (
+    "tests/browser/test_notebooks.py",
     "tests/browser/test_openid.py",
+    "tests/browser/test_service_away.py",
     "tests/browser/test_sign_in.py",
     "tests/lifecycle/test_backups.py",
     "tests/lifecycle/test_forking.py",

@@ -1,7 +1,8 @@
 """How long the long tests are: short by default, in full with `TRAITBENCH_TEST_SIZE=soak`, as `make soak` runs them.
 
 At both sizes a test does every kind of operation and states the same; the full size repeats it more often, with other
-values.
+values. Tests with the marker `soak` run at the full size only: they repeat at length what another states, or need a
+stage of their own, such as nginx before eight processes.
 """
 
 import os

@@ -41,7 +41,11 @@ class Cluster:
 @contextmanager
 def cluster(folder: Path, settings: Settings, *, services: int, workers: int, workbench: bool) -> Iterator[Cluster]:
     """So many processes, ready; a workbench asks for a sign-in, which the secret is good for."""
-    given = {"TRAITBENCH_DATABASE_URL": settings.database_url, "TRAITBENCH_PUBLIC_NAMESPACES": ""}
+    given = {
+        "TRAITBENCH_DATABASE_URL": settings.database_url,
+        "TRAITBENCH_ENCODER": settings.encoder or "",
+        "TRAITBENCH_PUBLIC_NAMESPACES": "",
+    }
     code, secret, err = call(folder / "key", "key", "create", "--scope", "authoring", "--namespace", "local", **given)
     assert code == 0, err
     port = free_port()

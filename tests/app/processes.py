@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
 from tests.conftest import free_port
-from tests.contexts import link_cache
+from tests.contexts import ENCODER, link_cache
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 
@@ -75,10 +75,14 @@ def running(home: Path, *arguments: str, under: Sequence[str] = (), **environmen
 
 @contextmanager
 def serving(home: Path, *arguments: str, **environment: str) -> Iterator[Started]:
-    """A `traitbench` that is ready sooner than on its first start: without demo models, and with a filled cache."""
+    """A `traitbench` that is ready sooner than on its first start: without demo models, and with a filled cache.
+
+    Its encoder is that of most tests, unless the environment says otherwise.
+    """
     if not (home / "cache").exists():
         link_cache(home)
-    with running(home, *arguments, **{**WITHOUT_DEMOS, **environment}) as started:
+    given = {**WITHOUT_DEMOS, "TRAITBENCH_ENCODER": ENCODER or "", **environment}
+    with running(home, *arguments, **given) as started:
         yield started
 
 

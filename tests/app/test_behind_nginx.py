@@ -20,9 +20,11 @@ from tests.app.processes import Started, running, serving
 from tests.conftest import free_port, make_draft
 from tests.contexts import fresh_settings, on
 from tests.patience import PATIENCE_S
-from tests.size import sized
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
+
+# Eight processes. Two services on one PostgreSQL are in `tests/faults/test_two_services.py`, which always runs.
+pytestmark = pytest.mark.soak
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,7 @@ def test_versions_count_up_whichever_process_answers(behind: Cluster) -> None:
 
 
 def test_a_batch_streams_through(behind: Cluster) -> None:
-    texts = [f"Thank you, dear friend, for letter number {number}." for number in range(sized(300, 800))]
+    texts = [f"Thank you, dear friend, for letter number {number}." for number in range(800)]
     headers = {"Authorization": f"Bearer {behind.secret}"}
     with httpx.Client(base_url=behind.base_url, headers=headers, timeout=PATIENCE_S, trust_env=False) as http:
         started = time.monotonic()
@@ -169,10 +171,7 @@ def test_a_worker_and_an_api_process_may_end_in_the_middle(behind: Cluster) -> N
         handles = [f"local.many-{number}" for number in range(4)]
         for handle in handles:
             make_draft(client, handle)
-            more = [
-                SampleInput(trait="warmth", text=f"{number} more", quality=number % 2)
-                for number in range(sized(40, 100))
-            ]
+            more = [SampleInput(trait="warmth", text=f"{number} more", quality=number % 2) for number in range(100)]
             client.samples.add(handle, more)
             client.models.train(handle, effort="low")
         behind.workers[0].terminate()

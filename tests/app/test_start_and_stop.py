@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.app.asking import call
-from tests.app.processes import WITHOUT_DEMOS, Started, eventually, gone, run, running, starting
+from tests.app.processes import WITHOUT_DEMOS, Started, eventually, gone, run, running, serving, starting
 from tests.conftest import make_draft
+from tests.contexts import ENCODER
 from tests.patience import PATIENCE_S
 
 
@@ -24,7 +25,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def started(home: Path) -> Iterator[Started]:
     """The first start on that home; the demo models of a first start are in `tests/browser/test_demo_models.py`."""
-    with running(home, **WITHOUT_DEMOS) as process:
+    with running(home, **WITHOUT_DEMOS, TRAITBENCH_ENCODER=ENCODER or "") as process:
         yield process
 
 
@@ -140,7 +141,7 @@ def test_a_killed_process_takes_its_worker_along_and_leaves_no_model_busy(starte
     started.process.communicate()
     assert eventually(lambda: gone(worker))
 
-    with running(started.home, **WITHOUT_DEMOS) as again:
+    with serving(started.home) as again:
         with again.client() as client:
             model = client.models.wait("local.cut-off", timeout=PATIENCE_S)
         assert model.state in ("ready", "failed")
@@ -150,7 +151,7 @@ def test_a_killed_process_takes_its_worker_along_and_leaves_no_model_busy(starte
 
 
 def test_ctrl_c_ends_the_api_alone(home: Path) -> None:
-    with running(home, "serve", **WITHOUT_DEMOS) as api:
+    with serving(home, "serve") as api:
         assert api.printed == [f"Traitbench is ready: {api.base_url}/v1", f"Home folder: {home}"]
         [worker] = api.children()
         assert api.get("/v1/health")[0] == 200

@@ -62,7 +62,7 @@ def measure(*, quick: bool) -> Measured:
     """All of it."""
     count, slices = (2_000, 2) if quick else (20_000, 5)
     texts = _texts(count)
-    with tempfile.TemporaryDirectory() as home, fresh_settings(Path(home)) as settings:
+    with tempfile.TemporaryDirectory() as home, fresh_settings(Path(home), encoder=None) as settings:
         with opened(settings, runs=False) as context:
             _train(context, ONE, 1)
             _train(context, TWENTY, 20)

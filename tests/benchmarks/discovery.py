@@ -170,7 +170,7 @@ def whole_runs(folder: Path, sizes: Sequence[int]) -> Iterator[tuple[int, float,
     for size in sizes:
         with (
             tempfile.TemporaryDirectory() as home,
-            fresh_settings(Path(home)) as settings,
+            fresh_settings(Path(home), encoder=None) as settings,
             opened(settings, runs=False) as context,
         ):
             handle = draft(context)

@@ -37,7 +37,7 @@ def main() -> None:
                 place = Path(folder) / str(time.monotonic_ns())
                 place.mkdir()
                 with (
-                    fresh_settings(place / "settings") as settings,
+                    fresh_settings(place / "settings", encoder=None) as settings,
                     cluster(place, settings, services=services, workers=0, workbench=False) as running,
                 ):
                     trained = _trainings(running, arguments.models)

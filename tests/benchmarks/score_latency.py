@@ -61,7 +61,7 @@ def measure(*, quick: bool) -> Measured:
     calls = 200 if quick else 1_000
     with (
         tempfile.TemporaryDirectory() as home,
-        fresh_settings(Path(home)) as settings,
+        fresh_settings(Path(home), encoder=None) as settings,
         opened(settings, runs=True) as context,
     ):
         train(context, HANDLE, times=3)

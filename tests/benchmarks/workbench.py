@@ -85,7 +85,11 @@ def main() -> None:
 def measure(*, quick: bool) -> Measured:
     """All of it; the quick one asks less often and of smaller tables."""
     clicks, rows, checked = (3, 2_000, 200) if quick else (30, 100_000, 5_000)
-    with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "home") as started, bare(folder) as empty:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(Path(folder) / "home", TRAITBENCH_ENCODER="") as started,
+        bare(folder) as empty,
+    ):
         with started.client() as client:
             prepare(client, rows=rows, checked=checked, trained=40 if quick else 200)
         alone = {page: processor(started, page, clicks) for page in PAGES}
@@ -305,7 +309,7 @@ def first_charts(started: Started, empty: Bare, windows: int) -> FirstCharts:
     charts = FirstCharts([], [])
     score = f"{started.base_url}/score?model={MODEL}&text={TEXT.replace(' ', '+')}"
     with sync_playwright() as playwright:
-        browser = chromium(playwright)
+        browser = chromium(playwright, whole=True)
         for _ in range(windows):
             charts.times.append(_first(browser, score, "li .track"))
             charts.bare.append(_first(browser, _local(empty.port), "h1"))
@@ -327,7 +331,7 @@ def in_browser(started: Started, empty: Bare, clicks: int) -> tuple[dict[str, li
     drawn: dict[str, list[float]] = {page: [] for page in PAGES}
     without: list[float] = []
     with sync_playwright() as playwright:
-        browser = chromium(playwright)
+        browser = chromium(playwright, whole=True)
         with _window(browser) as ours, _window(browser) as bare:
             for page, address in ((ours, f"{started.base_url}/traits?model={MODEL}"), (bare, _local(empty.port))):
                 page.goto(address)
@@ -364,7 +368,7 @@ def _window(browser: object) -> Iterator[Page]:
 def large_tables(started: Started, *, checked: int) -> dict[str, float]:
     """A long list of samples, opened and searched; the check of many texts, first, again, and with one more. In s."""
     with sync_playwright() as playwright:
-        browser = chromium(playwright)
+        browser = chromium(playwright, whole=True)
         with _window(browser) as page:
             times = {
                 "open": _timed(page, lambda: page.goto(f"{started.base_url}/samples?model={LARGE}"), rests=True),

@@ -28,11 +28,21 @@ _NUMBERS = count(1)
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 
 
-def chromium(playwright: Playwright, *flags: str) -> Browser:
-    """A Chromium, started with further flags."""
-    path = shutil.which("chromium")
-    assert path, "Chromium is not installed; `make test` installs it or says how."
+def chromium(playwright: Playwright, *flags: str, whole: bool = False) -> Browser:
+    """A Chromium, started with further flags.
+
+    Debian's `chromium-headless-shell` if it is there: the same engine in two thirds of the processor time. `whole` is
+    the browser that people have, for measurements.
+    """
+    path = (None if whole else shutil.which("chromium-headless-shell")) or shutil.which("chromium")
+    assert path, "Chromium is not installed: run 'sudo apt-get install chromium', then try again."
     return playwright.chromium.launch(executable_path=path, args=[*_FLAGS, *flags])
+
+
+def settled(page: Page, title: str) -> None:
+    """Wait until the page with this title is drawn and its script has ended."""
+    expect(page.get_by_test_id("stMain").get_by_role("heading", level=1)).to_have_text(title)
+    page.wait_for_selector(SETTLED)
 
 
 def violations(page: Page) -> list[str]:

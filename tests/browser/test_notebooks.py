@@ -159,6 +159,7 @@ def test_in_jupyterlab(page: Page, tmp_path: Path) -> None:
         assert strange == []
 
 
+@pytest.mark.soak
 def test_in_marimo(page: Page, tmp_path: Path) -> None:
     indented = "".join(f"    {line}\n" for line in LABEL.replace("labeller = ", "made = ").splitlines())
     (tmp_path / "label.py").write_text(

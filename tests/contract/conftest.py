@@ -26,7 +26,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The models are trained by a service with a worker, and then served by one without."""
     contexts: list[Context] = []
     with (
-        fresh_settings(tmp_path_factory.mktemp("world")) as settings,
+        fresh_settings(tmp_path_factory.mktemp("world"), encoder=None) as settings,
         served(Guard(create_app(lambda: contexts[-1] if contexts else None), settings)) as base_url,
     ):
         settings = replace(settings, max_body_bytes=MAX_BODY, retrain_after_samples=RETRAIN_AFTER)

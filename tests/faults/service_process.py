@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.contexts import AUTHOR, until
+from tests.contexts import AUTHOR, ENCODER, until
 from traitbench.contract.models import TrainRequest
 from traitbench.lifecycle import models, retraining, training
 from traitbench.lifecycle.context import open_context
@@ -18,7 +18,7 @@ from traitbench.settings import Settings
 
 def main() -> None:
     home, url, *handles = sys.argv[1:]
-    context = open_context(Settings(home=Path(home), database_url=url))
+    context = open_context(Settings(home=Path(home), database_url=url, encoder=ENCODER))
     assert isinstance(context.runs, Runs)
     worker = context.runs.worker
     for handle in handles:

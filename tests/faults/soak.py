@@ -54,7 +54,10 @@ def kills(count: int, report: Report) -> None:
     """Run this many kills in batches, each with its own service and histories, until the time is up."""
     end, done, calls, unknown, service = time.monotonic() + count * SECONDS_A_KILL, 0, 0, 0, 0
     while done < count and time.monotonic() < end:
-        with tempfile.TemporaryDirectory(prefix="traitbench-soak-") as folder, fresh_settings(Path(folder)) as settings:
+        with (
+            tempfile.TemporaryDirectory(prefix="traitbench-soak-") as folder,
+            fresh_settings(Path(folder), encoder=None) as settings,
+        ):
             log, victim = killed_at_work(settings, min(KILLS_AT_ONCE, count - done), seed=1_000 + done)
         done += sum(victim.kills.values())
         service += victim.kills["service"]
@@ -73,7 +76,10 @@ def load(minutes: float, report: Report) -> None:
     """Run a mixed load, with a training always running."""
     stop, log = threading.Event(), Log()
     memory: dict[str, list[tuple[float, int]]] = {"service": [], "worker": []}
-    with tempfile.TemporaryDirectory(prefix="traitbench-soak-") as folder, fresh_settings(Path(folder)) as settings:
+    with (
+        tempfile.TemporaryDirectory(prefix="traitbench-soak-") as folder,
+        fresh_settings(Path(folder), encoder=None) as settings,
+    ):
         with opened(settings, runs=False) as context:
             secret = keys.create(context.engine, scope="authoring", namespaces=["local"]).secret
         victim = Victim(settings)

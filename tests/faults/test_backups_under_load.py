@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from tests.contexts import COLD, ON_BOTH_IN_SOAK, WARM, fresh_settings, opened, until
+import pytest
+
+from tests.contexts import COLD, WARM, fresh_settings, opened, until
 from tests.contract.world import served
-from tests.size import sized
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -19,7 +20,7 @@ from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
-BACKUPS = {"sqlite": sized(1, 10), "postgresql": 5}
+BACKUPS = {"sqlite": 10, "postgresql": 5}
 WRITERS = 3
 TEXT = "how kind of you"
 
@@ -113,7 +114,8 @@ def _check(context: Context, before: Acknowledged, after: Acknowledged) -> None:
         assert client.models.wait("local.written-0").state == "ready"
 
 
-@ON_BOTH_IN_SOAK
+# A backup of a service that is not written to is in `tests/app/test_backups.py`, which always runs.
+@pytest.mark.soak
 def test_what_was_acknowledged_before_a_backup_is_in_it(settings: Settings, tmp_path: Path, database: str) -> None:
     with opened(settings, runs=True) as context:
         secret = keys.create(context.engine, scope="authoring", namespaces=("local",)).secret

@@ -14,7 +14,6 @@ from tests.contexts import ON_SQLITE, opened, until
 from tests.faults.clients import Client, Log
 from tests.faults.history import judge
 from tests.faults.victim import Victim
-from tests.size import SOAK
 from traitbench.lifecycle import keys, operating
 from traitbench.settings import Settings
 from traitbench.store.engine import open_engine
@@ -89,9 +88,10 @@ def clocked(settings: Settings, library: Path) -> Iterator[Clocked]:
         clocked.victim.stop()
 
 
+@pytest.mark.soak
 def test_jumps_by_hours_in_the_middle_of_runs_break_nothing(clocked: Clocked, settings: Settings) -> None:
     client, handle = clocked.client, ""
-    for hours, kills in ((HOURS, SOAK), (-HOURS, True)):
+    for hours in (HOURS, -HOURS):
         handle = client.teach()
         client.add(handle, [(client.text(), number % 2) for number in range(60)])
         client.call("train", handle, "POST", f"/{handle}/train", {"effort": "low"})
@@ -100,9 +100,8 @@ def test_jumps_by_hours_in_the_middle_of_runs_break_nothing(clocked: Clocked, se
         assert client.settle(handle).answer["state"] == "ready"
         for _ in range(2):
             client.score(handle)
-        if kills:
-            assert clocked.victim.kill_worker()
-            until(clocked.victim.answers, what="a new worker")
+        assert clocked.victim.kill_worker()
+        until(clocked.victim.answers, what="a new worker")
     for name in sorted({event.handle for event in clocked.log.events}):
         client.look_at_all(name)
     assert (clocked.log.faults, judge(clocked.log.events)) == ([], [])

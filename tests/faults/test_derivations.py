@@ -11,7 +11,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, select
 
-from tests.contexts import AUTHOR, ON_BOTH_IN_SOAK, draft, opened, settled, until
+from tests.contexts import AUTHOR, draft, opened, settled, until
 from traitbench.contract.models import RunStarted
 from traitbench.contract.samples import SynthesizeRequest
 from traitbench.contract.traits import DiscoverRequest
@@ -46,7 +46,7 @@ def _outcome(context: Context, handle: str) -> tuple[list[str], list[str]]:
     return named, [sample.text for sample in samples.list_samples(context, AUTHOR, handle, limit=500).items]
 
 
-@ON_BOTH_IN_SOAK
+@pytest.mark.soak
 def test_what_is_killed_in_the_middle_is_done_once(settings: Settings) -> None:
     with opened(settings, runs=True) as context:
         assert isinstance(context.runs, Runs)

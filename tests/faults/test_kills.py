@@ -92,7 +92,7 @@ def test_a_service_that_is_killed_during_a_retrain_comes_back_to_it_and_judges_i
         assert len(samples.list_samples(context, AUTHOR, handle, pending=True).items) == 8
 
 
-@ON_BOTH_IN_SOAK
+@pytest.mark.soak
 def test_a_service_that_is_stopped_properly_goes_on_with_its_runs_later(settings: Settings) -> None:
     with opened(settings, runs=True) as context:
         handle = draft(context, warm=12, cold=12, words=16)

@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import ColumnElement, func, select
 
 from tests.contexts import AUTHOR, DATABASES, ON_BOTH_IN_SOAK, draft, opened, settled, until
-from tests.size import sized
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.lifecycle import models, rules, scores, training, versions
@@ -22,8 +21,8 @@ from traitbench.store import samples as stored_samples
 from traitbench.store import tables
 from traitbench.store.engine import reading
 
-MODELS = sized(2, 4)
-KILLS = sized(1, 2)
+MODELS = 4
+KILLS = 2
 _RUNNING = tables.runs.c.status == "running"
 _LIVE = tables.runs.c.status.in_(("queued", "running"))
 
@@ -61,16 +60,14 @@ def _kill_worker(context: Context) -> None:
     until(lambda: worker.pid != dead, what="a new worker")
 
 
-# In full, each kind of run on both databases; a retrain that is killed on SQLite is in `test_kills.py` too.
+# A retrain that is killed on SQLite is in `test_kills.py` too, which always runs.
 _RETUNE, _RETRAIN = (_search, "retune", "retune"), (_say, "retrain", "retrain_buffered")
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("database", "begin", "kind", "triggered_by"),
-    sized(
-        [("postgresql", *_RETUNE)],
-        [(database, *run) for database in DATABASES for run in (_RETUNE, _RETRAIN)],
-    ),
+    [(database, *run) for database in DATABASES for run in (_RETUNE, _RETRAIN)],
     indirect=["database"],
 )
 def test_killed_in_the_middle_it_makes_its_version_once(

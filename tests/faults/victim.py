@@ -37,6 +37,7 @@ class Victim:
             **{name: value for name, value in os.environ.items() if not name.startswith("TRAITBENCH_")},
             "TRAITBENCH_HOME": str(self.settings.home),
             "TRAITBENCH_DATABASE_URL": self.settings.database_url,
+            "TRAITBENCH_ENCODER": self.settings.encoder or "",
             "TRAITBENCH_PORT": str(self.port),
             # No demo models: their trainings would be all that the worker does.
             "TRAITBENCH_PUBLIC_NAMESPACES": "",

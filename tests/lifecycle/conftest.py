@@ -6,7 +6,6 @@ import pytest
 
 from tests.contexts import AUTHOR, COLD, WARM, export_of, fresh_settings, new_handle, opened, settled, trained_here
 from tests.contexts import database as database
-from tests.size import SOAK
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -18,13 +17,12 @@ from traitbench.lifecycle.context import Context
 _HERE = Path(__file__).parent
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave tests that need a worker on PostgreSQL to the full size: it idles for minutes, and they state nothing about
     the database that those without a worker do not. Workers on PostgreSQL are in `tests/runs` and `tests/faults`."""
-    left = [item for item in items if not SOAK and _has_worker_on_postgresql(item)]
-    gone = set(left)
-    items[:] = [item for item in items if item not in gone]
-    config.hook.pytest_deselected(items=left)
+    for item in items:
+        if _has_worker_on_postgresql(item):
+            item.add_marker(pytest.mark.soak)
 
 
 def _has_worker_on_postgresql(item: pytest.Item) -> bool:

@@ -39,13 +39,13 @@ LOW = DiscoverRequest(effort="low")
 HEADLINES = next(model for model in demo_models() if model.handle == "demo.headlines")
 
 
-def _headlines(context: Context, *, count: int = 120) -> str:
+def _headlines(context: Context) -> str:
     """A draft with two traits and texts on many subjects."""
     handle = new_handle()
     models.create(context, AUTHOR, ModelCreate(handle=handle))
     traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Clickbait"), TraitInput(name="Mood")]))
     results = [sample for sample in HEADLINES.samples if sample["trait"] in ("clickbait", "mood")]
-    chosen = results[:: max(1, len(results) // count)][:count]
+    chosen = results[:: max(1, len(results) // 120)][:120]
     samples.add(
         context, AUTHOR, handle, SamplesCreate(samples=[SampleInput.model_validate(sample) for sample in chosen])
     )
@@ -127,7 +127,7 @@ def test_a_trait_that_somebody_defined_stays_as_it_is(working: Context, handle: 
 
 
 def test_training_keeps_the_axis_and_fits_its_calibration(working: Context) -> None:
-    handle = _headlines(working, count=60)
+    handle = _headlines(working)
     result = _discover(working, handle)
     assert result
     with reading(working.engine) as connection:
@@ -430,7 +430,7 @@ def test_under_zero_retention_nothing_is_named_after_words_of_the_texts(working:
 
 
 def test_the_frames_of_synthesized_texts_are_not_looked_at(working: Context) -> None:
-    handle = _headlines(working, count=60)
+    handle = _headlines(working)
     synthesis.start(working, AUTHOR, handle, SynthesizeRequest(effort="low"))
     assert settled(working, handle).state == "draft"
     result = samples.list_samples(working, AUTHOR, handle, limit=500).items

@@ -133,8 +133,9 @@ def test_discovered_traits_come_along(context: Context) -> None:
     assert [trait.key for trait in left] == [trait.key for trait in right]
     found = next(trait for trait in left if trait.kind == "intrinsic")
     assert found.anchor_sample_ids is not None
-    assert found.anchor_sample_ids.positive
-    assert {*found.anchor_sample_ids.positive, *found.anchor_sample_ids.negative} <= ids
+    anchors = {*found.anchor_sample_ids.positive, *found.anchor_sample_ids.negative}
+    assert anchors
+    assert anchors <= ids
     # Earlier versions keep their traits, and can be active again.
     assert "mood" in scores.score(context, SCORER, f"{handle}@v1", ScoreRequest(content=TEXT), request_id="r").scores
     versions.activate(context, AUTHOR, handle, VersionActivate(version="v1"))

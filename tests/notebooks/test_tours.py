@@ -55,6 +55,7 @@ def test_the_tour_for_jupyter_runs(service: Service, there: Traitbench, tmp_path
     assert shown.count("text/html") >= 3
 
 
+@pytest.mark.soak
 def test_the_tour_for_marimo_runs(service: Service, there: Traitbench) -> None:
     tour = importlib.import_module("traitbench.sample_data.tour")
     with contextlib.redirect_stdout(io.StringIO()) as printed:

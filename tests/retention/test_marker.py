@@ -313,6 +313,7 @@ def _is_forgotten(client: Traitbench) -> None:
 def _serving(home: Path, temporary: Path, printed: dict[str, bytes], name: str) -> Iterator[Started]:
     """A real process; its output is kept under the name."""
     environment = {
+        "TRAITBENCH_ENCODER": "",  # the default: discovery has to find the marks, and to name a trait after them
         "TRAITBENCH_RETRAIN_AFTER_SAMPLES": "2",
         "TMPDIR": str(temporary),
         "SQLITE_TMPDIR": str(temporary),

@@ -87,6 +87,7 @@ def test_a_text_that_crashes_its_worker_is_named_and_every_other_run_succeeds(po
     until(poisoned.service.healthy, what="the worker to be up")
 
 
+@pytest.mark.soak
 @ON_SQLITE
 @pytest.mark.parametrize("poisoned", ["hangs"], indirect=True)
 def test_a_training_that_hangs_in_native_code_is_set_aside_and_the_others_succeed(poisoned: Yard) -> None:
