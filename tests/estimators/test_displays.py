@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 import traitbench as tb
 from tests.estimators.conftest import NAMES, TEXTS
 from traitbench import corpus
+from traitbench.contract.rounding import in_decimals
 
 EVIL = "<script src='https://evil.test'>x</script>"
 
@@ -30,7 +31,8 @@ def drawn(value: Any) -> str:
 def test_a_fitted_scorer_shows_its_figures(scorer: tb.Scorer) -> None:
     html = drawn(scorer)
     assert "&lt;script" in html
-    for shown in ("cold … warm", "8 and 8", "16 labels", scorer.param_hash_[:19], "ngrams", f"{scorer.auroc_:.3f}"):
+    figure = in_decimals(scorer.auroc_, 3)
+    for shown in ("cold … warm", "8 and 8", "16 labels", scorer.param_hash_[:19], "ngrams", figure):
         assert shown in html
     assert scorer._repr_mimebundle_()["text/plain"].startswith("Scorer(")
     assert scorer._repr_mimebundle_()["text/html"] == html

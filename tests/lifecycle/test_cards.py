@@ -8,6 +8,7 @@ from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, new_handle
 from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import ModelCreate, ModelUpdate
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import ModelNotFound
 from traitbench.lifecycle import cards, models, traits, versions
@@ -92,7 +93,7 @@ def test_what_is_wrong_with_the_confidence_is_said(
 
 def test_every_figure_stands_with_what_it_was_measured_on(working: Context, toned: str) -> None:
     figures = versions.get(working, SCORER, toned, "v1").metrics.traits["coldness"].model_dump()
-    cells = _cells(cards.card(working, SCORER, toned), f"Cool | {figures['auroc']:.3f}")
+    cells = _cells(cards.card(working, SCORER, toned), f"Cool | {in_decimals(figures['auroc'], 3)}")
     assert cells[-1] == figures["measured_on"]
     assert cells[3:5] == [f"{figures['brier']:.3f}", f"{figures['calibration_error']:.3f}"]
 

@@ -9,6 +9,7 @@ from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, charts, copied_link, end_badly, hold_busy, links, words
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.sample_data import demo_models
@@ -162,7 +163,7 @@ def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: 
     assert copied_link(at) == {"model": trained.handle, "figures": "true"}
     figures = trained.client.versions.get(trained.handle).metrics.traits["warmth"].model_dump()
     low, high = figures["auroc_interval"]
-    assert f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})" in charts(at)[0]
+    assert f"{in_decimals(figures['auroc'])} ({in_decimals(low)} to {in_decimals(high)})" in charts(at)[0]
     assert f"Measured on: {figures['measured_on'].replace('-', chr(92) + '-')} (Warmth)." in words(at)
     assert {"Score a text", "View versions"} <= set(links(at))
 
@@ -179,7 +180,7 @@ def test_a_ready_model_shows_what_was_tried_and_gained_and_what_more_samples_wou
         document["search"]["gained"],
     )
     assert (row["Label weight"], row["Why"]) == (document["labels"]["share"], document["labels"]["why"])
-    assert f"20 more samples: AUROC {document['forecast']['auroc']:.2f} (between" in words(at)
+    assert f"20 more samples: AUROC {in_decimals(document['forecast']['auroc'])} (between" in words(at)
     assert "Learning curves, calibration and tiers" in links(at)
 
 

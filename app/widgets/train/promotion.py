@@ -1,4 +1,4 @@
-"""The end of the road of a fork: how it compares with the model it was made from, and making it the next version."""
+"""A fork of a model: how it compares with the model it was made from, and making it the next version there."""
 
 from collections.abc import Mapping
 

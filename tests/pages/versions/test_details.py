@@ -10,6 +10,7 @@ from tests.pages.versions.reading import cells, frame, ready
 from traitbench.barchart import DOTS
 from traitbench.client import Traitbench
 from traitbench.contract.confidence import REASONS
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.scores import ConfidenceReason
 from traitbench.contract.traits import TraitInput
@@ -73,7 +74,7 @@ def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench
     figures = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
     shown = {metric.label: metric.value for metric in at.metric}
     assert shown == {
-        "AUROC": f"{figures['auroc']:.2f}",
+        "AUROC": in_decimals(figures["auroc"]),
         "Brier": f"{figures['brier']:.3f}",
         "Calibration error": f"{figures['calibration_error']:.3f}",
         "Cross-entropy": f"{figures['cross_entropy']:.3f}",
@@ -86,7 +87,8 @@ def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench
     assert "Gain from more samples" in words(at)
     curve = figures["curve"]
     assert len(curve) > 1
-    assert any(f"{curve[0]['samples']} samples: {curve[0]['auroc']:.2f}, between" in chart for chart in charts(at))
+    first = f"{curve[0]['samples']} samples: {in_decimals(curve[0]['auroc'])}, between"
+    assert any(first in chart for chart in charts(at))
 
 
 def test_details_say_what_was_tried_and_what_the_faster_modes_cost(workbench: Workbench, twice: Trained) -> None:

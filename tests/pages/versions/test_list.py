@@ -7,6 +7,7 @@ from tests.pages.drive import Workbench, copied_link, links, words
 from tests.pages.versions.reading import ready
 from traitbench.client import Traitbench
 from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.contract.rounding import in_decimals
 
 
 def test_before_the_first_training_there_is_none(workbench: Workbench, client: Traitbench, namespace: str) -> None:
@@ -29,7 +30,9 @@ def test_the_list_has_the_figure_of_each_trait_with_its_interval(workbench: Work
     table = workbench.open("versions", model=twice.handle, figures="true").dataframe[1].value.set_index("Version")
     figures = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
     low, high = figures["auroc_interval"]
-    assert table.loc["v1", "AUROC Warmth"] == f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})"
+    assert table.loc["v1", "AUROC Warmth"] == (
+        f"{in_decimals(figures['auroc'])} ({in_decimals(low)} to {in_decimals(high)})"
+    )
 
 
 def test_the_list_says_which_ones_the_next_version_pushes_out_and_that_a_tag_keeps_them(
