@@ -147,6 +147,10 @@ def test_in_jupyterlab(page: Page, tmp_path: Path) -> None:
     )
     with running(tmp_path, command, port):
         strange = listen(page, port)
+        # On a busy machine JupyterLab may ask about its kernel; a person would answer and go on.
+        page.add_locator_handler(
+            page.locator(".jp-Dialog"), lambda dialog: dialog.locator(".jp-mod-accept").first.click()
+        )
         page.goto(f"http://127.0.0.1:{port}/lab/tree/label.ipynb?token={token}")
         # a cell that is run before its kernel has answered is not run at all
         expect(page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_be_attached(timeout=PATIENCE_MS)
