@@ -18,9 +18,13 @@ TEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m p
 run: install
 	@exec $(BIN)/traitbench
 
-test: install tools
-	@$(MAKE) --no-print-directory -j2 check .venv/collected
-	@$(TEST) -n $(TEST_PROCESSES) --dist loadfile
+# Types are checked beside the tests: that keeps only one processor busy. Faults are shown at once and at the end.
+test:
+	@$(MAKE) --no-print-directory -j2 install tools
+	@$(MAKE) --no-print-directory .venv/collected
+	@($(MAKE) --no-print-directory check >.venv/check.txt 2>&1 || { cat .venv/check.txt >&2; exit 1; }) & check=$$!; \
+	$(TEST) -n $(TEST_PROCESSES) --dist loadfile; tests=$$?; \
+	wait $$check || { cat .venv/check.txt >&2; exit 1; }; exit $$tests
 
 # Links to the folders by the names of their packages: mypy does not follow an editable install.
 install: .venv/installed

@@ -8,11 +8,13 @@ from playwright.sync_api import Page, expect
 from tests.app.processes import Started
 from tests.browser.conftest import SETTLED
 from tests.patience import PATIENCE_MS
+from tests.size import sized
 from traitbench.contract.traits import TraitInput
 
 pytestmark = pytest.mark.browser
 
-TEXTS = 90
+BURST = sized(30, 70)
+TEXTS = BURST + 20
 
 
 def test_keys_label_texts_and_none_is_lost_in_a_burst_or_a_reload(
@@ -32,20 +34,22 @@ def test_keys_label_texts_and_none_is_lost_in_a_burst_or_a_reload(
         # typing into a field labels nothing
         page.get_by_role("combobox", name="Queue").press("ArrowRight")
         page.locator(".labeller .text").click()
-        for place in range(70):
+        for place in range(BURST):
             page.keyboard.press("ArrowRight" if place % 2 else "ArrowLeft")
             page.wait_for_timeout(60)
-        expect(page.get_by_text(f"70 of {TEXTS}, 70 saved")).to_be_visible()
-        assert sorted(each.quality for each in client.samples.list(handle)) == [0.0] * 35 + [1.0] * 35
+        expect(page.get_by_text(f"{BURST} of {TEXTS}, {BURST} saved")).to_be_visible()
+        assert sorted(each.quality for each in client.samples.list(handle)) == [0.0] * (BURST // 2) + [1.0] * (
+            BURST // 2
+        )
 
         page.keyboard.press("6")
         page.reload()
-        expect(page.get_by_text(f"71 of {TEXTS}, 71 saved")).to_be_visible()
+        expect(page.get_by_text(f"{BURST + 1} of {TEXTS}, {BURST + 1} saved")).to_be_visible()
         page.keyboard.press("u")
-        expect(page.get_by_text(f"70 of {TEXTS}, 70 saved")).to_be_visible()
+        expect(page.get_by_text(f"{BURST} of {TEXTS}, {BURST} saved")).to_be_visible()
         page.get_by_role("button", name="Skip").click()
-        expect(page.get_by_text(f"71 of {TEXTS}, 70 saved")).to_be_visible()
-        assert len(list(client.samples.list(handle))) == 70
+        expect(page.get_by_text(f"{BURST + 1} of {TEXTS}, {BURST} saved")).to_be_visible()
+        assert len(list(client.samples.list(handle))) == BURST
 
         page.keyboard.press("?")
         expect(page.get_by_text("A grade from 0 (cold) to 9 (warm); 6 means 0.67")).to_be_visible()

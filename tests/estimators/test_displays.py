@@ -31,8 +31,9 @@ def drawn(value: Any) -> str:
 def test_a_fitted_scorer_shows_its_figures(scorer: tb.Scorer) -> None:
     html = drawn(scorer)
     assert "&lt;script" in html
-    figure = in_decimals(scorer.auroc_, 3)
-    for shown in ("cold … warm", "8 and 8", "16 labels", scorer.param_hash_[:19], "ngrams", figure):
+    assert scorer.auroc_ is not None
+    auroc = in_decimals(scorer.auroc_, 3)
+    for shown in ("cold … warm", "8 and 8", "16 labels", scorer.param_hash_[:19], "ngrams", auroc):
         assert shown in html
     assert scorer._repr_mimebundle_()["text/plain"].startswith("Scorer(")
     assert scorer._repr_mimebundle_()["text/html"] == html
