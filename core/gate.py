@@ -74,8 +74,8 @@ def judge(comparison: VersionsComparison, rules: Rules, texts: Sequence[Labelled
     """The report on a comparison; `texts` are those that were compared, in the same order."""
     regressions = list(_regressions(comparison, texts))
     checks = list(_checks(comparison, rules, regressions, texts))
-    found = {check.outcome for check in checks}
-    outcome: Outcome = "failed" if "failed" in found else "unknown" if "unknown" in found else "passed"
+    outcomes = {check.outcome for check in checks}
+    outcome: Outcome = "failed" if "failed" in outcomes else "unknown" if "unknown" in outcomes else "passed"
     return GateReport(outcome=outcome, checks=checks, regressions=regressions, comparison=comparison)
 
 

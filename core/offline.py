@@ -103,16 +103,18 @@ def _sample(sample: BundledSample) -> _Sample:
 
 def _side(bundle: Bundle, version: str | None) -> Side:
     try:
-        found = choose_version(bundle, version)
+        chosen = choose_version(bundle, version)
     except BundleInvalid as error:
         raise NotComparable(str(error)) from error
     try:
-        snapshot = Snapshot.from_json(found.snapshot)
+        snapshot = Snapshot.from_json(chosen.snapshot)
     except SnapshotInvalid as error:
         raise NotComparable(
-            f"v{found.version_no} of {bundle.handle} cannot be read: {error}. Export it again."
+            f"v{chosen.version_no} of {bundle.handle} cannot be read: {error}. Export it again."
         ) from error
-    return Side(bundle.handle, found.version_no, param_hash(snapshot), snapshot, Metrics.model_validate(found.metrics))
+    return Side(
+        bundle.handle, chosen.version_no, param_hash(snapshot), snapshot, Metrics.model_validate(chosen.metrics)
+    )
 
 
 def _encoder(snapshot: Snapshot, *, configured: str | None, cache: Path) -> Encoder:

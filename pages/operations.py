@@ -15,7 +15,7 @@ from traitbench.app.widgets.common.operators_only import operators_only
 from traitbench.app.widgets.common.unreadable import draw_unreadable
 from traitbench.settings import read_settings
 
-AGAIN = "operations.again"
+RETRY = "operations.retry"
 BUSY_SECONDS, IDLE_SECONDS = 2.0, 10.0
 SIGNS = {"good": st.success, "busy": st.info, "failed": st.warning, "bad": st.error}
 ICONS = {
@@ -30,7 +30,7 @@ settings = read_settings()
 
 def start_again(run: Listed) -> None:
     """Mark a failed run to be started again. A button callback: the page starts the run, so it can show a refusal."""
-    session.store(AGAIN, run)
+    session.store(RETRY, run)
 
 
 def seen_ago(seconds: float) -> str:
@@ -116,12 +116,12 @@ if not console.available():
 
 # ---- start a failed run again ----------------------------------------------------------------------------------------
 
-if again := session.get(AGAIN):
-    session.store(AGAIN, None)
+if run := session.get(RETRY):
+    session.store(RETRY, None)
     with attempt() as starting:
-        operations.retry(client(), again)
+        operations.retry(client(), run)
     if starting.done:
-        session.flash(f"{KINDS[again.kind]} of {plain(again.handle)} was started again.")
+        session.flash(f"{KINDS[run.kind]} of {plain(run.handle)} was started again.")
         session.show_flashes()
 
 # ---- the live view ---------------------------------------------------------------------------------------------------

@@ -232,11 +232,11 @@ if can_edit:
 
 text, trait, pole, origin, use, rows = filters(table, names) if table.total else ("", None, None, None, None, "")
 
-found = table.find(
+matches = table.find(
     Filters(text, trait, POLES[pole] if pole else None, origin, use == "test" if use else None, ids_of(rows))
 )
-page = page_in_link(found.pages)
-shown = found.page(page) if found.count else []
+page = page_in_link(matches.pages)
+shown = matches.page(page) if matches.count else []
 if can_edit and isinstance(table, ServedSamples) and table.lost(unsaved(model.handle).originals):
     # Someone changed a sample that has an unsaved edit. To show its newer text, all samples are read.
     session.store(OVERTAKEN, model.handle)
@@ -260,9 +260,9 @@ with top:
 
 with st.container(horizontal=True, vertical_alignment="center", key="samples.said"):
     summary = count(table.total, "sample")
-    if found.count < table.total:
-        summary = f"{found.count:,} of {summary}"
-    if found.count:
+    if matches.count < table.total:
+        summary = f"{matches.count:,} of {summary}"
+    if matches.count:
         summary += ", newest first"
     if table.total:
         st.caption(summary, width="content")
@@ -306,7 +306,7 @@ if not table.total:
                 page_link("label", "Label texts one by one")
     st.stop()
 
-if not found.count:
+if not matches.count:
     with st.container(border=True, key="samples.nothing"):
         st.markdown("**No samples match.**")
         st.button(
@@ -318,8 +318,8 @@ if not found.count:
         )
 else:
     grid = st.container(key="samples-grid")
-    if found.pages > 1:
-        st.pagination(found.pages, key="page", bind="query-params")
+    if matches.pages > 1:
+        st.pagination(matches.pages, key="page", bind="query-params")
     with grid:
         if can_edit:
             edit_table(model, shown, traits)
@@ -347,7 +347,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.act
     with st.popover("Download", icon=":material/download:", type="tertiary"):
         st.download_button(
             "CSV",
-            lambda: csv_file(COLUMNS, map(row, found.every())),
+            lambda: csv_file(COLUMNS, map(row, matches.every())),
             file_name=f"{model.handle}-samples.csv",
             mime="text/csv",
             icon=":material/download:",
@@ -358,7 +358,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.act
         )
         st.download_button(
             "JSONL",
-            lambda: jsonl_file(COLUMNS, map(row, found.every())),
+            lambda: jsonl_file(COLUMNS, map(row, matches.every())),
             file_name=f"{model.handle}-samples.jsonl",
             mime="application/x-ndjson",
             icon=":material/download:",

@@ -219,8 +219,8 @@ if trait:
         with place, attempt():
             explain = scorer.highlights if scorer else lambda one: explained(model.handle, chosen, one)
             by = scorer.identity if scorer else f"{model.handle}@{chosen}"
-            if found := highlights_of(each, by, explain).get(trait):
-                draw_highlighted(found, each, poles.get(trait, ("negative", "positive")))
+            if highlighted := highlights_of(each, by, explain).get(trait):
+                draw_highlighted(highlighted, each, poles.get(trait, ("negative", "positive")))
 
 # ---- what else one can do --------------------------------------------------------------------------------------------
 

@@ -142,8 +142,8 @@ def _mark_tiers(drawn: go.Figure, histogram: Histogram) -> None:
     """Draw the sign of each tier above its range, if the range is wide enough."""
     if histogram.breaks is None:
         return
-    edges = (0, *histogram.breaks, 100)
-    for tier, start, end in zip(TIER_NAMES, edges, edges[1:], strict=False):
+    limits = (0, *histogram.breaks, 100)
+    for tier, start, end in zip(TIER_NAMES, limits, limits[1:], strict=False):
         if end - start >= WIDTH:
             drawn.add_annotation(
                 x=(start + end) / 2,

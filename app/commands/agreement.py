@@ -79,10 +79,10 @@ def agreement(
 
 def _words(table: Table, rater: str, meanings: Sequence[str]) -> dict[str, float]:
     """The quality of each word in a column."""
-    found = words(table, rater)
-    known = {word: each for word, each in guess_words(found, ()).items() if each is not None}
+    used = words(table, rater)
+    known = {word: each for word, each in guess_words(used, ()).items() if each is not None}
     known |= dict(map(meaning, meanings))
-    if unknown := [word for word in found if word not in known]:
+    if unknown := [word for word in used if word not in known]:
         named = ", ".join(map(repr, unknown[:_MOST_WORDS]))
         more = f" and {len(unknown) - _MOST_WORDS:,} more" if len(unknown) > _MOST_WORDS else ""
         raise click.UsageError(
@@ -102,19 +102,19 @@ def _ratings(
     parts: dict[str, list[int]] = {}
     for at, row in enumerate(table.rows):
         parts.setdefault(row.cells.get(trait, "").strip() or _ALL if trait else _ALL, []).append(at)
-    found = {
+    by_trait = {
         name: read_ratings(
             replace(table, rows=tuple(table.rows[at] for at in rows)), Columns(text, None, name, words_of), ()
         )
         for name, rows in parts.items()
     }
-    problems = {problem: None for ratings in found.values() for problem in ratings.problems}
+    problems = {problem: None for ratings in by_trait.values() for problem in ratings.problems}
     if problems:
         tell_problems([(each.row, f"{each.column} {each.reason}".strip()) for each in problems])
         raise Misasked(f"Nothing was compared: {count(len(problems), 'bad row')}. Correct the file.")
-    if not any(ratings.items for ratings in found.values()):
+    if not any(ratings.items for ratings in by_trait.values()):
         raise Misasked("The columns have no labels.")
-    return {name: ratings for name, ratings in found.items() if ratings.items}
+    return {name: ratings for name, ratings in by_trait.items() if ratings.items}
 
 
 def _say_contradictions(by_trait: "Mapping[str, Ratings]") -> None:

@@ -66,20 +66,20 @@ def draw(
 
     if output.exists():
         raise Refused(f"{output} exists. Name another file, so that no labels are lost.")
-    found = _scored(scored, trait, text)
+    content = _scored(scored, trait, text)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
-    groups = _groups(found, by)
-    rows = corpus.draw(len(found.scores), size=size, seed=seed, groups=groups)
+    groups = _groups(content, by)
+    rows = corpus.draw(len(content.scores), size=size, seed=seed, groups=groups)
     names = (*_COLUMNS, _SEED) if groups is None else (*_COLUMNS, _GROUP, _SEED)
     cells = [
-        (found.lines[row], found.texts[row], "", *(() if groups is None else (groups[row],)), seed) for row in rows
+        (content.lines[row], content.texts[row], "", *(() if groups is None else (groups[row],)), seed) for row in rows
     ]
     output.write_bytes(csv_file(names, cells))
     if as_json:
-        drawn = {"file": str(output), "drawn": len(rows), "scored": len(found.scores), "seed": seed}
+        drawn = {"file": str(output), "drawn": len(rows), "scored": len(content.scores), "seed": seed}
         click.echo(json.dumps(drawn))
         return
-    click.echo(f"{count(len(rows), 'text')} of {len(found.scores):,} drawn with seed {seed}. Label them in {output}.")
+    click.echo(f"{count(len(rows), 'text')} of {len(content.scores):,} drawn with seed {seed}. Label them in {output}.")
 
 
 @audit.command("answer")
@@ -113,17 +113,17 @@ def answer(
     """Answer from SCORED and LABELS, the file of `audit draw` with its column label filled in."""
     from traitbench import corpus
 
-    found = _scored(scored, trait, text)
+    content = _scored(scored, trait, text)
     table = read_table(labels)
-    read = _labels(table, found)
+    read = _labels(table, content)
     seed = _seed(table)
     stratified = _GROUP in table.columns
-    groups = _groups(found, by)
+    groups = _groups(content, by)
     if stratified and groups is None:
         raise Misasked("The sample was drawn by group. Name the column: --by COLUMN.")
     try:
         result = corpus.answer(
-            found.scores,
+            content.scores,
             read,
             pole=pole or ("negative" if negative else "positive"),
             positive=not negative,
@@ -165,29 +165,29 @@ def answer(
 
 def _scored(name: str, trait: str | None, text: str | None) -> Scored:
     try:
-        found = read_scored(read_table(name), trait=trait, text=text)
+        content = read_scored(read_table(name), trait=trait, text=text)
     except NotScored as error:
         raise Misasked(str(error)) from error
-    if found.unscored:
-        click.echo(f"{count(found.unscored, 'row')} without a score left out.", err=True)
-    return found
+    if content.unscored:
+        click.echo(f"{count(content.unscored, 'row')} without a score left out.", err=True)
+    return content
 
 
-def _groups(found: Scored, by: str | None) -> Sequence[str] | None:
+def _groups(content: Scored, by: str | None) -> Sequence[str] | None:
     if by is None:
         return None
     try:
-        return [cell.strip() or "(empty)" for cell in found.column(by)]
+        return [cell.strip() or "(empty)" for cell in content.column(by)]
     except NotScored as error:
         raise Misasked(str(error)) from error
 
 
-def _labels(table: Table, found: Scored) -> dict[int, float]:
+def _labels(table: Table, content: Scored) -> dict[int, float]:
     """Return the labels by place; raise `Refused` for a label or a line that cannot be used."""
     missing = [name for name in ("line", "label") if name not in table.columns]
     if missing:
         raise Misasked(f"The labels have no column {missing[0]}. Use the file that `traitbench audit draw` wrote.")
-    place = {line: row for row, line in enumerate(found.lines)}
+    place = {line: row for row, line in enumerate(content.lines)}
     words = guess_words({row.cells["label"].strip() for row in table.rows}, ())
     labels: dict[int, float] = {}
     for row in table.rows:

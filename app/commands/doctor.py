@@ -78,11 +78,11 @@ def _packages() -> Check:
     """Which parts are installed; an extra is installed when all its packages are."""
     missing = {extra for module, extra in EXTRA_OF.items() if find_spec(module) is None}
     installed = ", ".join(["base", *sorted(set(EXTRA_OF.values()) - missing)])
-    found = f"Traitbench {version('traitbench')}, Python {platform.python_version()}, with {installed}"
+    text = f"Traitbench {version('traitbench')}, Python {platform.python_version()}, with {installed}"
     if missing:
         extras = ",".join(sorted(missing))
-        return Check("packages", "note", found, f"For the rest: pip install 'traitbench[{extras}]'")
-    return Check("packages", "ok", found)
+        return Check("packages", "note", text, f"For the rest: pip install 'traitbench[{extras}]'")
+    return Check("packages", "ok", text)
 
 
 def _service(settings: Settings) -> Check:
@@ -141,19 +141,19 @@ def _home(settings: Settings) -> Check:
         return Check(
             "home", "problem", f"{settings.home} cannot be written", "Make it writable, or set TRAITBENCH_HOME."
         )
-    found = f"{settings.home}" if place == settings.home else f"{settings.home} will be made at the first start"
+    text = f"{settings.home}" if place == settings.home else f"{settings.home} will be made at the first start"
     if place == settings.home and place.stat().st_mode & 0o077:
-        return Check("home", "note", f"{found} can be read by other users", f"chmod 700 {settings.home}")
-    return Check("home", "ok", found)
+        return Check("home", "note", f"{text} can be read by other users", f"chmod 700 {settings.home}")
+    return Check("home", "ok", text)
 
 
 def _space(settings: Settings) -> Check:
     free = shutil.disk_usage(_existing(settings.home)).free
-    found = f"{free / 2**30:.1f} GB free for {settings.home}"
+    text = f"{free / 2**30:.1f} GB free for {settings.home}"
     way_out = "Free some space, or move the home folder (TRAITBENCH_HOME)."
     if free < _LITTLE:
-        return Check("disk", "problem" if free < _TOO_LITTLE else "note", found, way_out)
-    return Check("disk", "ok", found)
+        return Check("disk", "problem" if free < _TOO_LITTLE else "note", text, way_out)
+    return Check("disk", "ok", text)
 
 
 def _encoder(settings: Settings) -> Check:
@@ -168,10 +168,10 @@ def _encoder(settings: Settings) -> Check:
     except EncoderUnavailable as error:
         return Check("encoder", "problem", str(error), "Check TRAITBENCH_ENCODER; unset it for the best installed.")
     chosen = "chosen by TRAITBENCH_ENCODER" if settings.encoder else "the best installed"
-    found = f"{encoder.id}, {chosen}"
+    text = f"{encoder.id}, {chosen}"
     if not settings.encoder and encoder.id.startswith(NAMES[-1]):
-        return Check("encoder", "note", found, "It knows letters only, not words. Install Traitbench from its wheel.")
-    return Check("encoder", "ok", found)
+        return Check("encoder", "note", text, "It knows letters only, not words. Install Traitbench from its wheel.")
+    return Check("encoder", "ok", text)
 
 
 def _database(settings: Settings) -> Check:

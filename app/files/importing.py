@@ -124,12 +124,12 @@ def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str, str | Non
 def guess_wide(table: Table, traits: Sequence[Trait]) -> dict[str, str]:
     """Return the columns that are named like traits, with the keys of the traits; each trait has one column at most."""
     keys = trait_keys(traits)
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for column in table.columns:
         key = keys.get(column.strip()) or keys.get(folded(column))
-        if key is not None and key not in found.values():
-            found[column] = key
-    return found
+        if key is not None and key not in columns.values():
+            columns[column] = key
+    return columns
 
 
 def guess_test_columns(table: Table) -> tuple[str | None, str | None]:
@@ -213,8 +213,8 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
         held_out, must_pass = (_yes_no(row, column) for column in (choice.held_out, choice.must_pass))
         if must_pass is True and held_out is False:
             must_pass = Problem(row.number, str(choice.must_pass), "is yes, but only test samples can be must-pass")
-        found = (_text_problem(row, choice.text, text), trait, quality, held_out, must_pass)
-        wrong = [each for each in found if isinstance(each, Problem)]
+        cells = (_text_problem(row, choice.text, text), trait, quality, held_out, must_pass)
+        wrong = [each for each in cells if isinstance(each, Problem)]
         problems += wrong
         if not wrong and isinstance(trait, str) and isinstance(quality, float):
             sample = SampleInput(trait=trait, text=text, quality=quality)

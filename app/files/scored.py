@@ -45,8 +45,8 @@ def read_scored(table: Table, *, trait: str | None = None, text: str | None = No
     column = text or _text_column(own, flat)
     if column not in known:
         raise NotScored(f"The file has no column {column}; it has {', '.join(own)}.")
-    found = [(place, cells, as_number(scores.get(key, ""))) for place, (cells, scores) in enumerate(flat)]
-    rows = [(place, cells, score) for place, cells, score in found if score is not None]
+    figures = [(place, cells, as_number(scores.get(key, ""))) for place, (cells, scores) in enumerate(flat)]
+    rows = [(place, cells, score) for place, cells, score in figures if score is not None]
     if not rows:
         raise NotScored(f"No row has a score of {key}.")
     lines = [as_number(cells.get("line", "")) or table.rows[place].number for place, cells, _ in rows]

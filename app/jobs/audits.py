@@ -23,12 +23,12 @@ def scored_rows(job: Results, trait: str) -> list[int]:
 
 def group_columns(job: Results) -> list[str]:
     """Return the columns of the input that divide the texts into 2 to `MOST_GROUPS` groups."""
-    found = []
+    columns = []
     for place, name in enumerate(job.other_columns):
         names = {cells[place] for cells in job.others[: job.done]}
         if 2 <= len(names) <= MOST_GROUPS:
-            found.append(name)
-    return found
+            columns.append(name)
+    return columns
 
 
 def groups_of(job: Results, column: str, rows: Sequence[int]) -> list[str]:

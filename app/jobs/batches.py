@@ -206,8 +206,8 @@ def _drawable(text: str) -> str:
 
 def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Results | None:
     """Return a batch of this owner by its id, or None if it is gone."""
-    found = background.work(job_id, owner=owner)
-    return found if isinstance(found, Results) else None
+    job = background.work(job_id, owner=owner)
+    return job if isinstance(job, Results) else None
 
 
 def pinned(asked: Asked, card: ScoredLine) -> Asked:

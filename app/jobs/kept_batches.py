@@ -77,12 +77,12 @@ def keep(folder: Path, job: Results, *, service: str) -> None:
 
 def listing(folder: Path, *, owner: str, service: str, handle: str | None = None) -> list[Kept]:
     """Return the batches of a person, the newest first."""
-    found = [
+    batches = [
         each
         for each in _heads(folder)
         if each.owner == owner and each.service == service and handle in (None, each.handle)
     ]
-    return sorted(found, key=lambda each: each.at, reverse=True)
+    return sorted(batches, key=lambda each: each.at, reverse=True)
 
 
 def load(

@@ -138,8 +138,8 @@ class Assistant:
     def hints_of(self, text: HeapText) -> Mapping[str, Hint]:
         """Return the hints on a text by trait, from the newest scorer that saw it; empty if none did."""
         with self._lock:
-            found = [self._hints[key] for key in reversed(self._hints) if key[1] == text.hash]
-        return found[0] if found else {}
+            hints = [self._hints[key] for key in reversed(self._hints) if key[1] == text.hash]
+        return hints[0] if hints else {}
 
     # ---- the thread --------------------------------------------------------------------------------------------------
 
@@ -265,11 +265,11 @@ def assistant_of(service: str, handle: str, owner: str) -> Assistant:
     """Return the assistant of a person for a model; the ones used longest ago are dropped."""
     key = (service, handle, owner)
     with _LOCK:
-        found = _ASSISTANTS.pop(key, None) or Assistant()
-        _ASSISTANTS[key] = found
+        assistant = _ASSISTANTS.pop(key, None) or Assistant()
+        _ASSISTANTS[key] = assistant
         while len(_ASSISTANTS) > _MOST_ASSISTANTS:
             _ASSISTANTS.pop(next(iter(_ASSISTANTS)))
-        return found
+        return assistant
 
 
 def dismiss(service: str, handle: str) -> None:

@@ -32,7 +32,7 @@ def leaks_of(samples: Sequence[Sample], identity: str) -> list[Leak]:
 @st.cache_data(max_entries=16, show_spinner=False)
 def _leaks(identity: str, _samples: Sequence[Sample]) -> list[tuple[int, int]]:
     """Pairs of ids: a test sample, and the training sample that it resembles most."""
-    groups, found = text_groups(_samples), list[tuple[int, int]]()
+    groups, pairs = text_groups(_samples), list[tuple[int, int]]()
     for trait in sorted({sample.trait for sample in _samples if sample.held_out}):
         tests, trained = (
             [sample for sample in _samples if sample.trait == trait and sample.held_out is held]
@@ -42,5 +42,5 @@ def _leaks(identity: str, _samples: Sequence[Sample]) -> list[tuple[int, int]]:
         related = {groups[sample.id]: sample.id for sample in reversed(trained)}
         for test, twin in zip(tests, twins.tolist(), strict=True):
             if twin >= 0 or groups[test.id] in related:
-                found.append((test.id, trained[twin].id if twin >= 0 else related[groups[test.id]]))
-    return found
+                pairs.append((test.id, trained[twin].id if twin >= 0 else related[groups[test.id]]))
+    return pairs

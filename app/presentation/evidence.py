@@ -95,7 +95,7 @@ def evidence_of(figures: TraitMetrics) -> Evidence | None:
 
 def by_trait(metrics: Metrics) -> dict[str, Evidence]:
     """The evidence by trait key, the weakest trait first; traits that were not measured are left out."""
-    known = {key: found for key, each in metrics.traits.items() if (found := evidence_of(each))}
+    known = {key: evidence for key, each in metrics.traits.items() if (evidence := evidence_of(each))}
     return dict(sorted(known.items(), key=lambda each: (each[1].share, each[1].auroc or 0.0)))
 
 

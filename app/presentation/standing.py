@@ -54,12 +54,12 @@ class Standing:
 
 def standing(version: Version, main_trait: str | None) -> Standing | None:
     """The figure to show for a version; None if nothing was measured."""
-    found = [each for key, own in version.metrics.traits.items() if (each := _of_trait(key, own))]
-    if not found:
+    measured = [each for key, own in version.metrics.traits.items() if (each := _of_trait(key, own))]
+    if not measured:
         return None
-    main = next((each for each in found if each[0] == main_trait), None)
-    key, auroc, interval, samples, on_tests = main or min(found, key=lambda each: each[2][0] if each[2] else 0.5)
-    return Standing(key, auroc, interval, samples, on_tests, len(found), main is not None)
+    main = next((each for each in measured if each[0] == main_trait), None)
+    key, auroc, interval, samples, on_tests = main or min(measured, key=lambda each: each[2][0] if each[2] else 0.5)
+    return Standing(key, auroc, interval, samples, on_tests, len(measured), main is not None)
 
 
 def _of_trait(key: str, figures: TraitMetrics) -> tuple[str, float, Interval | None, int, bool] | None:

@@ -43,11 +43,11 @@ def _counterparts(of: Sequence[Sample], into: Sequence[Sample]) -> dict[int, Sam
     there: dict[_Identity, list[Sample]] = {}
     for sample in sorted(into, key=lambda each: -each.id):
         there.setdefault(_identity(sample), []).append(sample)
-    found = {}
+    counterparts = {}
     for sample in sorted(of, key=lambda each: each.id):
         if same := there.get(_identity(sample)):
-            found[sample.id] = same.pop()
-    return found
+            counterparts[sample.id] = same.pop()
+    return counterparts
 
 
 def _identity(sample: Sample) -> _Identity:

@@ -24,7 +24,7 @@ A_PAGE = 250
 MOST_HELD = 5_000
 """The largest number of samples that are all read for the table."""
 
-_FOUND, _AUTHORED = "samples.found", "samples.all_authored"
+_MATCHES, _AUTHORED = "samples.matches", "samples.all_authored"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Filters:
 
 
 @dataclass(frozen=True)
-class Found:
+class Matches:
     """The samples that pass the filters: how many, a page of them with the newest first, and all by id."""
 
     count: int
@@ -86,14 +86,14 @@ class HeldSamples:
         self.tests = facts(self.samples).tests
         self.all_authored = facts(self.samples).all_authored
 
-    def find(self, filters: Filters) -> Found:
+    def find(self, filters: Filters) -> Matches:
         """Return the samples that pass; they are searched again only if the samples or the filters change."""
-        held: tuple[list[Sample], Filters, list[Sample]] | None = session.get(_FOUND)
+        held: tuple[list[Sample], Filters, list[Sample]] | None = session.get(_MATCHES)
         if held is None or held[0] is not self.samples or held[1] != filters:
             held = (self.samples, filters, _passing(self.samples, filters))
-            session.store(_FOUND, held)
+            session.store(_MATCHES, held)
         matching = held[2]
-        return Found(len(matching), lambda page: _page_of(matching, page), lambda: matching)
+        return Matches(len(matching), lambda page: _page_of(matching, page), lambda: matching)
 
     def synthesized(self) -> Sequence[Sample]:
         """Return all synthesized samples."""
@@ -152,7 +152,7 @@ class ServedSamples:
         self._ids: frozenset[int] = frozenset()
         self.all_authored = self._all_authored()
 
-    def find(self, filters: Filters) -> Found:
+    def find(self, filters: Filters) -> Matches:
         """Let the service search, count, and send pages; the first page of a search comes with the count."""
         listing = self._listing(filters)
         first = self._rows(listing(newest_first=True, limit=A_PAGE, count=True)) if filters else None
@@ -166,7 +166,7 @@ class ServedSamples:
             return rows.items
 
         count = self.total if first is None or first.count is None else first.count
-        return Found(count, page, lambda: listing(limit=LARGEST_SAMPLE_PAGE))
+        return Matches(count, page, lambda: listing(limit=LARGEST_SAMPLE_PAGE))
 
     def synthesized(self) -> Sequence[Sample]:
         """Return all synthesized samples."""

@@ -85,7 +85,7 @@ async def _call(client: AbstractAsyncContextManager[AsyncClient], params: CallTo
     tool = _BY_NAME.get(params.name)
     if tool is None:
         raise MCPError(INVALID_PARAMS, f"There is no such tool. The tools are {', '.join(_BY_NAME)}.")
-    begun, outcome = time.perf_counter(), "ok"
+    started, outcome = time.perf_counter(), "ok"
     try:
         async with client as connected:
             return _answer(await tool.call(connected, params.arguments or {}))
@@ -96,7 +96,7 @@ async def _call(client: AbstractAsyncContextManager[AsyncClient], params: CallTo
         outcome = error.code
         return _refusal(str(error))
     finally:
-        elapsed = round(1000 * (time.perf_counter() - begun), 1)
+        elapsed = round(1000 * (time.perf_counter() - started), 1)
         logs.event(_log, logging.INFO, "tool_called", tool=tool.name, outcome=outcome, ms=elapsed)
 
 

@@ -55,13 +55,13 @@ class ReadsOnce(httpx.BaseTransport):
             if not response.is_success or len(response.content) > _LARGEST:
                 return response
             answers[address] = response
-        return _again(answers[address])
+        return _copy_of(answers[address])
 
     def close(self) -> None:
         """Close the connections."""
         self._inner.close()
 
 
-def _again(response: httpx.Response) -> httpx.Response:
+def _copy_of(response: httpx.Response) -> httpx.Response:
     headers = [(name, value) for name, value in response.headers.multi_items() if name not in _OF_CONTENT]
     return httpx.Response(response.status_code, headers=headers, content=response.content)

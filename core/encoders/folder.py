@@ -91,14 +91,14 @@ def read(
     before.
     """
     folders = [*(path / place for place in places), model.parent]
-    found = {name: file for name in notes if (file := _find(folders, name))}
+    note_files = {name: file for name in notes if (file := _find(folders, name))}
     tokenizer = _find(folders, "tokenizer.json")
     if tokenizer is None:
         raise EncoderUnavailable(
             f"{path} has no tokenizer.json. Save the tokenizer beside the model (transformers writes the file for a"
             " fast tokenizer), or choose another encoder with TRAITBENCH_ENCODER."
         )
-    files = {MODEL: model, "tokenizer.json": tokenizer, **{each.name: each for each in beside}, **found}
+    files = {MODEL: model, "tokenizer.json": tokenizer, **{each.name: each for each in beside}, **note_files}
     size = sum(file.stat().st_size for file in files.values())
     if size > LARGEST:
         raise EncoderUnavailable(

@@ -69,10 +69,10 @@ def load_legacy(path: Path, part: Part) -> Encoder | None:
     except OSError as error:
         raise _unreadable(error) from None
     session = onnx_folder.session(source, weights)
-    found = reading.legacy(source, session)
-    if found is None:
+    legacy = reading.legacy(source, session)
+    if legacy is None:
         return None
-    transformer = onnx_folder.Transformer(source, session, found)
+    transformer = onnx_folder.Transformer(source, session, legacy)
     return OnnxFolder(source, transformer, onnx_folder.static_part(part), recipe=onnx_folder.FIRST_RECIPE)
 
 
@@ -105,10 +105,10 @@ def _open_graph(path: Path, graph: Graph, settings: FolderSettings, part: Part, 
     places = ("", modules.get("Transformer", ""))
     source, weights = _with_weights(path, graph.file, notes=notes, places=places, settings=settings)
     session = onnx_folder.session(source, weights)
-    found = reading.read(source, session, settings, pooling_note=pooling)
-    transformer = onnx_folder.Transformer(source, session, found)
-    transformer.fill(min(found.length, _TRIED))  # a graph that cannot read what its folder promises fails now
-    legacy = not settings.given and not transformer.outside and found == reading.legacy(source, session)
+    chosen = reading.read(source, session, settings, pooling_note=pooling)
+    transformer = onnx_folder.Transformer(source, session, chosen)
+    transformer.fill(min(chosen.length, _TRIED))  # a graph that cannot read what its folder promises fails now
+    legacy = not settings.given and not transformer.outside and chosen == reading.legacy(source, session)
     recipe = onnx_folder.FIRST_RECIPE if legacy else onnx_folder.RECIPE
     encoder = OnnxFolder(source, transformer, onnx_folder.static_part(part), recipe=recipe)
     return Opened(encoder, source, settings, graph)

@@ -112,9 +112,9 @@ def _best(files: Sequence[Path], suffixes: Sequence[str]) -> Path | None:
     if len({name for name, _ in split.values()} | {file.stem for file in files if file not in split}) > 1:
         return None
     for suffix in suffixes:
-        found = [file for file, (_, its_suffix) in split.items() if its_suffix == suffix]
-        if found:
-            return found[0] if len(found) == 1 else None
+        matching = [file for file, (_, its_suffix) in split.items() if its_suffix == suffix]
+        if matching:
+            return matching[0] if len(matching) == 1 else None
     return None
 
 

@@ -83,11 +83,11 @@ def read(source: Folder, session: InferenceSession, settings: FolderSettings, *,
         why["pooling"] = f"The graph pools the tokens itself: its output is {output}."
     else:
         _refuse_further_modules(source)
-        found = _pooling(source, note, settings, pooling_note)
-        if isinstance(found, Choice):
-            choices.append(found)
+        outcome = _pooling(source, note, settings, pooling_note)
+        if isinstance(outcome, Choice):
+            choices.append(outcome)
         else:
-            pooling, why["pooling"] = found
+            pooling, why["pooling"] = outcome
     asked = prompt(source, settings)
     text = ""
     if isinstance(asked, Choice):

@@ -20,12 +20,12 @@ def read_file(path: Path) -> bytes:
 
 def from_file(content: bytes, *, name: str, version: str | None) -> Snapshot:
     """Return the parameters of a version of a bundle; raise `BundleInvalid` if it is damaged or lacks the version."""
-    found = choose_version(parse(content, name=name), version)
+    chosen = choose_version(parse(content, name=name), version)
     try:
-        snapshot = Snapshot.from_json(found.snapshot)
+        snapshot = Snapshot.from_json(chosen.snapshot)
     except SnapshotInvalid as error:
         raise BundleInvalid(f"{name} cannot be read: {error} Export it again.") from error
-    if param_hash(snapshot) != found.param_hash:
+    if param_hash(snapshot) != chosen.param_hash:
         raise BundleInvalid(f"{name} was changed: its parameters do not have their recorded hash. Export it again.")
     return snapshot
 

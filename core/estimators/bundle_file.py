@@ -73,19 +73,19 @@ def write(path: str | Path, saved: Saved, *, handle: str | None) -> None:
 def read(path: str | Path, *, version: str | None = None) -> Saved:
     """Return what a bundle holds; raise `BundleInvalid` if it is none, was changed, or lacks the version."""
     bundle = parse(Path(path).read_bytes(), name=str(path))
-    found = choose_version(bundle, version)
+    chosen = choose_version(bundle, version)
     try:
-        snapshot = Snapshot.from_json(found.snapshot)
+        snapshot = Snapshot.from_json(chosen.snapshot)
     except SnapshotInvalid as error:
         raise BundleInvalid(f"{path} cannot be read: {error} Export it again.") from error
-    if param_hash(snapshot) != found.param_hash:
+    if param_hash(snapshot) != chosen.param_hash:
         raise BundleInvalid(f"{path} was changed: its parameters do not have their recorded hash. Export it again.")
     described = {trait.key: trait.description for trait in bundle.traits}
     traits = [_trait(axis, described.get(axis.key, "")) for axis in snapshot.traits]
-    metrics = {name: value for name, value in found.metrics.items() if name != _CLASSES}
+    metrics = {name: value for name, value in chosen.metrics.items() if name != _CLASSES}
     return Saved(
-        LocalTraining(traits, snapshot, metrics, found.sample_count, found.created_at),
-        _classes(found.metrics.get(_CLASSES)),
+        LocalTraining(traits, snapshot, metrics, chosen.sample_count, chosen.created_at),
+        _classes(chosen.metrics.get(_CLASSES)),
     )
 
 

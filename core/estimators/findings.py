@@ -84,8 +84,8 @@ class Findings:
 
 def check_samples(traits: Sequence[LocalTrait], samples: Sequence[LocalSample], encoder: str | None) -> Findings:
     """Return what the sample doctor finds in the labelled texts of traits; their ids are rows."""
-    found = find_encoder(encoder)
-    vectors = vectors_of(found, {sample.content_sha256: sample.text for sample in samples})
+    loaded = find_encoder(encoder)
+    vectors = vectors_of(loaded, {sample.content_sha256: sample.text for sample in samples})
     checked = [_Checked(each.id, each.trait, each.text, each.quality) for each in samples]
     X = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
     return Findings(examine(traits, checked, X), len(samples))

@@ -208,8 +208,8 @@ class LabelSession:
 
     def hint(self, at: int) -> Hint | None:
         """Return the score of a text by the newest scorer that saw it."""
-        found = self._hints.get(at)
-        return found[1] if found else None
+        newest = self._hints.get(at)
+        return newest[1] if newest else None
 
     # ---- the work behind it ------------------------------------------------------------------------------------------
 

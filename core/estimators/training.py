@@ -125,7 +125,7 @@ def train_locally(
 ) -> LocalTraining:
     """Train as the service does; the samples are in memory only while this runs."""
     settings.check()
-    begun, encoder = perf_counter(), find_encoder(settings.encoder)
+    started, encoder = perf_counter(), find_encoder(settings.encoder)
     vectors = vectors_of(encoder, {sample.content_sha256: sample.text for sample in samples})
     trained = train(
         traits,
@@ -138,7 +138,7 @@ def train_locally(
         effort=settings.effort,
         use_labels=settings.use_labels,
     )
-    metrics = trained.metrics | {"use_labels": settings.use_labels, "elapsed_s": round(perf_counter() - begun, 3)}
+    metrics = trained.metrics | {"use_labels": settings.use_labels, "elapsed_s": round(perf_counter() - started, 3)}
     if settings.encoder in NAMES:
         metrics["encoder"] |= {"chosen": settings.encoder}
     return LocalTraining(traits, trained.snapshot, metrics, len(samples), datetime.now(UTC))

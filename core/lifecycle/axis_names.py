@@ -20,25 +20,25 @@ def named(
     settings: Settings,
     execution: Execution,
     timeline: Timeline,
-    found: Sequence[DiscoveredTrait],
+    axes: Sequence[DiscoveredTrait],
     texts: Mapping[int, str],
     *,
     sends_nothing: bool,
 ) -> tuple[Sequence[DiscoveredTrait], list[str]]:
     """The traits with their names, and notes for a person; `texts` are the typical ones at least, by id."""
     wanted = execution.run.options.get("language_model")
-    if wanted is None or not found:
-        return found, []
+    if wanted is None or not axes:
+        return axes, []
     asked, _ = permitted(settings, sends_nothing=sends_nothing, wanted=True)
     if asked is None or asked.model != wanted:
         note = f"The language model {wanted} is no longer set, or not allowed. Names are made of words of the texts."
-        return found, [note]
+        return axes, [note]
 
     def report() -> None:
         execution.report(_ASKING, 0, 1, fraction=timeline.fraction, left_s=timeline.left_s)
 
     report()
-    names = name_axes(asked, [_ends(each, texts) for each in found], meanwhile=report)
+    names = name_axes(asked, [_ends(each, texts) for each in axes], meanwhile=report)
     without = names.count(None)
     notes = [f"{len(names) - without} of {len(names)} names are by {asked.model}."]
     if without:
@@ -46,7 +46,7 @@ def named(
     if without == len(names):
         notes = [f"{asked.model} gave no name that can be used. The names are words of the texts."]
     traits = [
-        each if name is None else replace(each, **name.model_dump()) for each, name in zip(found, names, strict=True)
+        each if name is None else replace(each, **name.model_dump()) for each, name in zip(axes, names, strict=True)
     ]
     return traits, notes
 

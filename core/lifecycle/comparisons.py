@@ -157,10 +157,10 @@ class _Pair:
         return Movers(connection, self._context, self._a, self._b, stored.sides[1].metrics, records)
 
     def _recorded(self, records: Sequence[Records | None]) -> Recorded:
-        lacking = [each for each, record in zip((self._a, self._b), records, strict=True) if record is None]
-        if lacking:
-            name = f"{lacking[0].model.handle}@v{lacking[0].version_no}"
-            purged = lacking[0].model.zero_data_retention
+        without = [each for each, record in zip((self._a, self._b), records, strict=True) if record is None]
+        if without:
+            name = f"{without[0].model.handle}@v{without[0].version_no}"
+            purged = without[0].model.zero_data_retention
             why = "its model is under zero data retention" if purged else "it was imported, or made by an older release"
             return Recorded(unrecorded=f"The samples of {name} are not recorded: {why}.")
         a, b = (record for record in records if record is not None)
@@ -228,7 +228,7 @@ class _Pair:
 
         def make(several: Sequence[int]) -> list[Scored]:
             same_owner = len({distinct[number].owner.model.id for number in several}) == 1
-            return (same_owner and _together(score, several)) or [_alone(score, number) for number in several]
+            return (same_owner and _together(score, several)) or [_single(score, number) for number in several]
 
         pipeline = Pipeline[Scored](
             [numbers[each.text] for each in texts],
@@ -294,7 +294,7 @@ def _together(score: Callable[[Sequence[int]], list[Scored]], several: Sequence[
         return []
 
 
-def _alone(score: Callable[[Sequence[int]], list[Scored]], number: int) -> Scored:
+def _single(score: Callable[[Sequence[int]], list[Scored]], number: int) -> Scored:
     try:
         [scored] = score([number])
     except TraitbenchError as error:

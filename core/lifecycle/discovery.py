@@ -99,8 +99,8 @@ def run(engine: Engine, encoder: Encoder, settings: Settings, execution: Executi
     texts = _read_texts(engine, pool, chosen)
     discovered = _find(execution.run.effort, pool, chosen, texts, known, directions)
     private = sends_nothing(pool.model)
-    found, notes = named(settings, execution, timeline, discovered.traits, texts, sends_nothing=private)
-    discovered = replace(discovered, traits=tuple(found))
+    axes, notes = named(settings, execution, timeline, discovered.traits, texts, sends_nothing=private)
+    discovered = replace(discovered, traits=tuple(axes))
     with writing(engine) as connection:
         _finish(connection, encoder, execution, pool, discovered, known=list(directions), notes=notes)
     if pool.leaves_nothing:

@@ -118,11 +118,11 @@ def store_feedback(
 def _trait_ids(connection: Connection, model: ModelRow, verdicts: list[FeedbackItem]) -> dict[str, int]:
     """The ids of traits by key; a promotion may have replaced them, or removed one, while the text was scored."""
     index = TraitIndex(traits.rows(connection, model.id))
-    found = {verdict.trait: index.find(verdict.trait) for verdict in verdicts}
-    errors = [rules.unknown_trait(["feedback", key], key) for key, trait in found.items() if trait is None]
+    by_key = {verdict.trait: index.find(verdict.trait) for verdict in verdicts}
+    errors = [rules.unknown_trait(["feedback", key], key) for key, trait in by_key.items() if trait is None]
     if errors:
         raise rules.invalid(errors, thing="The score", known=index.known())
-    return {key: trait.id for key, trait in found.items() if trait is not None}
+    return {key: trait.id for key, trait in by_key.items() if trait is not None}
 
 
 def _quality(trait: TraitRow, value: Any) -> float | None:

@@ -81,8 +81,8 @@ def _snapshot(connection: Connection, version_id: int) -> Snapshot | None:
 def _on_tests(traits: Sequence[TraitSamples], tested: Mapping[str, Sequence[Tested]]) -> dict[str, Change] | None:
     """The changes on test samples; None unless every trait has enough of them."""
     changes = {trait.key: retrained.on_test_samples(tested.get(trait.key, ())) for trait in traits}
-    found = {key: change for key, change in changes.items() if change is not None}
-    return found if found and len(found) == len(changes) else None
+    known = {key: change for key, change in changes.items() if change is not None}
+    return known if known and len(known) == len(changes) else None
 
 
 def _out_of_fold(

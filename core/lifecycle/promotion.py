@@ -106,19 +106,19 @@ def _check_conflict(connection: Connection, model: ModelRow, fork: ModelRow, lin
 def _conflicts(
     connection: Connection, model: ModelRow, fork: ModelRow, lineage: Lineage | None
 ) -> list[tuple[str, str]]:
-    found = []
+    conflicts = []
     if lineage is None:
-        found.append(("not_a_fork", f"{fork.handle} is not a fork of {model.handle}."))
+        conflicts.append(("not_a_fork", f"{fork.handle} is not a fork of {model.handle}."))
     elif lineage.forked_after_version_no is None:
         message = f"{fork.handle} was imported, so whether {model.handle} has changed since the fork is not known."
-        found.append(("imported", message))
+        conflicts.append(("imported", message))
     elif newer := _newer_versions(connection, model, lineage):
         made = f"v{newer[0]}" if len(newer) == 1 else f"v{newer[0]} to v{newer[-1]}"
-        found.append(("newer_versions", f"{model.handle} got {made} after {fork.handle} was forked from it."))
+        conflicts.append(("newer_versions", f"{model.handle} got {made} after {fork.handle} was forked from it."))
     if fork.zero_data_retention and not model.zero_data_retention:
         message = f"{fork.handle} is under zero data retention, so {model.handle} would lose its samples."
-        found.append(("samples_lost", message))
-    return found
+        conflicts.append(("samples_lost", message))
+    return conflicts
 
 
 def _newer_versions(connection: Connection, model: ModelRow, lineage: Lineage | None) -> list[int]:

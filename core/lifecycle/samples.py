@@ -55,7 +55,7 @@ def add_to(
 ) -> list[int]:
     """Add samples to a model that the connection has locked; return their ids. `digests` are the texts' SHA-256."""
     index = TraitIndex(traits.rows(connection, model.id))
-    found = [index.find(sample.trait) for sample in sent]
+    sample_traits = [index.find(sample.trait) for sample in sent]
     _check(sent, digests, index)
     rules.check_sample_count(samples.count(connection, model.id) + len(sent), most)
     rules.require("edit", model)
@@ -75,7 +75,7 @@ def add_to(
                 "must_pass": sample.must_pass,
                 "created_at": now,
             }
-            for sample, digest, trait in zip(sent, digests, found, strict=True)
+            for sample, digest, trait in zip(sent, digests, sample_traits, strict=True)
             if trait is not None
         ],
     )

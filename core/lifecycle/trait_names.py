@@ -22,7 +22,7 @@ class TraitIndex:
 
     def __init__(self, rows: Sequence[TraitRow]) -> None:
         self.rows = rows
-        self._found = (
+        self._by_name = (
             {canonical(row.name): row for row in rows}
             | {canonical(row.key): row for row in rows}
             | {row.name: row for row in rows}
@@ -31,7 +31,7 @@ class TraitIndex:
 
     def find(self, name: str) -> TraitRow | None:
         """The trait with this key or name, if any."""
-        return self._found.get(name) or self._found.get(canonical(name))
+        return self._by_name.get(name) or self._by_name.get(canonical(name))
 
     def known(self) -> dict[str, Any]:
         """The traits as `details` that help to correct an unknown one."""

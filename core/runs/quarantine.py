@@ -38,8 +38,8 @@ def _strike(engine: Engine, run_id: str, cause: Cause, place: WorkItem, fail: Fa
         if run is None:
             return
         before = _place(runs.struck_at(connection, run_id))
-        again = before is not None and place.within(before)
-        strikes = run.strikes + 1 if again else 1
+        within = before is not None and place.within(before)
+        strikes = run.strikes + 1 if within else 1
         runs.strike(connection, run_id, strikes=strikes, place=place.to_json())
         if strikes >= MOST_STRIKES:
             fail(connection, run, code="interrupted", message=_message(cause, place))

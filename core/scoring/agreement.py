@@ -81,8 +81,8 @@ class Agreement:
 
 def sides(qualities: Floats) -> NDArray[np.int64]:
     """Return the side of each quality as an index of `SIDES`; -1 where the quality is NaN."""
-    found = np.sign(np.nan_to_num(qualities, nan=0.5) - 0.5).astype(np.int64) + 1
-    return np.where(np.isnan(qualities), -1, found)
+    indices = np.sign(np.nan_to_num(qualities, nan=0.5) - 0.5).astype(np.int64) + 1
+    return np.where(np.isnan(qualities), -1, indices)
 
 
 def agreement(first: Floats, second: Floats) -> Agreement:

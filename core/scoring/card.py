@@ -238,11 +238,11 @@ def unknown(snapshot: Snapshot, names: Sequence[str]) -> list[int]:
 def _places(snapshot: Snapshot) -> Mapping[str, int]:
     """The traits by key and name, as spelled and in NFC; a key wins over a name, and an exact match over NFC."""
     if snapshot not in _PLACES:
-        found: dict[str, int] = {}
+        places: dict[str, int] = {}
         for spelled in (partial(unicodedata.normalize, "NFC"), str):
-            found |= {spelled(trait.name): i for i, trait in enumerate(snapshot.traits)}
-            found |= {spelled(trait.key): i for i, trait in enumerate(snapshot.traits)}
-        _PLACES[snapshot] = found
+            places |= {spelled(trait.name): i for i, trait in enumerate(snapshot.traits)}
+            places |= {spelled(trait.key): i for i, trait in enumerate(snapshot.traits)}
+        _PLACES[snapshot] = places
     return _PLACES[snapshot]
 
 

@@ -56,10 +56,10 @@ def promised_cut(
     fewest = fewest_labels(promised, level)
     candidates = [cut for cut in _candidates(scores, scores[rows], labels > 0.5) if cut.labelled >= fewest]
     passed = takewhile(lambda cut: _p_value(cut, promised) <= alpha, candidates)
-    found = deque(passed, maxlen=1)
-    if not found:
+    last = deque(passed, maxlen=1)
+    if not last:
         return None
-    [cut] = found
+    [cut] = last
     upper = _upper_end(cut, _FOR_UPPER_END / len(candidates))
     return Cut(cut.score, cut.kept, cut.labelled, cut.right, (promised, max(upper, promised)))
 

@@ -54,21 +54,21 @@ def counterparts(X: Vectors, others: Vectors) -> tuple[Labels, Labels]:
     Each is the index of the closest row with a cosine of at least `NEAR`, or -1. As in `alike`, there are none in fewer
     than 64 dimensions and beyond `MOST_SAMPLES` rows.
     """
-    found: tuple[Labels, Labels] = (np.full(len(X), -1, np.int64), np.full(len(others), -1, np.int64))
+    result: tuple[Labels, Labels] = (np.full(len(X), -1, np.int64), np.full(len(others), -1, np.int64))
     if not len(X) or not len(others) or X.shape[1] < _FEWEST_FEATURES or len(X) + len(others) > MOST_SAMPLES:
-        return found
+        return result
     left, right = (_at_length_one(rows) for rows in (X, others))
     best = np.full(len(others), NEAR, np.float32)
     for start in range(0, len(X), _ROWS):
         cosines = left[start : start + _ROWS] @ right.T
         nearest = cosines.argmax(axis=1)
         near = cosines[np.arange(len(cosines)), nearest] >= NEAR
-        found[0][start : start + _ROWS] = np.where(near, nearest, -1)
+        result[0][start : start + _ROWS] = np.where(near, nearest, -1)
         highest = cosines.max(axis=0)
-        closer = (highest > best) | ((highest == best) & (found[1] < 0))
-        found[1][closer] = start + cosines.argmax(axis=0)[closer]
+        closer = (highest > best) | ((highest == best) & (result[1] < 0))
+        result[1][closer] = start + cosines.argmax(axis=0)[closer]
         best[closer] = highest[closer]
-    return found
+    return result
 
 
 def _at_length_one(X: Vectors) -> Vectors:

@@ -84,24 +84,24 @@ def _reject(result: list[Reason | None], rows: NDArray[np.intp], reason: Reason,
 
 def _copies(texts: Sequence[str], known_texts: Collection[str]) -> Booleans:
     seen = {plain(text) for text in known_texts}
-    found = np.zeros(len(texts), bool)
+    rejected = np.zeros(len(texts), bool)
     for row, text in enumerate(map(plain, texts)):
-        found[row] = text in seen
+        rejected[row] = text in seen
         seen.add(text)
-    return found
+    return rejected
 
 
 def _near(X: Vectors, known: Vectors | None, is_open: Booleans) -> Booleans:
     """Whether a row is near a known row, or near an earlier row that is kept."""
-    found = np.zeros(len(X), bool)
+    rejected = np.zeros(len(X), bool)
     if known is not None and len(known):
-        found |= (X @ known.T >= NEAR).any(axis=1)
+        rejected |= (X @ known.T >= NEAR).any(axis=1)
     alike = X @ X.T >= NEAR
     kept = np.zeros(len(X), bool)
     for row in range(len(X)):
-        found[row] |= bool(alike[row, :row][kept[:row]].any())
-        kept[row] = is_open[row] and not found[row]
-    return found
+        rejected[row] |= bool(alike[row, :row][kept[:row]].any())
+        kept[row] = is_open[row] and not rejected[row]
+    return rejected
 
 
 # ---- the side --------------------------------------------------------------------------------------------------------
@@ -114,15 +114,15 @@ def _poles(quality: NDArray[np.float64], is_open: Booleans) -> tuple[Booleans, B
 
 def _beyond(X: Vectors, quality: NDArray[np.float64], axis: NDArray[np.float64] | None, is_open: Booleans) -> Booleans:
     """Whether a text of a pole is more than one standard deviation of its pole beyond the middle of the axis."""
-    found = np.zeros(len(X), bool)
+    rejected = np.zeros(len(X), bool)
     poles = _poles(quality, is_open)
     if axis is None or not all(pole.any() for pole in poles):
-        return found
+        return rejected
     place = X.astype(np.float64) @ axis
     middle = sum(place[pole].mean() for pole in poles) / 2
     for pole, sign in zip(poles, (1, -1), strict=True):
-        found |= pole & (sign * (place - middle) < -place[pole].std())
-    return found
+        rejected |= pole & (sign * (place - middle) < -place[pole].std())
+    return rejected
 
 
 def _drifted(X: Vectors, seeds: Vectors, quality: NDArray[np.float64], axis: NDArray[np.float64] | None) -> Booleans:
@@ -141,15 +141,15 @@ def _drifted(X: Vectors, seeds: Vectors, quality: NDArray[np.float64], axis: NDA
 def _repetitive(texts: Sequence[str], quality: NDArray[np.float64], is_open: Booleans) -> Booleans:
     """Whether a text begins like too many earlier texts of its pole."""
     positive, negative = _poles(quality, is_open)
-    found = np.zeros(len(texts), bool)
+    rejected = np.zeros(len(texts), bool)
     for pole in (positive, negative, is_open & ~positive & ~negative):
         most = max(_FEWEST_OPENINGS, math.ceil(pole.sum() * _OPENING_SHARE))
-        begun: Counter[tuple[str, ...]] = Counter()
+        counts: Counter[tuple[str, ...]] = Counter()
         for row in np.flatnonzero(pole).tolist():
             opening = tuple(plain(texts[row]).split()[:_OPENING_WORDS])
-            begun[opening] += 1
-            found[row] = begun[opening] > most
-    return found
+            counts[opening] += 1
+            rejected[row] = counts[opening] > most
+    return rejected
 
 
 _MARKS: Mapping[str, Callable[[str], bool]] = {
@@ -166,10 +166,10 @@ _MARKS: Mapping[str, Callable[[str], bool]] = {
 
 def _uneven_form(texts: Sequence[str], quality: NDArray[np.float64], is_open: Booleans) -> Booleans:
     """The texts to drop so that no mark is much more frequent at one pole than at the other."""
-    found = np.zeros(len(texts), bool)
+    rejected = np.zeros(len(texts), bool)
     for has_mark in _MARKS.values():
         marked = np.array([has_mark(text) for text in texts])
-        poles = _poles(quality, is_open & ~found)
+        poles = _poles(quality, is_open & ~rejected)
         if min(pole.sum() for pole in poles) < _FEWEST_PER_POLE:
             break
         shares = [marked[pole].mean() for pole in poles]
@@ -178,8 +178,8 @@ def _uneven_form(texts: Sequence[str], quality: NDArray[np.float64], is_open: Bo
         plain_texts = int((poles[more] & ~marked).sum())
         # As many marked texts may stay as make up the allowed share together with those without the mark.
         stay = math.floor(allowed * plain_texts / (1 - allowed)) if allowed < 1 else len(rows)
-        found[rows[max(stay, len(rows) - int(poles[more].sum()) // 2) :]] = True
-    return found
+        rejected[rows[max(stay, len(rows) - int(poles[more].sum()) // 2) :]] = True
+    return rejected
 
 
 def _uneven_length(texts: Sequence[str], quality: NDArray[np.float64], is_open: Booleans) -> Booleans:
@@ -188,10 +188,10 @@ def _uneven_length(texts: Sequence[str], quality: NDArray[np.float64], is_open: 
     At most half of a pole is dropped.
     """
     words = np.array([len(text.split()) for text in texts], float)
-    found = np.zeros(len(texts), bool)
+    rejected = np.zeros(len(texts), bool)
     for row in _trimmed(words, [np.flatnonzero(pole) for pole in _poles(quality, is_open)]):
-        found[row] = True
-    return found
+        rejected[row] = True
+    return rejected
 
 
 def _trimmed(words: NDArray[np.float64], poles: Sequence[NDArray[np.intp]]) -> Iterator[int]:

@@ -157,7 +157,7 @@ def _measured_on(tests: _Tests, positive: int, negative: int) -> str:
     if not counted:
         return "; ".join(["not measured", *left_out])
     side = "positive" if positive == 0 else "negative"
-    alone = [f"no AUROC without a sample at the {side} pole"] * (min(positive, negative) == 0)
+    one_sided = [f"no AUROC without a sample at the {side} pole"] * (min(positive, negative) == 0)
     repeated = counted - len(np.unique(tests.groups[tests.counted]))
     nearly = f", {repeated} of them nearly the same as another" if repeated else ""
-    return "; ".join([f"{counted} test sample{'s' * (counted != 1)}{nearly}", *left_out, *alone])
+    return "; ".join([f"{counted} test sample{'s' * (counted != 1)}{nearly}", *left_out, *one_sided])

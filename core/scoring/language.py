@@ -90,9 +90,9 @@ def is_not_english(text: str) -> bool:
     if _ANY.isdisjoint(beginning.split()):
         return False  # nearly every English text; the rest is slower
     words = set(beginning.translate(_SPACES).split())
-    found = words & _ANY
-    weights = {word: _HALF if word in _IN_ENGLISH_TOO else 1.0 for word in found}
-    evidence = max(sum(weights[word] for word in found & own) for own in _OTHERS.values())
+    foreign = words & _ANY
+    weights = {word: _HALF if word in _IN_ENGLISH_TOO else 1.0 for word in foreign}
+    evidence = max(sum(weights[word] for word in foreign & own) for own in _OTHERS.values())
     if any("\x7f" < character < chr(_LATIN_BELOW) and character.isalpha() for word in words for character in word):
         evidence += _HALF
     return evidence >= _ENOUGH + len(words & _ENGLISH)

@@ -57,7 +57,7 @@ def singular(phrase: str) -> str:
 
 def phrases(text: str) -> set[str]:
     """The phrases of a text. A function word counts alone, or inside a phrase, or as in "top up"."""
-    found: set[str] = set()
+    result: set[str] = set()
     for clause in _CLAUSE.split(_SPACED.sub("", text)):
         own = words(clause)
         affirmed = [True] * len(own)
@@ -66,13 +66,13 @@ def phrases(text: str) -> set[str]:
             affirmed[i + 1 : i + 1 + len(scope)] = [False] * len(scope)
             last = next((k for k, word in enumerate(scope) if _is_content(word)), None)
             if last is not None:
-                found.add(" ".join(own[i : i + last + 2]))
+                result.add(" ".join(own[i : i + last + 2]))
         for i in range(len(own)):
             for length in range(1, _LONGEST + 1):
                 run = own[i : i + length]
                 if len(run) == length and all(affirmed[i : i + length]) and _is_phrase(run):
-                    found.add(" ".join(run))
-    return found
+                    result.add(" ".join(run))
+    return result
 
 
 def _negates(own: list[str], i: int) -> bool:

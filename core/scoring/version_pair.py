@@ -279,14 +279,14 @@ def _counted(by_verdict: Mapping[Verdict, Sequence[str]], total: int) -> str:
         "no_difference": "no difference shown on {}",
         "unknown": "not known on {}",
     }
-    found = [(words[verdict], len(keys)) for verdict, keys in by_verdict.items() if keys]
+    counts = [(words[verdict], len(keys)) for verdict, keys in by_verdict.items() if keys]
     if total == 1:
-        sentence = found[0][0].removesuffix(" on {}")
+        sentence = counts[0][0].removesuffix(" on {}")
         return f"{sentence[0].upper()}{sentence[1:]}."
-    if len(found) == 1:
-        sentence = found[0][0].format("both traits" if total == 2 else f"all {total} traits")
+    if len(counts) == 1:
+        sentence = counts[0][0].format("both traits" if total == 2 else f"all {total} traits")
     else:
-        (first, count), *others = found
+        (first, count), *others = counts
         rest = [phrase.format(count) for phrase, count in others]
         sentence = "; ".join([first.format(f"{count} of {total} traits"), *rest])
     return f"{sentence[0].upper()}{sentence[1:]}."

@@ -128,10 +128,10 @@ class Body(Generic[Value]):
     def _completed(self, request: Request, bad: "_BadBatch") -> ValidationFailed:
         """Return the error with the problems that only the operation knows, element by element."""
         assert self.problems_of_parts is not None
-        found, details = self.problems_of_parts(context_of(request), request.path_params["handle"], bad.body)
+        problems, details = self.problems_of_parts(context_of(request), request.path_params["handle"], bad.body)
         faults = bad.error.details["errors"]
         named = {tuple(fault["loc"]) for fault in faults}
-        faults = sorted([*faults, *(fault for fault in found if tuple(fault["loc"]) not in named)], key=_place)
+        faults = sorted([*faults, *(fault for fault in problems if tuple(fault["loc"]) not in named)], key=_place)
         return ValidationFailed(_sentence(faults), details={"errors": faults, **details})
 
 

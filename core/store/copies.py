@@ -59,8 +59,8 @@ class Copied:
     def copy_of(self, sample_id: int) -> int | None:
         """The id of the copy of a sample; None if the sample was not copied."""
         place = int(np.searchsorted(self.ids, sample_id))
-        found = place < len(self.ids) and self.ids[place] == sample_id
-        return int(self.copies[place]) if found else None
+        is_copied = place < len(self.ids) and self.ids[place] == sample_id
+        return int(self.copies[place]) if is_copied else None
 
 
 @dataclass(frozen=True)
@@ -220,5 +220,5 @@ def _add_anchors(connection: Connection, source_id: int, model_id: int, copied: 
 
 
 def _copies(copied: Copied, ids: Sequence[int]) -> list[int]:
-    found = (copied.copy_of(each) for each in ids)
-    return [each for each in found if each is not None]
+    copies = (copied.copy_of(each) for each in ids)
+    return [each for each in copies if each is not None]

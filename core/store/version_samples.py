@@ -90,7 +90,7 @@ def stored(connection: Connection, model_id: int, *, most_bytes: int) -> dict[in
     """The records of a model's versions as they are stored, by version id: the newest, at most so many bytes."""
     size = func.length(_SAMPLES.samples)
     statement = select(_SAMPLES.version_id, size).join(tables.versions, _VERSIONS.id == _SAMPLES.version_id)
-    found: dict[int, bytes] = {}
+    by_version: dict[int, bytes] = {}
     for version_id, length in connection.execute(
         statement.where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no.desc())
     ).all():
@@ -98,8 +98,8 @@ def stored(connection: Connection, model_id: int, *, most_bytes: int) -> dict[in
         if most_bytes < 0:
             break
         one = select(_SAMPLES.samples).where(_SAMPLES.version_id == version_id)
-        found[version_id] = bytes(connection.execute(one).scalar_one())
-    return found
+        by_version[version_id] = bytes(connection.execute(one).scalar_one())
+    return by_version
 
 
 def store(connection: Connection, version_id: int, packed: bytes) -> None:

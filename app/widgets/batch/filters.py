@@ -46,8 +46,8 @@ def draw_filters(job: Results, traits: Sequence[Trait], main: str | None) -> tup
         tiers = st.pills("Tiers", TIER_NAMES, selection_mode="multi", key=TIER, bind="query-params") if trait else []
         least, most = _pick_range()
         values = _pick_values(job)
-    found = Filter(cast(Show, show or "All"), key, least, most, side, tuple(tiers or ()), words.strip(), values)
-    return found, cast(Order, order), by
+    chosen = Filter(cast(Show, show or "All"), key, least, most, side, tuple(tiers or ()), words.strip(), values)
+    return chosen, cast(Order, order), by
 
 
 def clear_filters() -> None:

@@ -160,8 +160,8 @@ def draw_earlier(model: Model) -> None:
     """Draw a button for each earlier batch of this person and model; nothing if there are none."""
     if model.zero_data_retention:
         return
-    found = kept_batches.listing(_folder(), owner=people.current().id, service=client().base_url, handle=model.handle)
-    shown = [each for each in found if each.id != session.get(_JOBS, {}).get(model.handle)][:_MOST_EARLIER]
+    stored = kept_batches.listing(_folder(), owner=people.current().id, service=client().base_url, handle=model.handle)
+    shown = [each for each in stored if each.id != session.get(_JOBS, {}).get(model.handle)][:_MOST_EARLIER]
     if not shown:
         return
     st.markdown("**Earlier batches**")

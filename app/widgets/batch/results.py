@@ -75,10 +75,10 @@ def draw_results(model: Model, job: Results, traits: list[Trait]) -> None:
         _draw_histograms(bars, job, {trait.key: trait for trait in traits})
     wanted, order, by = draw_filters(job, [trait for trait in traits if trait.key in job.traits], model.main_trait)
     column = COMPOSITE if by == COMPOSITE else score_of(by)
-    found = matching(frame, wanted)
+    matches = matching(frame, wanted)
     if job.other_columns:
-        draw_groups(found, job, by, names.get(by, by))
-    _draw_table(model, frame, arranged(found, order=order, by=column), job, traits, wanted, by)
+        draw_groups(matches, job, by, names.get(by, by))
+    _draw_table(model, frame, arranged(matches, order=order, by=column), job, traits, wanted, by)
 
 
 def _computed(job: Results, names: Mapping[str, str]) -> tuple[pd.DataFrame, Mapping[str, histogram.Histogram]]:

@@ -39,7 +39,7 @@ def find(model: Model, version: Version, traits: Sequence[Trait], *, only: str |
         st.info(f"{forbidden} Only people who may change the model see its samples.", icon=":material/lock:")
         return None
     try:
-        return _found(model, version, traits, only)
+        return _scores(model, version, traits, only)
     except PreviewUnavailable as reason:
         st.info(f"The samples cannot be scored here. {plain(str(reason))}", icon=":material/info:")
         return None
@@ -80,7 +80,7 @@ def table_of(scores: Sequence[HeldOutScore], trait: Trait) -> pd.DataFrame:
     )
 
 
-def _found(model: Model, version: Version, traits: Sequence[Trait], only: str | None) -> HeldOutScores | None:
+def _scores(model: Model, version: Version, traits: Sequence[Trait], only: str | None) -> HeldOutScores | None:
     samples = learned(version, all_samples(model.handle, traits))
     unread = preview.unread(samples)
     agreed = f"held_out_texts.read:{model.handle}"
@@ -100,6 +100,6 @@ def _found(model: Model, version: Version, traits: Sequence[Trait], only: str | 
         if len(unread) > 64:
             preview.read(unread, lambda done, of: place.progress(done / of, text=f"Reading {done:,} of {of:,} texts"))
         wanted = [each for each in traits if only in (None, each.key)]
-        found = held_out_scores(whole_version(model.handle, version), wanted, samples)
+        scores = held_out_scores(whole_version(model.handle, version), wanted, samples)
     place.empty()
-    return found
+    return scores

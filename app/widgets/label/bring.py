@@ -23,10 +23,10 @@ def bring_texts(model: Model, *, to: str = "Label") -> None:
     way = st.segmented_control(
         "Texts from", [_FILE, _PASTED], default=_FILE, required=True, key=f"{_FORM}.from", label_visibility="collapsed"
     )
-    found = _pasted() if way == _PASTED else _of_file()
-    if found is None:
+    brought = _pasted() if way == _PASTED else _of_file()
+    if brought is None:
         return
-    texts, source = found
+    texts, source = brought
     usable = list(dict.fromkeys(text for text in map(str.strip, texts) if text))
     for text in usable[:_SHOWN]:
         st.caption(f"“{plain(shortened(text, _EXCERPT))}”")

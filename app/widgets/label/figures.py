@@ -24,8 +24,8 @@ def figures_of(assistant: Assistant, trait: Trait) -> TraitMetrics | None:
     refit = assistant.refit
     if refit is None or refit.rehearsal is None:
         return None
-    found = refit.rehearsal.metrics["traits"].get(trait.key)
-    return None if found is None else TraitMetrics.model_validate(found)
+    metrics = refit.rehearsal.metrics["traits"].get(trait.key)
+    return None if metrics is None else TraitMetrics.model_validate(metrics)
 
 
 def is_enough(figures: TraitMetrics | None, samples: Sequence[Sample], trait: Trait) -> bool:

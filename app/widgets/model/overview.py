@@ -61,9 +61,9 @@ def _trained(model: Model, version: Version, traits: Sequence[Trait]) -> _Next:
 
 
 def _how_good(version: Version, shown: Standing) -> str:
-    found = evidence_on(by_trait(version.metrics))
-    if found is not None:
-        return f"{label(version)} gets {found.in_words} right on texts it has not seen. {found.doubt}".rstrip()
+    evidence = evidence_on(by_trait(version.metrics))
+    if evidence is not None:
+        return f"{label(version)} gets {evidence.in_words} right on texts it has not seen. {evidence.doubt}".rstrip()
     samples = count(shown.samples, "test sample" if shown.on_tests else "sample")
     return f"{label(version)} scores texts. It was measured on {samples}, but not how often it is right."
 

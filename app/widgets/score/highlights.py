@@ -53,10 +53,10 @@ def highlights_of(text: str, source: str, explain: Explain) -> Mapping[str, Expl
     asked = hashlib.sha256(f"{source}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
     kept: dict[str, Mapping[str, Explanation]] = session.get(_KEPT, {})
     if asked not in kept:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         kept = dict([*kept.items()][1 - _MOST_KEPT :]) | {asked: explain(text)}
         session.store(_KEPT, kept)
-        _time(len(text), time.perf_counter() - begun)
+        _time(len(text), time.perf_counter() - started)
     return kept[asked]
 
 

@@ -40,7 +40,7 @@ _KEYS = (
     ("← →", "another text"),
     ("1 to 6", "choose the trait to highlight and to teach"),
     ("Shift ← →", "teach: this text belongs at the left or the right pole"),
-    ("U", "undo the last lesson"),
+    ("U", "undo what you taught last"),
     ("V", "show another version beside it"),
     ("Esc", "leave the text field, then the presentation"),
 )
@@ -87,31 +87,31 @@ def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], 
             _draw_keys()
             return
         text = session.get(TEXT, "") or _first_text(model)
-        found: dict[str, tuple[Card, Scorer | None]] = {}
+        cards: dict[str, tuple[Card, Scorer | None]] = {}
         for label in (chosen, other) if other in labels else (chosen,):
             with attempt():
                 if scored := _scored(model, traits, versions, label, text):
-                    found[label] = scored
+                    cards[label] = scored
         note = ""
-        if text.strip() and teaching.taught(model.handle) and chosen in found:
-            card, scorer = found[chosen]
+        if text.strip() and teaching.taught(model.handle) and chosen in cards:
+            card, scorer = cards[chosen]
             try:
                 with attempt():
-                    lessons = teaching.scorers(model, traits)
-                    found[chosen] = (teaching.retaught(card, text, lessons), lessons.get(trait or "", scorer))
+                    scorers = teaching.scorers(model, traits)
+                    cards[chosen] = (teaching.retaught(card, text, scorers), scorers.get(trait or "", scorer))
                     note = f"{count(len(teaching.taught(model.handle)), 'text')} taught here. Nothing is stored."
             except PreviewUnavailable as reason:
                 note = str(reason)
         focus = keys.index(trait) if trait in keys else -1
         drawn = Bars(keys, names, poles, focus)
-        if other in found and other != chosen:
+        if other in cards and other != chosen:
             st.html(f'<div class="tb-line">{_escaped(text)}</div>')
             for place, label in zip(st.columns(2, gap="large"), (other, chosen), strict=True):
                 with place:
                     st.markdown(f"**{label}**")
-                    drawn.draw(found[label][0], f"present.bars.{label}", above=150)
+                    drawn.draw(cards[label][0], f"present.bars.{label}", above=150)
         else:
-            _draw_one(text, found.get(chosen), drawn, trait)
+            _draw_one(text, cards.get(chosen), drawn, trait)
         with st.container(key="present.status"):
             said = (plain(note), _where(model, text), "Press **?** for the keys.")
             st.markdown(" ".join(each for each in said if each))
@@ -137,11 +137,11 @@ class Bars:
         draw_bars(rows, key=key, large=Large(size, "0.6em" if notes else "0.2em", notes, self.focus))
 
 
-def _draw_one(text: str, found: tuple[Card, Scorer | None] | None, bars: Bars, trait: str | None) -> None:
+def _draw_one(text: str, scored: tuple[Card, Scorer | None] | None, bars: Bars, trait: str | None) -> None:
     left, right = st.columns([5, 7], gap="large")
     with right:
-        if found:
-            bars.draw(found[0], "present.bars", above=100)
+        if scored:
+            bars.draw(scored[0], "present.bars", above=100)
     with left:
         st.text_area(
             "Text",
@@ -151,7 +151,7 @@ def _draw_one(text: str, found: tuple[Card, Scorer | None] | None, bars: Bars, t
             placeholder="Type a text.",
             label_visibility="collapsed",
         )
-        scorer = found[1] if found else None
+        scorer = scored[1] if scored else None
         if scorer and trait and text.strip():
             reasons = highlights_of(text, scorer.identity, scorer.highlights).get(trait)
             if reasons:
@@ -196,10 +196,10 @@ def _actions(
 
     def teach(positive: bool) -> Callable[[str | None], None]:
         def learn(text: str | None) -> None:
-            lesson = text if text is not None else session.get(TEXT, "")
-            if trait and lesson.strip():
-                session.store(TEXT, lesson)
-                teaching.teach(model.handle, trait, lesson, positive=positive)
+            content = text if text is not None else session.get(TEXT, "")
+            if trait and content.strip():
+                session.store(TEXT, content)
+                teaching.teach(model.handle, trait, content, positive=positive)
 
         return learn
 

@@ -53,11 +53,11 @@ def forget(handle: str) -> None:
 
 def scorers(model: Model, traits: Sequence[Trait]) -> dict[str, Scorer]:
     """The refitted traits, by key; raise `PreviewUnavailable` if a trait cannot be fitted here."""
-    lessons = taught(model.handle)
+    labelled = taught(model.handle)
     return {
-        trait.key: Scorer(_fitted(model, trait, [each for each in lessons if each.trait == trait.key]))
+        trait.key: Scorer(_fitted(model, trait, [each for each in labelled if each.trait == trait.key]))
         for trait in traits
-        if any(each.trait == trait.key for each in lessons)
+        if any(each.trait == trait.key for each in labelled)
     }
 
 
@@ -69,12 +69,12 @@ def retaught(card: Card, text: str, scorers: dict[str, Scorer]) -> Card:
     return card.model_copy(update={"detail": detail, "scores": {key: each.score for key, each in detail.items()}})
 
 
-def _fitted(model: Model, trait: Trait, lessons: Sequence[Taught]) -> preview.Rehearsal:
+def _fitted(model: Model, trait: Trait, labelled: Sequence[Taught]) -> preview.Rehearsal:
     if trait.kind != "extrinsic":
         raise PreviewUnavailable(f"{trait.name} is a discovered trait, and cannot be taught here.")
     if trait.sample_count > AT_ONCE:
         raise PreviewUnavailable(f"{trait.name} has more than {AT_ONCE:,} samples, too many to teach live.")
-    latest = {each.text: each for each in lessons}
+    latest = {each.text: each for each in labelled}
     samples = [each for each in _samples(model.handle) if each.trait == trait.key and each.text not in latest]
     samples += [_sample(-place, each) for place, each in enumerate(latest.values(), start=1)]
     counted = trait.model_copy(
@@ -97,15 +97,15 @@ def _samples(handle: str) -> list[Sample]:
     return kept
 
 
-def _sample(number: int, lesson: Taught) -> Sample:
+def _sample(number: int, label: Taught) -> Sample:
     return Sample(
         id=number,
-        trait=lesson.trait,
-        text=lesson.text,
-        quality=1.0 if lesson.positive else 0.0,
+        trait=label.trait,
+        text=label.text,
+        quality=1.0 if label.positive else 0.0,
         provenance="authored",
         source_url=None,
-        content_sha256=text_hash(lesson.text),
+        content_sha256=text_hash(label.text),
         created_at=datetime.now(UTC),
         seed_sample_id=None,
         generator=None,

@@ -46,12 +46,12 @@ class _Review:
 
 def draw_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> None:
     """Draw the mistakes of one trait after the other, and the way to apply the decisions."""
-    found = find(model, version, traits)
-    if found is None:
+    scores = find(model, version, traits)
+    if scores is None:
         return
-    wrong = _worst_trait_first(found)
+    wrong = _worst_trait_first(scores)
     if not wrong:
-        checked = sum(map(len, found.by_trait.values()))
+        checked = sum(map(len, scores.by_trait.values()))
         st.success(
             f"No mistakes: all {count(checked, 'sample')} are on the side of their label.", icon=":material/check:"
         )
@@ -59,7 +59,7 @@ def draw_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> No
     names = names_of(traits)
     key = pick_trait({each: names[each] for each in wrong})
     trait = next(each for each in traits if each.key == key)
-    if key in found.changed:
+    if key in scores.changed:
         st.caption(
             f":material/info: The samples of {plain(trait.name)} changed since {label(version)} was trained, so this "
             "list may differ from its figures."
@@ -75,10 +75,10 @@ def draw_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> No
     review()
 
 
-def _worst_trait_first(found: HeldOutScores) -> dict[str, list[HeldOutScore]]:
+def _worst_trait_first(scores: HeldOutScores) -> dict[str, list[HeldOutScore]]:
     """The mistakes by trait key, the trait with the largest share of them first."""
-    wrong = {key: found.wrong(key) for key in found.by_trait}
-    keys = sorted(wrong, key=lambda key: -len(wrong[key]) / max(len(found.by_trait[key]), 1))
+    wrong = {key: scores.wrong(key) for key in scores.by_trait}
+    keys = sorted(wrong, key=lambda key: -len(wrong[key]) / max(len(scores.by_trait[key]), 1))
     return {key: wrong[key] for key in keys if wrong[key]}
 
 

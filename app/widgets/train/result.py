@@ -51,17 +51,17 @@ def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None
         )
 
 
-def _headline(version: Version, found: Evidence | None) -> str:
-    if found is None:
+def _headline(version: Version, evidence: Evidence | None) -> str:
+    if evidence is None:
         return f"{label(version)} is active. How often it is right was not measured"
-    figure = f" :small[:gray[({found.figure})]]" if found.figure else ""
-    return f"{label(version)} gets {found.in_words} right on texts it has not seen{figure}"
+    figure = f" :small[:gray[({evidence.figure})]]" if evidence.figure else ""
+    return f"{label(version)} gets {evidence.in_words} right on texts it has not seen{figure}"
 
 
-def _basis(version: Version, found: Evidence | None) -> Iterator[str]:
+def _basis(version: Version, evidence: Evidence | None) -> Iterator[str]:
     """What the sentence above rests on, and how much it can be trusted."""
-    if found is not None:
-        yield f"{found.measured_on}. {found.doubt}".rstrip()
+    if evidence is not None:
+        yield f"{evidence.measured_on}. {evidence.doubt}".rstrip()
         if must := held_out.must_pass(version.metrics):
             yield f"{must[0].upper()}{must[1:]}."
     else:
@@ -81,15 +81,15 @@ def _steps(model: Model, traits: Sequence[Trait], version: Version, known: Mappi
                 yield step
 
 
-def _step(trait: Trait, names: Names, figures: TraitMetrics, found: Evidence | None) -> str:
+def _step(trait: Trait, names: Names, figures: TraitMetrics, evidence: Evidence | None) -> str:
     name = f"**{plain(names[trait.key])}**"
-    if found is None:
+    if evidence is None:
         return f"{name} was not measured: {plain(figures.why_not)}." if figures.why_not else ""
     next_step = advice(trait, figures)
-    if not next_step and not found.wrong:
+    if not next_step and not evidence.wrong:
         return ""
-    figure = f" ({found.figure})" if found.figure else ""
-    return f"{name}: {found.in_words} right{figure}. {next_step}"
+    figure = f" ({evidence.figure})" if evidence.figure else ""
+    return f"{name}: {evidence.in_words} right{figure}. {next_step}"
 
 
 def advice(trait: Trait, figures: TraitMetrics) -> str:

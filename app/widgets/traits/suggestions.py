@@ -56,12 +56,12 @@ def draw_suggestions(
 
 def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
     """Draw the phrases and typical texts of both poles."""
-    found = trait.discovered
-    if found is None:
+    discovered = trait.discovered
+    if discovered is None:
         return
     ends = (
-        (False, trait.negative_label, found.phrases.negative, found.typical.negative),
-        (True, trait.positive_label, found.phrases.positive, found.typical.positive),
+        (False, trait.negative_label, discovered.phrases.negative, discovered.typical.negative),
+        (True, trait.positive_label, discovered.phrases.positive, discovered.typical.positive),
     )
     for column, (positive, label, phrases, typical) in zip(st.columns(2, gap="medium"), ends, strict=True):
         with column:
@@ -165,19 +165,19 @@ def _draw_bulk(handle: str, every: Sequence[Trait], picked: Sequence[Trait], tex
 
 def draw_details(trait: Trait, names: Mapping[str, str]) -> None:
     """Draw the figures of a discovered trait, how its texts spread, and what it overlaps with."""
-    lines, found = figures_in_words(trait), trait.discovered
-    if found is not None and found.stability is not None:
+    lines, discovered = figures_in_words(trait), trait.discovered
+    if discovered is not None and discovered.stability is not None:
         lines.append(
-            f"**Stability {found.stability:.2f}:** the axis of one half of the texts is {how_stable(found.stability)} "
-            "like that of the other half (1 is equal)."
+            f"**Stability {discovered.stability:.2f}:** the axis of one half of the texts is "
+            f"{how_stable(discovered.stability)} like that of the other half (1 is equal)."
         )
-    for each in found.overlaps if found is not None else ():
+    for each in discovered.overlaps if discovered is not None else ():
         way = "with" if each.correlation > 0 else "against"
         lines.append(f"**Overlap {each.correlation:+.2f}:** it goes {way} {plain(names.get(each.trait, each.trait))}.")
     if lines:
         st.markdown("\n".join(f"- :small[{line}]" for line in lines))
-    if found is not None and found.histogram:
-        _draw_histogram(trait, found.histogram)
+    if discovered is not None and discovered.histogram:
+        _draw_histogram(trait, discovered.histogram)
 
 
 def _draw_histogram(trait: Trait, counts: Sequence[int]) -> None:
@@ -196,14 +196,14 @@ def _draw_histogram(trait: Trait, counts: Sequence[int]) -> None:
     st.caption(f"{NEGATIVE_SIGN} {left:,} texts nearer to the left pole, {right:,} to the right pole {POSITIVE_SIGN}")
 
 
-def _in_words(trait: Trait, found: Discovered) -> str:
+def _in_words(trait: Trait, discovered: Discovered) -> str:
     parts = []
     if trait.discrimination is not None:
         parts.append(f"Words separate the poles {how_well(trait.discrimination)}")
-    if found.stability is not None:
-        parts.append(f"{how_stable(found.stability)} stable")
-    if found.texts is not None:
-        parts.append(count(found.texts, "text"))
+    if discovered.stability is not None:
+        parts.append(f"{how_stable(discovered.stability)} stable")
+    if discovered.texts is not None:
+        parts.append(count(discovered.texts, "text"))
     return " · ".join(parts)
 
 

@@ -19,17 +19,17 @@ def draw_cell_texts(model: Model, version: Version, trait: Trait, pole: Pole, ti
     with st.container(border=True, key=key):
         positive = pole == "positive"
         st.markdown(f"**{pole_in_words(positive, trait)} in tier {tier}**")
-        found = find(model, version, client().traits.list(model.handle), only=trait.key)
-        if found is None:
+        scores = find(model, version, client().traits.list(model.handle), only=trait.key)
+        if scores is None:
             return
-        if trait.key in found.changed:
+        if trait.key in scores.changed:
             st.caption(
                 f":material/info: The samples of {plain(trait.name)} changed since {label(version)} was trained, so "
                 "these texts may not add up to the table."
             )
         own = [
             each
-            for each in found.by_trait[trait.key]
+            for each in scores.by_trait[trait.key]
             if (each.positive, each.tier) == (positive, tier) and not each.first.held_out
         ]
         own.sort(key=lambda each: (-each.distance, each.first.id))

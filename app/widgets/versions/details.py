@@ -40,10 +40,10 @@ def draw_details(
 ) -> None:
     """Draw one version; its figures are folded, except those of one trait."""
     active = f"v{model.version_no}"
-    found = evidence_on(evidence_by_trait(shown.metrics))
-    if found:
-        figure = f" :small[:gray[({found.figure})]]" if found.figure else ""
-        st.markdown(f"**{label(shown)} gets {found.in_words} right on texts it has not seen.**{figure}")
+    evidence = evidence_on(evidence_by_trait(shown.metrics))
+    if evidence:
+        figure = f" :small[:gray[({evidence.figure})]]" if evidence.figure else ""
+        st.markdown(f"**{label(shown)} gets {evidence.in_words} right on texts it has not seen.**{figure}")
     st.caption(made_how(shown), help=CREATED_BY)
     _draw_activation(model, shown, active, may_change=may_change)
     draw_trained_before(model, shown)

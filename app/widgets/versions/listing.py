@@ -78,8 +78,8 @@ def _draw_active(model: Model, versions: Sequence[Version]) -> None:
     active = next((each for each in versions if each.version_no == model.version_no), None)
     if active is None:
         return
-    found = evidence_on(by_trait(active.metrics))
-    right = f" It gets {found.in_words} right on texts it has not seen." if found else ""
+    evidence = evidence_on(by_trait(active.metrics))
+    right = f" It gets {evidence.in_words} right on texts it has not seen." if evidence else ""
     archived = model.state == "archived"
     scores = "was active when the model was archived" if archived else "scores now"
     st.markdown(f"**{label(active)} {scores}.**{right}", help=made_how(active))
@@ -139,13 +139,13 @@ def _table(model: Model, versions: Sequence[Version], traits: Sequence[Trait]) -
 
 def _right(version: Version) -> str:
     """`55 of 60`, or `18 of 20 test samples`; empty if it was not measured."""
-    found = evidence_on(by_trait(version.metrics))
-    if found is None:
+    evidence = evidence_on(by_trait(version.metrics))
+    if evidence is None:
         return ""
     return (
-        f"{found.right:,} of {count(found.samples, 'test sample')}"
-        if found.on_tests
-        else (f"{found.right:,} of {found.samples:,}")
+        f"{evidence.right:,} of {count(evidence.samples, 'test sample')}"
+        if evidence.on_tests
+        else (f"{evidence.right:,} of {evidence.samples:,}")
     )
 
 

@@ -125,10 +125,10 @@ def _find(pair: tuple[Side, Side], key: str, text: str) -> Moved:
 
 def _texts(pair: tuple[Side, Side], ids: set[int], key: str) -> Mapping[int, str]:
     """The texts of samples of either model, by id."""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for handle in dict.fromkeys(each.model.handle for each in reversed(pair)):
-        if ids - found.keys():
+        if ids - texts.keys():
             for sample in client().samples.list(handle, trait=key, held_out=False, limit=LARGEST_SAMPLE_PAGE):
                 if sample.id in ids:
-                    found[sample.id] = sample.text
-    return found
+                    texts[sample.id] = sample.text
+    return texts

@@ -193,6 +193,6 @@ def _recount(error: TraitbenchError, before: int, left_behind: Sequence[int]) ->
         match place:
             case {"loc": ["samples", int(index), *rest]}:
                 place["loc"] = ["samples", index + before, *rest]
-    error.message = _PLACE.sub(lambda found: f"{found[1]}{int(found[2]) + before}", error.message, count=1)
+    error.message = _PLACE.sub(lambda match: f"{match[1]}{int(match[2]) + before}", error.message, count=1)
     if left_behind:
         error.details["left_behind"] = list(left_behind)

@@ -78,7 +78,7 @@ def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding:
     def make(several: Sequence[int]) -> list[bytes]:
         texts = [distinct[number] for number in several]
         encoding.look_ahead(ahead, several[0])
-        return _together(score, texts) or [_alone(context, score, text) for text in texts]
+        return _together(score, texts) or [_single(context, score, text) for text in texts]
 
     addresses = [number for number, content in enumerate(distinct) if is_url(content)]
     texts = [number for number, content in enumerate(distinct) if not is_url(content)]
@@ -112,7 +112,7 @@ def _is_odd(text: str) -> bool:
     return not text.strip() or "\x00" in text or is_url(text) or (not text.isascii() and not _is_unicode(text))
 
 
-def _alone(context: Context, score: Score, content: str) -> bytes:
+def _single(context: Context, score: Score, content: str) -> bytes:
     """The line of one text, or the line of its error."""
     try:
         check_content(content)
