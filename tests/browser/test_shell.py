@@ -26,7 +26,7 @@ def test_a_deep_link_is_quiet_and_one_step_back_is_one_page_back(workbench: Star
     for title in (*reversed(MENU[:-1]), "Traits"):
         page.go_back()
         settled(page, title)
-        assert page.url.endswith(f"/{title.lower()}?model=demo.headlines")
+        expect(page).to_have_url(f"{workbench.base_url}/{title.lower()}?model=demo.headlines")
 
 
 def test_the_keyboard_reaches_the_main_action_and_a_dialog_begins_at_its_first_field(

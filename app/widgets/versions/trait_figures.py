@@ -102,16 +102,7 @@ def _draw_test_numbers(test: HeldOutFigures | None) -> None:
             ("Brier, test samples", "–" if test.brier is None else f"{test.brier:.3f}", ""),
             ("Must-pass", passed, ""),
         ):
-            st.metric(
-                name,
-                shown,
-                delta=note or None,
-                delta_color="off",
-                delta_arrow="off",
-                help=_TEST_HELP[name],
-                border=True,
-                height="stretch",
-            )
+            _draw_number(name, shown, note, _TEST_HELP[name])
     st.caption(f"Measured on: {plain(test.measured_on or 'unknown')}. Out of fold:")
 
 
@@ -125,17 +116,21 @@ def _draw_numbers(figures: TraitMetrics) -> None:
             ("Cross-entropy", figures.cross_entropy, ""),
         ):
             shown = "–" if value is None else in_decimals(value) if name == "AUROC" else f"{value:.3f}"
-            st.metric(
-                name,
-                shown,
-                delta=note or None,
-                delta_color="off",
-                delta_arrow="off",
-                help=_HELP[name],
-                border=True,
-                height="stretch",
-            )
+            _draw_number(name, shown, note, _HELP[name])
     st.caption(f"Measured on: {plain(figures.measured_on or 'unknown')}.")
+
+
+def _draw_number(name: str, shown: str, note: str, explained: str) -> None:
+    st.metric(
+        name,
+        shown,
+        delta=note or None,
+        delta_color="off",
+        delta_arrow="off",
+        help=explained,
+        border=True,
+        height="stretch",
+    )
 
 
 def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
