@@ -12,10 +12,9 @@ from traitbench.contract.extracts import is_url
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import load_encoder_of
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
-from traitbench.estimators.texts import text_problem
-from traitbench.scoring import card, size
+from traitbench.estimators.texts import size_problem, text_problem
+from traitbench.scoring import card
 from traitbench.scoring.card import ScoreCard
-from traitbench.scoring.repeats import shorten
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.settings import encoder_name, read_settings
 
@@ -61,11 +60,8 @@ class Loaded:
             return _sentence(problem)
         if is_url(text):
             return _sentence(_ADDRESS)
-        try:
-            size.check(shorten(text).text, most_words=self.most_words, count_tokens=self.encoder.count_tokens)
-        except size.TextTooLarge as error:
-            return str(error)
-        return None
+        problem = size_problem(text, most_words=self.most_words, count_tokens=self.encoder.count_tokens)
+        return problem and _sentence(problem)
 
 
 def load_once(choice: Choice, read: Callable[[], Snapshot]) -> Loaded:

@@ -10,7 +10,6 @@ from traitbench import frames
 from traitbench.contract.comparisons import ComparedText
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.loading import load
-from traitbench.estimators.texts import read_texts
 from traitbench.html_pieces import Html, bold, line, quoted, small, table, write_page
 from traitbench.scoring.version_pair import common_traits, score_pairs
 from traitbench.version_comparison import compared_text
@@ -97,7 +96,8 @@ def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:
     one, other = (load(each) if isinstance(each, str | Path) else each for each in (a, b))
     for each in (one, other):
         each.check_fitted()
-    checked = read_texts(texts)
+    checked = one.read(texts)
+    other.read(checked)
     common = set(common_traits(one.snapshot_, other.snapshot_))
     keys = [key for key in one.trait_keys() if key in common and key in other.trait_keys()]
     if not keys:

@@ -19,7 +19,7 @@ from traitbench.contract.scores import Card
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import load_encoder_of
 from traitbench.estimators.display import fitted_html
-from traitbench.estimators.texts import read_texts, text_problem
+from traitbench.estimators.texts import read_texts, size_problem, text_problem
 from traitbench.estimators.training import LocalTraining, LocalTrait
 from traitbench.estimators.vectors import vectors_of
 from traitbench.scoring import card
@@ -68,7 +68,7 @@ class Fitted:
     def cards(self, X: Any) -> list[Card]:
         """Return the score card of each text, as the service gives it: score, tier, confidence and why."""
         check_is_fitted(self)
-        texts = read_texts(X)
+        texts = self.read(X)
         snapshot, encoder, chosen = (
             self.snapshot_,
             self.loaded_encoder(),
@@ -98,7 +98,7 @@ class Fitted:
         check_is_fitted(self)
         if not isinstance(text, str):
             raise ValueError("explain takes one text, not a list.")
-        if problem := text_problem(text):
+        if problem := self.problems([text])[0]:
             raise ValueError(f"This text cannot be explained: {problem}")
         left = {"nearest": None, "note": _NOT_COMPARED}
         reasons = explain(self.snapshot_, self.loaded_encoder().encode, text).traits
@@ -109,9 +109,24 @@ class Fitted:
     def _positions(self, X: Any) -> NDArray[np.float64]:
         """(n, n_traits): positions in 0..1, the scores before rounding."""
         check_is_fitted(self)
-        placed = self.placed(read_texts(X))
+        placed = self.placed(self.read(X))
         chosen = card.choose(self.snapshot_, self.trait_keys())
         return np.array([[each.positions[place] for place in chosen] for each in placed], np.float64)
+
+    def problems(self, texts: Sequence[Any]) -> list[str | None]:
+        """Return what is wrong with each text, for which the service would refuse it; None if nothing is."""
+        most_words, count_tokens = read_settings().max_text_words, self.loaded_encoder().count_tokens
+        return [
+            text_problem(text) or size_problem(text, most_words=most_words, count_tokens=count_tokens) for text in texts
+        ]
+
+    def read(self, X: Any) -> list[str]:
+        """Return the texts; raise `ValueError` for the first that the service would not score."""
+        texts = read_texts(X)
+        for row, problem in enumerate(self.problems(texts)):
+            if problem:
+                raise ValueError(f"Row {row}: {problem}")
+        return texts
 
     def placed(self, texts: Sequence[str]) -> list[card.Placed]:
         """Return the positions of checked texts on all traits of the snapshot."""

@@ -16,7 +16,6 @@ from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.loading import load
 from traitbench.estimators.score_card import ScoreCard
 from traitbench.estimators.scorer import Scorer
-from traitbench.estimators.texts import text_problem
 from traitbench.frames import narwhals
 from traitbench.scoring import card
 
@@ -77,7 +76,7 @@ def _fitted(scorer: Scorer | ScoreCard | str | Path) -> Fitted:
 def _scored(fitted: Fitted, values: Sequence[Any], details: bool, progress: bool | None) -> Columns:
     """The new columns by name."""
     fitted.check_fitted()
-    problems = [text_problem(value) for value in values]
+    problems = fitted.problems(values)
     rows = [row for row, problem in enumerate(problems) if problem is None]
     chosen = card.choose(fitted.snapshot_, fitted.trait_keys())
     columns: Columns = {}

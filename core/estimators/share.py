@@ -8,7 +8,6 @@ from traitbench import corpus
 from traitbench.estimators.labels import read_labels
 from traitbench.estimators.score_card import ScoreCard
 from traitbench.estimators.scorer import Scorer
-from traitbench.estimators.texts import read_texts
 
 
 def share(
@@ -36,7 +35,7 @@ def share(
     wanted = positive if pole is None else pole
     if wanted not in (negative, positive):
         raise ValueError(f"{pole!r} is no pole of the scorer. Use {negative!r} or {positive!r}.")
-    checked, rows = read_texts(texts), list(labels)
+    checked, rows = fitted.read(texts), list(labels)
     beyond = [row for row in rows if not 0 <= row < len(checked)]
     if beyond:
         raise ValueError(f"There is a label for row {beyond[0]}, but there are {len(checked):,} texts, counted from 0.")

@@ -1,17 +1,19 @@
 """Texts as people pass them to an estimator: checked, one `str` each. An error names the row, counted from 0."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.scoring import size
+from traitbench.scoring.repeats import shorten
 
 
 def read_texts(X: Any, *, to_train: bool = False) -> list[str]:
     """Return the texts in a list, an array, a series, or a frame with one column.
 
-    Raise `ValueError` for a text that the service would refuse; `to_train` also refuses what is too long for a sample.
+    Raise `ValueError` for what is no text; `to_train` also refuses what is too long for a sample.
     """
     texts = list(_values(X))
     if not texts:
@@ -34,6 +36,18 @@ def text_problem(text: Any, *, to_train: bool = False) -> str | None:
         return "the text has half of a surrogate pair, so it is not valid Unicode. Read the file again as UTF-8."
     if to_train and len(text) > LONGEST_TEXT:
         return f"the text has {len(text):,} characters. A sample has at most {LONGEST_TEXT:,}: shorten it."
+    return None
+
+
+def size_problem(text: str, *, most_words: int, count_tokens: Callable[[str], int]) -> str | None:
+    """Return why a text of this size is not scored, None if it is."""
+    if size.is_small(text, most_words=most_words):
+        return None
+    try:
+        size.check(shorten(text).text, most_words=most_words, count_tokens=count_tokens)
+    except size.TextTooLarge as error:
+        problem = str(error)
+        return problem[0].lower() + problem[1:]
     return None
 
 

@@ -61,6 +61,27 @@ def test_a_bad_row_is_null_with_its_reason(scorer: tb.Scorer, make: Make) -> Non
     assert nothing["warmth"] == [None, None]
 
 
+def test_a_text_that_the_service_refuses_for_its_size_is_refused_everywhere(
+    scorer: tb.Scorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAITBENCH_MAX_TEXT_WORDS", "100")
+    largest, larger = " ".join(["tea", "milk"] * 50), " ".join(["tea", "milk"] * 50 + ["sugar"])
+    problem = "the text has 101 words; at most 100 are scored at once. Split it into shorter texts."
+    scored = columns(tb.score(pd.DataFrame({"text": [largest, larger]}), "text", scorer=scorer))
+    assert [cell is None for cell in scored["warmth"]] == [False, True]
+    assert scored["error"] == [None, problem]
+    assert len(scorer.cards([largest])) == 1
+    ways: list[Callable[[list[str]], object]] = [
+        *(scorer.cards, scorer.predict, scorer.score_texts, scorer.decision_function, scorer.label),
+        *(lambda texts: tb.diff(scorer, scorer, texts), lambda texts: tb.share(texts, {0: "warm"}, scorer=scorer)),
+    ]
+    for way in ways:
+        with pytest.raises(ValueError, match=re.escape(f"Row 1: {problem}")):
+            way([largest, larger])
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        scorer.explain(larger)
+
+
 def test_an_index_is_kept(scorer: tb.Scorer) -> None:
     frame = pd.DataFrame({"text": [TEXTS[0], pd.NA, TEXTS[1]]}, index=pd.Index(["b", "a", "b"], name="key"))
     scored = tb.score(frame, "text", scorer=scorer, details=False)
