@@ -1,0 +1,1 @@
+"""The workbench: a Streamlit application whose scripts are in `pages`, its command line, and how it is served."""

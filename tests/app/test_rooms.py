@@ -1,15 +1,9 @@
 """The rooms of the workbench: a folder for each page's parts, and no part that lies about."""
 
-import ast
-from pathlib import Path
-
-import pytest
-
 from tests.test_imports import ROOT, imported, module_of
 
 APP = ROOT / "app"
 WIDGETS = APP / "widgets"
-ROOMS = sorted(path.parent for path in APP.rglob("__init__.py") if path.parent != APP)
 
 
 def test_only_the_ways_in_lie_outside_a_room() -> None:
@@ -31,8 +25,3 @@ def test_common_widgets_use_no_widget_of_a_page() -> None:
     }
     assert used
     assert {name for name in used if not name.startswith("traitbench.app.widgets.common.")} == set()
-
-
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.relative_to(ROOT).as_posix())
-def test_every_room_says_what_is_in_it(room: Path) -> None:
-    assert ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8")))
