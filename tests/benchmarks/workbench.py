@@ -36,7 +36,7 @@ from playwright.sync_api import Page, sync_playwright
 from tests.app.processes import Started, serving
 from tests.app.streamlit_socket import Tab
 from tests.benchmarks.page import Measured, Table, parser, publish
-from tests.browser.conftest import SETTLED, chromium
+from tests.browser.conftest import chromium, settled
 from tests.conftest import free_port
 from tests.patience import PATIENCE_MS
 from traitbench.client import Traitbench
@@ -335,7 +335,7 @@ def in_browser(started: Started, empty: Bare, clicks: int) -> tuple[dict[str, li
         with _window(browser) as ours, _window(browser) as bare:
             for page, address in ((ours, f"{started.base_url}/traits?model={MODEL}"), (bare, _local(empty.port))):
                 page.goto(address)
-                page.locator(SETTLED).wait_for()
+                settled(page)
             for _ in range(1 + clicks):
                 for name in PAGES:
                     drawn[name].append(_drawn(ours, name.capitalize()))
@@ -393,7 +393,7 @@ def _timed(page: Page, act: Callable[[], object], *, rests: bool) -> float:
     act()
     if rests:
         page.wait_for_timeout(400)  # the search waits for 300 ms without a key
-        page.locator(SETTLED).wait_for()
+        settled(page)
         page.get_by_test_id("stDataFrame").first.wait_for()
     return time.perf_counter() - began
 
@@ -409,7 +409,7 @@ def _check(page: Page, address: str, samples: int) -> float:
         began = time.perf_counter()
         button.click()
         findings.first.wait_for()
-    page.locator(SETTLED).wait_for()
+    settled(page)
     return time.perf_counter() - began
 
 

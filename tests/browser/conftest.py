@@ -25,7 +25,7 @@ expect.set_options(timeout=PATIENCE_MS)
 
 EMPTY = "local.everyone"
 _NUMBERS = count(1)
-SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
+_SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 
 
 def chromium(playwright: Playwright, *flags: str, whole: bool = False) -> Browser:
@@ -39,10 +39,12 @@ def chromium(playwright: Playwright, *flags: str, whole: bool = False) -> Browse
     return playwright.chromium.launch(executable_path=path, args=[*_FLAGS, *flags])
 
 
-def settled(page: Page, title: str) -> None:
-    """Wait until the page with this title is drawn and its script has ended."""
-    expect(page.get_by_test_id("stMain").get_by_role("heading", level=1)).to_have_text(title)
-    page.wait_for_selector(SETTLED)
+def settled(page: Page, title: str = "") -> Page:
+    """Wait until the page is drawn and its script has ended, with a title until this page is; return it."""
+    if title:
+        expect(page.get_by_test_id("stMain").get_by_role("heading", level=1)).to_have_text(title)
+    page.wait_for_selector(_SETTLED)
+    return page
 
 
 def violations(page: Page) -> list[str]:

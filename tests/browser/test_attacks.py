@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED, chromium, violations
+from tests.browser.conftest import chromium, settled, violations
 from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
@@ -171,7 +171,7 @@ def test_a_link_from_elsewhere_opens_the_workbench_and_the_api_has_its_documenta
     page.goto(f"http://{EVIL}:{evil_port}/")
     page.evaluate("url => { document.body.innerHTML = `<a href='${url}'>open</a>` }", workbench.base_url)
     page.get_by_text("open").click()
-    page.wait_for_selector(SETTLED)
+    settled(page)
     page.goto(f"{workbench.base_url}/v1/docs")
     page.wait_for_selector(".opblock")
     assert page.locator(".opblock").count() > 20

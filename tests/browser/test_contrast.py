@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +46,7 @@ def test_what_is_selected_can_be_read(
     for theme, background in THEMES.items():
         page.emulate_media(color_scheme=theme)
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)
-        page.locator(SETTLED).wait_for()
+        settled(page)
         for words in expected:
             page.locator(_SELECTED).filter(has_text=words).first.wait_for()
         found = dict(page.eval_on_selector_all(_SELECTED, _RATIO))

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.app.processes import Started
-from tests.browser.conftest import EMPTY, SETTLED, violations
+from tests.browser.conftest import EMPTY, settled, violations
 from tests.size import sized
 from traitbench.app.shell.navigation import PAGES
 
@@ -55,7 +55,7 @@ def test_axe_finds_nothing_serious_on_any_page(page: Page, with_a_model: Started
     axe, found, broken = Axe(), {}, violations(page)
     for address in looked_at(section, look):
         page.goto(f"{with_a_model.base_url}/{address}")
-        settled(page)
+        at_rest(page)
         found[address] = serious(axe, page)
         # At 420 pixels, nothing may be cut off at the right.
         assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), address
@@ -63,7 +63,7 @@ def test_axe_finds_nothing_serious_on_any_page(page: Page, with_a_model: Started
         assert broken == [], address
     if not section:
         page.goto(with_a_model.base_url)
-        settled(page)
+        at_rest(page)
         page.get_by_test_id("stMain").get_by_role("button", name="New model").click()
         page.get_by_role("dialog").get_by_role("textbox").first.wait_for()
         found["New model"] = serious(axe, page)
@@ -88,11 +88,11 @@ def addresses(section: str) -> Iterator[str]:
             yield f"{entry.url_path}?model={FULL}&{view.replace(' ', '+')}"
 
 
-def settled(page: Page) -> None:
+def at_rest(page: Page) -> None:
     page.get_by_test_id("stMain").get_by_role("heading", level=1).wait_for()
-    page.locator(SETTLED).wait_for()
+    settled(page)
     page.wait_for_timeout(300)  # elements of the run before fade out
-    page.locator(SETTLED).wait_for()
+    settled(page)
 
 
 def serious(axe: Axe, page: Page) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 from traitbench.contract.traits import TraitInput
 
 pytestmark = pytest.mark.browser
@@ -31,7 +31,7 @@ def test_no_word_of_a_model_becomes_an_icon_a_link_or_a_colour(workbench: Starte
         )
         for place in ("", f"traits?model={handle}", f"model?model={handle}"):
             page.goto(f"{workbench.base_url}/{place}")
-            page.wait_for_selector(SETTLED)
+            settled(page)
             expect(page.get_by_text("pwned").first).to_be_visible()
             values = {each: page.locator(each).count() for each in DRAWN}
             assert {each: count for each, count in values.items() if count} == {}, place
@@ -41,7 +41,7 @@ def test_no_word_of_a_model_becomes_an_icon_a_link_or_a_colour(workbench: Starte
 @pytest.mark.parametrize("place", ["samples?", "train?figures=true&"])
 def test_no_table_offers_a_file_whose_cells_a_spreadsheet_would_run(workbench: Started, page: Page, place: str) -> None:
     page.goto(f"{workbench.base_url}/{place}model=demo.headlines")
-    page.wait_for_selector(SETTLED)
+    settled(page)
     page.get_by_test_id("stDataFrame").first.hover()
     expect(page.get_by_label("Fullscreen").first).to_be_visible()
     theirs = page.get_by_label("Download as CSV").all()

@@ -4,14 +4,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 
 pytestmark = pytest.mark.browser
 
 
 def test_an_idea_becomes_a_scored_text_in_one_click(with_a_model: Started, page: Page) -> None:
     page.goto(f"{with_a_model.base_url}/idea")
-    page.wait_for_selector(SETTLED)
+    settled(page)
     for label, typed in (
         ("What do you want to measure?", "Politeness"),
         ("A text is either", "rude"),

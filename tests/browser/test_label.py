@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 from tests.patience import PATIENCE_MS
 from tests.size import sized
 from traitbench.contract.traits import TraitInput
@@ -26,7 +26,7 @@ def test_keys_label_texts_and_none_is_lost_in_a_burst_or_a_reload(
         file = tmp_path / "heap.csv"
         file.write_text("text\n" + "\n".join(f"Text number {each} is about tea." for each in range(TEXTS)))
         page.goto(f"{workbench.base_url}/label?model={handle}")
-        page.wait_for_selector(SETTLED)
+        settled(page)
         page.locator("input[type=file]").set_input_files(file)
         page.get_by_role("button", name=f"Label {TEXTS} texts").click()
         expect(page.get_by_text(f"0 of {TEXTS}, 0 saved")).to_be_visible()

@@ -6,15 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 from tests.conftest import COLD, WARM
 
 pytestmark = pytest.mark.browser
-
-
-def settled(page: Page) -> Page:
-    page.wait_for_selector(SETTLED)
-    return page
 
 
 def add_samples(page: Page, pole: str, texts: tuple[str, ...]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 from tests.comparing import TESTS
 from tests.conftest import make_draft
 from traitbench.contract.samples import SampleInput
@@ -38,11 +38,11 @@ def test_a_wrong_score_becomes_a_better_version_and_the_way_back_is_one_click(
         nonlocal clicks
         clicks += 1
         what.click()
-        page.wait_for_selector(SETTLED)
+        settled(page)
 
     # This score is wrong.
     page.goto(f"{workbench.base_url}/score?model={handle}&text=Well+then,+off+you+go,+my+dear.")
-    page.wait_for_selector(SETTLED)
+    settled(page)
     click(page.get_by_text("Is a score wrong?"))
     click(page.get_by_role("radio", name=re.compile("warm")).last)
     click(page.get_by_role("button", name="Send feedback on 1 trait"))

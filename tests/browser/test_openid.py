@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from tests.app.openid_provider import CLIENT, SECRET, OpenIdProvider, providing
 from tests.app.processes import Started, eventually, serving
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 from tests.patience import PATIENCE_MS, PATIENCE_S
 from traitbench.lifecycle import keys
 from traitbench.settings import sqlite_url
@@ -97,7 +97,7 @@ def test_a_person_signs_in_through_the_provider_and_does_what_the_list_says(
         assert page.get_by_role("textbox").count() == 0
         page.get_by_role("link", name=f"Sign in with localhost:{provider.port}").click()
         page.get_by_role("link", name="Continue as Alice").click()
-        page.wait_for_selector(SETTLED)
+        settled(page)
         assert page.url == f"{started.base_url}/console"
         expect(page.get_by_text("Alice@Example.org")).to_be_visible()
         assert page.get_by_role("link", name="Example.org").count() == 0
@@ -111,7 +111,7 @@ def test_a_person_signs_in_through_the_provider_and_does_what_the_list_says(
 
         page.get_by_role("link", name="Catalog", exact=True).click()
         expect(page.get_by_role("button", name="New model")).to_be_disabled()
-        page.wait_for_selector(SETTLED)
+        settled(page)
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_text("You are signed out")).to_be_visible()
         assert eventually(lambda: not of_sessions(engine))

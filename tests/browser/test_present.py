@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 from tests.conftest import COLD, WARM, make_draft
 from tests.patience import PATIENCE_S
 
@@ -21,10 +21,10 @@ _SMALLEST = """
 """
 
 
-def settled(page: Page) -> Page:
+def answered(page: Page) -> Page:
+    """Wait for what a press caused: the script begins a moment later."""
     page.wait_for_timeout(300)
-    page.wait_for_selector(SETTLED)
-    return page
+    return settled(page)
 
 
 def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(
@@ -35,7 +35,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(
         client.models.update(handle, demo_texts=[WARM[0], COLD[0]])
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{workbench.base_url}/score?model={handle}")
-    expect(settled(page).get_by_role("button", name="Present")).to_be_visible()
+    expect(answered(page).get_by_role("button", name="Present")).to_be_visible()
 
     page.wait_for_selector("html[data-keys~=p]", state="attached")
     page.keyboard.press("p")
@@ -53,7 +53,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(
     assert poles["y"] >= head["y"] + head["height"] - 1, "The poles cover the headline."
     page.set_viewport_size({"width": 1280, "height": 720})
 
-    settled(page).wait_for_selector("html[data-keys~=ArrowRight]", state="attached")
+    answered(page).wait_for_selector("html[data-keys~=ArrowRight]", state="attached")
     page.keyboard.press("ArrowRight")
     expect(text).to_have_value(COLD[0])
     text.fill("The lamp is green.")
@@ -63,7 +63,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(
         assert "The lamp is green." not in {sample.text for sample in client.samples.list(handle)}
 
     page.keyboard.press("Escape")
-    settled(page).keyboard.press("Escape")
+    answered(page).keyboard.press("Escape")
     expect(page.get_by_role("link", name="Catalog")).to_be_visible()
     expect(page.get_by_placeholder("Type or paste a text.")).to_have_value("The lamp is green.")
 
@@ -74,17 +74,17 @@ def test_from_a_row_of_a_batch_back_is_one_press(workbench: Started, page: Page,
         client.models.train(handle, effort="low")
         client.models.wait(handle, timeout=PATIENCE_S)
     page.goto(f"{workbench.base_url}/batch?model={handle}")
-    settled(page).get_by_text("Paste").first.click()
-    lines = settled(page).locator("textarea").first
+    answered(page).get_by_text("Paste").first.click()
+    lines = answered(page).locator("textarea").first
     lines.fill("\n".join(WARM[:3]))
     lines.press("Control+Enter")
     page.get_by_role("button", name="Score 3").first.click()
     rows = page.locator(".st-key-batch-grid canvas").first
     rows.wait_for()
-    settled(page)
+    answered(page)
     rows.click(position={"x": 15, "y": 55}, force=True)  # the table scrolls in an element over its canvas
     page.get_by_role("link", name="Open on the Score page").click()
     expect(page.get_by_role("heading", name="Score", exact=True)).to_be_visible()
-    settled(page)
+    answered(page)
     page.go_back()
     expect(page.get_by_role("heading", name="Batch", exact=True)).to_be_visible()

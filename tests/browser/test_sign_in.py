@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.app.asking import call
 from tests.app.processes import Started, run, serving
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 from tests.conftest import make_draft
 from tests.patience import PATIENCE_MS, PATIENCE_S
 
@@ -93,7 +93,7 @@ def test_the_link_signs_the_operator_in_until_she_signs_out(
 ) -> None:
     page = window.new_page()
     page.goto(link)
-    page.wait_for_selector(SETTLED)
+    settled(page)
     assert page.url == f"{guarded.base_url}/"
     assert page.evaluate("document.cookie.includes('traitbench')") is False
     [cookie] = [each for each in window.cookies() if each["name"].startswith("traitbench_session")]
@@ -101,7 +101,7 @@ def test_the_link_signs_the_operator_in_until_she_signs_out(
 
     page.get_by_role("link", name="Console", exact=True).click()
     expect(page.get_by_role("button", name="New key")).to_be_visible()
-    page.wait_for_selector(SETTLED)
+    settled(page)
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("You are signed out")).to_be_visible()
     assert answer(guarded, "GET", "/", Cookie=f"{cookie['name']}={cookie['value']}")[0] == 401
@@ -111,7 +111,7 @@ def test_the_link_signs_the_operator_in_until_she_signs_out(
 
 def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started, window: BrowserContext) -> None:
     page = paste(window, guarded, key(guarded, "scoring", "Ada Reader"), "/console")
-    page.wait_for_selector(SETTLED)
+    settled(page)
     assert page.url == f"{guarded.base_url}/console"
     expect(page.get_by_text("Only the operator can manage API keys")).to_be_visible()
     expect(page.get_by_text("Ada Reader")).to_be_visible()
@@ -123,7 +123,7 @@ def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started
 
     page.get_by_role("link", name="Catalog", exact=True).click()
     expect(page.get_by_role("heading", name="Catalog")).to_be_visible()
-    page.wait_for_selector(SETTLED)
+    settled(page)
     expect(page.get_by_role("button", name="New model")).to_be_disabled()
     expect(page.get_by_role("button", name="Import")).to_be_disabled()
 
@@ -142,7 +142,7 @@ def test_a_batch_is_seen_by_its_owner_only(
         client.models.train(handle, effort="low")
         assert client.models.wait(handle, timeout=PATIENCE_S).state == "ready"
     page = paste(window, guarded, key(guarded, "authoring", "Bea"), f"/batch?model={handle}")
-    page.wait_for_selector(SETTLED)
+    settled(page)
     page.get_by_text("Pasted lines").click()
     text = page.get_by_role("textbox", name="Texts, one per line")
     text.fill("A secret headline of Bea\nAnother one")
@@ -153,13 +153,13 @@ def test_a_batch_is_seen_by_its_owner_only(
 
     stranger = another_window.new_page()
     stranger.goto(link)
-    stranger.wait_for_selector(SETTLED)
+    settled(stranger)
     stranger.goto(page.url)
     expect(stranger.get_by_text("These results were discarded, or they belong to someone else")).to_be_visible()
-    stranger.wait_for_selector(SETTLED)
+    settled(stranger)
     assert "secret headline" not in stranger.content()
     page.reload()
-    page.wait_for_selector(SETTLED)
+    settled(page)
     assert page.get_by_text("These results were discarded, or they belong to someone else").count() == 0
 
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import SETTLED
+from tests.browser.conftest import settled
 from traitbench.sample_data import demo_models
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ def test_suggestions_are_flipped_dismissed_and_brought_back_by_keys(
         client.models.wait(handle)
         first, second, *rest = client.traits.list(handle)
         page.goto(f"{with_a_model.base_url}/traits?model={handle}")
-        page.wait_for_selector(SETTLED)
+        settled(page)
         expect(page.get_by_text("Suggestions", exact=True)).to_be_visible()
         # Streamlit loads its buttons after the boxes around them, and keys work from then on.
         shown = page.locator("[class*=st-key-traits-dismiss-axis] button")
