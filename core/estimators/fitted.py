@@ -19,7 +19,7 @@ from traitbench.contract.scores import Card
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import load_encoder_of
 from traitbench.estimators.display import fitted_html
-from traitbench.estimators.texts import read_texts, size_problem, text_problem
+from traitbench.estimators.texts import Problem, read_texts, scored_size, text_problem
 from traitbench.estimators.training import LocalTraining, LocalTrait
 from traitbench.estimators.vectors import vectors_of
 from traitbench.scoring import card
@@ -113,20 +113,14 @@ class Fitted:
         chosen = card.choose(self.snapshot_, self.trait_keys())
         return np.array([[each.positions[place] for place in chosen] for each in placed], np.float64)
 
-    def problems(self, texts: Sequence[Any]) -> list[str | None]:
+    def problems(self, texts: Sequence[Any]) -> list[Problem]:
         """Return what is wrong with each text, for which the service would refuse it; None if nothing is."""
-        most_words, count_tokens = read_settings().max_text_words, self.loaded_encoder().count_tokens
-        return [
-            text_problem(text) or size_problem(text, most_words=most_words, count_tokens=count_tokens) for text in texts
-        ]
+        too_large = scored_size(self.loaded_encoder().count_tokens)
+        return [text_problem(text) or too_large(text) for text in texts]
 
     def read(self, X: Any) -> list[str]:
         """Return the texts; raise `ValueError` for the first that the service would not score."""
-        texts = read_texts(X)
-        for row, problem in enumerate(self.problems(texts)):
-            if problem:
-                raise ValueError(f"Row {row}: {problem}")
-        return texts
+        return read_texts(X, too_large=scored_size(self.loaded_encoder().count_tokens))
 
     def placed(self, texts: Sequence[str]) -> list[card.Placed]:
         """Return the positions of checked texts on all traits of the snapshot."""

@@ -19,13 +19,12 @@ from traitbench.contract.scores import Card
 from traitbench.contract.sides import side_of
 from traitbench.encoders import Encoder
 from traitbench.estimators.labels import read_labels
-from traitbench.estimators.texts import read_texts, size_problem
+from traitbench.estimators.texts import read_texts, scored_size
 from traitbench.estimators.training import LocalTrait
 from traitbench.estimators.trait_columns import labelled_columns
 from traitbench.estimators.vectors import vectors_of
 from traitbench.labelling.labeller import Answer, Highlights, ItemScore, highlights_of
 from traitbench.scoring.active_learning import LabelQueue, Order
-from traitbench.settings import read_settings
 
 Queue = Literal["uncertain", "random", "top", "bottom"]
 
@@ -98,7 +97,9 @@ class LabelSession:
     def __init__(self, means: Means, texts: Any, *, queue: Queue = "uncertain", labels: Any = None) -> None:
         if queue not in ORDERS:
             raise ValueError(f"The queue {queue!r} is unknown. Use one of: {', '.join(map(repr, ORDERS))}.")
-        rows = _checked(texts, means.encoder)
+        # Only a text that may be too large needs the encoder, which may have to be loaded.
+        too_large = scored_size(lambda text: means.encoder().count_tokens(text))
+        rows = read_texts(texts, to_train=True, too_large=too_large)
         self.texts: Sequence[str] = list(dict.fromkeys(rows))
         self.scorer = means.blank()
         self.problem = ""
@@ -330,16 +331,6 @@ class LabelSession:
             return {}
         qualities = read_labels(values, self._means.trait.poles, rows=places).qualities
         return {self._of_row[row]: quality for row, quality in zip(places, qualities.tolist(), strict=True)}
-
-
-def _checked(texts: Any, encoder: Callable[[], Encoder]) -> list[str]:
-    """The texts; raise `ValueError` for one that cannot be a sample, or that is too large for a score."""
-    rows, most_words = read_texts(texts, to_train=True), read_settings().max_text_words
-    for row, text in enumerate(rows):
-        # Only a text that may be too large needs the encoder, which may have to be loaded.
-        if problem := size_problem(text, most_words=most_words, count_tokens=lambda one: encoder().count_tokens(one)):
-            raise ValueError(f"Row {row}: {problem}")
-    return rows
 
 
 def _distinct(first: Sequence[int], rest: Sequence[int], closed: Any, count: int) -> Iterator[int]:

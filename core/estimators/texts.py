@@ -1,6 +1,7 @@
 """Texts as people pass them to an estimator: checked, one `str` each. An error names the row, counted from 0."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,23 +9,27 @@ import numpy as np
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.scoring import size
 from traitbench.scoring.repeats import shorten
+from traitbench.settings import read_settings
+
+Problem = str | None
 
 
-def read_texts(X: Any, *, to_train: bool = False) -> list[str]:
+def read_texts(X: Any, *, to_train: bool = False, too_large: Callable[[str], Problem] = lambda _: None) -> list[str]:
     """Return the texts in a list, an array, a series, or a frame with one column.
 
-    Raise `ValueError` for what is no text; `to_train` also refuses what is too long for a sample.
+    Raise `ValueError` for what is no text; `to_train` also refuses what is too long for a sample, and `too_large`
+    (`scored_size`) what is too large for a score.
     """
     texts = list(_values(X))
     if not texts:
         raise ValueError("Found array with 0 sample(s): there are no texts, and at least one is required.")
     for row, text in enumerate(texts):
-        if problem := text_problem(text, to_train=to_train):
+        if problem := text_problem(text, to_train=to_train) or too_large(text):
             raise ValueError(f"Row {row}: {problem}")
     return [str(text) for text in texts]
 
 
-def text_problem(text: Any, *, to_train: bool = False) -> str | None:
+def text_problem(text: Any, *, to_train: bool = False) -> Problem:
     """Return what is wrong with one text and what to do, None if nothing is."""
     if not isinstance(text, str):
         return "the text is missing." if _is_missing(text) else f"a text is needed, not {type(text).__name__}."
@@ -39,7 +44,12 @@ def text_problem(text: Any, *, to_train: bool = False) -> str | None:
     return None
 
 
-def size_problem(text: str, *, most_words: int, count_tokens: Callable[[str], int]) -> str | None:
+def scored_size(count_tokens: Callable[[str], int]) -> Callable[[str], Problem]:
+    """Return the check for the size of a text to score: why it is too large, None if it is not."""
+    return partial(size_problem, most_words=read_settings().max_text_words, count_tokens=count_tokens)
+
+
+def size_problem(text: str, *, most_words: int, count_tokens: Callable[[str], int]) -> Problem:
     """Return why a text of this size is not scored, None if it is."""
     if size.is_small(text, most_words=most_words):
         return None

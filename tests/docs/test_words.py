@@ -1,16 +1,14 @@
-"""Names in the code are those of the field, or say what they hold."""
+"""Names in the code are those of the field, or say what they hold (core/docs/glossary.md, "In code")."""
 
 import ast
 from collections.abc import Iterator
 
 import pytest
 
-from tests.docs.markdown import ROOT
+from tests.docs.markdown import ROOT, codes, read, table
 
-# Words that were names here, and that nobody but their author understood.
 OURS_ALONE = {
-    *("told", "found", "lacking", "unsaid", "again", "begun", "kin", "lonely", "weighed", "slate"),
-    *("lanes", "edges", "lesson", "lessons", "notathand"),
+    word for row in table(read("glossary.md"), "In code") for word in codes(row["Instead of"]) if word.isidentifier()
 }
 
 

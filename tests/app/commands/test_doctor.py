@@ -1,7 +1,6 @@
 """`traitbench doctor` on healthy and broken installations, and the scripts that complete commands."""
 
 import json
-import shutil
 import socket
 import subprocess
 from collections.abc import Mapping
@@ -94,7 +93,6 @@ def test_the_script_of_a_shell_completes_commands(shell: str) -> None:
     assert "show" in result.stdout
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_accepts_the_script() -> None:
     script = CliRunner().invoke(main, ["completion", "bash"]).stdout
     done = subprocess.run(["bash", "-c", f"{script}\ncomplete -p traitbench"], capture_output=True, text=True)
