@@ -11,7 +11,8 @@ import click
 
 from traitbench.app.commands.asking import STDIN, Refused, stdin
 from traitbench.app.files.importing import Table, table_of
-from traitbench.app.files.tables import Source, Unreadable, opened
+from traitbench.app.files.rows import Unreadable
+from traitbench.app.files.tables import Source, opened
 
 _MOST_LISTED = 20
 

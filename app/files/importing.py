@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from traitbench.app.files.tables import Problem, Row, Source, opened
+from traitbench.app.files.rows import Problem, Row
+from traitbench.app.files.tables import Source, opened
 from traitbench.contract.names import canonical
 from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS

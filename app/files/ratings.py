@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from traitbench.app.files import importing
 from traitbench.app.files.exporting import csv_file
 from traitbench.app.files.importing import Choice, Table
-from traitbench.app.files.tables import Problem
+from traitbench.app.files.rows import Problem
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.scoring.agreement import sides

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Literal, TypeVar
 
 from traitbench.app.access.people import OPERATOR
-from traitbench.app.files.tables import Unreadable
+from traitbench.app.files.rows import Unreadable
 from traitbench.errors import InternalError, TraitbenchError
 
 State = Literal["running", "done", "stopped", "failed"]

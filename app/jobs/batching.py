@@ -16,7 +16,8 @@ from itertools import islice
 from typing import IO, Any, get_args
 
 from traitbench.app.files.exporting import harmless
-from traitbench.app.files.tables import Line, Problem, Row, Source
+from traitbench.app.files.rows import Line, Problem, Row
+from traitbench.app.files.tables import Source
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.batch import BatchLine, ScoredLine

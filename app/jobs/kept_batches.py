@@ -21,7 +21,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from traitbench.app.files.tables import ENDINGS, Source, Unreadable, opened
+from traitbench.app.files.rows import Unreadable
+from traitbench.app.files.tables import ENDINGS, Source, opened
 from traitbench.app.jobs.audit import Audit
 from traitbench.app.jobs.batches import Restored, Results, TraitColumn
 from traitbench.client import Traitbench

@@ -7,7 +7,7 @@ from typing import Any
 
 from traitbench.app.access.people import OPERATOR
 from traitbench.app.files.importing import as_number, folded, guess_words, trait_keys
-from traitbench.app.files.tables import Row
+from traitbench.app.files.rows import Row
 from traitbench.app.jobs import background
 from traitbench.app.jobs.background import State, Work
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, TIERS

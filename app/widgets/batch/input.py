@@ -8,7 +8,8 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.app.files.importing import guess_columns, table_of
-from traitbench.app.files.tables import Problem, Source, opened
+from traitbench.app.files.rows import Problem
+from traitbench.app.files.tables import Source, opened
 from traitbench.app.jobs.batches import MOST_MEGABYTES, MOST_ROWS
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain, shortened

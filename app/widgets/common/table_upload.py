@@ -5,7 +5,8 @@ import io
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from traitbench.app.files.tables import Source, Unreadable, opened
+from traitbench.app.files.rows import Unreadable
+from traitbench.app.files.tables import Source, opened
 from traitbench.app.shell import session
 
 _ROWS_OF_CELLS = ("csv", "tsv", "txt")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from traitbench.app.files.importing import guess_columns, table_of
-from traitbench.app.files.tables import Row
+from traitbench.app.files.rows import Row
 from traitbench.app.jobs.batches import MOST_MEGABYTES
 from traitbench.app.labelling import heap
 from traitbench.app.labelling.heap import MOST_TEXTS, NoHeap

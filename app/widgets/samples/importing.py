@@ -16,7 +16,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from traitbench.app.files import importing
 from traitbench.app.files.exporting import csv_file
 from traitbench.app.files.importing import MOST_MEGABYTES, Checked, Choice, Compared, Table
-from traitbench.app.files.tables import Problem, Unreadable
+from traitbench.app.files.rows import Problem, Unreadable
 from traitbench.app.samples.sample_changes import bring_in, remember
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt

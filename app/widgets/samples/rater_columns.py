@@ -9,7 +9,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from traitbench.app.files import importing
 from traitbench.app.files.importing import MOST_MEGABYTES, Table
 from traitbench.app.files.ratings import MOST_RATERS, Columns, Ratings, guess_raters, read_ratings
-from traitbench.app.files.tables import Unreadable
+from traitbench.app.files.rows import Unreadable
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.table_upload import has_header, table_upload

@@ -9,7 +9,7 @@ import streamlit as st
 from traitbench.app.access import people
 from traitbench.app.access.permission import why_read_only
 from traitbench.app.files.importing import guess_columns, table_of
-from traitbench.app.files.tables import Row
+from traitbench.app.files.rows import Row
 from traitbench.app.jobs import background, version_comparisons
 from traitbench.app.jobs.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
 from traitbench.app.jobs.version_comparisons import MOST_COMPARED, Columns, Comparison, Labelled, of_rows, of_samples

@@ -8,7 +8,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from traitbench.app.files.importing import read
-from traitbench.app.files.tables import Unreadable
+from traitbench.app.files.rows import Unreadable
 
 _TYPES = """<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
 <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>

@@ -11,7 +11,7 @@ from traitbench.app.files.importing import (
     read,
     words,
 )
-from traitbench.app.files.tables import Unreadable
+from traitbench.app.files.rows import Unreadable
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.traits import Trait
 

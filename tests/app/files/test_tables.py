@@ -15,7 +15,8 @@ from pyarrow import parquet
 
 from tests.size import sized
 from traitbench.app.files.exporting import as_written
-from traitbench.app.files.tables import Problem, Row, Source, Unreadable, opened
+from traitbench.app.files.rows import Problem, Row, Unreadable
+from traitbench.app.files.tables import Source, opened
 from traitbench.app.jobs.batching import FIGURES, Outcome, Shape, write_parquet
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)

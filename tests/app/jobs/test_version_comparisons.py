@@ -9,7 +9,7 @@ import pytest
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port
-from traitbench.app.files.tables import Row
+from traitbench.app.files.rows import Row
 from traitbench.app.jobs import background, version_comparisons
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, TIERS
 from traitbench.app.jobs.comparison_results import (
