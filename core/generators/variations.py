@@ -122,9 +122,8 @@ _BOTH_WAYS = {**_NEGATIONS, **_CONTRACTIONS, **_SAME_REGISTER}
 _SWAPS = {**_ONE_WAY, **_BOTH_WAYS, **{other: one for one, other in _BOTH_WAYS.items()}}
 _FOLDED = {one.casefold(): other for one, other in _SWAPS.items()}
 # A contraction needs a word after it: "that is what it's." is not English.
-_SWAPPED = re.compile(
-    r"\b(" + "|".join(sorted(map(re.escape, _SWAPS), key=len, reverse=True)) + r")\b(?=\s++\w)", re.IGNORECASE
-)
+# In ASCII, because "i" in any case would also match the Turkish İ and ı, which no word in `_FOLDED` has.
+_SWAPPED = re.compile(r"\b(?ai:" + "|".join(sorted(map(re.escape, _SWAPS), key=len, reverse=True)) + r")\b(?=\s++\w)")
 _SHORT = {short.casefold() for short in _NEGATIONS.values()}
 # Expanded before one of these, a question would read "do not you think".
 _ASKED = re.compile(

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from string import ascii_lowercase
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ def _kinds(text: str) -> NDArray[np.uint8]:
 
 def _kind(character: str) -> int:
     lower = character.lower()
-    if "a" <= lower <= "z":
+    if lower in ascii_lowercase:  # that of U+0130 has two characters
         return ord(lower) - ord("a")
     if character.isspace():
         return _SPACE

@@ -53,6 +53,8 @@ def test_a_variation_could_have_been_written(text: str, varied: list[str]) -> No
         "Version 2.4, 24/7",
         "The 1 lamp",
         "Schöne Lampe!",
+        "It fell İnstead of that",
+        "Tıll noon",
     ],
 )
 def test_some_texts_have_no_variation(text: str) -> None:

@@ -73,6 +73,10 @@ def test_new_texts_of_the_same_kind_are_not_unlike(texts: list[str], new: list[s
     assert not judged(texts, new).any()
 
 
+def test_a_letter_whose_lower_case_has_two_characters_is_like_any_letter_with_an_accent() -> None:
+    assert spelling(["İstanbul", "Vİ İ"]).tolist() == spelling(["Östanbul", "VÖ Ö"]).tolist()
+
+
 def test_other_languages_in_latin_script_are_unlike_english_samples() -> None:
     assert judged(ENGLISH, [*GERMAN, *OTHER_LANGUAGES["German, French, Spanish"]]).all()
     assert not judged(ENGLISH, ["We saw La Vie en Rose in a cinema near the Champs-Élysées."]).any()
