@@ -19,7 +19,7 @@ from traitbench.contract.extracts import is_url
 from traitbench.encoders import grams, ngrams, style
 from traitbench.generators import TraitPoles, variations, words
 from traitbench.lifecycle import cards
-from traitbench.scoring import duplicates, negation, nuisance, phrases, segments, terms
+from traitbench.scoring import duplicates, language, negation, nuisance, phrases, segments, spelling, terms
 from traitbench.scoring.explain import explain
 from traitbench.scoring.repeats import shorten
 from traitbench.service import strict_json
@@ -49,6 +49,8 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "n-grams": lambda text: grams.rows([text]),
     "other n-grams": ngrams._cells,
     "language": nuisance.language,
+    "another language": language.is_not_english,
+    "spelling": lambda text: spelling.spelling([text]),
     "negation": negation.negates,
     "the rest": negation.names_the_rest,
     "terms": phrases.words,
