@@ -145,9 +145,10 @@ def _csv_line(shape: Shape, outcome: Outcome) -> str:
 
 
 def _record(cells: Iterable[object]) -> str:
-    place = io.StringIO(newline="")
-    csv.writer(place, lineterminator="\n").writerow([harmless(cell) for cell in cells])
-    return place.getvalue()
+    place, end = io.StringIO(newline=""), "\r\n"
+    # A cell is quoted if it has a character of this end; with "\n", a "\r" in a text would begin a row.
+    csv.writer(place, lineterminator=end).writerow([harmless(cell) for cell in cells])
+    return f"{place.getvalue().removesuffix(end)}\n"
 
 
 def _json_line(_shape: Shape, outcome: Outcome) -> str:

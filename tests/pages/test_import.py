@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.drive import Workbench, copied_link, links, texts, words
+from tests import wild
+from tests.conftest import Trained
+from tests.pages.drive import Workbench, bars, copied_link, links, texts, words
 from tests.size import sized
 from traitbench.app.files import importing
 from traitbench.app.files.importing import Choice
@@ -34,6 +36,22 @@ def test_a_parquet_file_is_imported_like_the_others(workbench: Workbench, client
     assert not [toggle for toggle in at.toggle if str(toggle.key).endswith(".header")]
     at.button(key="samples.import_button").click().run()
     assert texts(client, empty) == [("Thank you, dear.", 1.0), ("Go away.", 0.0)]
+
+
+def test_every_page_shows_what_people_paste(
+    workbench: Workbench, client: Traitbench, empty: str, trained: Trained
+) -> None:
+    pasted = wild.texts(sized(28, 400))
+    file = io.BytesIO()
+    pd.DataFrame({"text": pasted, "label": ["warm", "cold"] * (len(pasted) // 2)}).to_parquet(file)
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.parquet", file.getvalue())
+    at.button(key="samples.import_button").click().run()
+    assert [text for text, _ in texts(client, empty)] == pasted
+    for page in ("samples", "label", "train"):
+        assert not workbench.open(page, model=empty).exception
+    at = workbench.open("score", model=trained.handle, text="\n\n".join(pasted[:14]), against=pasted[15])
+    assert not at.exception
+    assert bars(at)
 
 
 def test_a_file_is_previewed_and_then_imported(workbench: Workbench, client: Traitbench, empty: str) -> None:

@@ -89,6 +89,16 @@ def test_a_cell_that_a_spreadsheet_would_run_is_quoted(ask: Ask, trained: Traine
     assert (row[f"'{start}id"], row["text"]) == (f"'{start}1+1", f"'{start}cmd()")
 
 
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_a_text_of_several_lines_stays_one_row(ask: Ask, trained: Trained, tmp_path: Path, end: str) -> None:
+    out = tmp_path / "out.csv"
+    text = f"Hello{end}there"
+    code, _, _ = ask("score", trained.handle, "--batch", "-", "--output", str(out), stdin=json.dumps({"text": text}))
+    assert code == 0
+    with out.open(newline="", encoding="utf-8") as file:
+        assert [row["text"] for row in csv.DictReader(file)] == [text]
+
+
 def test_what_was_scored_before_keeps_its_columns(ask: Ask, trained: Trained) -> None:
     _, once, _ = ask("score", trained.handle, "--batch", "-", stdin="text\nHello there\n")
     code, twice, err = ask("score", trained.handle, "--batch", "-", stdin=once)
