@@ -137,7 +137,7 @@ def test_a_backup_brings_every_text_back(tmp_path: Path) -> None:
     with fresh_settings(tmp_path / "other") as settings:
         restore(settings, tmp_path / "all.backup")
         with opened(settings, runs=False) as context:
-            assert [sample.text for sample in export_of(context, AUTHOR, handle).samples] == TEXTS
+            assert [sample.text for sample in export_of(context, AUTHOR, handle).samples or ()] == TEXTS
 
 
 # ---- the command line and the pages ----------------------------------------------------------------------------------

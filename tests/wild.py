@@ -201,7 +201,7 @@ def marked(chance: Random) -> str:
     """Invisible characters and marks of direction, in words and around them."""
     signs = chance.choice((_INVISIBLE, _BIDI, _CONTROLS, _TRICKY))
     letters = [letter + (chance.choice(signs) if chance.random() < 0.3 else "") for letter in some(chance, 3, 6)]
-    return chance.choice(("", *signs)) + "".join(letters)
+    return "".join((chance.choice(("", *signs)), *letters))
 
 
 def script(chance: Random, name: str = "") -> str:
@@ -239,7 +239,7 @@ def broken(chance: Random) -> str:
 
 def begun(chance: Random) -> str:
     """A few words after a sign that means something to a program."""
-    return chance.choice(_BEGINNINGS) + some(chance, 1, 4)
+    return f"{chance.choice(_BEGINNINGS)}{some(chance, 1, 4)}"
 
 
 def lookalike(chance: Random) -> str:
