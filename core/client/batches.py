@@ -4,20 +4,22 @@
 The next request is sent when half of the current one is answered, so that the service is never idle. Memory holds two
 requests, however many texts there are. A request that breaks off is sent again from the first text without a line, so
 that no text is lost or scored twice. All texts are scored by the version that scored the first. While the service is
-too busy, a request is retried after the pause that the service asks for.
+too busy, a request is retried after the pause that the service asks for. A value that is no text is not sent: its line
+says why.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
 from time import monotonic, sleep
+from typing import Any
 
 from traitbench.client.asked import Asked
 from traitbench.client.connection import Connection, Lines
-from traitbench.client.wire import busy_for, segment
+from traitbench.client.texts import refusal
+from traitbench.client.wire import busy_for, encoded, segment
 from traitbench.contract.batch import MOST_TEXTS, BatchLine, FailedLine, LineError, ScoredLine, read_line
 from traitbench.contract.names import unpin
+from traitbench.contract.texts import values_of
 from traitbench.errors import BodyTooLarge, Unavailable, Unreachable
 
 __all__ = ["Asked", "batch"]
@@ -30,11 +32,12 @@ _PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)  # a restarted service is back within second
 def batch(connection: Connection, asked: Asked, texts: Iterable[str], *, size: int) -> Iterator[BatchLine]:
     """Yield a line for each text, in order; `index` counts from the first text.
 
-    Raise `ValueError` if `size`, the number of texts per request, is out of bounds.
+    Raise `ValueError` if `size`, the number of texts per request, is out of bounds, and `TypeError` if `texts` is a
+    single text, a mapping or a set.
     """
     if not 1 <= size <= MOST_TEXTS:
         raise ValueError(f"size is {size}; a request takes 1 to {MOST_TEXTS} texts")
-    return _lines(connection, asked, _chunks(texts, size))
+    return _lines(connection, asked, _chunks(values_of(texts), size))
 
 
 def _lines(connection: Connection, asked: Asked, chunks: Iterator["_Chunk"]) -> Iterator[BatchLine]:
@@ -57,21 +60,48 @@ def _lines(connection: Connection, asked: Asked, chunks: Iterator["_Chunk"]) -> 
 
 
 class _Chunk:
-    """The texts of one request, and how many of them have an answer."""
+    """The texts of one request by their places, how many of them have an answer, and the lines of what is no text."""
 
-    def __init__(self, first: int, texts: Sequence[str]) -> None:
-        self.texts = texts
+    def __init__(self, first: int) -> None:
+        self.texts, self.places, self.refused = list[str](), list[int](), list[FailedLine]()
+        self.length = 0
         self.answered = 0
         self._first = first
         self._coming: Lines | None = None
 
+    @property
+    def count(self) -> int:
+        """The number of lines."""
+        return len(self.texts) + len(self.refused)
+
+    def add(self, value: Any) -> None:
+        """Take the next value, a text or not."""
+        place = self._first + self.count
+        if line := refusal(place, value):
+            self.refused.append(line)
+            return
+        self.texts.append(value)
+        self.places.append(place)
+        self.length += len(value)
+
     def ask(self, connection: Connection, asked: Asked) -> None:
         """Send the request early. Ignore errors here, because `lines` sends it again."""
-        with suppress(Unavailable, BodyTooLarge):
-            self._send(connection, asked, wait=False)
+        if self.texts:
+            with suppress(Unavailable, BodyTooLarge):
+                self._send(connection, asked, wait=False)
 
     def lines(self, connection: Connection, asked: Asked) -> Iterator[BatchLine]:
-        """Yield the lines; send a request that breaks off again until no retries or time are left."""
+        """Yield the lines in the order of their places."""
+        refused = 0
+        for line in self._scored(connection, asked):
+            while refused < len(self.refused) and self.refused[refused].index < line.index:
+                yield self.refused[refused]
+                refused += 1
+            yield line
+        yield from self.refused[refused:]
+
+    def _scored(self, connection: Connection, asked: Asked) -> Iterator[BatchLine]:
+        """Yield the lines of the texts; send a request that breaks off again until no retries or time are left."""
         pauses = iter(_PAUSES if self._first else _PAUSES[:2])
         deadline = monotonic() + _PATIENCE
         while self.answered < len(self.texts):
@@ -106,10 +136,10 @@ class _Chunk:
             if len(self.texts) > 1:
                 raise
             self.answered = 1
-            yield FailedLine(index=self._first, error=_reason(error))
+            yield FailedLine(index=self.places[0], error=_reason(error))
             return
         for line in coming:
-            result = _read(line).model_copy(update={"index": self._first + self.answered})
+            result = _read(line).model_copy(update={"index": self.places[self.answered]})
             self.answered += 1
             yield result
 
@@ -117,7 +147,7 @@ class _Chunk:
         fields = {"contents": self.texts[self.answered :], "traits": asked.traits, "mode": asked.mode}
         body = {name: value for name, value in fields.items() if value not in (None, "full")}
         path = f"/models/{segment(asked.handle)}/score/batch"
-        self._coming = connection.lines(path, content=_encoded(body), wait=wait)
+        self._coming = connection.lines(path, content=encoded(body), wait=wait)
         return self._coming
 
 
@@ -128,17 +158,16 @@ def _pinned(asked: Asked, line: BatchLine) -> Asked:
     return asked.of_version(line.metadata.version_id)
 
 
-def _chunks(texts: Iterable[str], size: int) -> Iterator[_Chunk]:
-    first, some, length = 0, list[str](), 0
-    for text in chain(texts, [None]):
-        if some and (text is None or len(some) == size or length + len(text) > _MOST_BYTES // 4):
-            yield _Chunk(first, some)
-            first, some, length = first + len(some), [], 0
-        if text is not None:
-            if not isinstance(text, str):
-                raise TypeError(f"a text must be a str, not {type(text).__name__}")
-            some.append(text)
-            length += len(text)
+def _chunks(values: Iterator[Any], size: int) -> Iterator[_Chunk]:
+    chunk = _Chunk(first := 0)
+    for value in values:
+        length = len(value) if isinstance(value, str) else 0
+        if chunk.count == size or (chunk.texts and chunk.length + length > _MOST_BYTES // 4):
+            yield chunk
+            chunk = _Chunk(first := first + chunk.count)
+        chunk.add(value)
+    if chunk.count:
+        yield chunk
 
 
 def _read(line: bytes) -> BatchLine:
@@ -149,14 +178,6 @@ def _read(line: bytes) -> BatchLine:
             "The service sent an answer that this client cannot read. Use the same release for client and service.",
             details={"expected": "BatchLine"},
         ) from error
-
-
-def _encoded(body: object) -> bytes:
-    try:
-        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:
-        # A lone surrogate: let the service report the error on the line of that text.
-        return json.dumps(body, separators=(",", ":")).encode()
 
 
 def _reason(error: BodyTooLarge) -> LineError:

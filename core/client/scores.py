@@ -55,8 +55,9 @@ class Scores:
     ) -> Iterator[BatchLine]:
         """Score any number of texts and yield a line for each, in order, as the answers arrive.
 
-        A line is a `ScoredLine`, which is a card, or a `FailedLine` with its `error`; `index` counts from the first
-        text. One version scores all texts. The modes "layer4" and "static" trade quality for speed, if the version was
+        A line is a `ScoredLine`, which is a card, or a `FailedLine` with its `error`, also for None, NaN and other
+        values that are no text; `index` counts from the first. A single text instead of a list raises `TypeError`. One
+        version scores all texts. The modes "layer4" and "static" trade quality for speed, if the version was
         trained for them. `size` is the number of texts per request.
         """
         asked = batches.Asked(handle, _listed(traits), mode)

@@ -9,6 +9,7 @@ from traitbench.client.connection import Connection
 from traitbench.client.pages import Listed
 from traitbench.client.wire import segment
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
+from traitbench.contract.texts import values_of
 from traitbench.contract.traits import Trait, TraitFields, TraitInput, TraitList
 
 
@@ -59,7 +60,7 @@ class Traits:
         The language model of the service, if there is one, names the traits unless `language_model` is False. Call
         `client.models.wait` for the result; then `list` includes the new traits.
         """
-        body: dict[str, object] = {"effort": effort, **({"texts": [*texts]} if texts else {})}
+        body: dict[str, object] = {"effort": effort, **({"texts": given} if (given := [*values_of(texts)]) else {})}
         body |= {} if language_model is None else {"language_model": language_model}
         return self._connection.send("POST", _path(handle, "discover"), RunStarted, body=body)
 

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from traitbench.contract.texts import is_missing
+
 Floats = NDArray[np.float64]
 Poles = tuple[str, str]
 """The names of the negative and of the positive pole."""
@@ -92,7 +94,7 @@ def _checked(values: NDArray[Any], poles: Poles, rows: Sequence[int]) -> Floats:
 def _of_names(names: Sequence[Any], poles: Poles, rows: Sequence[int]) -> Floats:
     quality = dict(zip(poles, (0.0, 1.0), strict=True))
     for row, name in zip(rows, names, strict=True):
-        if _is_missing(name):
+        if is_missing(name):
             raise ValueError(f"Row {row}: {_MISSING}")
         if not isinstance(name, str):
             raise ValueError(f"Row {row}: {name!r} is a number among names of poles. Use names or numbers in all rows.")
@@ -104,12 +106,8 @@ def _of_names(names: Sequence[Any], poles: Poles, rows: Sequence[int]) -> Floats
 def _as_floats(values: NDArray[Any], poles: Poles, rows: Sequence[int]) -> Floats:
     for row, value in zip(rows, values.tolist(), strict=True):
         if value is None or not isinstance(value, int | float):
-            raise ValueError(f"Row {row}: {_MISSING if _is_missing(value) else f'{value!r} is not a label.'}")
+            raise ValueError(f"Row {row}: {_MISSING if is_missing(value) else f'{value!r} is not a label.'}")
     return values.astype(np.float64)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or bool(np.isscalar(value) and value != value)
 
 
 def _allowed(poles: Poles) -> str:

@@ -1,12 +1,11 @@
 """Texts as people pass them to an estimator: checked, one `str` each. An error names the row, counted from 0."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.contract.texts import values_of, why_no_text
 from traitbench.scoring import size
 from traitbench.scoring.repeats import shorten
 from traitbench.settings import read_settings
@@ -20,7 +19,10 @@ def read_texts(X: Any, *, to_train: bool = False, too_large: Callable[[str], Pro
     Raise `ValueError` for what is no text; `to_train` also refuses what is too long for a sample, and `too_large`
     (`scored_size`) what is too large for a score.
     """
-    texts = list(_values(X))
+    try:
+        texts = list(values_of(X))
+    except TypeError as error:
+        raise ValueError(str(error)) from None
     if not texts:
         raise ValueError("Found array with 0 sample(s): there are no texts, and at least one is required.")
     for row, text in enumerate(texts):
@@ -31,14 +33,12 @@ def read_texts(X: Any, *, to_train: bool = False, too_large: Callable[[str], Pro
 
 def text_problem(text: Any, *, to_train: bool = False) -> Problem:
     """Return what is wrong with one text and what to do, None if nothing is."""
-    if not isinstance(text, str):
-        return "the text is missing." if _is_missing(text) else f"a text is needed, not {type(text).__name__}."
+    if problem := why_no_text(text):
+        return problem
     if not text.strip():
         return "the text is blank. Leave the row out."
     if "\x00" in text:
         return "the text has the character U+0000. Remove it."
-    if not _is_encodable(text):
-        return "the text has half of a surrogate pair, so it is not valid Unicode. Read the file again as UTF-8."
     if to_train and len(text) > LONGEST_TEXT:
         return f"the text has {len(text):,} characters. A sample has at most {LONGEST_TEXT:,}: shorten it."
     return None
@@ -67,42 +67,6 @@ def column_name(X: Any) -> str | None:
     return names[0] if len(names) == 1 and isinstance(names[0], str) else None
 
 
-def _values(X: Any) -> Iterator[Any]:
-    if isinstance(X, str | bytes):
-        raise ValueError("Iterable over raw text documents expected, string object received: pass a list of texts.")
-    if hasattr(X, "columns") and hasattr(X, "shape"):
-        if X.shape[1] != 1:
-            raise ValueError(
-                f"The frame has {X.shape[1]} columns. Pass the column with the texts, as in frame['text']."
-            )
-        X = X[X.columns[0]] if not hasattr(X, "column") else X.column(0)
-    elif isinstance(X, np.ndarray) and X.ndim > 1:
-        if X.ndim > 2 or X.shape[1] != 1:
-            raise ValueError(f"Expected 1D array of texts, got an array of shape {X.shape} instead.")
-        X = X[:, 0]
-    if hasattr(X, "to_pylist"):
-        yield from X.to_pylist()
-    elif hasattr(X, "__iter__"):
-        yield from X
-    else:
-        raise ValueError(f"Texts are needed as a list, an array or a column, not as {type(X).__name__}.")
-
-
 def _column_names(X: Any) -> list[Any]:
     """The names of the columns of a frame; of an Arrow table, whose `columns` are values, too."""
     return list(getattr(X, "column_names", ()) or getattr(X, "columns", ()))
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or the missing value of pandas, which equals nothing and is no truth value."""
-    return (
-        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
-    )
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -47,8 +48,13 @@ def test_a_model_is_made_trained_scored_and_listed(service: Service, namespace: 
             assert (model.state, seen[-1]) == ("ready", "ready")
             cards = await asyncio.gather(*(client.scores.score(handle, f"Thank you {n}.") for n in range(5)))
             assert {card.metadata.version_id for card in cards} == {"v1"}
-            lines = [line async for line in client.scores.batch(handle, ["Thanks.", " ", "Go away."], size=1)]
-            assert [(line.index, isinstance(line, ScoredLine)) for line in lines] == [(0, True), (1, False), (2, True)]
+            some: list[Any] = ["Thanks.", None, " ", float("nan"), "Go away."]
+            lines = [line async for line in client.scores.batch(handle, some, size=2)]
+            assert [(line.index, isinstance(line, ScoredLine)) for line in lines] == [
+                *((0, True), (1, False), (2, False), (3, False), (4, True))
+            ]
+            with pytest.raises(TypeError, match="not a single str"):
+                client.scores.batch(handle, "Thanks.")
             samples = await client.samples.list(handle, limit=7)
             assert len([sample.id async for sample in samples]) == 20
             assert (first := await samples.first()) is not None

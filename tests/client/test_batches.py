@@ -1,12 +1,19 @@
 """Any number of texts through the client: every line once and in order, whatever happens on the way."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import httpx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.conftest import Service, Trained
+from tests.conftest import COLD, WARM, Service, Trained
 from traitbench.client import Traitbench
 from traitbench.contract.batch import FailedLine, ScoredLine
 from traitbench.errors import ModelNotFound, ModelNotTrained, Unavailable, Unreachable, ValidationFailed
@@ -119,8 +126,94 @@ def test_what_is_wrong_with_the_whole_is_raised(trained: Trained) -> None:
         next(batch(trained.handle, ["x"], traits=["absent"]))
     with pytest.raises(ValueError, match="size is 1001"):
         batch(trained.handle, ["x"], size=1_001)
-    with pytest.raises(TypeError, match="a text must be a str, not int"):
-        next(batch(trained.handle, [1]))  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *("one text", b"bytes", bytearray(b"bytes"), {"a": 1}, {"a", "b"}, 7, None),
+        pd.DataFrame({"a": ["x"], "b": ["y"]}),
+        np.array([["a", "b"]]),
+        np.array("a"),
+    ],
+    ids=lambda wrong: type(wrong).__name__,
+)
+def test_what_is_no_list_of_texts_is_refused_before_anything_is_sent(wrong: Any) -> None:
+    client, weather = under()
+    with client:
+        with pytest.raises(TypeError, match=r"text|array"):
+            client.scores.batch("a.b", wrong)
+        if wrong is not None:
+            with pytest.raises(TypeError, match=r"text|array"):
+                client.versions.compare("a.b", "a.b@v1", texts=wrong)
+            with pytest.raises(TypeError, match=r"text|array"):
+                client.traits.discover("a.b", texts=wrong)
+    assert weather.asked == []
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pd.DataFrame, np.array, pl.Series, pa.array, tuple, iter])
+def test_texts_may_come_as_any_column(kind: Callable[[list[str]], Any]) -> None:
+    client, weather = under()
+    with client:
+        assert len(list(client.scores.batch("a.b", kind(texts(3))))) == 3
+    assert weather.asked == [texts(3)]
+
+
+NO_TEXTS: Sequence[tuple[Any, str]] = [
+    (None, "the text is missing"),
+    (float("nan"), "the text is missing"),
+    (np.float32("nan"), "the text is missing"),
+    (pd.NA, "the text is missing"),
+    (pd.NaT, "the text is missing"),
+    (7, "not int"),
+    (1.5, "not float"),
+    (True, "not bool"),
+    (b"bytes", "not bytes"),
+    (["a", "b"], "not list"),
+    ("half \ud800", "half of a surrogate pair"),
+    ("\ud83d\ude00", "half of a surrogate pair"),  # two halves, which JSON would join to another text
+]
+
+
+def test_what_is_no_text_has_its_line_and_the_reason(trained: Trained) -> None:
+    sent = [WARM[0], *(value for value, _ in NO_TEXTS), COLD[0]]
+    results = list(trained.client.scores.batch(trained.handle, sent, size=5))
+    assert [line.index for line in results] == [*range(len(sent))]
+    for (_, reason), line in zip(NO_TEXTS, results[1:-1], strict=True):
+        assert isinstance(line, FailedLine)
+        assert line.error.code == "validation_failed"
+        assert reason in line.error.message
+    for text, line in ((WARM[0], results[0]), (COLD[0], results[-1])):
+        assert isinstance(line, ScoredLine)
+        assert line.scores == trained.client.scores.score(trained.handle, text).scores
+
+
+def test_a_missing_text_between_two_requests_moves_no_other(trained: Trained) -> None:
+    many = [text for _ in range(30) for text in (*WARM, *COLD)]
+    results = list(trained.client.scores.batch(trained.handle, [*many, None, *many]))  # type: ignore[list-item]
+    assert [line.index for line in results] == [*range(1_201)]
+    assert [type(line) for line in results if line.index == 600 or not isinstance(line, ScoredLine)] == [FailedLine]
+    cards = [line.scores for line in results if isinstance(line, ScoredLine)]
+    assert cards[600:] == cards[:600] == cards[:20] * 30
+
+
+@given(st.lists(st.sampled_from([None, 7, "\ud800", ""]) | st.integers(0, 99).map(str)), st.integers(1, 7))
+def test_there_are_as_many_lines_as_texts_and_each_is_its_own(sent: list[Any], size: int) -> None:
+    def own(contents: list[str], _handle: str) -> Answer:
+        cards = [card(index) | {"input_tokens": int(text or 0)} for index, text in enumerate(contents)]
+        return httpx.Response(200, headers=LINES, content=b"".join(json.dumps(each).encode() + b"\n" for each in cards))
+
+    client, weather = under(*[own] * len(sent))
+    with client:
+        results = list(client.scores.batch("a.b", (text for text in sent), size=size))
+    assert [line.index for line in results] == [*range(len(sent))]
+    for text, line in zip(sent, results, strict=True):
+        if isinstance(text, str) and text.isascii():
+            assert isinstance(line, ScoredLine)
+            assert line.input_tokens == int(text or 0)
+        else:
+            assert isinstance(line, FailedLine)
+    assert all(1 <= len(asked) <= size for asked in weather.asked)
 
 
 def test_whoever_breaks_off_leaves_nothing_running(service: Service, trained: Trained) -> None:

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
 from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from traitbench.client import Traitbench, comparisons
+from traitbench.contract.batch import FailedLine
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import ComparedText
 from traitbench.contract.models import ForkedFrom, Model, VersionRetentionPolicy
@@ -131,6 +133,9 @@ def test_no_samples_are_added_when_one_is_refused_in_a_later_request(client: Tra
     assert [error["loc"][:2] for error in caught.value.details["errors"]] == [["samples", 504]]
     assert "samples[504]" in caught.value.message
     assert "left_behind" not in caught.value.details
+    nothing: list[Any] = [*good, None]
+    with pytest.raises(TypeError, match=r"samples\[504\]: a SampleInput is needed, not NoneType"):
+        client.samples.add(handle, nothing)
     assert [sample.id for sample in client.samples.list(handle)] == kept
 
 
@@ -241,8 +246,19 @@ def test_two_versions_are_compared_on_any_number_of_texts(trained: Trained, monk
     assert scores[0].a == trained.client.scores.score(trained.handle, WARM[0]).scores["warmth"]
     assert trained.client.versions.compare(trained.handle, trained.handle).texts is None
     assert trained.client.versions.compare(trained.handle, trained.handle, texts=[]).texts == []
-    with pytest.raises(TypeError, match="a text must be a str"):
-        trained.client.versions.compare(trained.handle, trained.handle, texts=[1])  # type: ignore[list-item]
+
+
+def test_what_is_no_text_has_its_line_in_a_comparison(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparisons, "MOST_TEXTS", 2)
+    sent: list[Any] = [None, WARM[0], 7, WARM[1], COLD[0], float("nan")]
+    compared = trained.client.versions.compare(trained.handle, f"{trained.handle}@v1", texts=sent)
+    assert [each.index for each in compared.texts or ()] == [*range(6)]
+    assert [type(each) for each in compared.texts or ()] == [
+        *(FailedLine, ComparedText, FailedLine, ComparedText, ComparedText, FailedLine)
+    ]
+    nothing: list[Any] = [None, None]
+    compared = trained.client.versions.compare(trained.handle, trained.handle, texts=nothing)
+    assert [each.index for each in compared.texts or ()] == [0, 1]
 
 
 def test_a_model_card_is_markdown(trained: Trained) -> None:

@@ -192,7 +192,9 @@ def test_labels_may_come_as_any_column(fitted: tb.Scorer, kind: Callable[[list[A
 @pytest.mark.parametrize(
     ("texts", "labels", "message"),
     [
-        ("one text", ["warm"], "string object received"),
+        ("one text", ["warm"], "not a single str"),
+        ({"one": 1, "two": 0}, [1, 0], "not as dict"),
+        ({"one", "two"}, [1, 0], "not as set"),
         ([], [], "Found array with 0 sample(s)"),
         (["a", None], [1, 0], "Row 1: the text is missing"),
         (["a", float("nan")], [1, 0], "Row 1: the text is missing"),

@@ -44,11 +44,13 @@ class AsyncSamples:
     async def add(self, handle: str, samples: Sequence[SampleInput]) -> list[int]:
         """Add all samples or none, and return their ids, which ascend in the order given.
 
+        Raise `TypeError`, before anything is sent, for what is no `SampleInput`.
+
         In an error, `details.errors` counts from the first sample given here. `details.left_behind` has the ids of
         samples that could not be removed again, for example because the service went down.
         """
         ids: list[int] = []
-        for batch in _batches(samples):
+        for batch in [*_batches(samples)]:
             try:
                 added = await self._connection.send("POST", _path(handle), SampleIds, body={"samples": batch})
                 ids += added.ids
@@ -175,7 +177,9 @@ def _batches(samples: Sequence[SampleInput]) -> Iterator[list[dict[str, Any]]]:
     """Yield the JSON of consecutive samples, in batches of limited number and size."""
     batch: list[dict[str, Any]] = []
     size = 0
-    for sample in samples:
+    for place, sample in enumerate(samples):
+        if not isinstance(sample, SampleInput):
+            raise TypeError(f"samples[{place}]: a SampleInput is needed, not {type(sample).__name__}.")
         wire = sample.model_dump(exclude_unset=True)
         length = len(json.dumps(wire, ensure_ascii=False))
         if batch and (len(batch) == MOST_SAMPLES or size + length > _MOST_BYTES):

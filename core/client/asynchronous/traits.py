@@ -8,6 +8,7 @@ from traitbench.client.asynchronous.connection import AsyncConnection
 from traitbench.client.pages import Listed
 from traitbench.client.wire import segment
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
+from traitbench.contract.texts import values_of
 from traitbench.contract.traits import Trait, TraitFields, TraitInput, TraitList
 
 
@@ -58,7 +59,7 @@ class AsyncTraits:
         The language model of the service, if there is one, names the traits unless `language_model` is False. Call
         `client.models.wait` for the result; then `list` includes the new traits.
         """
-        body: dict[str, object] = {"effort": effort, **({"texts": [*texts]} if texts else {})}
+        body: dict[str, object] = {"effort": effort, **({"texts": given} if (given := [*values_of(texts)]) else {})}
         body |= {} if language_model is None else {"language_model": language_model}
         return await self._connection.send("POST", _path(handle, "discover"), RunStarted, body=body)
 

@@ -1,0 +1,60 @@
+"""Texts as programs pass them: the values of a list or a column, and what is wrong with a value that is no text.
+
+A value that is no text keeps its place, so that there are as many answers as values.
+"""
+
+from collections.abc import Iterator, Mapping, Set
+from numbers import Number
+from typing import Any
+
+
+def values_of(texts: Any) -> Iterator[Any]:
+    """Return the values of a list, an iterator, an array, a series, or a frame with one column, in their order.
+
+    Raise `TypeError` for a single text, a mapping, a set and a frame of several columns, whose values are not its texts
+    or have no order.
+    """
+    if isinstance(texts, str | bytes | bytearray | memoryview):
+        raise TypeError(f"A list of texts is needed, not a single {type(texts).__name__}. Pass [text] for one text.")
+    if isinstance(texts, Mapping | Set):
+        raise TypeError(f"Texts are needed in an order, not as {type(texts).__name__}. Pass a list of the texts.")
+    shape = getattr(texts, "shape", None)
+    if hasattr(texts, "columns") and shape is not None:
+        if shape[1] != 1:
+            raise TypeError(f"The frame has {shape[1]} columns. Pass the column with the texts, as in frame['text'].")
+        texts = texts.column(0) if hasattr(texts, "column") else texts[texts.columns[0]]
+    elif shape is not None and hasattr(texts, "ndim") and texts.ndim != 1:
+        if texts.ndim != 2 or shape[1] != 1:
+            raise TypeError(f"Expected 1D array of texts, got an array of shape {shape} instead.")
+        texts = texts[:, 0]
+    if hasattr(texts, "to_pylist"):
+        texts = texts.to_pylist()
+    if not hasattr(texts, "__iter__"):
+        raise TypeError(f"Texts are needed as a list, an array or a column, not as {type(texts).__name__}.")
+    return iter(texts)
+
+
+def why_no_text(value: Any) -> str | None:
+    """Return why a value is no text, as a sentence in lower case; None if it is one, also if it is blank."""
+    if not isinstance(value, str):
+        return "the text is missing." if is_missing(value) else f"a text is needed, not {type(value).__name__}."
+    if not _is_encodable(value):
+        return "the text has half of a surrogate pair, so it is not valid Unicode. Read the file again as UTF-8."
+    return None
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, or a missing value of pandas, which has no truth value."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or _is_nan(value)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, Number) and bool(value != value)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
