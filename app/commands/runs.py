@@ -63,15 +63,23 @@ def retrain(handle: str, wait: bool, as_json: bool) -> None:
 
 
 def follow(client: Traitbench, handle: str, started: RunStarted, *, wait: bool, as_json: bool) -> Model | None:
-    """Print what was started. With `wait`, return the model at its end; raise `Refused` if the run failed."""
+    """Print what was started. With `wait`, return the model at its end; raise `Refused` if the run failed.
+
+    The notes of the run go to stderr.
+    """
     if not wait or started.run_id is None:
         say(started, f"{handle} is {started.state}; {started.run_id or 'nothing to do'}", as_json=as_json)
         return None
     with Meter() as meter:
         model = client.models.wait(handle, on_progress=meter.show, timeout=_A_DAY)
     operation = model.last_operation
-    if operation is not None and operation.run_id == started.run_id and operation.status == "failed":
-        raise Refused(f"{handle} is {model.state}: {operation.error.message if operation.error else 'the run failed'}")
+    if operation is not None and operation.run_id == started.run_id:
+        if operation.status == "failed":
+            raise Refused(
+                f"{handle} is {model.state}: {operation.error.message if operation.error else 'the run failed'}"
+            )
+        for note in (operation.progress.notes if operation.progress else None) or ():
+            click.echo(note, err=True)
     if as_json:
         say_json(model)
     return model

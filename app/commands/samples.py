@@ -283,7 +283,8 @@ def synthesize_samples(
 ) -> None:
     """Make samples for a draft.
 
-    They are made from its traits, or as variations of its samples (diversify).
+    They are made from its traits, or as variations of its samples (diversify). With --wait, the exit code is 1 if the
+    language model did not write all of them; what was made is added all the same, and --offline never asks it.
     """
     language_model = False if offline else None
     with connected() as client:
@@ -293,11 +294,21 @@ def synthesize_samples(
                 say(plan, line, as_json=as_json)
             return
         started = client.samples.synthesize(handle, synth_type=synth_type, effort=effort, language_model=language_model)
-        if not follow(client, handle, started, wait=wait, as_json=as_json) or as_json:
+        model = follow(client, handle, started, wait=wait, as_json=as_json)
+        if model is None:
             return
         traits = client.traits.list(handle)
-    say_table(("TRAIT", "+", "-"), [(each.key, each.positive_samples, each.negative_samples) for each in traits])
-    say_unreadable(traits.unreadable, "trait")
+    outcome = (
+        model.last_operation.progress.synthesis if model.last_operation and model.last_operation.progress else None
+    )
+    if not as_json:
+        say_table(("TRAIT", "+", "-"), [(each.key, each.positive_samples, each.negative_samples) for each in traits])
+        say_unreadable(traits.unreadable, "trait")
+    if outcome is not None and outcome.failure:
+        raise Refused(
+            f"The language model did not write all of the {count(outcome.added, 'sample')} that were added. Its reason"
+            " is above. Correct it and repeat the command, or pass --offline."
+        )
 
 
 def _plan(plan: SynthesisPlan) -> list[str]:

@@ -244,6 +244,7 @@ def _run(operation: LastOperation) -> Result:
         "fraction": None if progress is None else round(progress.fraction, 3),
         "seconds_left": None if progress is None else progress.eta_s,
         "error": None if error is None else f"{error.code}: {error.message}",
+        "untrusted_notes": (progress.notes if progress else None) or [],
     }
 
 

@@ -96,13 +96,17 @@ class PromoteRequest(Received):
 class SynthesisOutcome(Returned):
     """What a synthesis made: how many texts were added, and how many were rejected for which reason.
 
-    `generator` is `offline` or the name of the language model that was asked. `tokens` is what that cost.
+    `generator` is the name of the language model if it wrote any of the texts, else `offline`. `tokens` is what that
+    cost. `failure` says why a language model that was asked did not write all texts. `warning` says that many texts
+    were on the wrong side, so that the poles may be swapped. Both are sentences, absent if there is nothing to say.
     """
 
     generator: str
     added: Count
     rejected: dict[str, Count]
     tokens: Count
+    failure: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    warning: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class Progress(Returned):

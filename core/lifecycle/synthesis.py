@@ -42,6 +42,7 @@ from traitbench.generators import (
     TraitPoles,
 )
 from traitbench.generators.offline import synthesize as generate
+from traitbench.generators.swapped import swapped
 from traitbench.lifecycle import access, derivations, rules
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
@@ -140,9 +141,9 @@ def run(
     with reading(engine) as connection:
         task = _task(connection, execution.run.model_id, execution.run.options["synth_type"])
     execution.report("preparing", 0, 1, fraction=0.0)
-    made, tokens = _generate(encoder, vocabulary, settings, execution, task)
+    made = _generate(encoder, vocabulary, settings, execution, task)
     with writing(engine) as connection:
-        _finish(connection, execution, task, made, tokens)
+        _finish(connection, execution, task, made)
 
 
 def _check_type(synth_type: str) -> None:
@@ -201,6 +202,11 @@ class _Task:
         return {index: seed for index, seed in enumerate(self.seeds) if seed.trait_key == trait.key}
 
     @property
+    def names(self) -> dict[str, str]:
+        """Names by trait key."""
+        return {trait.key: trait.name for trait in self.traits}
+
+    @property
     def trait_ids(self) -> dict[str, int]:
         """Ids by trait key."""
         return {trait.key: trait.id for trait in self.traits}
@@ -250,26 +256,36 @@ def _compared(labels: Sequence[samples.Label], seeds: Collection[int]) -> list[s
     return sorted(others, key=lambda label: label.content_sha256)[:_COMPARED]
 
 
+@dataclass(frozen=True)
+class _Made:
+    """What all generators made; `failure` says why the language model did not make all of it, empty if it did."""
+
+    synthesis: Synthesis
+    tokens: int = 0
+    failure: str = ""
+
+
 def _generate(
     encoder: Encoder, vocabulary: Callable[[], Vocabulary], settings: Settings, execution: Execution, task: _Task
-) -> tuple[Synthesis, int]:
-    """The accepted texts, and the tokens that they cost."""
+) -> _Made:
     by_model = _ask(encoder, settings, execution, task)
     left = task.poles if by_model is None else [trait for trait in task.poles if trait.key in by_model.left]
     if by_model is None:
-        return _offline(encoder, vocabulary(), execution, task, left), 0
-    exemplars, notes, rejects = [*by_model.exemplars], [*by_model.notes], [*by_model.rejects]
+        return _Made(_offline(encoder, vocabulary(), execution, task, left))
+    exemplars, notes, rejects = [*by_model.exemplars], list[str](), [*by_model.rejects]
     if left:
         # Where the language model made something, the offline texts must not be needed.
         try:
             offline = _offline(encoder, vocabulary(), execution, task, left)
         except NothingSynthesized as error:
             if not exemplars:
-                raise NothingSynthesized(" ".join([*notes, str(error)])) from None
+                said = [by_model.failure, *swapped(rejects, exemplars, task.names), str(error)]
+                raise NothingSynthesized(" ".join(said)) from None
         else:
-            exemplars, notes = [*exemplars, *offline.exemplars], [*notes, *offline.notes]
+            exemplars, notes = [*exemplars, *offline.exemplars], [*offline.notes]
             rejects += offline.rejects
-    return Synthesis(tuple(exemplars), tuple(notes), tuple(rejects), by_model.invalid), by_model.tokens
+    synthesis = Synthesis(tuple(exemplars), tuple(notes), tuple(rejects), by_model.invalid)
+    return _Made(synthesis, by_model.tokens, by_model.failure)
 
 
 def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _Task) -> ByModel | None:
@@ -279,8 +295,8 @@ def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _Task
         return None
     asked, _ = permitted(settings, sends_nothing=task.sends_nothing, wanted=True)
     if asked is None or asked.model != name:
-        note = f"The language model {name} is no longer set, or not allowed. The texts were made offline."
-        return ByModel([], [note], [], 0, frozenset(trait.key for trait in task.traits))
+        failure = f"The language model {name} is no longer set, or not allowed. The texts were made offline."
+        return ByModel([], failure, [], 0, frozenset(trait.key for trait in task.traits))
 
     def report(done: int, total: int) -> None:
         execution.report("asking the language model", done, total, fraction=0.95 * done / max(1, total))
@@ -324,29 +340,33 @@ def _poles(trait: traits.TraitRow, description: str) -> TraitPoles:
     return TraitPoles(trait.key, trait.name, trait.positive_label, trait.negative_label, description)
 
 
-def _finish(connection: Connection, execution: Execution, task: _Task, made: Synthesis, tokens: int) -> None:
+def _finish(connection: Connection, execution: Execution, task: _Task, made: _Made) -> None:
     # Lock the model first, then the run: a deletion locks them in the same order.
     model = models.hold_by_id(connection, task.model_id)
-    fields = _fields(execution, task, made.exemplars)
+    exemplars, rejects = made.synthesis.exemplars, made.synthesis.rejects
+    fields = _fields(execution, task, exemplars)
     _check_count(samples.count(connection, task.model_id), len(fields), execution.run.options["max_samples"])
+    warning = " ".join(swapped(rejects, exemplars, task.names))
     outcome = SynthesisOutcome(
-        generator=execution.run.options.get("language_model", OFFLINE),
+        generator=_generator(fields),
         added=len(fields),
-        rejected=made.rejected,
-        tokens=tokens,
+        rejected=made.synthesis.rejected,
+        tokens=made.tokens,
+        failure=made.failure or None,
+        warning=warning or None,
     )
     execution.succeed(
         connection,
         phase="writing",
         total=len(task.traits),
-        notes=made.notes,
+        notes=[note for note in (made.failure, warning, *made.synthesis.notes) if note],
         outcome={"synthesis": outcome.model_dump()},
     )
     if model is None or model.state != "busy":
         raise Fenced(execution.run.id)
     samples.add(connection, model.id, fields)
     if not model.zero_data_retention:
-        rejected_texts.add(connection, model.id, _rejected(task, made.rejects))
+        rejected_texts.add(connection, model.id, _rejected(task, rejects))
     models.move(connection, model, "draft", now=rules.now())
 
 
@@ -368,6 +388,11 @@ def _rejected(task: _Task, rejects: Sequence[Reject]) -> list[dict[str, Any]]:
         }
         for each in turns[:MOST_REJECTED]
     ]
+
+
+def _generator(fields: Sequence[Mapping[str, Any]]) -> str:
+    """The language model if it wrote any of the new samples."""
+    return next((each["generator"] for each in fields if each["generator"] != OFFLINE), OFFLINE)
 
 
 def _fields(execution: Execution, task: _Task, exemplars: Sequence[Exemplar]) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Synthesis by a language model: what it would be asked, and what passes the exam.
 
 If it fails, what came before is kept, and the traits that got nothing at a pole are left to the offline generator; the
-notes of the run say so.
+outcome of the run says so.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,13 +36,14 @@ def budget(requests: Sequence[Request]) -> int:
 
 @dataclass(frozen=True)
 class ByModel:
-    """What a language model made: accepted texts, notes, rejected texts, tokens, and traits left to do offline.
+    """What a language model made: accepted texts, rejected texts, tokens, and traits left to do offline.
 
-    `invalid` counts the parts of its answers that were no texts in the form asked for.
+    `failure` says why it did not make all texts, empty if it did. `invalid` counts the parts of its answers that were
+    no texts in the form asked for.
     """
 
     exemplars: Sequence[Exemplar]
-    notes: Sequence[str]
+    failure: str
     rejects: Sequence[Reject]
     tokens: int
     left: frozenset[str]
@@ -65,7 +66,7 @@ def generate(
     own = {trait.key: {i: seed for i, seed in enumerate(seeds) if seed.trait_key == trait.key} for trait in traits}
     asked = {trait.key: requests_for(trait, own[trait.key], synth_type, effort) for trait in traits}
     every = [request for some in asked.values() for request in some]
-    done, made, notes = 0, list[Exemplar](), list[str]()
+    done, made = 0, list[Exemplar]()
     rejects, invalid, left = list[Reject](), 0, set[str]()
 
     def look() -> None:
@@ -93,11 +94,11 @@ def generate(
             if not _is_enough(admitted.accepted, own[trait.key], synth_type):
                 left.add(trait.key)
         if failure:
-            notes.append(_said(model, failure, [trait.name for trait in traits if trait.key in left], len(made)))
+            failure = _said(model, failure, [trait.name for trait in traits if trait.key in left], len(made))
         elif left:
             names = ", ".join(trait.name for trait in traits if trait.key in left)
-            notes.append(f"No text by {model.model} passed the exam at a pole of {names}. Texts were made offline.")
-        return ByModel(made, notes, rejects, asker.tokens, frozenset(left), invalid)
+            failure = f"No text by {model.model} passed the exam at a pole of {names}. Texts were made offline."
+        return ByModel(made, failure, rejects, asker.tokens, frozenset(left), invalid)
 
 
 def _admit(

@@ -111,6 +111,9 @@ def test_texts_of_a_language_model_pass_the_exam_and_name_it(context: Context, s
     ("said", "why"),
     [
         (401, "refused the key"),
+        (404, "is not known at this address"),
+        (500, "answered with status 500"),
+        (Reply(body="<html><p>Sign in</p></html>", headers={"Content-Type": "text/html"}), "without the JSON"),
         (429, "takes no more requests for now"),
         ("No, thank you.", "without the JSON"),
         (Reply(body="{broken"), "gave an answer"),
@@ -126,6 +129,11 @@ def test_a_failure_falls_back_to_offline_and_says_so(
     made, last = synthesized(having(context, service), warmth(context))
     assert {sample.generator for sample in made} == {"offline"}
     assert re.search(f"The language model {MODEL} .*{why}.*The texts for Warmth were made offline", notes(last))
+    outcome = last.progress and last.progress.synthesis
+    assert outcome is not None
+    assert outcome.generator == "offline"
+    assert outcome.failure is not None
+    assert outcome.failure in notes(last)
 
 
 def test_what_came_before_a_failure_is_kept(context: Context, service: LlmEndpoint) -> None:
@@ -135,6 +143,10 @@ def test_what_came_before_a_failure_is_kept(context: Context, service: LlmEndpoi
     assert {sample.generator for sample in made} == {MODEL}
     assert len(made) == len(WARM) + 5
     assert "answered with status 500. 13 of its texts are kept." in notes(last)
+    outcome = last.progress and last.progress.synthesis
+    assert outcome is not None
+    assert outcome.generator == MODEL
+    assert outcome.failure == notes(last)
 
 
 def test_variations_go_with_their_seeds(context: Context, service: LlmEndpoint) -> None:
@@ -210,3 +222,23 @@ def test_a_text_that_drifts_to_the_other_side_is_rejected(context: Context, serv
     assert last.progress is not None
     assert last.progress.synthesis is not None
     assert last.progress.synthesis.rejected["wrong_side"] >= 1
+
+
+@pytest.mark.parametrize("are_swapped", [False, True])
+def test_many_texts_on_the_wrong_side_raise_an_alarm(
+    context: Context, service: LlmEndpoint, *, are_swapped: bool
+) -> None:
+    pairs = [*((text, 1.0) for text in WARM), *((text, 0.0) for text in COLD)]
+    answer = items(*((text, 1 - quality if are_swapped else quality) for text, quality in pairs))
+    service.script = lambda _: answer
+    made, last = synthesized(having(context, service), warmth(context))
+    outcome = last.progress and last.progress.synthesis
+    assert outcome is not None
+    if not are_swapped:
+        assert outcome.warning is None
+        return
+    wrong, kept = outcome.rejected["wrong_side"], sum(each.generator == MODEL for each in made)
+    assert outcome.warning == (
+        f"Warmth: {wrong} of {wrong + kept} made texts were on the wrong side. Check whether its poles are swapped."
+    )
+    assert outcome.warning in notes(last)

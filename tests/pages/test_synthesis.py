@@ -1,13 +1,20 @@
 """Synthesis on the Samples page: what is made, what is rejected, and how both are decided."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import WARM
+from tests.app.asking import asking
+from tests.conftest import WARM, Service, free_port, make_draft, served
+from tests.contexts import link_cache
+from tests.llm_endpoint import MODEL, llm_endpoint
 from tests.pages.drive import Workbench, copied_link, edit, texts, words
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput
+from traitbench.lifecycle.context import open_context
 
 
 @pytest.fixture
@@ -153,3 +160,35 @@ def test_an_undo_never_makes_a_synthesized_text_pass_for_one_that_somebody_wrote
     at.button(key="samples.undo_button").click().run()
     back = list(client.samples.list(synthesized))
     assert [(sample.text, sample.provenance) for sample in back] == [("Thank you, dear.", "authored")]
+
+
+def test_a_language_model_that_refuses_is_said_on_the_page_and_by_the_command(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link_cache(tmp_path)
+    own = {"home": tmp_path, "database_url": f"sqlite:///{tmp_path / 'own.db'}", "port": free_port()}
+    with llm_endpoint(lambda _: 401) as endpoint:
+        context = open_context(replace(service.settings, **own, **endpoint.settings))
+        try:
+            with served(context) as other:
+                _check_refusal(other, tmp_path / "cli", monkeypatch)
+        finally:
+            context.close()
+
+
+def _check_refusal(service: Service, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Traitbench(service.base_url, service.issue(namespaces=("own",))) as client:
+        make_draft(client, "own.tone")
+        code, out, err = asking(service, home, "own")("samples", "synthesize", "own.tone", "--effort", "low", "--wait")
+        assert code == 1
+        assert "warmth" in out
+        assert f"The language model {MODEL} refused the key (TRAITBENCH_LLM_KEY)." in err
+        assert "did not write all of the" in err
+        assert made(client, "own.tone")
+        at = Workbench(monkeypatch, service, service.issue(namespaces=("own",))).open("samples", model="own.tone")
+        assert f"The language model {MODEL} refused the key" in at.warning[0].value.replace("\\", "")
+        assert "rejected, made offline" in words(at)
+        code, _, err = asking(service, home, "own")(
+            *("samples", "synthesize", "own.tone", "--effort", "medium", "--offline", "--wait", "--json")
+        )
+        assert code == 0, err

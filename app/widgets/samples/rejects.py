@@ -15,6 +15,7 @@ from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
 from traitbench.contract.models import LastOperation, Model, SynthesisOutcome
 from traitbench.contract.samples import RejectedText, SampleInput
 from traitbench.contract.traits import Trait
+from traitbench.generators import OFFLINE
 
 REASONS: Mapping[str, tuple[str, str]] = {
     "invalid": ("not in the form asked for", "not in the form asked for"),
@@ -34,7 +35,8 @@ _READ, _ADDED, _GRID = "samples.rejected", "samples.rejected_added", "samples.re
 def draw_counts(outcome: SynthesisOutcome) -> None:
     """Draw how many texts were accepted, and how many rejected for which reason."""
     tokens = f", {outcome.tokens:,} tokens" if outcome.tokens else ""
-    st.markdown(f"**{outcome.added:,} accepted**, {sum(outcome.rejected.values()):,} rejected{tokens}")
+    by = "offline" if outcome.generator == OFFLINE else f"by {plain(outcome.generator)}"
+    st.markdown(f"**{outcome.added:,} accepted**, {sum(outcome.rejected.values()):,} rejected, made {by}{tokens}")
     for reason, number in sorted(outcome.rejected.items(), key=lambda each: -each[1]):
         st.caption(f"{number:,} {REASONS[reason][0] if reason in REASONS else plain(reason)}")
 

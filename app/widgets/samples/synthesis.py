@@ -85,10 +85,12 @@ def draw_outcome(model: Model, made: int) -> None:
     if last is None or last.kind != "synthesize" or draw_failure(model, what="The synthesis"):
         return
     if last.status == "succeeded":
-        st.info(
+        outcome = last.progress.synthesis if last.progress else None
+        warned = outcome is not None and (outcome.failure or outcome.warning)
+        (st.warning if warned else st.info)(
             f"**Synthesis ran {ago(last.started_at)}.** The model has {count(made, 'synthesized sample')}. Read some "
             f"before you train. {notes(model)}",
-            icon=":material/auto_awesome:",
+            icon=":material/warning:" if warned else ":material/auto_awesome:",
         )
 
 
