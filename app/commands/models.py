@@ -37,13 +37,16 @@ def models() -> None:
 
 
 @models.command("list")
-@click.option("--namespace", help="A namespace that the key owns. Default: the public catalog.")
+@click.option("--namespace", help="Only models of this namespace, which the key owns.")
+@click.option("--public", is_flag=True, help="Only models of the public catalog.")
 @click.option("--state", type=click.Choice(get_args(State)), help="Only models in this state.")
 @as_json
-def list_models(namespace: str | None, state: str | None, as_json: bool) -> None:
-    """List models."""
+def list_models(namespace: str | None, public: bool, state: str | None, as_json: bool) -> None:
+    """List models: those of your namespaces, then the public ones."""
+    if public and namespace is not None:
+        raise click.UsageError("Give --namespace or --public, not both.")
     with connected() as client:
-        listing = client.models.list(namespace=namespace, state=state)
+        listing = client.models.list(namespace=namespace, public=public, state=state)
         if as_json:
             say_lines(listing)
         else:

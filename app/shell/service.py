@@ -55,7 +55,6 @@ _NOT = re.compile(r"\bnot (\d{1,18})$")
 _CLIENTS: dict[tuple[str, str], Traitbench] = {}
 _NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
 _OFFERED: TTLCache[tuple[str, str], list[Model]] = TTLCache(maxsize=1_000, ttl=3.0)
-_NOBODYS = "nobodys-namespace"
 _NO_ANSWER = "does not answer"  # what the card says itself
 _AGAIN_S = 4.0
 # A plain link, because Streamlit's link buttons open another tab.
@@ -396,13 +395,7 @@ def namespaces() -> tuple[str, ...]:
 
 
 def _owned(this: Traitbench) -> tuple[str, ...]:
-    """Ask for a namespace that no key owns: the error of the service lists those that the key owns."""
-    try:
-        this.models.list(namespace=_NOBODYS, limit=1)
-    except NamespaceForbidden as refusal:
-        owned = [name for name in refusal.details.get("namespaces", ()) if isinstance(name, str)]
-        return tuple(sorted(owned, key=lambda name: (name != "local", name)))
-    return ()
+    return tuple(sorted(this.models.namespaces(), key=lambda name: (name != "local", name)))
 
 
 def active_version(model: Model) -> Version | None:

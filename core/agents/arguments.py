@@ -35,7 +35,8 @@ class ListModels(_Arguments):
     """Arguments of `list_models`."""
 
     namespace: Annotated[
-        str | None, Field(description="A namespace that the key owns. Leave it out for the public catalog.")
+        str | None,
+        Field(description="A namespace that the key owns. Leave it out for all models of the key and the public ones."),
     ] = None
 
 

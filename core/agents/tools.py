@@ -56,7 +56,7 @@ class Tool(Generic[Given]):
 
 
 async def list_models(client: AsyncClient, given: wanted.ListModels) -> Result:
-    """Return the models that the key may see."""
+    """Return the models that the key may see, its own ones first."""
     return {
         "models": [
             {

@@ -1,5 +1,8 @@
 # Made from asynchronous/models.py by `python -m tests.client.generate`: edit that file, not this one.
-"""`client.models`: create, list, get, update, delete, restore, train, retrain, wait, fork, promote, cards, bundles."""
+"""`client.models`: create, list, get, update, delete, restore, train, retrain, wait, fork, promote, cards, bundles.
+
+`namespaces` are those of the key.
+"""
 
 from collections.abc import Callable
 from itertools import chain, repeat
@@ -9,11 +12,13 @@ from typing import Any, Unpack
 from traitbench.client.connection import Connection
 from traitbench.client.fields import CreateFields, UpdateFields
 from traitbench.client.pages import Pages
+from traitbench.client.places import NOBODYS, is_of_places, joined, place_of
 from traitbench.client.wire import segment
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort
-from traitbench.contract.page import ModelPage
+from traitbench.contract.page import LARGEST_PAGE, ModelPage
 from traitbench.contract.versions import Version
+from traitbench.errors import NamespaceForbidden
 
 _POLLS = (0.1, 0.2, 0.4)
 _POLL_SECONDS = 0.8
@@ -35,12 +40,44 @@ class Models:
         namespace: str | None = None,
         state: str | None = None,
         kind: str | None = None,
-        limit: int = 50,
+        public: bool = False,
+        limit: int | None = None,
         cursor: str | None = None,
     ) -> Pages[Model]:
-        """List the models of a namespace or, without one, of the public catalog."""
-        filters = {"namespace": namespace, "state": state, "kind": kind, "limit": limit}
-        return Pages(lambda at: self._connection.get("/models", ModelPage, params={**filters, "cursor": at}), cursor)
+        """List the models of the key's own namespaces, then those of the public catalog, each once and by handle.
+
+        `namespace` lists one namespace that the key owns, `public` the public catalog alone. With a `limit`, the number
+        of models in a page, or a cursor of the service, the listing is as on the wire: one namespace or the public
+        catalog. Raise `NamespaceForbidden` if the key does not own the namespace.
+        """
+        filters = {"namespace": namespace, "state": state, "kind": kind, "limit": limit or 50}
+
+        def page(at: str | None, **place: str | int | None) -> ModelPage:
+            return self._connection.get("/models", ModelPage, params=filters | place | {"cursor": at})
+
+        if namespace is not None or public or limit is not None or not is_of_places(cursor):
+            return Pages(page, cursor)
+        owned = self.namespaces()
+
+        def step(at: str | None) -> ModelPage:
+            place, there = place_of(at, owned)
+            return joined(page(there, namespace=place or None, limit=LARGEST_PAGE), place, owned)
+
+        def of_all(at: str | None) -> ModelPage:
+            some = step(at)
+            while not some.items and not some.unreadable and some.next_cursor is not None:
+                some = step(some.next_cursor)
+            return some
+
+        return Pages(of_all, cursor)
+
+    def namespaces(self) -> tuple[str, ...]:
+        """Return the namespaces that the key owns, sorted."""
+        try:
+            self._connection.get("/models", ModelPage, params={"namespace": NOBODYS, "limit": 1})
+        except NamespaceForbidden as refusal:
+            return tuple(sorted(str(name) for name in refusal.details.get("namespaces", ())))
+        return ()
 
     def get(self, handle: str) -> Model:
         """Return one model."""

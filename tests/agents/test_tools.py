@@ -153,7 +153,7 @@ def test_the_protocols_package_is_not_imported_before_it_is_needed() -> None:
 def session() -> list[Call]:
     """What an agent might do: look around, score, ask why, compare a revision, propose samples, look at a run."""
     return [
-        ("list_models", {"namespace": "local"}),
+        ("list_models", {}),
         ("model_status", {"handle": HANDLE}),
         ("score", {"handle": HANDLE, "text": f"Go away. {SECRET_TEXT}"}),
         ("explain", {"handle": HANDLE, "text": f"Thank you for your help. {SECRET_TEXT}", "traits": ["warmth"]}),

@@ -77,6 +77,30 @@ def test_listing_goes_through_all_pages(client: Traitbench, namespace: str) -> N
     assert client.models.list(namespace=namespace, state="ready").first() is None
 
 
+def test_own_models_are_listed_before_the_public_ones_and_each_once(service: Service, namespace: str) -> None:
+    others, empty = f"{namespace}-b", f"{namespace}-a"
+    key = service.issue(namespaces=(namespace, empty, others, "demo"))
+    with Traitbench(service.base_url, key) as client:
+        for handle in (f"{others}.one", f"{namespace}.one", f"{namespace}.two", f"demo.{namespace}"):
+            client.models.create(handle)
+        listing = client.models.list()
+        own = [f"demo.{namespace}", f"{namespace}.one", f"{namespace}.two", f"{others}.one"]
+        seen = [model.handle for model in listing]
+        assert [handle for handle in seen if handle in own] == own
+        assert len(set(seen)) == len(seen)
+        assert client.models.namespaces() == ("demo", namespace, empty, others)
+        rest = client.models.list(cursor=listing.next_cursor)
+        assert [*(model.handle for model in listing.items), *(model.handle for model in rest)] == seen
+        for public in (client.models.list(public=True), client.models.list(limit=50)):
+            assert {model.handle.partition(".")[0] for model in public} == {"demo"}
+    with Traitbench(service.base_url, service.issue("scoring", (f"{namespace}-none",))) as client:
+        some = [model.handle for model in client.models.list()]
+        assert f"demo.{namespace}" in some
+        assert client.models.list().items[0].handle.startswith("demo.")
+    with Traitbench(service.base_url, key) as client:
+        client.models.delete(f"demo.{namespace}")
+
+
 def test_traits_are_added_read_changed_and_removed(client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.traits"
     client.models.create(handle)

@@ -463,7 +463,7 @@ def test_a_name_stays_one_segment_of_the_path(under: Under, name: str, path: byt
 
 def test_parameters_that_were_not_given_are_not_sent(under: Under) -> None:
     client, weather = under(httpx.Response(200, json={"items": [], "limit": 50, "next_cursor": None}))
-    client.models.list(state="ready")
+    client.models.list(state="ready", public=True)
     assert dict(weather.asked[0].url.params) == {"state": "ready", "limit": "50"}
 
 

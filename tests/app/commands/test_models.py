@@ -19,6 +19,10 @@ def test_models_are_listed_and_shown(ask: Ask, client: Traitbench, namespace: st
         [f"{namespace}.a", "draft", "-", "Ein", "schönes", "Modell"],
         [f"{namespace}.b", "draft", "-"],
     ]
+    _, every, _ = ask("models", "list")
+    assert f"{namespace}." in every
+    assert f"{namespace}." not in ask("models", "list", "--public")[1]
+    assert ask("models", "list", "--public", "--namespace", namespace)[0] == 2
     _, out, _ = ask("models", "list", "--namespace", namespace, "--json")
     assert [Model.model_validate_json(line).handle for line in out.splitlines()] == [f"{namespace}.a", f"{namespace}.b"]
     _, out, _ = ask("models", "show", f"{namespace}.a", "--json")
