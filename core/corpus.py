@@ -51,7 +51,8 @@ class Answer:
     """What the corpus says. Shares and means are between 0 and 1; the score of the cut is between 0 and 100.
 
     `cut` is None if these labels promise none; `no_cut` says why. `skipped` counts drawn texts without a label.
-    `left_out` names groups with too few labels. `between` compares the first two groups.
+    `left_out` has the groups with fewer than `FEWEST` labels by name, and how many they have. `between` compares the
+    first two groups.
     """
 
     pole: str
@@ -63,7 +64,7 @@ class Answer:
     no_cut: str = ""
     groups: Sequence[GroupAnswer] = ()
     between: Difference | None = None
-    left_out: Sequence[str] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
     stratified: bool = False
     seed: int | None = None
     skipped: int = 0
@@ -143,19 +144,19 @@ def answer(
         raise ValueError("Labels are numbers from 0 to 1.")
     names = None if groups is None else np.asarray(groups)
     by_group: list[GroupAnswer] = []
-    left_out: list[str] = []
+    left_out: dict[str, int] = {}
     for name in [] if names is None else sorted(set(names.tolist())):
         own = names == name
         inside = own[rows]
         places = (np.cumsum(own) - 1)[rows[inside]]
         if inside.sum() < min(FEWEST, own.sum()):
-            left_out.append(str(name))
+            left_out[str(name)] = int(inside.sum())
             continue
         by_group.append(
             GroupAnswer(str(name), estimate_share(f[own], places, y[inside]), estimate_mean(f[own], places, y[inside]))
         )
     if stratified and left_out:
-        raise ValueError(f"Every group needs at least {FEWEST} labels; too few: {', '.join(left_out)}.")
+        raise ValueError(f"Every group needs at least {FEWEST} labels; too few: {_with_counts(left_out)}.")
     if stratified and by_group:
         share, mean = total_of([each.share for each in by_group]), total_of([each.mean for each in by_group])
         cut, why = None, "A cutoff needs a simple random sample; this one was drawn by group."
@@ -219,6 +220,8 @@ def _sentences(of: Answer) -> Iterator[str]:
             f"{a.name}: {percent(a.share.value)} ({between(a.share)}); {b.name}: {percent(b.share.value)}"
             f" ({between(b.share)}). {_compared(of.between, a.name, b.name)}"
         )
+    if of.left_out:
+        yield left_out_sentence(of)
     if of.cut is not None:
         yield cut_sentence(of)
     if of.skipped:
@@ -237,6 +240,18 @@ def cut_sentence(of: Answer) -> str:
         f"Of the {cut.kept:,} texts that score {cut.score:g} or {_beyond(of)}, at least {percent(of.promised)} are"
         f" truly {of.pole} (95 % interval {low} to {high}; {cut.right} of {cut.labelled} labelled ones)."
     )
+
+
+def left_out_sentence(of: Answer) -> str:
+    """Return which groups have no figures, and how many labels each has; empty if there are none."""
+    if not of.left_out:
+        return ""
+    groups = _with_counts(of.left_out)
+    return f"No figures for groups with fewer than {FEWEST} labels: {groups}. Label more of their texts."
+
+
+def _with_counts(groups: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({number})" for name, number in groups.items())
 
 
 def _beyond(of: Answer) -> str:

@@ -140,6 +140,7 @@ def answer(
         output.write_bytes(csv_file(list(rows[0]), [list(row.values()) for row in rows]))
     if as_json:
         document = {"answer": result.paragraph, "cut": corpus.cut_sentence(result), "figures": result.rows()}
+        document["left_out"] = [{"group": name, "labels": number} for name, number in result.left_out.items()]
         click.echo(json.dumps({**document, "method": result.method}, indent=2, ensure_ascii=False))
         return
     say_text(result.paragraph)

@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 from traitbench.app.charts.histogram import UNCERTAIN, Histogram, binned
 from traitbench.app.files.exporting import csv_file, jsonl_file, parquet_file
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, REASONS, TIERS, Results
 from traitbench.app.jobs.batching import Shape, columns_out
+from traitbench.scoring.groups import standings
 
 Order = Literal["As in the file", "Highest first", "Lowest first"]
 Show = Literal["All", "Low confidence", "Unlike the samples", "Not scored"]
@@ -110,7 +112,10 @@ def matching(frame: pd.DataFrame, wanted: Filter) -> pd.DataFrame:
 
 
 def grouped(frame: pd.DataFrame, job: Results, column: str, by: str) -> pd.DataFrame:
-    """Return a row for each value of a column of the input: rows, mean and median score, and the share above 50."""
+    """Return a row for each value of a column of the input: rows, mean and median score, and the share above 50.
+
+    `standing` says whether its mean is shown to differ from that of the other rows (`scoring.groups`).
+    """
     rows = frame[frame[by].notna()]
     scores = rows[by].astype("float64")
     groups = rows[other(column)].replace("", "(empty)")
@@ -123,6 +128,8 @@ def grouped(frame: pd.DataFrame, job: Results, column: str, by: str) -> pd.DataF
             "above": (100 * (scores > 50).groupby(groups, observed=True).mean()).round(1),
         }
     )
+    known = standings(np.asarray(scores, np.float64), groups.astype(str).tolist()) if len(table) else {}
+    table["standing"] = [known[str(name)] for name in table.index]
     table.index.name = column
     return table.reset_index()
 

@@ -12,6 +12,6 @@ Pure: no files, no clock, and randomness only with fixed seeds. `fit` makes a `s
 - Compare: `paired` and `version_pair` (two versions), `retrained`, `bakeoff` (encoders), `agreement` (raters).
 - Samples: `doctor` (checks before a training) with `suspects`, `nuisance`, `negation`, `language` and `duplicates`;
   `exam` (of synthesized texts); `active_learning` (which text to label next).
-- Many texts: `corpus` (what share is on a pole) and `cut`.
+- Many texts: `corpus` (what share is on a pole), `cut` and `groups` (which differ).
 - Words: `discover` with `terms` and `phrases`; `spelling`.
 """

@@ -10,7 +10,7 @@ import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, done_here, new_handle
 from tests.llm_endpoint import KEY, MODEL, LlmEndpoint, Reply, completion, llm_endpoint
-from traitbench.contract.models import LastOperation, ModelCreate, ModelUpdate
+from traitbench.contract.models import LastOperation, ModelCreate, ModelUpdate, SynthesisOutcome
 from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SynthesizeRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import FeatureUnavailable
@@ -85,6 +85,12 @@ def notes(last: LastOperation) -> str:
     return " ".join((last.progress and last.progress.notes) or [])
 
 
+def outcome_of(last: LastOperation) -> SynthesisOutcome:
+    assert last.progress is not None
+    assert last.progress.synthesis is not None
+    return last.progress.synthesis
+
+
 def test_texts_of_a_language_model_pass_the_exam_and_name_it(context: Context, service: LlmEndpoint) -> None:
     context = having(context, service)
     handle = warmth(context)
@@ -129,8 +135,7 @@ def test_a_failure_falls_back_to_offline_and_says_so(
     made, last = synthesized(having(context, service), warmth(context))
     assert {sample.generator for sample in made} == {"offline"}
     assert re.search(f"The language model {MODEL} .*{why}.*The texts for Warmth were made offline", notes(last))
-    outcome = last.progress and last.progress.synthesis
-    assert outcome is not None
+    outcome = outcome_of(last)
     assert outcome.generator == "offline"
     assert outcome.failure is not None
     assert outcome.failure in notes(last)
@@ -143,8 +148,7 @@ def test_what_came_before_a_failure_is_kept(context: Context, service: LlmEndpoi
     assert {sample.generator for sample in made} == {MODEL}
     assert len(made) == len(WARM) + 5
     assert "answered with status 500. 13 of its texts are kept." in notes(last)
-    outcome = last.progress and last.progress.synthesis
-    assert outcome is not None
+    outcome = outcome_of(last)
     assert outcome.generator == MODEL
     assert outcome.failure == notes(last)
 
@@ -232,8 +236,7 @@ def test_many_texts_on_the_wrong_side_raise_an_alarm(
     answer = items(*((text, 1 - quality if are_swapped else quality) for text, quality in pairs))
     service.script = lambda _: answer
     made, last = synthesized(having(context, service), warmth(context))
-    outcome = last.progress and last.progress.synthesis
-    assert outcome is not None
+    outcome = outcome_of(last)
     if not are_swapped:
         assert outcome.warning is None
         return

@@ -180,6 +180,7 @@ def test_rows_are_filtered_and_grouped_and_the_link_says_so(workbench: Workbench
     before = len(charts(at))
     at.selectbox(key="group").set_value("stars").run()
     assert len(charts(at)) >= before
+    assert "No group has the 8 rows that a comparison needs." in words(at)
     assert copied_link(at).items() >= {"column": "stars", "values": "1", "most": "49", "group": "stars"}.items()
     next(button for button in at.button if button.label == "Clear filters").click().run()
     assert not at.exception

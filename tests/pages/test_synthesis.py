@@ -166,9 +166,9 @@ def test_a_language_model_that_refuses_is_said_on_the_page_and_by_the_command(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link_cache(tmp_path)
-    own = {"home": tmp_path, "database_url": f"sqlite:///{tmp_path / 'own.db'}", "port": free_port()}
+    own = replace(service.settings, home=tmp_path, database_url=f"sqlite:///{tmp_path / 'own.db'}", port=free_port())
     with llm_endpoint(lambda _: 401) as endpoint:
-        context = open_context(replace(service.settings, **own, **endpoint.settings))
+        context = open_context(replace(own, **endpoint.settings))
         try:
             with served(context) as other:
                 _check_refusal(other, tmp_path / "cli", monkeypatch)

@@ -298,7 +298,7 @@ def _more_buttons(job: Results, audit: Audit, *, answer: Answer | None = None) -
             )
         _start_over_button(job, audit.trait)
     if answer is not None and answer.left_out:
-        st.caption(f"Too few labels for: {plain(', '.join(answer.left_out))}.")
+        st.caption(plain(corpus.left_out_sentence(answer)))
 
 
 def _undo_last(job: Results, trait: str) -> None:

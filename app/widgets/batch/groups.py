@@ -37,6 +37,7 @@ def draw_groups(frame: pd.DataFrame, job: Results, by: str, name: str) -> None:
         file_name=f"{job.handle}-{column}",
         on_point=lambda place: select_value(column, _value(table, place)),
     )
+    st.caption(group_scores.finding(table))
 
 
 def _value(table: pd.DataFrame, place: int) -> str:

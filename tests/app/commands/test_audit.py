@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,24 @@ def test_draw_label_answer(scored: Path, tmp_path: Path) -> None:
     assert "texts are sad (95 % interval" in document["answer"]
     assert "2 of the drawn texts were skipped" in document["answer"]
     assert [row["figure"] for row in records(figures)] == [row["figure"] for row in document["figures"]]
+
+
+def test_groups_with_too_few_labels_are_named_with_their_counts(scored: Path, tmp_path: Path) -> None:
+    drawn = tmp_path / "labels.csv"
+    ask("draw", str(scored), "--size", "40", "--seed", "5", "-o", str(drawn))
+    labels = labelled(drawn, tmp_path)
+    stars = {row["line"]: row["stars"] for row in records(scored)}
+    counts = Counter(stars[row["line"]] for row in records(labels))
+    few = {name: counts[name] for name in "1234" if counts[name] < 8}
+    assert few
+    _, out, _ = ask("answer", str(scored), str(labels), "--by", "stars", "--json")
+    document = json.loads(out)
+    assert {each["group"]: each["labels"] for each in document["left_out"]} == few
+    said = f"fewer than 8 labels: {', '.join(f'{name} ({number})' for name, number in few.items())}."
+    assert said in document["answer"]
+    assert {row["group"] for row in document["figures"]}.isdisjoint(few)
+    _, out, _ = ask("answer", str(scored), str(labels), "--by", "stars")
+    assert said in " ".join(out.split())
 
 
 def test_the_same_seed_draws_the_same_texts_and_larger_samples_contain_smaller_ones(
