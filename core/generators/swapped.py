@@ -2,8 +2,9 @@
 
 A generator writes by the names of the poles. If the samples, or the labels in an answer, mean the opposite, more than
 half of the texts still pass the exam, because it forgives a standard deviation. With the samples of the demo models as
-made texts, 36 of a trait at a time, the exam rejects a median of 6 % for their side, and 33 % after the poles are
-swapped.
+made texts, 36 of a trait at a time, the exam rejects a median of 6 % for their side, and 31 % after the poles are
+swapped. The alarm is then raised in 36 of 45 draws with swapped poles, and in 2 of 45 without, both of one trait whose
+words say little about its samples.
 """
 
 from collections import Counter
