@@ -58,6 +58,12 @@ class BadRequest(TraitbenchError):
     status = 400
 
 
+class InvalidRequest(BadRequest):
+    """The request is not valid HTTP; for example, `Host` is missing, malformed or sent twice."""
+
+    code = "invalid_request"
+
+
 class InvalidJson(BadRequest):
     """The body is not one JSON value: malformed, broken UTF-8, nested too deeply, or with a duplicate key."""
 

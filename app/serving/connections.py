@@ -24,6 +24,7 @@ FILES_BESIDE = 512  # for the database, the worker, fetched pages, and connectio
 
 LONGEST_URL = 16 * 1024  # bytes
 LARGEST_HEAD = 64 * 1024  # bytes, all header fields together
+LONGEST_SOCKET_LINE = 8 * 1024 - 2  # bytes of a line in the header of a WebSocket; the library ignores longer ones
 MOST_FIELDS = 100
 MOST_PIPELINED = 16
 
@@ -63,6 +64,13 @@ LARGE_HEAD = Refusal(
     431,
     "headers_too_large",
     f"The header has more than {MOST_FIELDS} fields or {LARGEST_HEAD} bytes. Send fewer or shorter ones.",
+)
+LONG_SOCKET_URL = Refusal(414, "url_too_long", "The address of the WebSocket is longer than 8 kB. Shorten it.")
+LONG_SOCKET_FIELD = Refusal(
+    431,
+    "headers_too_large",
+    "The header of the WebSocket has a field of more than 8 kB. Perhaps other applications on this host name have set"
+    " large cookies: delete them, or use another name for this machine.",
 )
 FULL = Refusal(503, "unavailable", "The service has too many connections. Try again in a moment.")
 
@@ -254,12 +262,20 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        """Open a WebSocket, or refuse it if there are too many."""
-        if not self.guard.has_websocket_left(self.connections):
-            self._count(FULL)
-            self._refuse(FULL)
+        """Open a WebSocket; refuse it if there are too many, or if its header has lines that the library ignores."""
+        reason = self._socket_refusal()
+        if reason is None:
+            super().handle_websocket_upgrade()
             return
-        super().handle_websocket_upgrade()
+        self._count(reason)
+        self._refuse(reason)
+
+    def _socket_refusal(self) -> Refusal | None:
+        if len(b"GET  HTTP/1.1") + len(self.url) > LONGEST_SOCKET_LINE:
+            return LONG_SOCKET_URL
+        if any(len(name) + len(b": ") + len(value) > LONGEST_SOCKET_LINE for name, value in self.headers):
+            return LONG_SOCKET_FIELD
+        return None if self.guard.has_websocket_left(self.connections) else FULL
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._running = cycle

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
 
-from traitbench.errors import HostNotAllowed, OriginNotAllowed, RouteNotFound, TraitbenchError
+from traitbench.errors import HostNotAllowed, InvalidRequest, OriginNotAllowed, RouteNotFound, TraitbenchError
 from traitbench.service.envelope import envelope
 from traitbench.settings import Settings
 
@@ -185,7 +185,7 @@ def _unknown(host: bytes) -> TraitbenchError:
 
 
 def _misaddressed(message: str) -> TraitbenchError:
-    return HostNotAllowed(message, details={"host": None})
+    return InvalidRequest(message, details={"host": None})
 
 
 def _foreign() -> TraitbenchError:

@@ -29,7 +29,8 @@ VERSION = "1.0.0"
 TAGS = ("service", "models", "traits", "samples", "versions", "scores", "extract")  # in the order of the document
 
 ANY: Failures = (
-    *(errors.HostNotAllowed, errors.OriginNotAllowed, errors.InvalidParameter, errors.MethodNotAllowed),
+    *(errors.InvalidRequest, errors.HostNotAllowed, errors.OriginNotAllowed),
+    *(errors.InvalidParameter, errors.MethodNotAllowed),
     *(errors.InternalError, errors.Unavailable),
 )
 KEYED: Failures = (errors.Unauthenticated, errors.NotAcceptable)

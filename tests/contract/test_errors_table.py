@@ -11,6 +11,7 @@ from traitbench.errors import TraitbenchError
 from traitbench.lifecycle import keys
 
 ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
+    ("invalid_request", 400, "GET", "/v1/models", {"headers": {"Host": "a b"}}),
     ("invalid_json", 400, "POST", "/v1/models", {"raw": b"{"}),
     ("empty_body", 400, "POST", "/v1/models", {"raw": b""}),
     ("empty_body", 400, "POST", "/v1/models", {}),
@@ -178,6 +179,7 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
 
 # What is told beside the code, of most errors: enough to fix it.
 DETAILS: dict[str, set[str]] = {
+    "invalid_request": {"host"},
     "invalid_json": {"reason"},
     "empty_body": {"media_types"},
     "invalid_parameter": {"parameter"},

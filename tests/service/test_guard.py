@@ -64,42 +64,37 @@ def test_it_answers_to_the_names_of_the_loopback_and_those_the_operator_gave(hos
     assert status([("Host", host)]) == 200
 
 
+OTHER_NAMES = [
+    *("evil.example", "localhost.evil.example", "evil.localhost", "127.0.0.1.evil.example"),
+    *("2130706433", "0x7f.1", "127.1", "0.0.0.0", "[::]"),
+    *("bench.example.org.evil.example", "169.254.169.254"),
+]
+MALFORMED = [
+    *("", "localhost.", "localhost:", "localhost:99999", "localhost:80:80", "localhost:a", "user@localhost"),
+    *("localhost, evil.example", "[::ffff:127.0.0.1]", "[::1", "::1", "localhost/x", "\xff", "http://localhost"),
+    "localhost\x00",
+]
+
+
 @pytest.mark.parametrize(
-    "host",
-    [
-        *("evil.example", "localhost.evil.example", "evil.localhost", "localhost.", "127.0.0.1.evil.example", ""),
-        *(
-            "localhost:",
-            "localhost:99999",
-            "localhost:80:80",
-            "localhost:a",
-            "user@localhost",
-            "localhost, evil.example",
-        ),
-        *(
-            "2130706433",
-            "0x7f.1",
-            "127.1",
-            "0.0.0.0",
-            "[::]",
-            "[::ffff:127.0.0.1]",
-            "[::1",
-            "::1",
-            "localhost/x",
-            "\xff",
-        ),
-        *("http://localhost", "bench.example.org.evil.example", "169.254.169.254", "localhost\x00"),
-    ],
+    ("host", "code"), [*((name, 403) for name in OTHER_NAMES), *((name, 400) for name in MALFORMED)]
 )
-def test_it_answers_to_no_other_name(host: str) -> None:
-    assert status([("Host", host)]) == 403
-    assert status([("Host", host)], path="/", method="GET") == 403
+def test_it_answers_to_no_other_name(host: str, code: int) -> None:
+    assert status([("Host", host)]) == code
+    assert status([("Host", host)], path="/", method="GET") == code
 
 
-def test_a_request_without_a_host_or_with_two_is_refused() -> None:
-    assert status([]) == 403
-    assert status([HERE, HERE]) == 403
-    assert status([HERE], path="http://localhost/v1/models") == 403
+@pytest.mark.parametrize("hosts", [[], [HERE, HERE], [HERE, ("Host", "evil.example")]])
+def test_a_request_without_a_host_or_with_two_is_refused(hosts: Pairs) -> None:
+    start, body = ask(hosts)
+    assert (start["status"], dict(start["headers"])[b"content-type"]) == (400, b"application/json")
+    assert b'"code":"invalid_request"' in body["body"]
+    assert status(hosts, path="/", method="GET") == 400
+    assert [each["type"] for each in ask(hosts, kind="websocket")] == ["websocket.close"]
+
+
+def test_a_request_for_another_server_is_refused() -> None:
+    assert status([HERE], path="http://localhost/v1/models") == 400
 
 
 def test_the_address_it_is_bound_to_is_its_name_unless_that_means_all_addresses() -> None:

@@ -27,6 +27,7 @@ from tests.patience import PATIENCE_S
 from tests.size import sized
 from traitbench.app.serving.connections import (
     LARGEST_HEAD,
+    LONGEST_SOCKET_LINE,
     LONGEST_URL,
     MOST_FIELDS,
     BoundedProtocol,
@@ -168,6 +169,8 @@ WIDE = b"".join(b"x%d: %s\r\n" % (number, b"y" * (LARGEST_HEAD // 50)) for numbe
         (GET + b"x: " + b"y" * 8 * MEBIBYTE, 431, "headers_too_large"),
         (upgrade(b"/page?" + b"a" * LONGEST_URL), 414, "url_too_long"),
         (upgrade(more=MANY), 431, "headers_too_large"),
+        (upgrade(b"/page?" + b"a" * (LONGEST_SOCKET_LINE - 18)), 414, "url_too_long"),
+        (upgrade(more=b"x: " + b"y" * (LONGEST_SOCKET_LINE - 2) + b"\r\n"), 431, "headers_too_large"),
         (b"nonsense\r\n\r\n", 400, "invalid_request"),
         (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "invalid_request"),
     ],
@@ -187,6 +190,9 @@ def test_what_is_just_within_the_bounds_is_answered(place: Place) -> None:
     assert place.ask(GET + fields + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200")
     query = b"GET /?" + b"a" * (LONGEST_URL - 2) + b" HTTP/1.1\r\nConnection: close\r\n\r\n"
     assert place.ask(query).startswith(b"HTTP/1.1 200")
+    field = b"x: " + b"y" * (LONGEST_SOCKET_LINE - 3) + b"\r\n"
+    # There is no such page, but the application is asked for it.
+    assert place.ask(upgrade(b"/none?" + b"a" * (LONGEST_SOCKET_LINE - 19), more=field)).startswith(b"HTTP/1.1 403")
     body = b" " * MEBIBYTE
     head = b"POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
     assert place.ask(head + body).endswith(b"\r\n\r\n%d" % len(body))
