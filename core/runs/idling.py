@@ -10,6 +10,8 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from dbos import DBOS, DBOSClient, _workflow_commands
+from dbos._sys_db import SystemDatabase
+from dbos._sys_db_postgres import PostgresSystemDatabase
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -27,8 +29,13 @@ _QUEUED = """
 
 
 def slow_down_jobs() -> None:
-    """Let the engine's own periodic jobs run rarely; call this before the engine starts."""
+    """Let the engine's own periodic jobs run rarely; call this before the engine starts.
+
+    On PostgreSQL the engine would lock them in a transaction that lasts until the next time, and that the server ends
+    after five seconds. Two workers may do these jobs at once: each is one statement that changes nothing twice.
+    """
     _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = _ENGINE_JOBS_SECONDS
+    PostgresSystemDatabase.background_job_lock = SystemDatabase.background_job_lock  # type: ignore[method-assign]
 
 
 def ask_before_polling(dbos: DBOS | DBOSClient) -> None:

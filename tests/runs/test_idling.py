@@ -5,7 +5,7 @@ from time import sleep
 
 import pytest
 from dbos import DBOSClient
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 from tests.contexts import ON_SQLITE, until
 from tests.runs.conftest import StartWorker, Yard
@@ -46,3 +46,19 @@ def test_an_idle_worker_does_not_search_for_the_next_run(yard: Yard, start_worke
     assert yard.log_lines("searches") == []
     yard.wait(yard.queue(yard.model()))
     until(lambda: yard.log_lines("searches"), what="the engine to search for the run")
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_no_session_of_an_idle_worker_stays_in_a_transaction(yard: Yard, start_worker: StartWorker) -> None:
+    """PostgreSQL ends such sessions, and its log fills with it. Meanwhile they keep dead rows from being removed."""
+    idle = text(
+        "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
+        " AND state_change < clock_timestamp() - interval '0.7 s'"
+    )
+    for name in ("one", "two"):
+        start_worker(name)
+    sleep(1.0)
+    watching = create_engine(yard.engine.url, isolation_level="AUTOCOMMIT")
+    with watching.connect() as connection:
+        assert connection.execute(idle).scalars().all() == []
+    watching.dispose()
