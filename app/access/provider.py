@@ -5,6 +5,7 @@ signatures. Only the issuer and the addresses in its discovery document are cont
 each sign-in, so that a withdrawn key is no longer accepted.
 """
 
+import json
 import logging
 import secrets
 from collections.abc import Mapping
@@ -32,12 +33,18 @@ _SCOPE = "openid email profile"
 _SECONDS = 10.0
 _LEEWAY_SECONDS = 60  # allowed difference between the provider's clock and ours
 _LONGEST_SAID = 200
+_LARGEST_ANSWER = 2**20  # bytes; real answers have a few thousand
+_AS_IT_IS = {"Accept": "application/json", "Accept-Encoding": "identity"}  # what is compressed may be of any size
 
 _log = logging.getLogger(__name__)
 
 
 class ProviderFailed(Exception):
     """The provider did not sign a person in; the message is for that person."""
+
+
+class _TooLarge(Exception):
+    """An answer has more than `_LARGEST_ANSWER` bytes; the rest was not read."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ class Provider:
         self._algorithms = sorted(
             _ALGORITHMS & {*_texts(metadata, "id_token_signing_alg_values_supported")} or {"RS256"}
         )
-        self._http = httpx.AsyncClient(timeout=_SECONDS, trust_env=_through_proxy(self.issuer))
+        self._http = httpx.AsyncClient(timeout=_SECONDS, headers=_AS_IT_IS, trust_env=_through_proxy(self.issuer))
 
     def begin(self, redirect_uri: str, *, choose: bool) -> tuple[str, Attempt]:
         """Return the address that signs a person in, and the attempt to keep until the response arrives.
@@ -112,6 +119,9 @@ class Provider:
         except httpx.HTTPError as error:
             _log.warning("the OpenID provider %s does not answer: %s", self.host, type(error).__name__)
             raise ProviderFailed(f"{self.host} does not answer. Try again in a moment.") from None
+        except _TooLarge:
+            _log.warning("an answer of the OpenID provider %s has more than %d bytes", self.host, _LARGEST_ANSWER)
+            raise ProviderFailed(f"{self.host} sent more than 1 MB, so nothing was read. Tell the operator.") from None
         except (JoseError, httpx.InvalidURL, ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._unverified(str(error) if isinstance(error, JoseError) else type(error).__name__) from None
         return _identity(claims)
@@ -129,7 +139,7 @@ class Provider:
         )
         headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
         url, headers, body = self._auth.prepare("POST", self._metadata["token_endpoint"], headers, body)
-        answer = await self._http.request("POST", url, headers=headers, content=body)
+        answer = await self._ask("POST", url, headers=headers, content=body)
         if answer.status_code >= 500:
             answer.raise_for_status()
         tokens = answer.json()
@@ -166,9 +176,17 @@ class Provider:
         return dict(claims)
 
     async def _json(self, method: str, url: str, **how: Any) -> Any:
-        answer = await self._http.request(method, url, **how)
+        answer = await self._ask(method, url, **how)
         answer.raise_for_status()
         return answer.json()
+
+    async def _ask(self, method: str, url: str, **how: Any) -> httpx.Response:
+        """Return an answer that was read in full; raise `_TooLarge` as soon as it is too large."""
+        content = bytearray()
+        async with self._http.stream(method, url, **how) as answer:
+            async for part in answer.aiter_raw():
+                _append(content, part)
+        return httpx.Response(answer.status_code, content=bytes(content), request=answer.request)
 
     def _unverified(self, why: str) -> ProviderFailed:
         _log.warning("the answer of the OpenID provider %s was refused: %s", self.host, why)
@@ -185,9 +203,9 @@ def discover(settings: Settings) -> Provider:
     issuer = str(settings.oidc_issuer)
     url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
     try:
-        answer = httpx.get(url, timeout=_SECONDS, trust_env=_through_proxy(issuer))
-        answer.raise_for_status()
-        metadata = answer.json()
+        metadata = _described(url, trust_env=_through_proxy(issuer))
+    except _TooLarge:
+        raise _unusable(issuer, f"{url} sends more than 1 MB") from None
     except httpx.HTTPStatusError as error:
         raise _unusable(issuer, f"{url} answers with status {error.response.status_code}") from None
     except httpx.HTTPError as error:
@@ -197,6 +215,22 @@ def discover(settings: Settings) -> Provider:
     if wrong := _problem(metadata, issuer):
         raise _unusable(issuer, wrong)
     return Provider(settings, metadata)
+
+
+def _described(url: str, *, trust_env: bool) -> Any:
+    """Return the JSON of a discovery document; raise `_TooLarge`, `ValueError` or an error of httpx."""
+    content = bytearray()
+    with httpx.stream("GET", url, headers=_AS_IT_IS, timeout=_SECONDS, trust_env=trust_env) as answer:
+        answer.raise_for_status()
+        for part in answer.iter_raw():
+            _append(content, part)
+    return json.loads(content)
+
+
+def _append(content: bytearray, part: bytes) -> None:
+    if len(content) + len(part) > _LARGEST_ANSWER:
+        raise _TooLarge
+    content += part
 
 
 def _problem(metadata: Any, issuer: str) -> str:

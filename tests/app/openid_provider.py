@@ -8,7 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,12 +18,16 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 CLIENT, SECRET = "bench", "s3cret/+ of the client"
+MUCH = 64 * 2**20  # bytes, at which even an endless answer ends
 ALICE = {"sub": "a-1", "email": "Alice@Example.org", "email_verified": True, "name": "Alice"}
 
 
 @dataclass
 class OpenIdProvider:
-    """Signs in `person`; `claims` replace those of its tokens, a claim of None is left out."""
+    """Signs in `person`; `claims` replace those of its tokens, a claim of None is left out.
+
+    The JSON that it answers at the path `endless` has no end; `sent` counts its bytes.
+    """
 
     port: int
     key: RSAKey = field(default_factory=lambda: _new_key("first"))
@@ -33,6 +37,8 @@ class OpenIdProvider:
     algorithm: str = "RS256"
     forge_with: RSAKey | None = None
     away: bool = False
+    endless: str = ""
+    sent: int = 0
     asks: bool = False
     paths: list[str] = field(default_factory=list)
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -55,6 +61,7 @@ class OpenIdProvider:
         """Keep all rules, and sign in Alice."""
         self.person, self.claims, self.userinfo = dict(ALICE), {}, None
         self.algorithm, self.forge_with, self.away, self.asks = "RS256", None, False, False
+        self.endless, self.sent = "", 0
 
     def rotate(self) -> None:
         self.key = _new_key(secrets.token_hex(4))
@@ -155,6 +162,9 @@ def providing() -> Iterator[OpenIdProvider]:
             return parts.path, {name: values[0] for name, values in parse_qs(parts.query).items()}
 
         def _json(self, status: int, value: object) -> None:
+            if self.path == provider.endless:
+                self._without_end()
+                return
             self._send(status, json.dumps(value).encode(), "application/json")
 
         def _send(self, status: int, body: bytes, kind: str = "text/plain", location: str = "") -> None:
@@ -165,6 +175,14 @@ def providing() -> Iterator[OpenIdProvider]:
                 self.send_header("Location", location)
             self.end_headers()
             self.wfile.write(body)
+
+        def _without_end(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                while provider.sent < MUCH:
+                    provider.sent += self.wfile.write(b" " * 65_536)
+            self.close_connection = True
 
         def log_message(self, *_: object) -> None:
             pass

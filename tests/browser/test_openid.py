@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from sqlalchemy import Engine
 
-from tests.app.openid_provider import CLIENT, SECRET, OpenIdProvider, providing
+from tests.app.openid_provider import CLIENT, MUCH, SECRET, OpenIdProvider, providing
 from tests.app.processes import Started, eventually, serving
 from tests.browser.conftest import settled
 from tests.patience import PATIENCE_MS, PATIENCE_S
@@ -254,6 +254,17 @@ def test_what_the_provider_refuses_is_said(visitor: httpx.Client, provider: Open
     address = back_from(away_to(visitor))
     provider.away = True
     assert "does not answer" in visitor.get(address).text
+    assert not is_in(visitor)
+
+
+@pytest.mark.parametrize("path", ["/token", "/jwks", "/userinfo"])
+def test_an_answer_without_end_is_not_read(visitor: httpx.Client, provider: OpenIdProvider, path: str) -> None:
+    provider.claims = {"email": None}
+    provider.endless = path
+    answer = sign_in(visitor)
+    assert answer.status_code == 403
+    assert "sent more than 1 MB" in answer.text
+    assert 0 < provider.sent < MUCH / 4
     assert not is_in(visitor)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.app.openid_provider import OpenIdProvider, providing
+from tests.app.openid_provider import MUCH, OpenIdProvider, providing
 from tests.app.processes import run
 from tests.conftest import Service, free_port
 from traitbench.app.access.oidc import OpenId
@@ -71,6 +71,14 @@ def test_a_provider_that_is_away_stops_the_start_in_a_sentence(provider: OpenIdP
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "TRAITBENCH_OIDC_ISSUER is http://127.0.0.1" in err
     assert "cannot be reached" in err
+
+
+def test_a_description_without_end_is_not_read(with_provider: Settings, provider: OpenIdProvider) -> None:
+    provider.endless = "/.well-known/openid-configuration"
+    with pytest.raises(SettingInvalid, match="sends more than 1 MB"):
+        discover(with_provider)
+    assert 0 < provider.sent < MUCH / 4
+    provider.behave()
 
 
 def test_the_path_of_an_issuer_counts(with_provider: Settings, provider: OpenIdProvider) -> None:
