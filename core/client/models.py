@@ -40,6 +40,7 @@ class Models:
         namespace: str | None = None,
         state: str | None = None,
         kind: str | None = None,
+        forked_from: str | None = None,
         public: bool = False,
         limit: int | None = None,
         cursor: str | None = None,
@@ -48,14 +49,21 @@ class Models:
 
         `namespace` lists one namespace that the key owns, `public` the public catalog alone. With a `limit`, the number
         of models in a page, or a cursor of the service, the listing is as on the wire: one namespace or the public
-        catalog. Raise `NamespaceForbidden` if the key does not own the namespace.
+        catalog. With `forked_from`, list the forks of that model, archived or not, in one or all of the key's
+        namespaces. Raise `NamespaceForbidden` if the key does not own the namespace.
         """
-        filters = {"namespace": namespace, "state": state, "kind": kind, "limit": limit or 50}
+        filters = {
+            "namespace": namespace,
+            "state": state,
+            "kind": kind,
+            "forked_from": forked_from,
+            "limit": limit or 50,
+        }
 
         def page(at: str | None, **place: str | int | None) -> ModelPage:
             return self._connection.get("/models", ModelPage, params=filters | place | {"cursor": at})
 
-        if namespace is not None or public or limit is not None or not is_of_places(cursor):
+        if namespace is not None or forked_from is not None or public or limit is not None or not is_of_places(cursor):
             return Pages(page, cursor)
         owned = self.namespaces()
 

@@ -65,8 +65,12 @@ def list_models(
     namespace: str | None = None,
     state: str | None = None,
     kind: str | None = None,
+    forked_from: str | None = None,
 ) -> ModelPage:
-    """One page of the public models or, if `namespace` is given, of a namespace that the caller must own."""
+    """One page of the public models or, if `namespace` is given, of a namespace that the caller must own.
+
+    With `forked_from`, the forks of that model, archived or not, in one or all of the caller's namespaces.
+    """
     access.check_scope(caller, "models.list")
     if namespace is not None and namespace not in caller.namespaces:
         raise NamespaceForbidden(
@@ -76,13 +80,15 @@ def list_models(
     rules.check_limit(limit, most=LARGEST_PAGE)
     _check_choice("state", state, _STATES)
     _check_choice("kind", kind, _KINDS)
-    namespaces = context.settings.public_namespaces if namespace is None else (namespace,)
-    listing = f"models {sorted(namespaces)} {state} {kind}"
+    unnamed = context.settings.public_namespaces if forked_from is None else caller.namespaces
+    namespaces = unnamed if namespace is None else (namespace,)
+    listing = f"models {sorted(namespaces)} {state} {kind}" + (f" {forked_from}" if forked_from is not None else "")
     after = read_name(listing, cursor)
 
     def read() -> ModelPage:
         with reading(context.engine) as connection:
-            rows = models.page(connection, limit=limit + 1, after=after, namespaces=namespaces, state=state, kind=kind)
+            filters = {"namespaces": namespaces, "state": state, "kind": kind, "forks_of": forked_from}
+            rows = models.page(connection, limit=limit + 1, after=after, **filters)
         return ModelPage(**paged(rows, listing, limit))
 
     return context.cached((listing, limit, after), read, weight=LISTING)
@@ -103,7 +109,7 @@ def update(context: Context, caller: Caller, handle: str, body: ModelUpdate) -> 
     """Change the fields that were sent; an explicit null resets a field to its default.
 
     When the call returns, versions that a new retention policy does not keep are deleted, and so are the samples if
-    zero retention was switched on.
+    zero retention was switched on: those of the model and of its archived forks in the caller's namespaces.
     """
     name = str(access.permit(context, caller, "models.update", handle))
     fields = _changes(body)
@@ -111,22 +117,38 @@ def update(context: Context, caller: Caller, handle: str, body: ModelUpdate) -> 
         with reading(context.engine) as connection:
             _checked(connection, access.require_model(models.find(connection, name), name), fields)
         zero_retention.check(context.engine)
+    purged: list[int] = []
     with writing(context.engine) as connection:
+        if body.zero_data_retention:
+            purged = _hold_with_forks(connection, caller, name)
         model = access.require_model(models.hold(connection, name), name)
         fields = _checked(connection, model, fields)
         cancelled = zero_retention.cancel(connection, model) if body.zero_data_retention else None
         models.change(connection, model.id, now=rules.now(), **fields)
         if "version_retention_policy" in fields:
             retention.prune_by(connection, model, fields["version_retention_policy"])
-        if body.zero_data_retention:
-            zero_retention.purge(connection, model.id)
+        for model_id in purged:
+            models.change(connection, model_id, now=rules.now(), zero_data_retention=True)
+            zero_retention.purge(connection, model_id)
         changed = models.read(connection, model.id)
     if cancelled:
         context.runs.cancel(cancelled)
-    if body.zero_data_retention:
-        context.forget(model.id)
-        zero_retention.settle_or_say(context.engine, model.id)
+    for model_id in purged:
+        context.forget(model_id)
+    if purged:
+        zero_retention.settle_or_say(context.engine, *purged)
     return changed
+
+
+def _hold_with_forks(connection: Connection, caller: Caller, name: str) -> list[int]:
+    """Lock a model and its archived forks in the caller's namespaces, in the order of their ids as promotions do.
+
+    Return their ids. A fork that was restored meanwhile is not among them.
+    """
+    model = access.require_model(models.find(connection, name), name)
+    forks = models.archived_among(connection, models.forks(connection, name), caller.namespaces)
+    held = [models.hold_by_id(connection, model_id) for model_id in sorted({model.id, *forks})]
+    return [each.id for each in held if each is not None and (each.id == model.id or each.state == "archived")]
 
 
 def delete(context: Context, caller: Caller, handle: str) -> ModelDeleted:

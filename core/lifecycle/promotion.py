@@ -1,8 +1,9 @@
 """Promote a fork: its active version becomes the next version of the model, its traits and samples become the model's.
 
 Everything happens in one transaction, so scores switch at once and earlier versions stay. The fork keeps its own traits
-and samples. The model keeps its settings, except those that its new version was trained with. Its main trait and demo
-texts are the fork's where it has none itself, or where its main trait is gone.
+and samples, unless it is archived and the model is under zero retention. The model keeps its settings, except those
+that its new version was trained with. Its main trait and demo texts are the fork's where it has none itself, or where
+its main trait is gone.
 """
 
 from typing import Any
@@ -48,6 +49,10 @@ def promote(context: Context, caller: Caller, handle: str, body: PromoteRequest)
         if not body.keep:
             models.archive(connection, fork, now=rules.now(), restored_as=fork.state)
             text_vectors.forget(connection, fork.id)
+            if model.zero_data_retention:
+                # Archived, it could not be switched on there.
+                models.change(connection, fork.id, now=rules.now(), zero_data_retention=True)
+                zero_retention.purge(connection, fork.id)
         promoted = versions.read(connection, version_id)
     if not body.keep:
         context.forget(fork.id)

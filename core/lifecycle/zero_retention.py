@@ -81,24 +81,29 @@ def purge(connection: Connection, model_id: int) -> None:
     models.change(connection, model_id, now=rules.now(), demo_texts=None, unsettled_purge=rules.now())
 
 
-def settle(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECONDS) -> bool:
-    """Remove what a purge deleted from the database's files; False if other processes prevented it for `patience_s`."""
+def settle(engine: Engine, *model_ids: int, patience_s: float = _PATIENCE_SECONDS) -> bool:
+    """Remove what purges of models deleted from the database's files, which are rewritten once for all of them.
+
+    False if other processes prevented it for `patience_s`.
+    """
     with reading(engine) as connection:
-        since = models.unsettled_purges(connection).get(model_id)
-    if since is None:
+        unsettled = models.unsettled_purges(connection)
+    times = {model_id: unsettled[model_id] for model_id in model_ids if model_id in unsettled}
+    if not times:
         return True
     if not clean(engine, patience_s=patience_s):
         return False
     with writing(engine) as connection:
-        # The request of a later purge settles that one itself.
-        models.purge_settled(connection, model_id, since)
+        for model_id, since in times.items():
+            # The request of a later purge settles that one itself.
+            models.purge_settled(connection, model_id, since)
     return True
 
 
-def settle_or_say(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECONDS) -> None:
-    """Raise `Unavailable` unless the purge is complete: a 200 is a promise."""
+def settle_or_say(engine: Engine, *model_ids: int, patience_s: float = _PATIENCE_SECONDS) -> None:
+    """Raise `Unavailable` unless the purges are complete: a 200 is a promise."""
     try:
-        settled = settle(engine, model_id, patience_s=patience_s)
+        settled = settle(engine, *model_ids, patience_s=patience_s)
     except StoreUnavailable as error:
         raise unavailable(error.reason, nothing=_REMNANTS) from None
     if not settled:

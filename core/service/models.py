@@ -88,9 +88,10 @@ def list_models(
     namespace: query.Namespace = None,
     state: query.OfState = None,
     kind: query.OfKind = None,
+    forked_from: query.ForkedFrom = None,
 ) -> ModelPage:
     """List models of the public namespaces, or of a namespace that the key owns, sorted by handle."""
-    filters = {"namespace": namespace, "state": state, "kind": kind}
+    filters = {"namespace": namespace, "state": state, "kind": kind, "forked_from": forked_from}
     return models.list_models(call.context, call.caller, limit=limit, cursor=cursor, **filters)
 
 

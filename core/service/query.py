@@ -57,6 +57,13 @@ OfState = Annotated[
     State | None, Query(description="Only models in this state. Archived models are listed only with `archived`.")
 ]
 OfKind = Annotated[Literal["scoring"] | None, Query(description="Only models of this kind.")]
+ForkedFrom = Annotated[
+    Text | None,
+    Query(
+        description="Only forks of this model, their forks, and models that were promoted to it, archived or not. "
+        "Without `namespace`, in all namespaces of the key."
+    ),
+]
 HeldOut = Annotated[
     bool | None,
     BeforeValidator(_flag),

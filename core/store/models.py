@@ -222,6 +222,36 @@ def lineage(connection: Connection, model_id: int) -> Lineage:
     return Lineage(*connection.execute(select(*columns).where(_MODELS.id == model_id)).one())
 
 
+def forks(connection: Connection, handle: str) -> frozenset[str]:
+    """The handles of a model's forks, of their forks and so on, and of other models that were promoted to it."""
+    found: set[str] = set()
+    new = {handle}
+    while new:
+        statement = select(_MODELS.handle).where(_MODELS.forked_from.in_(new))
+        new = {*connection.execute(statement).scalars()} - found - {handle}
+        found |= new
+    return frozenset((found | _promoted(connection, handle)) - {handle})
+
+
+def _promoted(connection: Connection, handle: str) -> set[str]:
+    """The handles of the models whose versions became versions of this one, as far as these are kept."""
+    versions = tables.versions.c
+    own = select(versions.id).join(tables.models, _MODELS.id == versions.model_id)
+    taken_over = own.where(_MODELS.handle == handle, versions.triggered_by == "backfill")
+    promoted = set()
+    for version_id in connection.execute(taken_over).scalars().all():
+        metrics = readable(partial(connection.scalar, select(versions.metrics).where(versions.id == version_id)))
+        origin = (metrics or {}).get("promoted_from") or {}
+        promoted |= {origin["handle"]} if isinstance(origin.get("handle"), str) else set()
+    return promoted
+
+
+def archived_among(connection: Connection, handles: Collection[str], namespaces: Collection[str]) -> list[int]:
+    """The ids of those models that are archived and in one of these namespaces, ascending."""
+    statement = select(_MODELS.id).where(_MODELS.handle.in_(handles), _MODELS.namespace.in_(namespaces))
+    return list(connection.execute(statement.where(_MODELS.state == "archived").order_by(_MODELS.id)).scalars())
+
+
 def version_retention_policy(connection: Connection, model_id: int) -> Mapping[str, Any] | None:
     """The policy that the model was given, if any; raise `UnreadableRow` if it is damaged."""
     statement = select(_MODELS.version_retention_policy).where(_MODELS.id == model_id)
@@ -262,10 +292,16 @@ def page(
     namespaces: Collection[str],
     state: str | None,
     kind: str | None,
+    forks_of: str | None = None,
 ) -> ListingRows[Model]:
-    """The models after a handle, by handle; archived ones only if they are asked for."""
+    """The models after a handle, by handle; archived ones only if they are asked for, or as forks of a model."""
     statement = _shown().where(_MODELS.namespace.in_(namespaces)).order_by(_MODELS.handle).limit(limit)
-    statement = statement.where(_MODELS.state == state if state else _MODELS.state != "archived")
+    if forks_of is not None:
+        statement = statement.where(_MODELS.handle.in_(forks(connection, forks_of)))
+    if state:
+        statement = statement.where(_MODELS.state == state)
+    elif forks_of is None:
+        statement = statement.where(_MODELS.state != "archived")
     if kind:
         statement = statement.where(_MODELS.kind == kind)
     if after is not None:

@@ -1,4 +1,4 @@
-"""Forks and promotions in processes that kill themselves before a given statement.
+"""Forks, promotions and purges in processes that kill themselves before a given statement.
 
 `python -m tests.faults.half_done HOME DATABASE_URL` reads lines `operation handle handle number`. It carries out each
 operation in a process of its own, which ends with SIGKILL before its statement of that number, counted from 1, or
@@ -14,8 +14,8 @@ from typing import Any, cast
 from sqlalchemy import event
 
 from tests.contexts import AUTHOR
-from traitbench.contract.models import ForkRequest, PromoteRequest
-from traitbench.lifecycle import forking, promotion
+from traitbench.contract.models import ForkRequest, ModelUpdate, PromoteRequest
+from traitbench.lifecycle import forking, models, promotion
 from traitbench.lifecycle.context import Context
 from traitbench.settings import Settings
 from traitbench.store.engine import open_engine
@@ -46,11 +46,13 @@ def _act(settings: Settings, operation: str, handle: str, other: str, number: in
             os.kill(os.getpid(), signal.SIGKILL)
 
     event.listen(engine, "commit" if number == 0 else "before_cursor_execute", count)
-    # Neither needs a worker or an encoder.
+    # None needs a worker or an encoder.
     context = Context(settings, engine, runs=cast("Any", None), encoder=cast("Any", None))
     try:
         if operation == "fork":
             forking.fork(context, AUTHOR, handle, ForkRequest(handle=other))
+        elif operation == "purge":
+            models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
         else:
             promotion.promote(context, AUTHOR, handle, PromoteRequest.model_validate({"from": other}))
     except BaseException:

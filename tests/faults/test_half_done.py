@@ -1,4 +1,4 @@
-"""A fork or a promotion that is killed before any of its statements has happened as a whole or not at all."""
+"""A fork, a promotion or a purge that is killed before any of its statements has happened as a whole or not at all."""
 
 import subprocess
 import sys
@@ -62,7 +62,8 @@ def test_a_kill_leaves_all_of_it_or_nothing(settings: Settings) -> None:
         handle = trained_here(context)
         copy = improved(context, handle)
         give_feedback(context, handle)
-        for operation, other in (("fork", new_handle()), ("promote", copy)):
+        draft = new_handle()
+        for operation, other in (("fork", draft), ("promote", copy)):
             before, rows = _exports(context, handle, copy), _rows(context)
             for number in POINTS if operation == "promote" else (*POINTS[:3], 0):
                 assert attempt(operation, handle, other, number) == "killed"
@@ -72,6 +73,15 @@ def test_a_kill_leaves_all_of_it_or_nothing(settings: Settings) -> None:
             assert _rows(context) != rows
         assert models.get(context, AUTHOR, handle).version_no == 2
         assert models.get(context, AUTHOR, copy).state == "archived"
+
+        models.delete(context, AUTHOR, draft)
+        before, rows = _exports(context, handle, copy), _rows(context)
+        for number in (6, 20, 34, 48, 0):
+            assert attempt("purge", handle, copy, number) == "killed"
+            assert _rows(context) == rows, number
+        assert _exports(context, handle, copy) == before
+        assert attempt("purge", handle, copy, NEVER) == "done"
+        assert _rows(context)["tb_samples"] == 0
 
 
 def _exports(context: Context, *handles: str) -> list[tuple[str, Bundle]]:

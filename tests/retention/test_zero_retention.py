@@ -4,6 +4,7 @@ import gc
 import sqlite3
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,14 +29,16 @@ from tests.contexts import (
     until,
 )
 from tests.encoders.meanwhile import Meanwhile
-from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
+from traitbench.contract.models import ForkRequest, ModelCreate, ModelUpdate, PromoteRequest, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable, ValidationFailed
 from traitbench.lifecycle import (
+    forking,
     model_runs,
     models,
+    promotion,
     retraining,
     samples,
     scores,
@@ -226,6 +229,110 @@ def test_feedback_that_waits_is_purged_and_never_learnt(context: Context) -> Non
     assert _files(context) == []
     retraining.sweep(context.engine, context.runs, context.settings)
     assert models.get(context, AUTHOR, handle).state == "ready"
+
+
+# ---- forks -----------------------------------------------------------------------------------------------------------
+
+
+def _fork(context: Context, handle: str) -> str:
+    return forking.fork(context, AUTHOR, handle, ForkRequest(handle=new_handle())).handle
+
+
+def _promote(context: Context, handle: str, fork: str, *, force: bool = False, keep: bool = False) -> None:
+    promotion.promote(context, AUTHOR, handle, PromoteRequest(**{"from": fork}, force=force, keep=keep))
+
+
+def _refitted(context: Context, handle: str) -> str:
+    done_here(context, training.start(context, AUTHOR, handle, TRAIN)[0].run_id)
+    return handle
+
+
+def _forks_of(context: Context, handle: str) -> dict[str, str]:
+    return {each.handle: each.state for each in models.list_models(context, AUTHOR, forked_from=handle).items}
+
+
+def test_archived_forks_lose_their_samples_with_the_model_and_others_are_named(context: Context) -> None:
+    handle = _marked(context, trained=True)
+    promoted = _refitted(context, _fork(context, handle))
+    inner = _refitted(context, _fork(context, promoted))
+    _promote(context, promoted, inner)
+    _promote(context, handle, promoted)
+    left, living = _fork(context, handle), _fork(context, handle)
+    models.delete(context, AUTHOR, left)
+    another = _refitted(context, _fork(context, living))
+    _promote(context, handle, another, force=True)
+    gone = (promoted, inner, left, another)
+    assert _forks_of(context, handle) == {**dict.fromkeys(gone, "archived"), living: "draft"}
+    assert [_kept(context, each)["samples"] > 0 for each in (*gone, living)] == [True] * 5
+
+    models.update(context, AUTHOR, handle, ON)
+    assert [_kept(context, each) for each in gone] == [{"samples": 0, "vectors": 0}] * 4
+    assert all(models.get(context, AUTHOR, each).zero_data_retention for each in gone)
+    assert not any(_unsettled(context, each) for each in (handle, *gone))
+    assert _kept(context, living)["samples"] == 8
+    assert not models.get(context, AUTHOR, living).zero_data_retention
+    models.update(context, AUTHOR, living, ON)
+    assert _files(context) == []
+    assert models.restore(context, AUTHOR, promoted).zero_data_retention
+
+
+def test_a_model_that_was_promoted_without_being_a_fork_counts_as_one(context: Context) -> None:
+    handle, other = trained_here(context), _marked(context, trained=True)
+    _promote(context, handle, other, force=True)
+    assert _forks_of(context, handle) == {other: "archived"}
+    models.update(context, AUTHOR, handle, ON)
+    assert _kept(context, other)["samples"] == 0
+    assert _files(context) == []
+
+
+def test_a_fork_that_is_promoted_under_zero_retention_is_archived_without_samples(context: Context) -> None:
+    handle = _marked(context, trained=True)
+    early, kept = (_refitted(context, _fork(context, handle)) for _ in range(2))
+    models.update(context, AUTHOR, handle, ON)
+    _promote(context, handle, kept, keep=True)
+    _promote(context, handle, early, force=True)
+    assert _kept(context, early) == {"samples": 0, "vectors": 0}
+    assert _kept(context, kept)["samples"] == 8
+    models.update(context, AUTHOR, kept, ON)
+    zero.sweep(context.engine)
+    assert not any(_unsettled(context, each) for each in (handle, early, kept))
+    assert _files(context) == []
+    late = _fork(context, handle)
+    _tell(context, late)
+    models.update(context, AUTHOR, handle, ON)
+    assert _kept(context, late)["samples"] == 8
+    _promote(context, handle, _refitted(context, late))
+    assert _kept(context, late)["samples"] == 0
+    zero.sweep(context.engine)
+    assert _files(context) == []
+
+
+def test_a_fork_in_a_namespace_of_another_team_is_neither_named_nor_changed(context: Context) -> None:
+    handle = _marked(context, trained=True)
+    both = replace(AUTHOR, namespaces=AUTHOR.namespaces | {"theirs"})
+    own = replace(both, namespaces=frozenset({"theirs"}))
+    copy = forking.fork(context, both, handle, ForkRequest(handle=f"theirs.{new_handle().partition('.')[2]}")).handle
+    models.delete(context, own, copy)
+    assert _forks_of(context, handle) == {}
+    assert [each.handle for each in models.list_models(context, own, forked_from=handle).items] == [copy]
+    models.update(context, AUTHOR, handle, ON)
+    assert _kept(context, copy)["samples"] == 8
+    models.update(context, both, handle, ON)
+    assert _kept(context, copy)["samples"] == 0
+
+
+def test_a_purge_of_forks_that_was_killed_is_completed_by_the_sweep(context: Context) -> None:
+    handle = _marked(context, trained=True)
+    fork = _refitted(context, _fork(context, handle))
+    _promote(context, handle, fork)
+    with reading(context.engine) as connection:
+        ids = [stored.find(connection, each).id for each in (handle, fork)]  # type: ignore[union-attr]
+    with writing(context.engine) as connection:
+        for model_id in ids:
+            zero.purge(connection, model_id)
+    zero.sweep(context.engine)
+    assert not any(_unsettled(context, each) for each in (handle, fork))
+    assert _files(context) == []
 
 
 # ---- what runs meanwhile ---------------------------------------------------------------------------------------------
