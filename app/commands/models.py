@@ -1,6 +1,6 @@
 """`traitbench models`: list, show, create, update, delete, restore, card."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, get_args
 
 import click
@@ -18,6 +18,7 @@ from traitbench.app.commands.showing import (
 )
 from traitbench.client import Traitbench
 from traitbench.contract.models import ForkedFrom, LastOperation, Model, State, VersionRetentionPolicy
+from traitbench.contract.page import LARGEST_PAGE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -64,7 +65,8 @@ def list_models(namespace: str | None, public: bool, state: str | None, as_json:
 def show_model(handle: str, as_json: bool) -> None:
     """Show a model."""
     with connected() as client:
-        _show(client.models.get(handle), as_json=as_json)
+        model = client.models.get(handle)
+        _show(model, [] if as_json else _forks(client, handle), as_json=as_json)
 
 
 def _fields(command: Command) -> Command:
@@ -160,9 +162,16 @@ def update_model(
             given["version_retention_policy"] = _policy(client, handle, pruning) if pruning else None
         if not given:
             raise click.UsageError("Give at least one field to change.")
+        forks = _forks(client, handle) if zero_data_retention else []
         if zero_data_retention and not client.models.get(handle).zero_data_retention:
-            confirm(_PURGE.format(handle=handle), yes=yes)
+            archived = [each.handle for each in forks if each.state == "archived" and not each.zero_data_retention]
+            also = f"\nIts archived forks lose their samples too: {', '.join(archived)}." if archived else ""
+            confirm(_PURGE.format(handle=handle) + also, yes=yes)
         say(client.models.update(handle, **given), f"Updated {handle}.", as_json=as_json)
+    for each in forks:
+        if each.state != "archived" and not each.zero_data_retention:
+            again = f"traitbench models update {each.handle} --zero-data-retention"
+            click.echo(f"Its fork {each.handle} keeps its samples. To delete them too: {again}", err=True)
 
 
 @models.command("delete")
@@ -204,7 +213,11 @@ def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _show(model: Model, *, as_json: bool) -> None:
+def _forks(client: Traitbench, handle: str) -> list[Model]:
+    return list(client.models.list(forked_from=handle, limit=LARGEST_PAGE))
+
+
+def _show(model: Model, forks: Sequence[Model], *, as_json: bool) -> None:
     if as_json:
         say_json(model)
         return
@@ -225,6 +238,7 @@ def _show(model: Model, *, as_json: bool) -> None:
             ("pruning", _pruning(policy) if policy else f"default: {_pruning(VersionRetentionPolicy())}"),
             ("last operation", _operation(model.last_operation)),
             *((("forked from", _origin(model.forked_from)),) if model.forked_from else ()),
+            *((("forks", ", ".join(f"{each.handle} ({each.state})" for each in forks)),) if forks else ()),
         )
     )
 

@@ -245,6 +245,28 @@ def test_zero_retention_says_exactly_what_goes_and_asks_for_the_name(
     assert "Feedback is refused" in words(at)
 
 
+def test_zero_retention_names_forks_and_covers_the_archived_ones(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    left, living = f"{ready}-left", f"{ready}-living"
+    for fork in (left, living):
+        client.models.fork(ready, fork)
+    client.models.delete(left)
+    at = kept(workbench, ready)
+    said = words(at).replace("\\", "")
+    assert f"[{left}](/model?model={left}&part=What+is+kept): archived, switched on with this model" in said
+    assert f"[{living}](/model?model={living}&part=What+is+kept): draft, has its own switch" in said
+    at.button(key="model.zero_on").click().run()
+    said = words(at).replace("\\", "")
+    assert f"the samples of **1 archived fork**: [{left}]" in said
+    assert f"These forks keep their samples. Turn it on there too: [{living}]" in said
+    at.text_input(key="model.purge_name").set_value(ready).run()
+    at.button(key="model.purge.yes").click().run()
+    assert [len(client.samples.list(each).items) for each in (ready, left, living)] == [0, 0, 20]
+    said = words(at).replace("\\", "")
+    assert f"[{left}](/model?model={left}&part=What+is+kept): archived, zero data retention is on" in said
+
+
 def test_zero_retention_stops_what_is_running_and_says_so(
     workbench: Workbench, service: Service, client: Traitbench, draft: str
 ) -> None:

@@ -124,6 +124,23 @@ def test_what_keeping_no_texts_means_is_carried_out_when_it_is_meant(
     assert client.models.get(handle).zero_data_retention is False
 
 
+def test_forks_are_named_and_archived_ones_lose_their_texts_too(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.origin"
+    make_draft(client, handle)
+    left, living = f"{handle}-left", f"{handle}-living"
+    for fork in (left, living):
+        client.models.fork(handle, fork)
+    client.models.delete(left)
+    assert f"{left} (archived), {living} (draft)\n" in ask("models", "show", handle)[1]
+    assert (
+        f"archived forks lose their samples too: {left}." in ask("models", "update", handle, "--zero-data-retention")[2]
+    )
+    code, out, err = ask("models", "update", handle, "--zero-data-retention", "--yes")
+    assert (code, out) == (0, f"Updated {handle}.\n")
+    assert f"Its fork {living} keeps its samples" in err
+    assert [bool(client.samples.list(each).items) for each in (left, living)] == [False, True]
+
+
 def test_an_archived_model_is_restored(ask: Ask, client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.back"
     client.models.create(handle)
