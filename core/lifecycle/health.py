@@ -1,7 +1,7 @@
 """Health of the service, part by part. The check is cheap: its result is cached for a second.
 
 The database is checked in a separate thread, with a short timeout: a database that hangs must not block the health
-response. Nothing here names a path, a handle or a model, because the route needs no key.
+response. The check begins a write and rolls it back, because a database that others have locked still answers reads. Nothing here names a path, a handle or a model, because the route needs no key.
 """
 
 import logging
@@ -24,7 +24,7 @@ from traitbench.runs import RunEngine
 from traitbench.runs.heartbeat import EncoderState
 from traitbench.runs.supervisor import SILENCE_SECONDS
 from traitbench.store import runs
-from traitbench.store.engine import in_place, reading
+from traitbench.store.engine import check_writable, in_place, reading
 from traitbench.store.errors import StoreUnavailable
 
 Part = Literal["database", "worker", "encoder", "disk"]
@@ -32,6 +32,7 @@ Part = Literal["database", "worker", "encoder", "disk"]
 _log = logging.getLogger("traitbench.service")
 _CACHED_SECONDS = 1.0
 _PATIENCE_SECONDS = 2.0
+_WRITE_SECONDS = 1.5
 _FULL_BELOW_BYTES = 1 << 20
 
 _MESSAGES: dict[Part, str] = {
@@ -133,6 +134,7 @@ class Health:
 
     def _check_database(self) -> tuple[str, float | None]:
         try:
+            check_writable(self._engine, within_s=_WRITE_SECONDS)
             with reading(self._engine) as connection:
                 oldest = runs.oldest_queued(connection)
         except StoreUnavailable as error:

@@ -145,6 +145,25 @@ def check_file(engine: Engine, *, within_s: float) -> None:
         raise unavailable("damaged")
 
 
+def check_writable(engine: Engine, *, within_s: float) -> None:
+    """Raise `StoreUnavailable` if a write cannot begin within `within_s` seconds; it is rolled back.
+
+    On SQLite this takes a new connection, because the others answer from memory when the file is damaged.
+    """
+    milliseconds, write = round(within_s * 1_000), "UPDATE tb_models SET id = id WHERE id < 0"
+    file = _files.get(engine)
+    with translated():
+        if file is None:
+            with engine.connect() as connection:
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+                connection.exec_driver_sql(write)
+            return
+        with closing(file.connect()) as raw:
+            raw.isolation_level = None
+            for statement in (f"PRAGMA busy_timeout={milliseconds}", "BEGIN IMMEDIATE", write, "ROLLBACK"):
+                raw.execute(statement).close()
+
+
 def in_place(engine: Engine) -> bool:
     """Whether the file that SQLite has open is still the one at its path; True for other databases."""
     file = _files.get(engine)

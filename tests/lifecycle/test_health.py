@@ -3,13 +3,16 @@
 import logging
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from tests.contexts import ON_SQLITE, draft, fresh_settings, opened, until
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.health import Health
+from traitbench.store.engine import clean
 
 
 def test_a_change_is_logged_once_and_what_has_never_been_well_is_not(
@@ -31,6 +34,56 @@ def test_a_change_is_logged_once_and_what_has_never_been_well_is_not(
     assert logged() == ["unhealthy", "healthy_again"]
     starting.close()
     health.close()
+
+
+def _says(context: Context) -> tuple[str, bool]:
+    """What a new check says of the database, and whether it was quick."""
+    health, begin = Health(context.engine, context.runs, context.settings.home), time.monotonic()
+    try:
+        return health.state().database, time.monotonic() - begin < 3
+    finally:
+        health.close()
+
+
+def test_a_database_in_which_nobody_else_can_write_is_unwell(context: Context) -> None:
+    sqlite = context.engine.dialect.name == "sqlite"
+    locker = create_engine(context.engine.url, isolation_level="AUTOCOMMIT")
+    assert _says(context)[0] == "ok"
+    with locker.connect() as other:
+        other.execute(text("BEGIN IMMEDIATE" if sqlite else "BEGIN"))
+        if not sqlite:
+            other.execute(text("LOCK TABLE tb_models IN SHARE MODE"))
+        said, quick = _says(context)
+        assert "The database is locked by another process" in said
+        assert quick
+        other.execute(text("ROLLBACK"))
+    locker.dispose()
+    assert _says(context)[0] == "ok"
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_database_that_only_answers_reads_is_unwell(tmp_path: Path) -> None:
+    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as context:
+        with context.engine.connect() as connection:
+            autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
+            autocommit.execute(
+                text(f"ALTER DATABASE {context.engine.url.database} SET default_transaction_read_only = on")
+            )
+        context.engine.dispose()
+        assert "The database is read-only" in _says(context)[0]
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("damage", ["overwritten", "emptied"])
+def test_a_file_that_is_damaged_is_noticed_by_the_next_check(tmp_path: Path, damage: str) -> None:
+    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as context:
+        draft(context)
+        assert _says(context)[0] == "ok"
+        assert clean(context.engine, patience_s=1)
+        file = tmp_path / "traitbench.db"
+        with file.open("r+b") as raw:
+            raw.write(b"x" * file.stat().st_size) if damage == "overwritten" else raw.truncate(0)
+        assert "The database" in _says(context)[0]
 
 
 @ON_SQLITE
