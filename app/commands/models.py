@@ -170,8 +170,8 @@ def update_model(
         say(client.models.update(handle, **given), f"Updated {handle}.", as_json=as_json)
     for each in forks:
         if each.state != "archived" and not each.zero_data_retention:
-            again = f"traitbench models update {each.handle} --zero-data-retention"
-            click.echo(f"Its fork {each.handle} keeps its samples. To delete them too: {again}", err=True)
+            command = f"traitbench models update {each.handle} --zero-data-retention"
+            click.echo(f"Its fork {each.handle} keeps its samples. To delete them too: {command}", err=True)
 
 
 @models.command("delete")

@@ -1,7 +1,8 @@
 """Health of the service, part by part. The check is cheap: its result is cached for a second.
 
 The database is checked in a separate thread, with a short timeout: a database that hangs must not block the health
-response. The check begins a write and rolls it back, because a database that others have locked still answers reads. Nothing here names a path, a handle or a model, because the route needs no key.
+response. The check begins a write and rolls it back, because a database that others have locked still answers reads.
+Nothing here names a path, a handle or a model, because the route needs no key.
 """
 
 import logging

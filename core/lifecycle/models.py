@@ -87,8 +87,15 @@ def list_models(
 
     def read() -> ModelPage:
         with reading(context.engine) as connection:
-            filters = {"namespaces": namespaces, "state": state, "kind": kind, "forks_of": forked_from}
-            rows = models.page(connection, limit=limit + 1, after=after, **filters)
+            rows = models.page(
+                connection,
+                limit=limit + 1,
+                after=after,
+                namespaces=namespaces,
+                state=state,
+                kind=kind,
+                forks_of=forked_from,
+            )
         return ModelPage(**paged(rows, listing, limit))
 
     return context.cached((listing, limit, after), read, weight=LISTING)
