@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
@@ -64,6 +64,7 @@ class Settings:
     vector_store_mb: int = 512
     fetch_urls: bool = True
     allowed_hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
     log_form: LogForm | None = None
     log_level: LogLevel = "warning"
     sign_in: SignIn = "none"
@@ -188,6 +189,7 @@ def _read(environment: Mapping[str, str]) -> Settings:
         vector_store_mb=_number(environment, "TRAITBENCH_VECTOR_STORE_MB", default=512, least=0, most=2**20),
         fetch_urls=_switch(environment, "TRAITBENCH_FETCH_URLS", default=True),
         allowed_hosts=_host_names(environment, "TRAITBENCH_ALLOWED_HOSTS"),
+        proxies=_networks(environment, "TRAITBENCH_PROXIES"),
         log_form=_choice(environment, "TRAITBENCH_LOG", LogForm),
         log_level=_choice(environment, "TRAITBENCH_LOG_LEVEL", LogLevel) or "warning",
         sign_in=_choice(environment, "TRAITBENCH_SIGN_IN", SignIn) or "none",
@@ -340,3 +342,17 @@ def _host_names(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
                 "without scheme, port or wildcard."
             )
     return names
+
+
+def _networks(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Return IP addresses and networks such as 10.0.0.0/8."""
+    parts = tuple(part.strip() for part in environment.get(name, "").split(",") if part.strip())
+    for part in parts:
+        try:
+            ip_network(part)
+        except ValueError:
+            raise SettingInvalid(
+                f"{name} has {part!r}; it must list addresses such as 127.0.0.1 or networks such as 10.0.0.0/8, "
+                "separated by commas."
+            ) from None
+    return parts

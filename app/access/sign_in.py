@@ -10,10 +10,12 @@ import asyncio
 import base64
 import hashlib
 import logging
+import re
 import time
 from collections import OrderedDict
 from html import escape
 from http.cookies import CookieError, SimpleCookie
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -47,7 +49,9 @@ _HEADERS = {
 }
 _OF_OPENID = frozenset({f"{PATH}/start", f"{PATH}/callback"})
 _LARGEST_FORM = 8 * 1024
-_MOST_FAILURES, _FORGIVEN_SECONDS, _MOST_ADDRESSES = 10, 60.0, 1_000
+_FORGIVEN_SECONDS, _MOST_COUNTED = 60.0, 1_000
+_OF_ADDRESS, _OF_ACCOUNT = 10, 30  # failures within that time
+_KEY = re.compile(r"tb[as]_[0-9A-Za-z]{6}")  # the part of a key that the Console shows
 
 _WRONG = "This is neither the secret of the sign-in link nor a valid API key."
 _WRONG_LINK = "This sign-in link is out of date. The terminal shows the current one."
@@ -68,6 +72,7 @@ class SignIn:
         self._openid = openid
         self._cookie = people.cookie_name(settings)
         self._failures = _Failures()
+        self._proxies = [ip_network(each) for each in settings.proxies]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass requests of signed-in browsers on, and send the others to the sign-in."""
@@ -156,15 +161,15 @@ class SignIn:
 
         A link signs in only the operator, so that an attacker cannot sign someone in with a link to another account.
         """
-        address = (scope.get("client") or ("",))[0]
-        if self._failures.too_many(address):
+        address, account = self._address(scope), _account(secret)
+        if self._failures.too_many(address, account):
             return self._form(following, _TOO_OFTEN, status=429, headers={"Retry-After": str(int(_FORGIVEN_SECONDS))})
         try:
             person = OPERATOR if self._link.opens(secret) else None if by_link else await self._holder(secret)
         except TraitbenchError:
             return self._form(following, _AWAY, status=503)
         if person is None:
-            self._failures.note(address)
+            self._failures.note(address, account)
             _log.warning("a sign-in from %s failed", address or "an unknown address")
             return self._form(following, _WRONG if self._openid is None else _WRONG_LINK, status=403)
         answer = RedirectResponse(following, status_code=303, headers={"Cache-Control": "no-store"})
@@ -197,24 +202,72 @@ class SignIn:
     async def _holder(self, secret: str) -> Person | None:
         return await asyncio.to_thread(people.holder, self._settings, secret) if secret.isascii() and secret else None
 
+    def _address(self, scope: Scope) -> str:
+        """Return the address to count failures by: the peer's or, if that is a named proxy, the one it appended.
+
+        Addresses of one IPv6 network of 64 bits count as one, because a single client has all of them.
+        """
+        peer = (scope.get("client") or ("",))[0]
+        hops = ",".join(Headers(scope=scope).getlist("x-forwarded-for")).split(",")
+        address = _ip(peer)
+        while hops and address is not None and any(address in each for each in self._proxies):
+            address = _ip(hops.pop().strip()) or address
+        if isinstance(address, IPv6Address):
+            return str(IPv6Network((address, 64), strict=False))
+        return peer if address is None else str(address)
+
     def _token(self, scope: Scope) -> str | None:
         return _cookie(scope, self._cookie)
 
 
 class _Failures:
-    """Recent failures by address. The oldest are dropped first."""
+    """Recent failures by address and by account. The oldest are dropped first."""
 
     def __init__(self) -> None:
+        self._by_address, self._by_account = _Counts(_OF_ADDRESS), _Counts(_OF_ACCOUNT)
+
+    def too_many(self, address: str, account: str) -> bool:
+        """Whether not even to look at a secret.
+
+        While an account is attacked from many addresses, each has one try. An address that has not failed is always
+        looked at, so that nobody is locked out by others.
+        """
+        own = self._by_address.recent(address)
+        return own >= _OF_ADDRESS or (own > 0 and self._by_account.recent(account) >= _OF_ACCOUNT)
+
+    def note(self, address: str, account: str) -> None:
+        self._by_address.note(address)
+        self._by_account.note(account)
+
+
+class _Counts:
+    """The times of the last failures by name, at most `most` of each."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._times: OrderedDict[str, list[float]] = OrderedDict()
 
-    def too_many(self, address: str) -> bool:
-        recent = [at for at in self._times.get(address, ()) if time.monotonic() - at < _FORGIVEN_SECONDS]
-        return len(recent) >= _MOST_FAILURES
+    def recent(self, name: str) -> int:
+        return sum(time.monotonic() - at < _FORGIVEN_SECONDS for at in self._times.get(name, ()))
 
-    def note(self, address: str) -> None:
-        self._times[address] = [*self._times.pop(address, ())[1 - _MOST_FAILURES :], time.monotonic()]
-        while len(self._times) > _MOST_ADDRESSES:
+    def note(self, name: str) -> None:
+        self._times[name] = [*self._times.pop(name, ())[1 - self._most :], time.monotonic()]
+        while len(self._times) > _MOST_COUNTED:
             self._times.popitem(last=False)
+
+
+def _account(secret: str) -> str:
+    """Return whom a secret would sign in: the key that its first characters name, or the operator of the link."""
+    named = _KEY.match(secret)
+    return named[0] if named else "operator"
+
+
+def _ip(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 
 def link(settings: Settings, secret: str) -> str:

@@ -224,13 +224,13 @@ def lineage(connection: Connection, model_id: int) -> Lineage:
 
 def forks(connection: Connection, handle: str) -> frozenset[str]:
     """The handles of a model's forks, of their forks and so on, and of other models that were promoted to it."""
-    found: set[str] = set()
+    handles: set[str] = set()
     new = {handle}
     while new:
         statement = select(_MODELS.handle).where(_MODELS.forked_from.in_(new))
-        new = {*connection.execute(statement).scalars()} - found - {handle}
-        found |= new
-    return frozenset((found | _promoted(connection, handle)) - {handle})
+        new = {*connection.execute(statement).scalars()} - handles - {handle}
+        handles |= new
+    return frozenset((handles | _promoted(connection, handle)) - {handle})
 
 
 def _promoted(connection: Connection, handle: str) -> set[str]:

@@ -325,4 +325,7 @@ def test_a_whole_number_is_a_limit(world: World, limit: str) -> None:
 def test_an_unknown_or_repeated_parameter_is_refused(world: World, query: str, parameter: str) -> None:
     answer = world.call("GET", f"/v1/models?{query}")
     assert (answer.status, answer.code) == (400, "invalid_parameter")
-    assert answer.details == {"parameter": parameter, "known": ["cursor", "kind", "limit", "namespace", "state"]}
+    assert answer.details == {
+        "parameter": parameter,
+        "known": ["cursor", "forked_from", "kind", "limit", "namespace", "state"],
+    }

@@ -59,7 +59,7 @@ DECLARED = {
 QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
     "GET /v1/models": {
         "limit": (50, {"minimum": 1, "maximum": 250}),
-        **dict.fromkeys(("cursor", "namespace", "state", "kind"), (None, {})),
+        **dict.fromkeys(("cursor", "namespace", "state", "kind", "forked_from"), (None, {})),
     },
     "POST /v1/models/import": {"handle": (None, {"type": "string"})},
     "GET /v1/models/{handle}/samples/synthesize": {

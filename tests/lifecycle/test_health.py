@@ -66,9 +66,8 @@ def test_a_database_that_only_answers_reads_is_unwell(tmp_path: Path) -> None:
     with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as context:
         with context.engine.connect() as connection:
             autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
-            autocommit.execute(
-                text(f"ALTER DATABASE {context.engine.url.database} SET default_transaction_read_only = on")
-            )
+            name = context.engine.url.database
+            autocommit.execute(text(f"ALTER DATABASE {name} SET default_transaction_read_only = on"))
         context.engine.dispose()
         assert "The database is read-only" in _says(context)[0]
 

@@ -120,6 +120,71 @@ def test_what_is_no_secret_is_refused(here: Settings, body: bytes) -> None:
     assert ask(here, "/sign-in", method="POST", body=body)[0] == 403
 
 
+class Door:
+    """A sign-in behind the proxies 10.0.0.1 and 10.0.0.2, and the status of attempts with the link."""
+
+    def __init__(self, here: Settings) -> None:
+        async def inside(scope: Scope, receive: Receive, send: Send) -> None:
+            raise AssertionError
+
+        self.sign_in = SignIn(inside, replace(here, proxies=("10.0.0.1", "10.0.0.2")), secret="the secret")
+
+    def attempt(self, peer: str, *forwarded: str, token: str = "wrong", times: int = 1) -> int:
+        sent: list[Message] = []
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        async def receive() -> Message:
+            raise AssertionError
+
+        headers = [(b"host", b"localhost:8501"), *((b"x-forwarded-for", each.encode()) for each in forwarded)]
+        scope = {"type": "http", "method": "GET", "path": "/sign-in", "headers": headers, "client": (peer, 1)}
+        for _ in range(times):
+            sent.clear()
+            asyncio.run(self.sign_in({**scope, "query_string": urlencode({"token": token}).encode()}, receive, send))
+        return int(sent[0]["status"])
+
+
+def test_behind_a_named_proxy_only_the_address_that_failed_is_refused(here: Settings) -> None:
+    door = Door(here)
+    assert door.attempt("10.0.0.1", "192.0.2.1", times=10) == 403
+    assert door.attempt("10.0.0.1", "192.0.2.1") == 429
+    assert door.attempt("10.0.0.1", "192.0.2.2", token="the secret") == 303
+    # Only what the named proxies appended counts, whatever the client sent before.
+    assert door.attempt("10.0.0.1", "198.51.100.7, 192.0.2.1") == 429
+    assert door.attempt("10.0.0.1", "198.51.100.7", "192.0.2.1") == 429
+    assert door.attempt("10.0.0.2", "192.0.2.1, 10.0.0.1") == 429
+    assert door.attempt("10.0.0.1", "nonsense, 192.0.2.3", token="the secret") == 303
+
+
+def test_a_client_that_is_no_named_proxy_cannot_name_another_address(here: Settings) -> None:
+    door = Door(here)
+    assert [door.attempt("192.0.2.9", f"198.51.100.{number}") for number in range(10)] == [403] * 10
+    assert door.attempt("192.0.2.9", "198.51.100.99", token="the secret") == 429
+    assert door.attempt("10.0.0.1", "198.51.100.0", token="the secret") == 303
+
+
+def test_addresses_of_one_ipv6_network_count_as_one(here: Settings) -> None:
+    door = Door(here)
+    assert [door.attempt("10.0.0.1", f"2001:db8::{number:x}") for number in range(11)] == [403] * 10 + [429]
+    assert door.attempt("10.0.0.1", "2001:db8:0:1::1") == 403
+    assert door.attempt("10.0.0.1", "::ffff:192.0.2.1", times=10) == 403
+    assert door.attempt("10.0.0.1", "192.0.2.1") == 429
+
+
+@pytest.mark.parametrize("secret", ["wrong", "tba_abcdefghijk"])
+def test_many_addresses_against_one_account_get_one_try_each_and_its_owner_gets_in(here: Settings, secret: str) -> None:
+    door = Door(here)
+    for number in range(30):
+        assert door.attempt("10.0.0.1", f"192.0.2.{number}", token=f"{secret}{number}") == 403
+    assert door.attempt("10.0.0.1", "192.0.2.1", token=secret) == 429
+    assert [door.attempt("10.0.0.1", "192.0.2.100", token=secret) for _ in range(2)] == [403, 429]
+    assert door.attempt("10.0.0.1", "192.0.2.101", token="the secret") == 303
+    other = "tba_0123456789" if secret == "wrong" else "another"
+    assert door.attempt("10.0.0.1", "192.0.2.1", token=other) == 403
+
+
 def test_the_link_names_an_address_that_people_can_open(here: Settings) -> None:
     assert link(replace(here, host="::1", port=1), "s") == "http://[::1]:1/sign-in?token=s"
     assert link(replace(here, host="0.0.0.0", port=1), "s") == "http://127.0.0.1:1/sign-in?token=s"
