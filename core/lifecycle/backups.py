@@ -11,17 +11,17 @@ database in another home issues a new one; all other keys keep working.
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
-from typing import IO
 from zipfile import BadZipFile
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from traitbench.lifecycle import rules
+from traitbench.lifecycle.backup_parts import new_file, part_of
 from traitbench.runs.queue import EngineQueue, make_tables
 from traitbench.settings import Settings
 from traitbench.store import backups, migrate, runs
@@ -44,12 +44,12 @@ def backup(settings: Settings, path: Path, *, overwrite: bool = False) -> Manife
         raise BackupRefused(f"There is nothing to back up: {file} does not exist.")
     engine = open_engine(settings.database_url)
     try:
-        with _new(path) as new:
+        with new_file(settings.home, path) as new:
             with reading(engine) as connection:
                 manifest = backups.write(connection, new, program=version("traitbench"), now=rules.now())
             new.flush()
             # Verify that the backup can be read back.
-            with backups.opened(_part(path)):
+            with backups.opened(part_of(path)):
                 pass
     except OSError as error:
         raise BackupRefused(f"{path} cannot be written: {error.strerror or error}.") from error
@@ -83,45 +83,6 @@ def restore(settings: Settings, path: Path, *, replace: bool = False) -> tuple[M
             queue.close()
             engine.dispose()
     return opened.manifest, queued
-
-
-# ---- the file --------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _new(path: Path) -> Iterator[IO[bytes]]:
-    """A temporary file that is renamed to the path once it is complete and on disk, and deleted if that fails."""
-    part = _part(path)
-    with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "wb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise BackupRefused(f"Another backup is being written to {path}: wait until it is finished.") from error
-        try:
-            # Overwrite what a killed backup may have left.
-            os.fchmod(file.fileno(), 0o600)
-            file.truncate(0)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            part.replace(path)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                part.unlink()
-            raise
-    _sync_folder(path.parent)
-
-
-def _part(path: Path) -> Path:
-    return path.with_name(f"{path.name}.part")
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # ---- the target ------------------------------------------------------------------------------------------------------

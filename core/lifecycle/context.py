@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from sqlalchemy import Engine
 
 from traitbench.encoders import Encoder
+from traitbench.lifecycle import backup_parts
 from traitbench.lifecycle.batch.pipeline import Pipelines
 from traitbench.lifecycle.health import Health
 from traitbench.lifecycle.opening import open_store
@@ -112,6 +113,7 @@ def open_context(settings: Settings, *, runs: bool = True) -> Context:
     from traitbench.runs.engine import Runs
 
     engine = open_store(settings, check_s=_CHECK_SECONDS)
+    backup_parts.remove_left(settings.home)
     service = Runs(settings.database_url, module=WORKER, greeting=greeting(settings))
     try:
         if runs:

@@ -281,3 +281,32 @@ def test_nothing_to_back_up_is_said(tmp_path: Path, target: Settings) -> None:
     with pytest.raises(BackupRefused, match="There is nothing to back up"):
         backup(target, tmp_path / "nothing")
     assert not (tmp_path / "nothing").exists()
+
+
+_WRITE_FOREVER = """
+import sys, time
+from pathlib import Path
+from traitbench.lifecycle.backup_parts import new_file
+with new_file(Path(sys.argv[1]), Path(sys.argv[2])) as file:
+    file.write(b"texts")
+    file.flush()
+    print("writing", flush=True)
+    time.sleep(600)
+"""
+
+
+@ON_SQLITE
+def test_the_file_of_a_killed_backup_is_removed_at_the_next_start(tmp_path: Path, target: Settings) -> None:
+    path, part = tmp_path / "all.backup", tmp_path / "all.backup.part"
+    command = [sys.executable, "-c", _WRITE_FOREVER, str(target.home), str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with opened(target, runs=False):
+            assert part.read_bytes() == b"texts"
+        process.send_signal(signal.SIGKILL)
+    assert part.exists()
+    with opened(target, runs=False):
+        assert not part.exists()
+    backup(target, path)
+    assert not list((target.home / "backups").iterdir())
