@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 _ADDRESS = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]")
-# Streamlit finds names of icons and emoji despite the escapes. A zero-width character prevents that.
+# Streamlit finds names of icons and emoji, and addresses, despite the escapes. A zero-width character prevents that.
 _JOINER = "\u2060"
-_SHORTCODE = re.compile(r":(?=[\w+/-]+:)")
+_SYNTAX = re.compile(r":(?=[\w+/-]+:)|(?<=[a-z]:)(?=//)|(?<=www)(?=\.)|(?<=[\w.+-]@)(?=[\w-])", re.IGNORECASE)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=&])")
 
 
@@ -18,7 +18,7 @@ def plain(text: str) -> str:
     the text around it reads.
     """
     line = _CONTROL.sub("\ufffd", " ".join(text.split()))
-    return _MARKDOWN.sub(r"\\\1", _SHORTCODE.sub(f":{_JOINER}", line))
+    return _MARKDOWN.sub(r"\\\1", _SYNTAX.sub(lambda match: f"{match[0]}{_JOINER}", line))
 
 
 def unlinked(name: str) -> str:

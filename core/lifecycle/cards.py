@@ -25,6 +25,9 @@ from traitbench.store.engine import reading
 _MARKS = re.compile(r"([\\`*_\[\]<>|~$&])")
 _BLOCK_MARK = re.compile(r"^(#|\+|-|=|:)")
 _NUMBERED = re.compile(r"^(\d+)([.)])")
+# Markdown makes links of addresses despite escapes. A zero-width character prevents that.
+_BARE_ADDRESS = re.compile(r"(?<=[a-z]:)(?=//)|(?<=www)(?=\.)|(?<=[\w.+-]@)(?=[\w-])", re.IGNORECASE)
+_JOINER = "\u2060"
 _ADDRESS = re.compile(r"https?://[^\s<>\\]+")
 _NONE = "–"
 _TRAIT_COLUMNS = ("Trait", "Key", "Positive pole", "Negative pole", "Kind", "Parts combined by", "Description")
@@ -190,7 +193,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _inline(text: str) -> str:
     """A text on one line, with Markdown escaped."""
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+    return _MARKS.sub(r"\\\1", _BARE_ADDRESS.sub(_JOINER, " ".join(text.split())))
 
 
 def _block(text: str) -> str:

@@ -10,6 +10,7 @@ from traitbench.contract.traits import TraitInput
 pytestmark = pytest.mark.browser
 
 ATTACK = ":material/skull: :red[pwned] :skull: [pwned](javascript:pwned) $\\frac{1}{2}$ <b>pwned</b>"
+NAME = f"{ATTACK} http://pwned.example www.pwned.example me@pwned.example"
 README = f"# {ATTACK}\n\n[a](data:text/html,pwned) <javascript:pwned>\n\n[b][c]\n\n[c]: javascript:pwned\n"
 DRAWN = (
     "a[href^='javascript:']",
@@ -25,9 +26,9 @@ DRAWN = (
 
 def test_no_word_of_a_model_becomes_an_icon_a_link_or_a_colour(workbench: Started, page: Page, handle: str) -> None:
     with workbench.client() as client:
-        client.models.create(handle, description=ATTACK, readme_markdown=README, additional_terms=ATTACK)
+        client.models.create(handle, description=NAME, readme_markdown=README, additional_terms=ATTACK)
         client.traits.add(
-            handle, [TraitInput(name=ATTACK, key="x", positive_label=ATTACK, negative_label="-", description=ATTACK)]
+            handle, [TraitInput(name=NAME, key="x", positive_label=NAME, negative_label="-", description=NAME)]
         )
         for place in ("", f"traits?model={handle}", f"model?model={handle}"):
             page.goto(f"{workbench.base_url}/{place}")

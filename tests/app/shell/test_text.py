@@ -17,6 +17,11 @@ def test_names_of_icons_and_emoji_are_shown_as_typed() -> None:
     assert plain(":material/home: :smile: 10:30") == "\\:\u2060material/home\\: \\:\u2060smile\\: 10\\:30"
 
 
+def test_addresses_are_shown_and_not_made_links() -> None:
+    assert plain("see HTTPS://a.b/c, www.a.b") == "see HTTPS\\:\u2060//a\\.b/c, www\u2060\\.a\\.b"
+    assert plain("ann@example.org") == "ann@\u2060example\\.org"
+
+
 def test_characters_that_turn_or_control_the_text_around_them_are_replaced() -> None:
     assert plain("a\u202eb\x1bc\u2066d") == "a\ufffdb\ufffdc\ufffdd"
 
