@@ -2,8 +2,8 @@
 
 - Operations, one file for each kind; one that starts a run also holds its body: `models`, `traits`, `samples`,
   `training`, `retraining`, `discovery`, `synthesis`, `scores`, `explaining`, `feedback`, `versions`, `comparisons`,
-  `forking`, `promotion`, `bundles`, `cards`, `extraction`, `keys`, `backups`, `backup_parts`, `demo`; `batch` scores many
-  texts.
+  `forking`, `promotion`, `bundles`, `cards`, `extraction`, `keys`, `backups`, `backup_parts`, `demo`; `batch` scores
+  many texts.
 - What several of them share: `access` (who may do what), `rules` (what a state allows), `serving` (the version that
   scores), `model_runs` and `derivations` (how runs begin, and when two do the same work), `trait_names`, `suggestions`,
   `free_form`, `bundle_checks`.
