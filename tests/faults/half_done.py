@@ -1,4 +1,4 @@
-"""Forks, promotions and purges in processes that kill themselves before a given statement.
+"""Forks, promotions, imports and purges in processes that kill themselves before a given statement.
 
 `python -m tests.faults.half_done HOME DATABASE_URL` reads lines `operation handle handle number`. It carries out each
 operation in a process of its own, which ends with SIGKILL before its statement of that number, counted from 1, or
@@ -13,9 +13,11 @@ from typing import Any, cast
 
 from sqlalchemy import event
 
-from tests.contexts import AUTHOR
+from tests.contexts import AUTHOR, ENCODER, export_of
 from traitbench.contract.models import ForkRequest, ModelUpdate, PromoteRequest
-from traitbench.lifecycle import forking, models, promotion
+from traitbench.encoders import Encoder
+from traitbench.encoders.registry import load_encoder
+from traitbench.lifecycle import bundles, forking, models, promotion
 from traitbench.lifecycle.context import Context
 from traitbench.settings import Settings
 from traitbench.store.engine import open_engine
@@ -24,18 +26,19 @@ from traitbench.store.engine import open_engine
 def main() -> None:
     home, url = sys.argv[1:]
     settings = Settings(home=Path(home), database_url=url)
+    encoder = load_encoder(ENCODER, cache=settings.cache)
     for line in sys.stdin:
         operation, handle, other, number = line.split()
         process = os.fork()
         if not process:
-            _act(settings, operation, handle, other, int(number))
+            _act(settings, encoder, operation, handle, other, int(number))
         _, status = os.waitpid(process, 0)
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         sys.stdout.write("killed\n" if killed else "done\n" if status == 0 else f"failed {status}\n")
         sys.stdout.flush()
 
 
-def _act(settings: Settings, operation: str, handle: str, other: str, number: int) -> None:
+def _act(settings: Settings, encoder: Encoder, operation: str, handle: str, other: str, number: int) -> None:
     """Carry out an operation, then end the process."""
     engine, left = open_engine(settings.database_url), max(1, number)
 
@@ -45,12 +48,15 @@ def _act(settings: Settings, operation: str, handle: str, other: str, number: in
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
+    # None needs a worker.
+    context = Context(settings, engine, runs=cast("Any", None), encoder=encoder)
+    bundle = export_of(context, AUTHOR, handle) if operation == "import" else None
     event.listen(engine, "commit" if number == 0 else "before_cursor_execute", count)
-    # None needs a worker or an encoder.
-    context = Context(settings, engine, runs=cast("Any", None), encoder=cast("Any", None))
     try:
         if operation == "fork":
             forking.fork(context, AUTHOR, handle, ForkRequest(handle=other))
+        elif bundle is not None:
+            bundles.import_(context, AUTHOR, bundle, handle=other)
         elif operation == "purge":
             models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
         else:

@@ -36,6 +36,16 @@ def test_a_page_opens_on_a_model(workbench: Workbench, trained: Trained, name: s
         assert not at.selectbox(key="model").help, "a tooltip there covers the menu on a narrow screen"
 
 
+@pytest.mark.parametrize("name", ABOUT_A_MODEL)
+def test_a_page_shows_nothing_of_another_teams_model(
+    monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained, namespace: str, name: str
+) -> None:
+    at = Workbench(monkeypatch, service, service.issue(namespaces=(namespace,))).open(name, model=trained.handle)
+    assert not at.exception
+    assert "Choose a model first" in words(at) or "No models yet" in words(at)
+    assert "warm" not in words(at).lower()
+
+
 @pytest.mark.parametrize("name", ["catalog", *ABOUT_A_MODEL])
 def test_a_page_says_what_to_do_when_the_service_is_away(
     monkeypatch: pytest.MonkeyPatch, service: Service, name: str
