@@ -3,7 +3,6 @@
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
-from traitbench.app.files.exporting import csv_file, jsonl_file
 from traitbench.app.samples.advice import EACH_POLE
 from traitbench.app.samples.sample_changes import remember, save
 from traitbench.app.samples.sample_table import Filters, HeldSamples, ServedSamples, sample_table
@@ -39,6 +38,7 @@ from traitbench.app.widgets.samples.unsaved import (
 from traitbench.app.widgets.traits.frozen import editable
 from traitbench.contract.models import Model
 from traitbench.contract.samples import LONGEST_SEARCH, Pole, Provenance, Sample
+from traitbench.tables.writing import csv_file, jsonl_file
 
 VIEWS = {
     "table": "Table",

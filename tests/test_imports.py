@@ -49,6 +49,7 @@ OUTSIDE = {
     "traitbench.contract",
     "traitbench.errors",
     "traitbench.prune",
+    "traitbench.tables",
     *OPEN_TO_ALL,
 }
 DATABASE = {"sqlalchemy", "alembic", "psycopg", "ulid"}
@@ -136,6 +137,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("traitbench.contract", "traitbench.errors", "traitbench.frames", "traitbench.notebook"),
         "httpx",
     },
+    # tables read from files and written to files
+    "traitbench.tables": {
+        *("traitbench.contract", "traitbench.scoring", "traitbench.settings", "numpy", "pandas", "pyarrow"),
+        "python_calamine",
+    },
     # tools for agents: they see the service from outside, also those that run in its process
     "traitbench.agents": {
         *("traitbench.client", "traitbench.contract", "traitbench.errors", "traitbench.logs"),
@@ -165,7 +171,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "plotly",
         "pandas",
         "pyarrow",
-        "python_calamine",
         "ulid",
     },
     "traitbench.app.asgi": {

@@ -24,9 +24,6 @@ from tests.conftest import Service, Trained
 from tests.contexts import AUTHOR, draft, export_of, fresh_settings, home_in_environment, opened
 from tests.scoring.hand import axis, encode, snapshot
 from tests.size import sized
-from traitbench.app.files.exporting import as_written
-from traitbench.app.files.importing import Choice, check, read
-from traitbench.app.files.tables import opened as table
 from traitbench.app.jobs import background, batches
 from traitbench.app.jobs.batch_results import as_csv, as_jsonl, as_parquet, frame_of
 from traitbench.app.labelling.heap_file import HeapFile, Place
@@ -38,6 +35,9 @@ from traitbench.contract.traits import TraitInput
 from traitbench.lifecycle import samples
 from traitbench.lifecycle.backups import backup, restore
 from traitbench.scoring.explain import explain
+from traitbench.tables.sample_files import Choice, check, read
+from traitbench.tables.source import opened as table
+from traitbench.tables.writing import as_written
 
 TEXTS = wild.texts(sized(100, 5_000))
 FEW = TEXTS[: sized(28, 600)]

@@ -11,11 +11,11 @@ from traitbench.app.commands.asking import InputFile, Misasked, Refused, as_json
 from traitbench.app.commands.files import read_table, tell_problems
 from traitbench.app.commands.samples import meaning
 from traitbench.app.commands.showing import say_table, say_text
-from traitbench.app.files.importing import Table, guess_words, words
 from traitbench.app.shell.text import count
+from traitbench.tables.sample_files import Table, guess_words, words
 
 if TYPE_CHECKING:
-    from traitbench.app.files.ratings import Ratings
+    from traitbench.tables.rating_files import Ratings
 
 _MOST_WORDS = 8
 _ALL = "-"
@@ -97,7 +97,7 @@ def _ratings(
 ) -> "dict[str, Ratings]":
     """The labels by trait."""
     # With numpy and scipy, for which no other command waits.
-    from traitbench.app.files.ratings import Columns, read_ratings
+    from traitbench.tables.rating_files import Columns, read_ratings
 
     parts: dict[str, list[int]] = {}
     for at, row in enumerate(table.rows):

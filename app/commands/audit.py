@@ -12,10 +12,10 @@ import click
 from traitbench.app.commands.asking import InputFile, Misasked, Refused, as_json
 from traitbench.app.commands.files import read_table
 from traitbench.app.commands.showing import say_table, say_text
-from traitbench.app.files.exporting import csv_file
-from traitbench.app.files.importing import Table, as_number, guess_words
-from traitbench.app.files.scored import NotScored, Scored, read_scored
 from traitbench.app.shell.text import count
+from traitbench.tables.sample_files import Table, as_number, guess_words
+from traitbench.tables.scored import NotScored, Scored, read_scored
+from traitbench.tables.writing import csv_file
 
 _COLUMNS = ("line", "text", "label")
 _SEED, _GROUP = "seed", "group"

@@ -19,8 +19,6 @@ from traitbench.app.commands import resuming
 from traitbench.app.commands.asking import STDIN, Refused, connected
 from traitbench.app.commands.files import source_of, tell_problems
 from traitbench.app.commands.progress import Progress
-from traitbench.app.files.importing import guess_columns, table_of
-from traitbench.app.files.tables import ENDINGS, Source
 from traitbench.app.jobs.batching import (
     CSV,
     FIGURES,
@@ -38,6 +36,8 @@ from traitbench.client.batches import Asked
 from traitbench.contract.batch import Mode
 from traitbench.contract.names import unpin
 from traitbench.errors import NotFound, TraitbenchError
+from traitbench.tables.sample_files import guess_columns, table_of
+from traitbench.tables.source import ENDINGS, Source
 
 Form = Literal["csv", "jsonl", "parquet"]
 

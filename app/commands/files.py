@@ -10,9 +10,9 @@ from typing import IO
 import click
 
 from traitbench.app.commands.asking import STDIN, Refused, stdin
-from traitbench.app.files.importing import Table, table_of
-from traitbench.app.files.rows import Unreadable
-from traitbench.app.files.tables import Source, opened
+from traitbench.tables.rows import Unreadable
+from traitbench.tables.sample_files import Table, table_of
+from traitbench.tables.source import Source, opened
 
 _MOST_LISTED = 20
 

@@ -11,7 +11,13 @@ from traitbench.app.commands.files import read_table, tell_problems
 from traitbench.app.commands.progress import Progress
 from traitbench.app.commands.runs import follow
 from traitbench.app.commands.showing import say, say_lines, say_table, say_unreadable
-from traitbench.app.files.importing import (
+from traitbench.app.shell.text import count
+from traitbench.client.samples import SynthType
+from traitbench.contract.models import Effort
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
+from traitbench.contract.samples import Pole, Provenance, Sample, SampleIds, SampleInput, SynthesisPlan
+from traitbench.contract.traits import Trait
+from traitbench.tables.sample_files import (
     Checked,
     Choice,
     Table,
@@ -22,12 +28,6 @@ from traitbench.app.files.importing import (
     known_traits,
     words,
 )
-from traitbench.app.shell.text import count
-from traitbench.client.samples import SynthType
-from traitbench.contract.models import Effort
-from traitbench.contract.page import LARGEST_SAMPLE_PAGE
-from traitbench.contract.samples import Pole, Provenance, Sample, SampleIds, SampleInput, SynthesisPlan
-from traitbench.contract.traits import Trait
 
 
 @click.group()

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Literal, TypeVar
 
 from traitbench.app.access.people import OPERATOR
-from traitbench.app.files.rows import Unreadable
 from traitbench.errors import InternalError, TraitbenchError
+from traitbench.tables.rows import Unreadable
 
 State = Literal["running", "done", "stopped", "failed"]
 

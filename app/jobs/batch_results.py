@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from traitbench.app.charts.histogram import UNCERTAIN, Histogram, binned
-from traitbench.app.files.exporting import csv_file, jsonl_file, parquet_file
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, REASONS, TIERS, Results
 from traitbench.app.jobs.batching import Shape, columns_out
 from traitbench.scoring.groups import standings
+from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
 
 Order = Literal["As in the file", "Highest first", "Lowest first"]
 Show = Literal["All", "Low confidence", "Unlike the samples", "Not scored"]

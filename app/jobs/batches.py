@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Any, get_args
 
 from traitbench.app.access.people import OPERATOR
-from traitbench.app.files.tables import Source
 from traitbench.app.jobs import background
 from traitbench.app.jobs.audit import Audit
 from traitbench.app.jobs.background import State, Work
@@ -20,6 +19,7 @@ from traitbench.contract.batch import ScoredLine
 from traitbench.contract.names import unpin
 from traitbench.contract.scores import Breaks, Card, Confidence, ConfidenceReason, Tier, TraitScore
 from traitbench.errors import InternalError
+from traitbench.tables.source import Source
 
 MOST_ROWS = 100_000
 MOST_MEGABYTES = 50

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any, get_args
 
-from traitbench.app.files.exporting import harmless
-from traitbench.app.files.rows import Line, Problem, Row
-from traitbench.app.files.tables import Source
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.batch import BatchLine, ScoredLine
 from traitbench.contract.scores import Card, ConfidenceReason
 from traitbench.errors import InternalError
+from traitbench.tables.rows import Line, Problem, Row
+from traitbench.tables.source import Source
+from traitbench.tables.writing import harmless
 
 _PROBE = "a"
 _AT_ONCE = 10_000

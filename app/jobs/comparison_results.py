@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traitbench.app.files.exporting import csv_file, jsonl_file
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, TIERS
 from traitbench.app.jobs.version_comparisons import Comparison, SideColumn
 from traitbench.app.shell.text import count
+from traitbench.tables.writing import csv_file, jsonl_file
 
 Kind = Literal["regression", "fixed", "side changed", ""]
 Show = Literal["All", "Regressions", "Fixed", "Side changed", "Must pass failed"]

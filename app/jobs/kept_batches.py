@@ -21,13 +21,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from traitbench.app.files.rows import Unreadable
-from traitbench.app.files.tables import ENDINGS, Source, opened
 from traitbench.app.jobs.audit import Audit
 from traitbench.app.jobs.batches import Restored, Results, TraitColumn
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.scores import Breaks
+from traitbench.tables.rows import Unreadable
+from traitbench.tables.source import ENDINGS, Source, opened
 
 FOLDER = "batches"
 """The folder in the home folder."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traitbench.app.access.people import OPERATOR
-from traitbench.app.files.importing import as_number, folded, guess_words, trait_keys
-from traitbench.app.files.rows import Row
 from traitbench.app.jobs import background
 from traitbench.app.jobs.background import State, Work
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, TIERS
@@ -17,6 +15,8 @@ from traitbench.contract.comparisons import ComparedText, ScoreDelta
 from traitbench.contract.names import unpin
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
+from traitbench.tables.rows import Row
+from traitbench.tables.sample_files import as_number, folded, guess_words, trait_keys
 
 MOST_COMPARED = 10_000
 CHUNK = 500

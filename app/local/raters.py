@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from traitbench.app.files.ratings import Item, Ratings
 from traitbench.app.local import preview
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.scoring.duplicates import alike, joined, plain
+from traitbench.tables.rating_files import Item, Ratings
 
 MOST = 5_000
 """The number of a rater's labels that are fitted; if there are more, they are chosen at random."""

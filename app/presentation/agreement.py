@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from traitbench.app.files.ratings import Item, Ratings
 from traitbench.app.shell.text import count
 from traitbench.scoring.agreement import (
     Agreement,
@@ -17,6 +16,7 @@ from traitbench.scoring.agreement import (
     pairs,
     share_interval,
 )
+from traitbench.tables.rating_files import Item, Ratings
 
 COLUMNS = ("Trait", "Raters", "In words", "Same side", "Texts", "Kappa", "95 %")
 """The columns of `rows`."""

@@ -10,13 +10,13 @@ from streamlit.testing.v1 import AppTest
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, charts, copied_link, links, words
-from traitbench.app.files.tables import opened
 from traitbench.app.jobs import background, batches
 from traitbench.app.jobs.batches import MOST_ROWS, Job
 from traitbench.app.shell.navigation import PageName, entry
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.batch import ScoredLine
+from traitbench.tables.source import opened
 
 STARS = (5, 4, 5, 4, 1, 2, 1, 2)
 LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"

@@ -10,13 +10,13 @@ from tests import wild
 from tests.conftest import Trained
 from tests.pages.drive import Workbench, bars, copied_link, links, texts, words
 from tests.size import sized
-from traitbench.app.files import importing
-from traitbench.app.files.importing import Choice
 from traitbench.app.samples.sample_table import A_PAGE
 from traitbench.app.widgets.samples.label_meanings import LEAVE_OUT
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
+from traitbench.tables import sample_files
+from traitbench.tables.sample_files import Choice
 
 # More than one request takes, and more than a page shows.
 MANY = sized(600, 1_200)
@@ -71,9 +71,9 @@ def test_of_a_file_with_bad_rows_the_good_ones_go_in_and_the_others_can_be_corre
     assert "2 rows have errors" in at.error[0].value
     assert at.dataframe[0].value[["Line", "Column"]].values.tolist() == [[4, "message"], [5, "kind"]]
     assert at.button(key="samples.import_button").label == "Import 2, leave out 2"
-    file = importing.read("a.csv", (CSV + ";warm\nHm.;purple\n").encode())
+    file = sample_files.read("a.csv", (CSV + ";warm\nHm.;purple\n").encode())
     choice = Choice("message", None, "warmth", "kind", None, {"warm": 1.0, "cold": 0.0})
-    header, rows = importing.to_mend(file, importing.check(file, choice, client.traits.list(empty)))
+    header, rows = sample_files.to_mend(file, sample_files.check(file, choice, client.traits.list(empty)))
     assert header == ["message", "kind", "line", "error"]
     assert [row[:3] for row in rows] == [["", "warm", "4"], ["Hm.", "purple", "5"]]
     at.button(key="samples.import_button").click().run()

@@ -9,7 +9,6 @@ import streamlit as st
 from traitbench import corpus
 from traitbench.app.charts import shares
 from traitbench.app.charts.shares import Share
-from traitbench.app.files.exporting import csv_file
 from traitbench.app.jobs import audits
 from traitbench.app.jobs.audit import Audit
 from traitbench.app.jobs.batches import Results
@@ -23,6 +22,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.corpus import Answer, Estimate
 from traitbench.labelling.labeller import BATCH, Handled, LabelItem, PoleSign
+from traitbench.tables.writing import csv_file
 
 POLE = "pole"
 

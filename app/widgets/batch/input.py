@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from traitbench.app.files.importing import guess_columns, table_of
-from traitbench.app.files.rows import Problem
-from traitbench.app.files.tables import Source, opened
 from traitbench.app.jobs.batches import MOST_MEGABYTES, MOST_ROWS
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain, shortened
 from traitbench.app.widgets.common.table_upload import has_header, opened_once, table_upload
+from traitbench.tables.rows import Problem
+from traitbench.tables.sample_files import guess_columns, table_of
+from traitbench.tables.source import Source, opened
 
 FILE, PASTED = "A file", "Pasted lines"
 

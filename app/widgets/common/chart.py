@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from traitbench.app.files.exporting import csv_file
+from traitbench.tables.writing import csv_file
 
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 

@@ -5,9 +5,9 @@ import io
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from traitbench.app.files.rows import Unreadable
-from traitbench.app.files.tables import Source, opened
 from traitbench.app.shell import session
+from traitbench.tables.rows import Unreadable
+from traitbench.tables.source import Source, opened
 
 _ROWS_OF_CELLS = ("csv", "tsv", "txt")
 _KINDS = [*_ROWS_OF_CELLS, "jsonl", "ndjson", "json", "parquet", "pq", "xlsx"]

@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from traitbench.app.files.importing import guess_columns, table_of
-from traitbench.app.files.rows import Row
 from traitbench.app.jobs.batches import MOST_MEGABYTES
 from traitbench.app.labelling import heap
 from traitbench.app.labelling.heap import MOST_TEXTS, NoHeap
@@ -12,6 +10,8 @@ from traitbench.app.shell.service import attempt
 from traitbench.app.shell.text import count, plain, shortened
 from traitbench.app.widgets.common.table_upload import has_header, opened_once, table_upload
 from traitbench.contract.models import Model
+from traitbench.tables.rows import Row
+from traitbench.tables.sample_files import guess_columns, table_of
 
 _FORM = "label.bring"
 _FILE, _PASTED = "A file", "Pasted lines"

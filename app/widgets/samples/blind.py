@@ -12,11 +12,11 @@ from functools import cached_property
 
 import streamlit as st
 
-from traitbench.app.files.ratings import OWN, Item, Ratings, in_order, labelled_file, preferred
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain, shortened
 from traitbench.app.shell.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.contract.traits import Trait
+from traitbench.tables.rating_files import OWN, Item, Ratings, in_order, labelled_file, preferred
 
 GIVEN = "samples.blind"
 """The session key of your labels, before a colon and the handle of the model."""

@@ -13,10 +13,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from traitbench.app.files import importing
-from traitbench.app.files.exporting import csv_file
-from traitbench.app.files.importing import MOST_MEGABYTES, Checked, Choice, Compared, Table
-from traitbench.app.files.rows import Problem, Unreadable
 from traitbench.app.samples.sample_changes import bring_in, remember
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
@@ -30,6 +26,10 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.errors import TraitbenchError
+from traitbench.tables import sample_files
+from traitbench.tables.rows import Problem, Unreadable
+from traitbench.tables.sample_files import MOST_MEGABYTES, Checked, Choice, Compared, Table
+from traitbench.tables.writing import csv_file
 
 VIEW = "samples.goto"
 _FORM, _TABLE = "samples.import", "samples.import.table"
@@ -61,22 +61,22 @@ def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
             "one.",
             icon=":material/arrow_upward:",
         )
-        offer_labelling(model.handle, importing.unlabelled(table, choice), file.name, primary=True)
+        offer_labelling(model.handle, sample_files.unlabelled(table, choice), file.name, primary=True)
         return
-    checked = importing.check(table, choice, traits)
-    against = importing.compared(checked, samples)
+    checked = sample_files.check(table, choice, traits)
+    against = sample_files.compared(checked, samples)
     repeated = _pick_repeated(f"{form}.{file.file_id}", checked, against)
     _preview(table, checked, traits)
     _offer(model.handle, checked, against, repeated)
     if choice.default_quality is None:
-        offer_labelling(model.handle, importing.unlabelled(table, choice), file.name, primary=False)
+        offer_labelling(model.handle, sample_files.unlabelled(table, choice), file.name, primary=False)
 
 
 def _read(file: UploadedFile, *, header: bool) -> Table:
     """The table, which is read once for all runs of the page."""
     held = session.get(_TABLE)
     if held is None or held[0] != (file.file_id, header):
-        held = ((file.file_id, header), importing.read(file.name, file.getvalue(), header=header))
+        held = ((file.file_id, header), sample_files.read(file.name, file.getvalue(), header=header))
         session.store(_TABLE, held)
     table: Table = held[1]
     return table
@@ -104,8 +104,8 @@ def _first_help(traits: Sequence[Trait]) -> None:
 
 
 def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
-    text_guess, trait_guess, quality_guess = importing.guess_columns(table, traits)
-    named = importing.guess_wide(table, traits)
+    text_guess, trait_guess, quality_guess = sample_files.guess_columns(table, traits)
+    named = sample_files.guess_wide(table, traits)
     columns = list(table.columns)
     wide = False
     if named:
@@ -120,7 +120,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
             )
             == "wide"
         )
-    held_guess, must_guess = importing.guess_test_columns(table)
+    held_guess, must_guess = sample_files.guess_test_columns(table)
     with st.grid(3, min_column_width=240):
         text = st.selectbox("Text column", columns, index=columns.index(text_guess), key=f"{form}.text")
         if not wide:
@@ -132,7 +132,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
             must_pass = _column("Must-pass column", columns, must_guess, "None must pass", key=f"{form}.must_pass")
     if wide:
         return _choose_wide(form, table, Choice(text, None, None, None, None, {}, held_out, must_pass), named, traits)
-    meanings = _words(form, importing.words(table, quality), traits) if quality else {}
+    meanings = _words(form, sample_files.words(table, quality), traits) if quality else {}
     return Choice(
         text,
         trait,
@@ -187,9 +187,9 @@ def _choose_wide(form: str, table: Table, choice: Choice, named: Mapping[str, st
     words: dict[str, dict[str, float]] = {}
     left_out: set[str] = set()
     for column in chosen:
-        labels = importing.words(table, column)
-        guesses = importing.guess_words(labels, [by_key[named[column]]])
-        if labels and len(labels) <= importing.MOST_WORDS:
+        labels = sample_files.words(table, column)
+        guesses = sample_files.guess_words(labels, [by_key[named[column]]])
+        if labels and len(labels) <= sample_files.MOST_WORDS:
             unknown = any(guess is None for guess in guesses.values())
             with st.expander(f"Meaning of the labels in {plain(column)}", expanded=unknown):
                 meanings = pick_meanings(labels, guesses, key=f"{form}.word.{column}", can_leave_out=True)
@@ -220,7 +220,7 @@ def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dic
     """The quality of each label in a column: guessed where possible, and shown for confirmation."""
     if not labels:
         return {}
-    if len(labels) > importing.MOST_WORDS:
+    if len(labels) > sample_files.MOST_WORDS:
         st.warning(
             f"This column has {len(labels):,} different values, too many for labels. Is it the right column? "
             "Numbers are read as labels only if all are from 0 to 1.",
@@ -228,7 +228,7 @@ def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dic
         )
         return {}
     st.markdown("**Meaning of each label**")
-    return pick_meanings(labels, importing.guess_words(labels, traits), key=f"{form}.word", can_leave_out=True)
+    return pick_meanings(labels, sample_files.guess_words(labels, traits), key=f"{form}.word", can_leave_out=True)
 
 
 # ---- preview and import --------------------------------------------------------------------------------------------
@@ -264,8 +264,8 @@ def _preview(table: Table, checked: Checked, traits: Sequence[Trait]) -> None:
     if checked.problems:
         draw_problems(
             checked.problems,
-            importing.known_traits(checked.problems, traits),
-            mend=importing.to_mend(table, checked),
+            sample_files.known_traits(checked.problems, traits),
+            mend=sample_files.to_mend(table, checked),
             nothing="They are left out" if checked.samples else "Nothing is imported",
         )
     if checked.samples:

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from traitbench.app.files import importing
-from traitbench.app.files.importing import MOST_MEGABYTES, Table
-from traitbench.app.files.ratings import MOST_RATERS, Columns, Ratings, guess_raters, read_ratings
-from traitbench.app.files.rows import Unreadable
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.table_upload import has_header, table_upload
 from traitbench.app.widgets.samples.importing import draw_problems, pick_trait
 from traitbench.app.widgets.samples.label_meanings import pick_meanings
 from traitbench.contract.traits import Trait
+from traitbench.tables import sample_files
+from traitbench.tables.rating_files import MOST_RATERS, Columns, Ratings, guess_raters, read_ratings
+from traitbench.tables.rows import Unreadable
+from traitbench.tables.sample_files import MOST_MEGABYTES, Table
 
 _FORM, _TABLE, _RATINGS = "samples.raters", "samples.raters.table", "samples.raters.ratings"
 
@@ -42,7 +42,7 @@ def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
         return None
     ratings = _ratings(table, columns, traits)
     if ratings.problems:
-        hint = importing.known_traits(ratings.problems, traits)
+        hint = sample_files.known_traits(ratings.problems, traits)
         draw_problems(ratings.problems, hint, nothing="Nothing is compared")
         return None
     if not ratings.items:
@@ -61,7 +61,7 @@ def _read(file: UploadedFile, form: str) -> Table:
     header = has_header(file, form)
     held = session.get(_TABLE)
     if held is None or held[0] != (file.file_id, header):
-        held = ((file.file_id, header), importing.read(file.name, file.getvalue(), header=header))
+        held = ((file.file_id, header), sample_files.read(file.name, file.getvalue(), header=header))
         session.store(_TABLE, held)
     table: Table = held[1]
     return table
@@ -106,17 +106,17 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:
 
 def _words(form: str, table: Table, rater: str, traits: Sequence[Trait]) -> Mapping[str, float] | None:
     """The quality of each label of a rater; None while one is open."""
-    labels = importing.words(table, rater)
+    labels = sample_files.words(table, rater)
     if not labels:
         return {}
-    if len(labels) > importing.MOST_WORDS:
+    if len(labels) > sample_files.MOST_WORDS:
         st.warning(
             f"The column **{plain(rater)}** has {len(labels):,} different values that are not numbers from 0 to 1. Is "
             "it a column of labels?",
             icon=":material/help:",
         )
         return None
-    guesses = importing.guess_words(labels, traits)
+    guesses = sample_files.guess_words(labels, traits)
     unknown = any(meaning is None for meaning in guesses.values())
     with st.expander(
         f"Meaning of the labels in {plain(rater)}", expanded=unknown, icon=":material/help:" if unknown else None

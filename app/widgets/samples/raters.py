@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from traitbench.app.files.ratings import OWN, Ratings
 from traitbench.app.presentation.agreement import COLUMNS, all_pairs, alphas, rows, sentence
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.samples.blind import draw_sheet, pick_number, sheets, your_labels
@@ -18,6 +17,7 @@ from traitbench.app.widgets.samples.your_judgment import draw_adding, draw_loss,
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
+from traitbench.tables.rating_files import OWN, Ratings
 
 _KAPPA = "Agreement beyond chance: 0 is what chance would give, 1 is perfect."
 

@@ -5,7 +5,6 @@ from functools import partial
 
 import streamlit as st
 
-from traitbench.app.files.exporting import jsonl_file
 from traitbench.app.samples import unsaved
 from traitbench.app.samples.sample_changes import Undo, as_input, remember
 from traitbench.app.samples.sample_list import forget_samples
@@ -18,6 +17,7 @@ from traitbench.app.shell.theme import pole_sign
 from traitbench.app.widgets.samples.table import redraw
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
+from traitbench.tables.writing import jsonl_file
 
 _TEXT, _SHOWN = 300, 5
 

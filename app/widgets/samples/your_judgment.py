@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from traitbench.app.files.ratings import Item, Ratings, samples_of
 from traitbench.app.local import raters
 from traitbench.app.local.preview import PreviewUnavailable
 from traitbench.app.local.raters import FEWEST, MOST, Loss, NotMeasurable, Own
@@ -22,6 +21,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.errors import TraitbenchError
+from traitbench.tables.rating_files import Item, Ratings, samples_of
 
 ENOUGH = 10
 """The number of labels of a trait from which the agreement with them is shown."""

@@ -8,8 +8,6 @@ import streamlit as st
 
 from traitbench.app.access import people
 from traitbench.app.access.permission import why_read_only
-from traitbench.app.files.importing import guess_columns, table_of
-from traitbench.app.files.rows import Row
 from traitbench.app.jobs import background, version_comparisons
 from traitbench.app.jobs.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
 from traitbench.app.jobs.version_comparisons import MOST_COMPARED, Columns, Comparison, Labelled, of_rows, of_samples
@@ -24,6 +22,8 @@ from traitbench.contract.models import Model
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
+from traitbench.tables.rows import Row
+from traitbench.tables.sample_files import guess_columns, table_of
 
 TESTS, SAMPLES, BATCH = "Test samples", "All samples", "The batch"
 FILE, PASTED = batch_input.FILE, batch_input.PASTED

@@ -10,7 +10,6 @@ from pyarrow import parquet
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port
-from traitbench.app.files.tables import opened
 from traitbench.app.jobs import background, batches
 from traitbench.app.jobs.batch_results import (
     COMPOSITE,
@@ -29,6 +28,7 @@ from traitbench.app.jobs.batches import Job
 from traitbench.app.jobs.batching import probe
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
+from traitbench.tables.source import opened
 
 LINES = [
     {"id": "=1+1", "text": f"={WARM[0]}"},

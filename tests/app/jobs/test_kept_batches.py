@@ -9,12 +9,12 @@ import pytest
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained
-from traitbench.app.files.tables import opened
 from traitbench.app.jobs import batches, kept_batches
 from traitbench.app.jobs.audit import Audit
 from traitbench.app.jobs.batches import Job, Restored
 from traitbench.app.jobs.batching import outcomes, probe
 from traitbench.client.batches import Asked
+from traitbench.tables.source import opened
 
 SERVICE = "http://127.0.0.1:1"
 

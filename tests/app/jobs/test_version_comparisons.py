@@ -9,7 +9,6 @@ import pytest
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port
-from traitbench.app.files.rows import Row
 from traitbench.app.jobs import background, version_comparisons
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, TIERS
 from traitbench.app.jobs.comparison_results import (
@@ -40,6 +39,7 @@ from traitbench.app.jobs.version_comparisons import (
     of_samples,
 )
 from traitbench.client import Traitbench
+from traitbench.tables.rows import Row
 
 
 @pytest.fixture(autouse=True)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tests.conftest import COLD, WARM, Service, make_draft
-from traitbench.app.files.ratings import Item, Ratings
 from traitbench.app.local import handover, raters
 from traitbench.app.local.raters import NotMeasurable
 from traitbench.client import Traitbench
 from traitbench.contract.models import Model
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import Trait
+from traitbench.tables.rating_files import Item, Ratings
 
 TEXTS = dict.fromkeys(WARM, 1.0) | dict.fromkeys(COLD, 0.0)
 

@@ -2,7 +2,10 @@
 
 import pytest
 
-from traitbench.app.files.importing import (
+from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.contract.traits import Trait
+from traitbench.tables.rows import Unreadable
+from traitbench.tables.sample_files import (
     Choice,
     check,
     guess_columns,
@@ -11,9 +14,6 @@ from traitbench.app.files.importing import (
     read,
     words,
 )
-from traitbench.app.files.rows import Unreadable
-from traitbench.contract.samples import LONGEST_TEXT
-from traitbench.contract.traits import Trait
 
 
 def trait(key: str, name: str, negative: str = "negative", positive: str = "positive") -> Trait:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.size import sized
-from traitbench.app.files.exporting import csv_file, jsonl_file
-from traitbench.app.files.importing import read
+from traitbench.tables.sample_files import read
+from traitbench.tables.writing import csv_file, jsonl_file
 
 NUMBER = re.compile(r"[+-]?[0-9.,]+(e[+-]?[0-9]+)?%?")
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from typing import IO
 
-from traitbench.app.files.encoding import text_of
-from traitbench.app.files.exporting import as_written
-from traitbench.app.files.rows import Line, Problem, Row, Unreadable, column_names
+from traitbench.tables.encoding import text_of
+from traitbench.tables.rows import Line, Problem, Row, Unreadable, column_names
+from traitbench.tables.writing import as_written
 
 _DELIMITERS = (",", ";", "\t", "|")
 _HEAD = 100_000

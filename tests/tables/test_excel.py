@@ -7,8 +7,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from traitbench.app.files.importing import read
-from traitbench.app.files.rows import Unreadable
+from traitbench.tables.rows import Unreadable
+from traitbench.tables.sample_files import read
 
 _TYPES = """<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
 <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Literal
 
-from traitbench.app.files.delimited import Csv
-from traitbench.app.files.encoding import encoding_of
-from traitbench.app.files.excel import Excel
-from traitbench.app.files.json_rows import Json
-from traitbench.app.files.parquet import Parquet
-from traitbench.app.files.rows import Line, Row
+from traitbench.tables.delimited import Csv
+from traitbench.tables.encoding import encoding_of
+from traitbench.tables.excel import Excel
+from traitbench.tables.json_rows import Json
+from traitbench.tables.parquet import Parquet
+from traitbench.tables.rows import Line, Row
 
 Kind = Literal["csv", "json", "parquet", "excel"]
 

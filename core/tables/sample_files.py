@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from traitbench.app.files.rows import Problem, Row
-from traitbench.app.files.tables import Source, opened
 from traitbench.contract.names import canonical
 from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
+from traitbench.tables.rows import Problem, Row
+from traitbench.tables.source import Source, opened
 
 MOST_MEGABYTES = 25
 MOST_WORDS = 24

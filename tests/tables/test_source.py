@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from tests.size import sized
-from traitbench.app.files.exporting import as_written
-from traitbench.app.files.rows import Problem, Row, Unreadable
-from traitbench.app.files.tables import Source, opened
 from traitbench.app.jobs.batching import FIGURES, Outcome, Shape, write_parquet
+from traitbench.tables.rows import Problem, Row, Unreadable
+from traitbench.tables.source import Source, opened
+from traitbench.tables.writing import as_written
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
 # An apostrophe before a formula is one that our own downloads put there, and it is removed.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from traitbench.app.files.importing import Table, as_number
+from traitbench.tables.sample_files import Table, as_number
 
 _OURS = ("line", "composite", "confidence", "confidence_reason", "version", "error")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
 
-from traitbench.app.files.rows import Line, Row, Unreadable, as_text, column_names
+from traitbench.tables.rows import Line, Row, Unreadable, as_text, column_names
 
 _AT_ONCE = 1_000
 _BROKEN_PARQUET = "This is not a valid Parquet file. Export it again, then retry."

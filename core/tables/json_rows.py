@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
-from traitbench.app.files.encoding import text_of
-from traitbench.app.files.rows import Line, Problem, Row, Unreadable, as_text
+from traitbench.tables.encoding import text_of
+from traitbench.tables.rows import Line, Problem, Row, Unreadable, as_text
 
 
 class Json:

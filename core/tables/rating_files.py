@@ -14,13 +14,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.app.files import importing
-from traitbench.app.files.exporting import csv_file
-from traitbench.app.files.importing import Choice, Table
-from traitbench.app.files.rows import Problem
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.scoring.agreement import sides
+from traitbench.tables import sample_files
+from traitbench.tables.rows import Problem
+from traitbench.tables.sample_files import Choice, Table
+from traitbench.tables.writing import csv_file
 
 MOST_RATERS = 8
 """The maximum number of label columns that are guessed and compared at once."""
@@ -88,12 +88,12 @@ class Ratings:
 
 def guess_raters(table: Table, traits: Sequence[Trait]) -> tuple[str, str | None, list[str]]:
     """Guess the columns of texts, of traits and of every rater's labels. There may be no rater."""
-    text, trait, rater = importing.guess_columns(table, traits)
+    text, trait, rater = sample_files.guess_columns(table, traits)
     raters: list[str] = []
     while rater is not None and len(raters) < MOST_RATERS:
         raters.append(rater)
         left = tuple(column for column in table.columns if column not in raters)
-        rater = importing.guess_columns(replace(table, columns=left), traits)[2]
+        rater = sample_files.guess_columns(replace(table, columns=left), traits)[2]
     others = [column for column in table.columns if column not in (text, trait, *raters)]
     raters += [column for column in others if _are_labels(table, column)]
     return text, trait, sorted(raters[:MOST_RATERS], key=table.columns.index)
@@ -113,7 +113,7 @@ def read_ratings(table: Table, columns: Columns, traits: Sequence[Trait]) -> Rat
     for rater, words in columns.words.items():
         choice = Choice(columns.text, columns.trait, columns.default_trait, rater, None, words)
         labelled = tuple(row for row in table.rows if row.cells.get(rater, "").strip())
-        checked = importing.check(replace(table, rows=labelled), choice, traits)
+        checked = sample_files.check(replace(table, rows=labelled), choice, traits)
         problems |= dict.fromkeys(checked.problems)
         for sample in checked.samples:
             item = (sample.trait, text_hash(sample.text))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
-from traitbench.app.files.rows import Line, Row, Unreadable, column_names
+from traitbench.tables.rows import Line, Row, Unreadable, column_names
 
 _CHUNK = 1 << 20
 _MOST_UNPACKED, _MOST_CELLS = 512 << 20, 20_000_000
