@@ -3,16 +3,19 @@
 import csv
 import gzip
 import importlib
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.benchmarks import encoding, engines, protocol, quality, synthesis, training
+from tests.benchmarks import encoding, engines, files, protocol, quality, synthesis, training
 from tests.benchmarks.__main__ import BENCHMARKS, write
 from tests.benchmarks.page import Measured, Table, publish
 from tests.benchmarks.scorers import METHODS
+from tests.foreign_files.cases import judged
+from traitbench.tables.source import opened
 
 BAITS = ("You will not believe what this {} did next", "Ten {} tricks that nobody tells you", "Which {} are you?")
 NEWS = (
@@ -115,6 +118,16 @@ def test_the_udf_is_timed_in_every_mode() -> None:
     figures = engines.measure(sizes=(2, 2, 8), rounds=1).figures
     assert [*figures] == ["full", "layer4", "static"]
     assert all(each["throughput_of_bare"] > 0 for each in figures.values())
+
+
+def test_files_are_measured_by_kind_and_sets_in_every_format() -> None:
+    figures = files.measure(only=("rfc csv", "json lines")).figures
+    assert figures["totals"]["right"] == figures["totals"]["files"] == 3
+    texts = [(str(at % 2), thing) for at, thing in enumerate((*THINGS, "a, b", "c; d"))]
+    cases = dict(files.formats(texts))
+    assert len(cases) == 5
+    for case in cases.values():
+        assert judged(case.right, lambda case=case: opened(case.name, io.BytesIO(case.bytes()))).faults == ()  # type: ignore[misc]
 
 
 def test_the_page_names_every_script_and_shows_its_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

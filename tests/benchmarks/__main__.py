@@ -43,6 +43,7 @@ BENCHMARKS = (
     Benchmark("score_latency"),
     Benchmark("batch"),
     Benchmark("engines"),
+    Benchmark("files", needs_data=True),
     Benchmark("workbench", only_whole=True),
 )
 
