@@ -12,11 +12,11 @@ The names below are public; every other module and name may change without notic
 
 - `Scorer` and `ScoreCard` are estimators for scikit-learn that train and score without a service, with the numbers that
   a service gives. `load` reads one from a file, and `score` adds scores to a data frame.
+- `read_table` reads a file of texts and labels into a data frame, as the workbench reads it.
 - `Client` calls a service; its lists are `Pages`. `Traitbench` is another name for it.
 - `AsyncClient` has the same methods for programs on an event loop; its lists are `AsyncPages`.
 - `diff` says how scores change from one estimator to another, `share` what share of many texts is on a pole. Both
   answers can be written as a page.
-  a service gives. `load` reads one from a file.
 - `UDF` scores columns of texts inside Spark, Ray, Daft, DuckDB, Polars and other engines that use Arrow.
 - `TraitInput`, `SampleInput` and `VersionRetentionPolicy` are what its methods take.
 - `Model`, `Trait`, `Sample`, `Version`, `Card`, `Comparison`, `Explanation` and `Bundle` are what they return.
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from traitbench.estimators.scorer import Scorer
     from traitbench.estimators.scoring_frames import score
     from traitbench.estimators.share import share
+    from traitbench.tables.frame import read_table
 
 __all__ = [
     "UDF",
@@ -83,6 +84,7 @@ __all__ = [
     "frames",
     "load",
     "notebook",
+    "read_table",
     "score",
     "share",
 ]
@@ -110,6 +112,7 @@ _MODULE_OF = {
     "VersionRetentionPolicy": "contract.models",
     "diff": "estimators.diff",
     "load": "estimators.loading",
+    "read_table": "tables.frame",
     "score": "estimators.scoring_frames",
     "share": "estimators.share",
 }

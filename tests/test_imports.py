@@ -41,6 +41,7 @@ OPEN_TO_ALL = {
     "traitbench.differences",
     "traitbench.logs",
     "traitbench.extras",
+    "traitbench.formulas",
 }
 PREVIEW = {"traitbench.fitting", "traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"}
 OUTSIDE = {
@@ -59,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     FACE: {
         *("traitbench.client", "traitbench.contract", "traitbench.corpus", "traitbench.errors"),
         *("traitbench.app.charts", "traitbench.engines", "traitbench.estimators"),
-        *("traitbench.frames", "traitbench.notebook"),
+        *("traitbench.frames", "traitbench.notebook", "traitbench.tables"),
     },
     # 2: values know each other and pydantic
     **{part: {*VALUES, "pydantic"} for part in sorted(VALUES - {"traitbench.frames"})},
@@ -79,7 +80,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.estimators": {
         *(*VALUES, "traitbench.fitting", "traitbench.scoring", "traitbench.encoders", "traitbench.settings"),
         *("traitbench.corpus", "traitbench.version_comparison", "traitbench.generators", "traitbench.labelling"),
-        *("traitbench.extras", "traitbench.estimators.label_widget"),
+        *("traitbench.extras", "traitbench.formulas", "traitbench.estimators.label_widget"),
         *("cachetools", "numpy", "pydantic", "rich", "scipy", "sklearn"),
     },
     # one module draws in notebooks
@@ -139,7 +140,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     # tables read from files and written to files
     "traitbench.tables": {
-        *("traitbench.contract", "traitbench.scoring", "traitbench.settings", "numpy", "pandas", "pyarrow"),
+        *("traitbench.contract", "traitbench.scoring", *OPEN_TO_ALL, "numpy", "pandas", "pyarrow"),
         "python_calamine",
     },
     # tools for agents: they see the service from outside, also those that run in its process

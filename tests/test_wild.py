@@ -32,12 +32,12 @@ from traitbench.client.batches import Asked
 from traitbench.contract.batch import FailedLine, ScoredLine
 from traitbench.contract.samples import LONGEST_TEXT, SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput
+from traitbench.formulas import as_written
 from traitbench.lifecycle import samples
 from traitbench.lifecycle.backups import backup, restore
 from traitbench.scoring.explain import explain
 from traitbench.tables.sample_files import Choice, check, read
 from traitbench.tables.source import opened as table
-from traitbench.tables.writing import as_written
 
 TEXTS = wild.texts(sized(100, 5_000))
 FEW = TEXTS[: sized(28, 600)]
@@ -162,7 +162,7 @@ def test_the_command_line_lists_what_it_imported(ask: Ask, authoring: Traitbench
     authoring.models.create("wild.again")
     authoring.traits.add("wild.again", [TraitInput(name="Warmth")])
     code, _, err = ask("samples", "import", "wild.again", str(tmp_path / "again.jsonl"))
-    assert (code, err.count("\n")) == (0, 1)
+    assert (code, err.count("\n")) == (0, 2)
     assert [sample.text for sample in authoring.samples.list("wild.again")] == TEXTS
 
 

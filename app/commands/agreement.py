@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from traitbench.app.commands.asking import InputFile, Misasked, Refused, as_json
-from traitbench.app.commands.files import read_table, tell_problems
+from traitbench.app.commands.files import check_columns, read_table, tell_problems
 from traitbench.app.commands.samples import meaning
 from traitbench.app.commands.showing import say_table, say_text
 from traitbench.app.shell.text import count
@@ -54,9 +54,7 @@ def agreement(
         table = read_table(file)
     except Refused as error:
         raise Misasked(error.message) from error
-    for name in (text, trait, *raters):
-        if name is not None and name not in table.columns:
-            raise click.UsageError(f"The file has no column {name}; it has {', '.join(table.columns)}.")
+    check_columns(table, (text, trait, *raters))
     if len(raters) < 2:
         raise click.UsageError("Name at least two columns of labels, one for each rater: --labels gpt anna.")
     by_trait = _ratings(table, text, trait, {rater: _words(table, rater, meanings) for rater in raters})

@@ -137,7 +137,7 @@ def answer(
         raise Refused(str(error)) from error
     if output is not None:
         rows = result.rows()
-        output.write_bytes(csv_file(list(rows[0]), [list(row.values()) for row in rows]))
+        output.write_bytes(csv_file(list(rows[0]), [list(row.values()) for row in rows], mark=False))
     if as_json:
         document = {"answer": result.paragraph, "cut": corpus.cut_sentence(result), "figures": result.rows()}
         document["left_out"] = [{"group": name, "labels": number} for name, number in result.left_out.items()]

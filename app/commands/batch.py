@@ -17,7 +17,7 @@ import click
 
 from traitbench.app.commands import resuming
 from traitbench.app.commands.asking import STDIN, Refused, connected
-from traitbench.app.commands.files import source_of, tell_problems
+from traitbench.app.commands.files import source_of, tell_problems, text_column
 from traitbench.app.commands.progress import Progress
 from traitbench.app.jobs.batching import (
     CSV,
@@ -36,7 +36,7 @@ from traitbench.client.batches import Asked
 from traitbench.contract.batch import Mode
 from traitbench.contract.names import unpin
 from traitbench.errors import NotFound, TraitbenchError
-from traitbench.tables.sample_files import guess_columns, table_of
+from traitbench.tables.sample_files import table_of
 from traitbench.tables.source import ENDINGS, Source
 
 Form = Literal["csv", "jsonl", "parquet"]
@@ -59,6 +59,8 @@ class Order:
     output: str | None
     form: Form | None
     resume: bool
+    header: bool
+    sheet: str | None
 
 
 class Sink(Protocol):
@@ -103,8 +105,10 @@ class _Tally:
 
 def score_file(order: Order) -> None:
     """Score the rows of a file; raise `Refused` at the end if some could not be scored."""
-    with source_of(order.file) as source, connected() as client:
-        column = _column(source, order.column)
+    source = source_of(order.file, header=order.header, sheet=order.sheet)
+    column = text_column(table_of(source), order.column, "--column")
+    click.echo(f"texts from {column}", err=True)
+    with connected() as client:
         form = order.form or _form_of(order.output) or ("jsonl" if source.kind == "json" else "csv")
         asked = Asked(order.handle, order.traits, order.mode)
         out = _file(order.output)
@@ -227,7 +231,7 @@ class _Batch:
             "handle": self._asked.handle,
             "traits": None if asked.traits is None else list(asked.traits),
             "mode": asked.mode,
-            "input": self._source.digest,
+            "input": self._source.survey.digest,
             "column": self._column,
             "form": self._form,
             **({} if self._form == "jsonl" else {"layout": _LAYOUT}),
@@ -246,12 +250,6 @@ class _Batch:
     def _to_parquet(self, rows: IO[bytes], shape: Shape, out: IO[bytes]) -> None:
         rows.seek(0)
         write_parquet(out, self._source, shape, rows)
-
-
-def _column(source: Source, name: str | None) -> str:
-    if name is not None and name not in source.columns:
-        raise click.UsageError(f"The file has no column {name}; it has {', '.join(source.columns)}.")
-    return name or guess_columns(table_of(source), ())[0]
 
 
 def _form_of(output: str | None) -> Form | None:

@@ -1,4 +1,4 @@
-"""Read tables for commands: CSV, JSONL or Parquet, from a file or stdin; and report bad rows."""
+"""Read tables for commands, from a file or stdin; and report bad rows."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -11,32 +11,47 @@ import click
 
 from traitbench.app.commands.asking import STDIN, Refused, stdin
 from traitbench.tables.rows import Unreadable
-from traitbench.tables.sample_files import Table, table_of
-from traitbench.tables.source import Source, opened
+from traitbench.tables.sample_files import Table, guess_text_column, table_of
+from traitbench.tables.source import KEPT, Source, opened
 
 _MOST_LISTED = 20
 
 
-@contextmanager
-def source_of(name: str, *, header: bool = True, keep: int | None = None) -> Iterator[Source]:
-    """Open and scan a table. Stdin is JSONL if it starts like JSON, else CSV. A pipe is first copied to a file."""
+def source_of(name: str, *, header: bool = True, sheet: str | None = None, keep: int = KEPT) -> Source:
+    """Return a table, and say on stderr how much was read. Stdin is JSONL if it starts like JSON, else CSV."""
     with _rewindable(name) as file:
         if name == STDIN:
             file.seek(0)
             name = f"stdin{'.jsonl' if file.read(1_000).lstrip()[:1] in (b'{', b'[') else '.csv'}"
         try:
-            source = opened(name, file, header=header) if keep is None else opened(name, file, header=header, keep=keep)
-            for note in source.notes:
-                click.echo(note, err=True)
-            yield source
+            source = opened(name, file, header=header, sheet=sheet, keep=keep)
         except Unreadable as error:
             raise Refused(f"{name}: {error}") from error
+    for line in (source.survey.summary, *source.notes):
+        click.echo(f"{name}: {line}", err=True)
+    return source
 
 
-def read_table(name: str, *, header: bool = True) -> Table:
+def read_table(name: str, *, header: bool = True, sheet: str | None = None) -> Table:
     """Read the whole table in a file."""
-    with source_of(name, header=header, keep=_WHOLE) as source:
-        return table_of(source)
+    return table_of(source_of(name, header=header, sheet=sheet, keep=_WHOLE))
+
+
+def text_column(table: Table, name: str | None, option: str) -> str:
+    """Return the column of the texts: the one that `option` named, else a guess; raise `Refused` if there is none."""
+    check_columns(table, (name,))
+    column = name or guess_text_column(table)
+    if column is None:
+        columns = ", ".join(table.columns)
+        raise Refused(f"No column looks like texts: {columns}. If one of them has the texts, name it with {option}.")
+    return column
+
+
+def check_columns(table: Table, names: Sequence[str | None]) -> None:
+    """Raise `UsageError` unless the table has all columns that were named."""
+    for name in names:
+        if name is not None and name not in table.columns:
+            raise click.UsageError(f"The file has no column {name}; it has {', '.join(table.columns)}.")
 
 
 def tell_problems(problems: Sequence[tuple[int, str]], total: int | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import get_args
 import click
 
 from traitbench.app.commands.asking import InputFile, Refused, as_json, connected, given_text, waits
-from traitbench.app.commands.files import read_table, tell_problems
+from traitbench.app.commands.files import check_columns, read_table, tell_problems, text_column
 from traitbench.app.commands.progress import Progress
 from traitbench.app.commands.runs import follow
 from traitbench.app.commands.showing import say, say_lines, say_table, say_unreadable
@@ -146,7 +146,8 @@ def add_sample(
 @click.option(
     "--word", "meanings", metavar="WORD=QUALITY", multiple=True, help="The quality that a word means, such as fine=1."
 )
-@click.option("--no-header", is_flag=True, help="The first row of the CSV is a sample.")
+@click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one.")
+@click.option("--no-header", is_flag=True, help="The first row of a CSV or Excel file is a sample.")
 @click.option("--skip-bad", is_flag=True, help="Add the good rows even if others are bad.")
 @as_json
 def import_samples(
@@ -160,6 +161,7 @@ def import_samples(
     trait: str | None,
     quality: float | None,
     meanings: tuple[str, ...],
+    sheet: str | None,
     no_header: bool,
     skip_bad: bool,
     as_json: bool,
@@ -168,9 +170,9 @@ def import_samples(
 
     Without --skip-bad, either all rows are added or none.
     """
-    table = read_table(file, header=not no_header)
+    table = read_table(file, header=not no_header, sheet=sheet)
     given, marks = (text_column, trait_column, quality_column), (held_out_column, must_pass_column)
-    _check_columns(table, (*given, *marks))
+    check_columns(table, (*given, *marks))
     with connected() as client:
         traits = client.traits.list(handle)
         say_unreadable(traits.unreadable, "trait")
@@ -325,12 +327,6 @@ def _score(score: int | None) -> str:
     return "-" if score is None else str(score)
 
 
-def _check_columns(table: Table, names: Sequence[str | None]) -> None:
-    for name in names:
-        if name is not None and name not in table.columns:
-            raise click.UsageError(f"The file has no column {name}; it has {', '.join(table.columns)}.")
-
-
 def _choice(
     table: Table,
     traits: Sequence[Trait],
@@ -340,13 +336,13 @@ def _choice(
     meanings: Mapping[str, float],
 ) -> Choice:
     """Return the columns that were named, and guess the others."""
-    guessed = guess_columns(table, traits)
-    text, trait, quality = (name or guess for name, guess in zip(given, guessed, strict=True))
+    text = text_column(table, given[0], "--text-column")
+    trait, quality = (name or guess for name, guess in zip(given[1:], guess_columns(table, traits)[1:], strict=True))
     held_out, must_pass = (name or guess for name, guess in zip(marks, guess_test_columns(table), strict=True))
     known = guess_words(words(table, quality), traits) if quality else {}
     only = traits[0].key if len(traits) == 1 else None
     return Choice(
-        text=text or table.columns[0],
+        text=text,
         trait=trait if trait != text else None,
         default_trait=defaults[0] or only,
         quality=quality if quality != text else None,

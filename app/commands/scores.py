@@ -26,8 +26,10 @@ from traitbench.differences import sentences
     "--feedback", "words", metavar="TRAIT=WORD", multiple=True, help="What the score should be: good, 0.7 or a pole."
 )
 @click.option("--explain", is_flag=True, help="Show what each part adds, and the most similar samples.")
-@click.option("--batch", type=InputFile(), help="Score each row of a CSV, JSONL or Parquet file; - for stdin.")
+@click.option("--batch", type=InputFile(), help="Score each row of a CSV, Excel, JSONL or Parquet file; - for stdin.")
 @click.option("--column", help="The column of the texts in a batch. Default: guessed.")
+@click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one.")
+@click.option("--no-header", is_flag=True, help="The first row of a CSV or Excel file is a text.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="The output file of a batch.")
 @click.option(
     "--format",
@@ -47,6 +49,8 @@ def score(
     explain: bool,
     batch: str | None,
     column: str | None,
+    sheet: str | None,
+    no_header: bool,
     output: str | None,
     form: Form | None,
     mode: Mode | None,
@@ -63,14 +67,16 @@ def score(
     --resume: it continues with the same version, and no row is lost or scored twice.
     """
     if batch is None:
-        if column or output or form or mode or resume:
-            raise click.UsageError("--column, --output, --format, --mode and --resume need --batch.")
+        if any((column, sheet, no_header, output, form, mode, resume)):
+            raise click.UsageError(
+                "--column, --sheet, --no-header, --output, --format, --mode and --resume need --batch."
+            )
         _score(handle, given_text(text, file), traits, words, explain=explain, as_json=as_json)
         return
     if text is not None or file is not None or words or explain:
         raise click.UsageError("--batch does not take TEXT, --file, --feedback or --explain.")
     form = "jsonl" if as_json else form
-    score_file(Order(handle, batch, traits, mode or "full", column, output, form, resume))
+    score_file(Order(handle, batch, traits, mode or "full", column, output, form, resume, not no_header, sheet))
 
 
 @click.command()

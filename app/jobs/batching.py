@@ -20,9 +20,9 @@ from traitbench.client.batches import Asked
 from traitbench.contract.batch import BatchLine, ScoredLine
 from traitbench.contract.scores import Card, ConfidenceReason
 from traitbench.errors import InternalError
+from traitbench.formulas import harmless
 from traitbench.tables.rows import Line, Problem, Row
 from traitbench.tables.source import Source
-from traitbench.tables.writing import harmless
 
 _PROBE = "a"
 _AT_ONCE = 10_000
@@ -203,16 +203,16 @@ def _our_types(shape: Shape, pa: Any) -> list[tuple[str, Any]]:
 
 def _tables_of(source: Source, shape: Shape, pa: Any) -> Iterator[Any]:
     """Yield the rows of a source in tables of up to 10,000; a row that could not be read is empty."""
-    if source.kind == "parquet":
+    if source.typed is not None:
         from pyarrow.parquet import ParquetFile
 
-        source.file.seek(0)
-        for batch in ParquetFile(source.file).iter_batches(batch_size=_AT_ONCE):
-            yield pa.Table.from_batches([batch]).rename_columns(list(shape.columns))
+        with source.typed.open() as typed:
+            for batch in ParquetFile(typed).iter_batches(batch_size=_AT_ONCE):
+                yield pa.Table.from_batches([batch])
         return
     lines = source.lines()
     while some := list(islice(lines, _AT_ONCE)):
-        arrays = [_column(column, source.types.get(column, frozenset()), some, pa) for column in shape.columns]
+        arrays = [_column(column, frozenset(source.survey.types.get(column, ())), some, pa) for column in shape.columns]
         yield pa.Table.from_arrays(arrays, names=list(shape.columns)) if arrays else pa.table({})
 
 

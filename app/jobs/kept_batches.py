@@ -8,14 +8,13 @@ written.
 
 import contextlib
 import gzip
-import io
 import json
 import os
 import re
 import tempfile
 import threading
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,8 +25,7 @@ from traitbench.app.jobs.batches import Restored, Results, TraitColumn
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.scores import Breaks
-from traitbench.tables.rows import Unreadable
-from traitbench.tables.source import ENDINGS, Source, opened
+from traitbench.tables.source import Source, restored
 
 FOLDER = "batches"
 """The folder in the home folder."""
@@ -65,7 +63,7 @@ def keep(folder: Path, job: Results, *, service: str) -> None:
     if job.state == "done":
         copied.unlink(missing_ok=True)
     elif job.source is not None and not copied.exists():
-        _replace(copied, _content(job.source))
+        _replace(copied, job.source.saved())
     content = json.dumps(_document(job, service), ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "surrogatepass"
     )
@@ -100,7 +98,7 @@ def load(
         if (read["format"], read["owner"], read["service"]) != (_FORMAT, owner, service):
             return None
         job = _job(read)
-        job.client, job.source = client, _source(folder / f"{job_id}.input", read.get("input"))
+        job.client, job.source = client, _source(folder / f"{job_id}.input", job.total)
         return job
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError):
         return None
@@ -136,25 +134,13 @@ def _replace(place: Path, content: bytes) -> None:
         raise
 
 
-def _content(source: Source) -> bytes:
-    """The bytes of a source, whose rows another thread may be reading at this moment."""
-    before = source.file.tell()
-    source.file.seek(0)
+def _source(place: Path, total: int) -> Source | None:
+    """The texts of a batch that is not complete; None if they are not there, or an earlier release kept them."""
     try:
-        return source.file.read()
-    finally:
-        source.file.seek(before)
-
-
-def _source(place: Path, read: Mapping[str, Any] | None) -> Source | None:
-    """The texts of a batch that is not complete; None if they are not there."""
-    if read is None or not place.exists():
+        source = restored(place.read_bytes())
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    ending = next((ending for ending, kind in ENDINGS.items() if kind == read["kind"]), "")
-    try:
-        return opened(f"input{ending}", io.BytesIO(place.read_bytes()), header=read["header"])
-    except Unreadable:
-        return None
+    return source if source.count == total else None
 
 
 def _write_head(folder: Path, job: Results, service: str) -> None:
@@ -193,7 +179,6 @@ def _document(job: Results, service: str) -> dict[str, Any]:
         "asked": {"handle": job.asked.handle, "traits": _listed(job.asked.traits), "mode": job.asked.mode},
         "column": job.column,
         "columns": list(job.columns),
-        "input": None if job.source is None else {"kind": job.source.kind, "header": job.source.header},
         "name": job.name,
         "state": job.state if job.state in ("done", "stopped", "failed") else "stopped",
         "total": job.total,

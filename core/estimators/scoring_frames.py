@@ -16,6 +16,7 @@ from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.loading import load
 from traitbench.estimators.score_card import ScoreCard
 from traitbench.estimators.scorer import Scorer
+from traitbench.formulas import are_guarded, as_written
 from traitbench.frames import narwhals
 from traitbench.scoring import card
 
@@ -23,6 +24,9 @@ Frame = TypeVar("Frame")
 Columns = dict[str, list[Any]]
 
 _AT_ONCE = 256
+_OURS = ("line", "composite", "confidence", "version")
+"""Columns of a batch. In its CSV, texts that a spreadsheet would run as a formula have an apostrophe."""
+
 _ERROR = "error"
 
 
@@ -39,7 +43,8 @@ def score(
 
     For each trait there is a column with its key: the score, 0 to 100. With `details`, `KEY pole` names the side (null
     if none is sure), `KEY confidence` says how sure that is, and `KEY confidence reason` why it is not high. A text
-    that cannot be scored has nulls, and why in the column `error`. `prefix` is put before the new names.
+    that cannot be scored has nulls, and why in the column `error`. `prefix` is put before the new names. If the frame
+    is a downloaded batch, the apostrophes that keep spreadsheets from running formulas are not part of the texts.
 
     `scorer` is fitted, or the path of a saved one. `progress` shows a bar, by default in a terminal.
 
@@ -58,9 +63,10 @@ def score(
         ) from error
     if column not in table.columns:
         raise ValueError(f"The frame has no column {column!r}. It has: {', '.join(map(str, table.columns))}.")
-    new = {
-        prefix + name: values for name, values in _scored(fitted, table[column].to_list(), details, progress).items()
-    }
+    texts = table[column].to_list()
+    if set(_OURS) <= set(table.columns) and are_guarded(text for text in texts if isinstance(text, str)):
+        texts = [as_written(text) if isinstance(text, str) else text for text in texts]
+    new = {prefix + name: values for name, values in _scored(fitted, texts, details, progress).items()}
     taken = [name for name in new if name in table.columns]
     if taken:
         raise ValueError(f"The frame has a column {taken[0]!r} already. Drop it, or pass a prefix for the new columns.")

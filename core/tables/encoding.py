@@ -1,58 +1,129 @@
 """The encoding of a text file."""
 
 import codecs
-import hashlib
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO
 
 from traitbench.tables.rows import Unreadable
 
-_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+# UTF-32 first: its mark begins like that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _CHUNK = 1 << 20
+_HEAD = 1 << 16
+_FEWEST_NULS = 0.02
+"""In UTF-16, every separator, digit and line break has a NUL; in other text, NULs are rare faults."""
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_READ_AS = "The file was read as {0}, because it is not UTF-8. Check accents and quotation marks in the preview."
 
 
-def encoding_of(file: IO[bytes]) -> tuple[str, str, tuple[str, ...]]:
-    """Return the encoding of the file, its digest, and notes for the person; raise `Unreadable` if it is not text."""
+@dataclass(frozen=True)
+class Encoding:
+    """How the bytes of a file become text. Bytes that do not fit become lone surrogates, if `lenient`."""
+
+    name: str
+    lenient: bool = False
+    note: str = ""
+
+    @contextmanager
+    def text(self, file: IO[bytes], newline: str) -> Iterator[io.TextIOWrapper]:
+        """Open the file as text from its start; the file itself stays open."""
+        file.seek(0)
+        errors = "surrogateescape" if self.lenient else "strict"
+        text = io.TextIOWrapper(file, self.name, errors, newline=newline)
+        try:
+            yield text
+        finally:
+            if not file.closed:
+                text.detach()
+
+
+def encoding_of(file: IO[bytes]) -> Encoding:
+    """Return the encoding of the file; raise `Unreadable` if it is blank or not text."""
     file.seek(0)
-    beginning = file.read(4)
-    for mark, encoding in _BOMS:
-        if beginning.startswith(mark):
-            try:
-                return encoding, _text_digest(file, encoding), ()
-            except UnicodeDecodeError as error:
-                raise Unreadable(f"The file claims to be {encoding.upper()} but is not. Save it as UTF-8.") from error
+    head = file.read(_HEAD)
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            if not _decodes(file, name):
+                claimed = name.removesuffix("-sig").upper()
+                raise Unreadable(f"The file claims to be {claimed} but is not. Save it as UTF-8.")
+            return Encoding(name)
+    wide = _without_mark(head)
+    if wide and _decodes(file, wide):
+        return Encoding(wide, note=_READ_AS.format(wide.upper().removesuffix("-LE").removesuffix("-BE")))
+    if _decodes(file, "utf-8"):
+        return Encoding("utf-8")
+    good, bad = _counted(file)
+    if good > bad:
+        return Encoding("utf-8", lenient=True)
+    if b"\x00" in head:
+        raise Unreadable("The file is no text, or neither UTF-8 nor UTF-16 with a mark. Save it as UTF-8.")
+    if _decodes(file, "cp1252"):
+        return Encoding("cp1252", note=_READ_AS.format("Windows-1252"))
+    raise Unreadable("The file is neither UTF-8 nor Windows-1252. Save it as UTF-8 and try again.")
+
+
+def is_damaged(text: str) -> bool:
+    """Whether a text of a lenient encoding has bytes that are not UTF-8."""
+    return _ESCAPED.search(text) is not None
+
+
+def _without_mark(head: bytes) -> str | None:
+    """Return the encoding with NULs at only one place of each two or four bytes, or None."""
+    nuls = [head[place::4].count(0) for place in range(4)]
+    if sum(nuls) < _FEWEST_NULS * len(head) or len(head) % 2:
+        return None
+    quarter = len(head) // 4
+    if nuls[2] >= quarter > 0 and nuls[3] >= quarter:
+        return "utf-32-le"
+    if nuls[0] >= quarter > 0 and nuls[1] >= quarter:
+        return "utf-32-be"
+    return max(("utf-16-le", "utf-16-be"), key=lambda name: _plain(head, name))
+
+
+def _plain(head: bytes, encoding: str) -> int:
+    """Return how many separators and line breaks a text has in an encoding; the wrong one has hardly any."""
+    text = head[: len(head) // 2 * 2].decode(encoding, "replace")
+    return sum(text.count(sign) for sign in "\n\t,;| ")
+
+
+def _decodes(file: IO[bytes], encoding: str) -> bool:
+    """Whether the whole file is in this encoding; raise `Unreadable` if it is blank."""
+    blank = True
     try:
-        return "utf-8", _text_digest(file, "utf-8"), ()
+        for text in _decoded(file, encoding, "strict"):
+            blank = blank and not text.strip("\ufeff \t\r\n\f\v")
     except UnicodeDecodeError:
-        pass
-    try:
-        digest = _text_digest(file, "cp1252")
-    except UnicodeDecodeError as error:
-        raise Unreadable("The file is neither UTF-8 nor Windows-1252. Save it as UTF-8 and try again.") from error
-    note = "The file is not UTF-8 and was read as Windows-1252. Check accents and quotation marks in the preview."
-    return "cp1252", digest, (note,)
-
-
-def _text_digest(file: IO[bytes], encoding: str) -> str:
-    file.seek(0)
-    hashed, decoder, blank = hashlib.sha256(), codecs.getincrementaldecoder(encoding)(), True
-    while chunk := file.read(_CHUNK):
-        hashed.update(chunk)
-        blank = not decoder.decode(chunk).strip() and blank
-    if not decoder.decode(b"", final=True).strip() and blank:
+        return False
+    if blank:
         raise Unreadable("The file is empty.")
-    return hashed.hexdigest()
+    return True
 
 
-@contextmanager
-def text_of(file: IO[bytes], encoding: str, newline: str) -> Iterator[io.TextIOWrapper]:
-    """Open the file as text from its start; the file itself stays open."""
+def _counted(file: IO[bytes]) -> tuple[int, int]:
+    """Count the characters beyond ASCII that are valid UTF-8, and the bytes that are not."""
+    good = bad = 0
+    for text in _decoded(file, "utf-8", "surrogateescape"):
+        wrong = len(_ESCAPED.findall(text))
+        good += len(_NOT_ASCII.findall(text)) - wrong
+        bad += wrong
+    return good, bad
+
+
+def _decoded(file: IO[bytes], encoding: str, errors: str) -> Iterator[str]:
     file.seek(0)
-    text = io.TextIOWrapper(file, encoding, newline=newline)
-    try:
-        yield text
-    finally:
-        if not file.closed:
-            text.detach()
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    while chunk := file.read(_CHUNK):
+        yield decoder.decode(chunk)
+    yield decoder.decode(b"", final=True)

@@ -3,38 +3,57 @@
 import re
 import zlib
 from collections.abc import Iterator
+from io import BytesIO
 from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
-from traitbench.tables.rows import Line, Row, Unreadable, column_names
+from traitbench.tables.heading import LOOKED_AT, heading_of
+from traitbench.tables.rows import Cells, Problem, Unreadable, column_names, counted
+from traitbench.tables.sheet_marks import FarAway, SheetMarks, marks_of
 
-_CHUNK = 1 << 20
-_MOST_UNPACKED, _MOST_CELLS = 512 << 20, 20_000_000
-_CELL, _LONGEST_CELL = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"'), 16
-_LARGE_EXCEL = "The sheet is too large, or has a cell far outside its table. Delete that cell, or export it as CSV."
+_MOST_UNPACKED = 512 << 20
+_KNOWN_ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}
+_ANY_ERROR = re.compile(rb"(<(?:\w+:)?v>)\s*#[A-Z0-9/_]+[!?]?\s*(</(?:\w+:)?v>)")
+_LARGE_EXCEL = "The sheet is too large. Export it as CSV, then retry."
 _BROKEN_EXCEL = "This is not a valid Excel file. Save it as .xlsx again, or export it as CSV, then retry."
 
 
 class Excel:
-    """The rows of the first sheet of an Excel file, numbered as Excel does. Cells are text; dates are ISO."""
+    """The rows of one sheet of an Excel file, numbered as Excel does. Cells are text; dates are ISO 8601.
 
-    def __init__(self, file: IO[bytes], *, header: bool) -> None:
-        name, others, records = _sheet(file)
-        self._records = [
-            (number, cells) for number, cells in enumerate(records, start=1) if any(cell.strip() for cell in cells)
-        ]
-        if not self._records:
-            raise Unreadable(f'The first sheet, "{name}", is empty. Move the table to the first sheet.')
-        first = self._records[0][1]
+    `sheet` is its name; by default it is the first visible one. `sheets` are the names of all that have cells.
+    """
+
+    def __init__(self, file: IO[bytes], *, header: bool, sheet: str | None) -> None:
+        self.sheets, apart, candidates = _sheets(file, sheet)
+        for self.sheet in candidates:
+            marks = _marks(file, self.sheet)
+            records = [each for each in _records(file, self.sheet, marks) if _is_filled(each, marks)]
+            if records:
+                break
+        else:
+            raise Unreadable(f'The sheet "{candidates[0]}" is empty. Choose another one, or move the table to it.')
+        self.notes = _notes(marks)
+        others = [name for name in self.sheets if name != self.sheet]
+        if others or apart:
+            more = f" ({', '.join(apart)})" if apart else ""
+            self.notes.insert(0, f'The file has {counted(len(others) + 1, "sheet")}{more}. "{self.sheet}" is read.')
+        first = records[:LOOKED_AT]
         if header:
-            self._records = self._records[1:]
-        self.columns = column_names(first if header else [""] * max(len(cells) for _, cells in self._records))
-        self.notes = (f"The file has {others + 1} sheets. Only the first one is read.",) if others else ()
+            heading = heading_of(first)
+            self.columns, self._rows = heading.names, records[heading.records :]
+            self.notes += heading.notes
+        else:
+            self._rows = records
+            self.columns = column_names([""] * max(len(cells) for _, cells in records))
 
-    def __iter__(self) -> Iterator[Line]:
-        width = len(self.columns)
-        for number, cells in self._records:
-            yield Row(number, dict(zip(self.columns, [*cells[:width], *[""] * (width - len(cells))], strict=True)))
+    def __iter__(self) -> Iterator[Cells | Problem]:
+        for number, cells in self._rows:
+            yield number, cells[: len(self.columns)]
+
+    def summary(self, rows: int) -> str:
+        """Return how many rows there are, and of which sheet."""
+        return f'{counted(rows, "row")} of the sheet "{self.sheet}"'
 
     def check(self, count: int, _has_columns: bool) -> None:
         """Raise `Unreadable` if there are no rows."""
@@ -42,55 +61,118 @@ class Excel:
             raise Unreadable("The sheet has a header but no rows. If the first row is data, say so.")
 
 
-def _sheet(file: IO[bytes]) -> tuple[str, int, list[list[str]]]:
-    """Return the name of the first sheet, the number of other sheets, and the cells of the first from its top."""
-    from python_calamine import CalamineError, CalamineWorkbook
+def _sheets(file: IO[bytes], wanted: str | None) -> tuple[tuple[str, ...], list[str], list[str]]:
+    """Return the names of all sheets with cells, what to know about others, and the ones to try, in order."""
+    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     _check_size(file)
     file.seek(0)
     try:
-        book = CalamineWorkbook.from_filelike(file)
-        sheet = book.get_sheet_by_index(0)
-        rows = sheet.to_python(skip_empty_area=False)
+        sheets = CalamineWorkbook.from_filelike(file).sheets_metadata
     except (CalamineError, OSError, IndexError, ValueError) as error:
         raise Unreadable(_BROKEN_EXCEL) from error
-    return sheet.name, len(book.sheet_names) - 1, [[_excel_text(cell) for cell in row] for row in rows]
+    tables = [each for each in sheets if each.typ == SheetTypeEnum.WorkSheet]
+    names = tuple(each.name for each in tables)
+    hidden = [each.name for each in tables if each.visible != SheetVisibleEnum.Visible]
+    if not names:
+        raise Unreadable("The file has no sheet with cells. Save the table as .xlsx, or export it as CSV.")
+    if wanted is not None and wanted not in names:
+        raise Unreadable(f'The file has no sheet "{wanted}". It has {", ".join(names)}.')
+    charts = len(sheets) - len(tables)
+    apart = [*([f"{len(hidden)} hidden"] if hidden else []), *([f"and {counted(charts, 'chart')}"] if charts else [])]
+    visible = [name for name in names if name not in hidden]
+    return names, apart, [wanted] if wanted else visible or [names[0]]
+
+
+def _records(file: IO[bytes], name: str, marks: SheetMarks) -> Iterator[Cells]:
+    """Yield the rows from the top of the sheet; a merged cell has its value in all of its rows and columns."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    file.seek(0)
+    try:
+        sheet = CalamineWorkbook.from_filelike(_with_known_errors(file, marks)).get_sheet_by_name(name)
+        rows = sheet.to_python(skip_empty_area=False)
+        merged = sheet.merged_cell_ranges or []
+    except (CalamineError, OSError, IndexError, ValueError) as error:
+        raise Unreadable(_BROKEN_EXCEL) from error
+    for (top, left), (bottom, right) in merged:
+        if top >= len(rows) or left >= len(rows[top]):
+            continue
+        value = rows[top][left]
+        if right > left and not any(str(cell).strip() for cell in [*rows[top][:left], *rows[top][right + 1 :]]):
+            continue  # a title above the table
+        for row in rows[top : bottom + 1]:
+            row[left : right + 1] = [value] * len(row[left : right + 1])
+    for number, row in enumerate(rows, start=1):
+        yield number, [_excel_text(cell) for cell in row]
+
+
+def _is_filled(record: Cells, marks: SheetMarks) -> bool:
+    """Whether a row has a value. A row that has only an error has an answer, which is empty."""
+    number, cells = record
+    return number in marks.errors or any(cell.strip() for cell in cells)
 
 
 def _check_size(file: IO[bytes]) -> None:
-    """Raise `Unreadable` for a file whose content does not fit into memory, however small the file is."""
+    """Raise `Unreadable` for a file that is not complete, or that does not fit into memory when it is unpacked."""
     file.seek(0)
     try:
         with ZipFile(file) as archive:
-            parts = archive.infolist()
-            if sum(part.file_size for part in parts) > _MOST_UNPACKED:
+            if sum(part.file_size for part in archive.infolist()) > _MOST_UNPACKED:
                 raise Unreadable(_LARGE_EXCEL)
-            for part in parts:
-                if part.filename.startswith("xl/worksheets/") and part.filename.endswith(".xml"):
-                    with archive.open(part) as sheet:
-                        _check_extent(sheet)
-    except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error) as error:
+    except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError, zlib.error) as error:
         raise Unreadable(_BROKEN_EXCEL) from error
 
 
-def _check_extent(sheet: IO[bytes]) -> None:
-    """Raise `Unreadable` if the area from the first to the last cell is huge, because empty cells take memory too."""
-    rows = columns = 0
-    rest = b""
-    while chunk := sheet.read(_CHUNK):
-        for letters, digits in _CELL.findall(rest + chunk):
-            rows = max(rows, int(digits))
-            columns = max(columns, _column_number(letters))
-        rest = chunk[-_LONGEST_CELL:]
-    if rows * columns > _MOST_CELLS:
-        raise Unreadable(_LARGE_EXCEL)
+def _marks(file: IO[bytes], sheet: str) -> SheetMarks:
+    file.seek(0)
+    try:
+        with ZipFile(file) as archive:
+            return marks_of(archive, sheet)
+    except FarAway as far:
+        raise Unreadable(
+            f"The cell {far} is far outside the table, and the rows up to it would take too much memory. Delete that "
+            "cell, or export the table as CSV."
+        ) from far
+    except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, KeyError, zlib.error) as error:
+        raise Unreadable(_BROKEN_EXCEL) from error
 
 
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
+def _with_known_errors(file: IO[bytes], marks: SheetMarks) -> IO[bytes]:
+    """Return the file with newer errors, such as #SPILL!, as #N/A: the library refuses a sheet that has others."""
+    file.seek(0)
+    if not marks.kinds - _KNOWN_ERRORS:
+        return file
+    copy = BytesIO()
+    with ZipFile(file) as source, ZipFile(copy, "w") as target:
+        for part in source.infolist():
+            content = source.read(part)
+            if part.filename == marks.part:
+                content = _ANY_ERROR.sub(rb"\1#N/A\2", content)
+            target.writestr(part.filename, content)
+    copy.seek(0)
+    return copy
+
+
+def _notes(marks: SheetMarks) -> list[str]:
+    notes = []
+    if errors := list(marks.errors.items()):
+        _, (where, value) = errors[0]
+        some = "1 row has an error" if len(errors) == 1 else f"{len(errors):,} rows have an error"
+        notes.append(f"{some} such as {value} instead of a value ({where}). These cells are empty.")
+    if marks.not_calculated:
+        some = "1 formula has" if marks.not_calculated == 1 else f"{marks.not_calculated:,} formulas have"
+        notes.append(
+            f"{some} no stored value ({marks.first_not_calculated}). Such cells are empty. Open the file in a "
+            "spreadsheet program and save it again to calculate them."
+        )
+    if marks.hidden_rows:
+        rows = "1 hidden row is" if marks.hidden_rows == 1 else f"{marks.hidden_rows:,} hidden rows are"
+        notes.append(f"{rows} read too. To leave them out, delete them first.")
+    if marks.hidden_columns:
+        names = ", ".join(marks.hidden_columns)
+        notes.append(f"Hidden columns are read too: {names}.")
+    return notes
 
 
 def _excel_text(value: Any) -> str:

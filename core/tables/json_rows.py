@@ -1,11 +1,15 @@
 """Rows of JSON files: one object per line, or one array of objects."""
 
-import json
 from collections.abc import Iterator
+from json import JSONDecodeError, JSONDecoder
 from typing import IO, Any
 
-from traitbench.tables.encoding import text_of
-from traitbench.tables.rows import Line, Problem, Row, Unreadable, as_text
+from traitbench.tables.encoding import Encoding, is_damaged
+from traitbench.tables.rows import Problem, Record, Unreadable, counted, lines_named
+
+_BLANK = " \t\r\n"
+_BROKEN_ARRAY = "The file starts like a JSON array but is not valid JSON. Save it as JSONL, with one object per line."
+_DAMAGED = "has bytes that are not UTF-8. Save the file as UTF-8"
 
 
 class Json:
@@ -13,37 +17,101 @@ class Json:
 
     columns: tuple[str, ...] = ()
 
-    def __init__(self, file: IO[bytes], encoding: str) -> None:
+    def __init__(self, file: IO[bytes], encoding: Encoding) -> None:
         self._file, self._encoding = file, encoding
+        self._twice: list[int] = []
+        self._repeated = False
+        with encoding.text(file, "\n") as text:
+            beginning = next((line.lstrip() for line in text if line.strip()), "")
+        self._is_array = beginning.startswith("[")
 
-    def __iter__(self) -> Iterator[Line]:
-        for number, value in self._values():
+    @property
+    def notes(self) -> list[str]:
+        """What to say about the file; complete after an iteration."""
+        notes = [self._encoding.note] if self._encoding.note else []
+        if self._twice:
+            some = "1 object has" if len(self._twice) == 1 else f"{len(self._twice):,} objects have"
+            notes.append(f"{some} a key twice ({lines_named(self._twice)}). The last value is read.")
+        return notes
+
+    def __iter__(self) -> Iterator[Record | Problem]:
+        self._twice = []
+        decoder = JSONDecoder(object_pairs_hook=self._object)
+        alone: dict[str, Any] | None = None
+        for number, value in self._elements(decoder) if self._is_array else self._lines(decoder):
+            if self._repeated:
+                self._repeated = False
+                self._twice.append(number)
             if isinstance(value, Problem):
                 yield value
-            elif not isinstance(value, dict):
-                yield Problem(number, "", 'is not an object like {"text": "..."}')
+            elif isinstance(value, dict):
+                alone = value if number == 1 else None
+                yield number, value
             else:
-                yield Row(number, {key: as_text(each) for key, each in value.items()}, value)
+                yield Problem(number, "", 'is not an object like {"text": "..."}')
+        inside = [name for name, value in (alone or {}).items() if _is_table(value)]
+        if inside:
+            raise Unreadable(f'The rows are inside the key "{inside[0]}". Save that list as the file, or as JSONL.')
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Return the object of some keys and values, and remember whether one was there twice."""
+        value = dict(pairs)
+        self._repeated = self._repeated or len(value) < len(pairs)
+        return value
+
+    def summary(self, rows: int) -> str:
+        """Return how many rows there are."""
+        return counted(rows, "row")
 
     def check(self, _count: int, has_columns: bool) -> None:
         """Raise `Unreadable` if no line is an object."""
         if not has_columns:
             raise Unreadable('No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.')
 
-    def _values(self) -> Iterator[tuple[int, Any]]:
-        """Yield the values with their line, or with their position in a JSON array."""
-        with text_of(self._file, self._encoding, "\n") as text:
-            beginning = next((line.lstrip() for line in text if line.strip()), "")
-        with text_of(self._file, self._encoding, "\n") as text:
-            if beginning.startswith("["):
-                try:
-                    yield from enumerate(json.load(text), start=1)
-                except (ValueError, RecursionError) as error:
-                    raise Unreadable("The file starts like a JSON array but is not valid JSON.") from error
-                return
+    def _lines(self, decoder: JSONDecoder) -> Iterator[tuple[int, Any]]:
+        with self._encoding.text(self._file, "\n") as text:
             for number, line in enumerate(text, start=1):
-                if line.strip():
-                    try:
-                        yield number, json.loads(line)
-                    except (ValueError, RecursionError):
-                        yield number, Problem(number, "", "is not JSON")
+                if not line.strip():
+                    continue
+                if self._encoding.lenient and is_damaged(line):
+                    yield number, Problem(number, "", _DAMAGED)
+                    continue
+                try:
+                    yield number, decoder.decode(line)
+                except (ValueError, RecursionError):
+                    yield number, Problem(number, "", "is not JSON")
+
+    def _elements(self, decoder: JSONDecoder) -> Iterator[tuple[int, Any]]:
+        """Yield the elements of the array one by one: all of them as values would take several times the memory."""
+        with self._encoding.text(self._file, "\n") as file:
+            text = file.read()
+        if self._encoding.lenient:
+            raise Unreadable("The file has bytes that are not UTF-8. Save it as UTF-8 and try again.")
+        number = 0
+        place = _next(text, _next(text, 0) + 1)
+        try:
+            while text[place] != "]" or number:
+                number += 1
+                value, place = decoder.raw_decode(text, place)
+                yield number, value
+                place = _next(text, place)
+                if text[place] == "]":
+                    break
+                if text[place] != ",":
+                    raise Unreadable(_BROKEN_ARRAY)
+                place = _next(text, place + 1)
+            if text[place + 1 :].strip():
+                raise Unreadable(_BROKEN_ARRAY)
+        except (JSONDecodeError, RecursionError, IndexError) as error:
+            raise Unreadable(_BROKEN_ARRAY) from error
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+
+
+def _next(text: str, place: int) -> int:
+    """Return the place of the next character that is not blank."""
+    while text[place : place + 1] and text[place] in _BLANK:
+        place += 1
+    return place

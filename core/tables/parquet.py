@@ -1,13 +1,15 @@
 """Rows of Parquet files."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from traitbench.tables.rows import Line, Row, Unreadable, as_text, column_names
+from traitbench.tables.rows import Record, Unreadable, column_names, counted
 
 _AT_ONCE = 1_000
 _BROKEN_PARQUET = "This is not a valid Parquet file. Export it again, then retry."
+_NO_PYTHON_VALUE = (ValueError, OverflowError, LookupError, TypeError, ArithmeticError)
+"""What a value that Arrow can hold and Python cannot raises: an unknown time zone, a year of five digits."""
 
 
 class Parquet:
@@ -15,22 +17,126 @@ class Parquet:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
+        self._damaged: dict[str, list[int]] = {}
+        self._lost: dict[str, list[int]] = {}
+        self._odd: dict[str, list[int]] = {}
+        self._unknown_zones: dict[str, str] = {}
         with _arrow_errors():
             self.columns = column_names(_parquet(file).schema_arrow.names)
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[Record]:
+        self._damaged, self._lost, self._odd = {}, {}, {}
         number = 0
         with _arrow_errors():
-            for batch in _parquet(self._file).iter_batches(batch_size=_AT_ONCE):
-                for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            for batch in _parquet(self._file).iter_batches(batch_size=_AT_ONCE, use_threads=False):
+                columns = [
+                    self._values(name, column, number) for name, column in zip(self.columns, batch.columns, strict=True)
+                ]
+                for values in zip(*columns, strict=True):
                     number += 1
-                    record = {name: _jsonable(value) for name, value in zip(self.columns, values, strict=True)}
-                    yield Row(number, {name: as_text(value) for name, value in record.items()}, record)
+                    yield number, dict(zip(self.columns, values, strict=True))
 
-    def check(self, count: int, has_columns: bool) -> None:
+    @property
+    def notes(self) -> list[str]:
+        """What to say about the values; complete after an iteration."""
+        zones = [
+            f"The time zone {zone} of the column {name} is not known. Its times are read as UTC."
+            for name, zone in self._unknown_zones.items()
+        ]
+        return [
+            *zones,
+            *_notes(self._damaged, "not UTF-8", "Such bytes are written like \\xff."),
+            *_notes(self._odd, "outside the years 1 to 9999", "Such values are read as text."),
+            *_notes(self._lost, "not readable", "Such cells are empty."),
+        ]
+
+    def summary(self, rows: int) -> str:
+        """Return how many rows there are."""
+        return counted(rows, "row")
+
+    def check(self, count: int, _has_columns: bool) -> None:
         """Raise `Unreadable` if there are no rows."""
-        if not count or not has_columns:
+        if not count or not self.columns:
             raise Unreadable("The file has no rows.")
+
+    def copy(self, out: IO[bytes]) -> None:
+        """Write all columns with their types as Parquet, under the names that the rows have."""
+        from pyarrow import Table
+        from pyarrow.parquet import ParquetWriter
+
+        with _arrow_errors():
+            source = _parquet(self._file)
+            schema = source.schema_arrow.empty_table().rename_columns(list(self.columns)).schema
+            with ParquetWriter(out, schema, compression="zstd") as writer:
+                for batch in source.iter_batches(batch_size=_AT_ONCE * 10, use_threads=False):
+                    writer.write_table(Table.from_batches([batch]).rename_columns(list(self.columns)))
+
+    def _values(self, name: str, column: Any, before: int) -> list[Any]:
+        """Return the values of a column as JSON has them; `before` is the number of rows above it."""
+        values = []
+        for row, value in enumerate(self._python_values(name, column, before), start=before + 1):
+            if isinstance(value, bytes):
+                try:
+                    value = value.decode()
+                except UnicodeDecodeError:
+                    self._damaged.setdefault(name, []).append(row)
+                    value = value.decode("utf-8", "backslashreplace")
+            values.append(_jsonable(value))
+        return values
+
+    def _python_values(self, name: str, column: Any, before: int) -> list[Any]:
+        import pyarrow as pa
+        from pyarrow import types
+
+        if types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if types.is_timestamp(column.type) and column.type.tz and not _is_known(column.type.tz):
+            self._unknown_zones[name] = column.type.tz
+            column = column.cast(pa.timestamp(column.type.unit, "UTC"))
+        if types.is_string(column.type) or types.is_large_string(column.type):
+            column = column.cast(pa.large_binary() if types.is_large_string(column.type) else pa.binary())
+        try:
+            return list(column.to_pylist())
+        except _NO_PYTHON_VALUE:
+            return [self._python_value(name, value, row) for row, value in enumerate(column, start=before + 1)]
+
+    def _python_value(self, name: str, value: Any, row: int) -> Any:
+        """Return the value of a scalar: as text where Python has none, None where Arrow has no text either."""
+        import pyarrow as pa
+
+        try:
+            return value.as_py()
+        except _NO_PYTHON_VALUE:
+            pass
+        try:
+            text = value.cast(pa.string()).as_py()
+            self._odd.setdefault(name, []).append(row)
+            return text
+        except (*_NO_PYTHON_VALUE, pa.ArrowException):
+            self._lost.setdefault(name, []).append(row)
+            return None
+
+
+def _is_known(zone: str) -> bool:
+    from zoneinfo import ZoneInfo
+
+    try:
+        ZoneInfo(zone)
+    except (ValueError, LookupError, OSError):
+        return zone.startswith(("+", "-"))
+    return True
+
+
+def _notes(cells: Mapping[str, Sequence[int]], what: str, so: str) -> list[str]:
+    """Return a sentence for each column with such cells; `cells` has the rows of each."""
+    notes = []
+    for name, rows in cells.items():
+        where = f"row {rows[0]:,}" if len(rows) == 1 else f"first in row {rows[0]:,}"
+        notes.append(
+            f"{counted(len(rows), 'cell')} of the column {name} "
+            f"{'is' if len(rows) == 1 else 'are'} {what} ({where}). {so}"
+        )
+    return notes
 
 
 def _parquet(file: IO[bytes]) -> Any:
@@ -46,7 +152,7 @@ def _arrow_errors() -> Iterator[None]:
 
     try:
         yield
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise Unreadable(_BROKEN_PARQUET) from error
 
 
@@ -57,7 +163,7 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, float):
         return value if abs(value) < float("inf") else None
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return value.decode("utf-8", "backslashreplace")
     if isinstance(value, Mapping):
         return {str(key): _jsonable(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -86,7 +86,7 @@ class Ratings:
         return self.qualities[[item[0] == trait for item in self.items]]
 
 
-def guess_raters(table: Table, traits: Sequence[Trait]) -> tuple[str, str | None, list[str]]:
+def guess_raters(table: Table, traits: Sequence[Trait]) -> tuple[str | None, str | None, list[str]]:
     """Guess the columns of texts, of traits and of every rater's labels. There may be no rater."""
     text, trait, rater = sample_files.guess_columns(table, traits)
     raters: list[str] = []

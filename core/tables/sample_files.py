@@ -5,9 +5,10 @@ if the whole file can be sent. A problem never repeats the text of the row.
 """
 
 import io
+import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from traitbench.contract.names import canonical
@@ -32,6 +33,8 @@ _YES_NO = {
     **dict.fromkeys(("", "no", "n", "false", "0", "train", "training"), False),
     **dict.fromkeys(("yes", "y", "true", "1", "x", "test", "held_out"), True),
 }
+_IN_TEXTS = re.compile(r"[^\W\d_]|[\u2000-\U0010ffff]")
+_DATE = re.compile(r"[\d.:/+-]+T[\d.:+-]+Z?")
 _TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
 _QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
 _WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0, "false": 0.0}
@@ -105,14 +108,23 @@ def table_of(source: Source) -> Table:
 # ---- guesses -----------------------------------------------------------------------------------------------------
 
 
-def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str, str | None, str | None]:
-    """Guess the columns of text, trait and quality, by their names or their content.
+def guess_text_column(table: Table) -> str | None:
+    """Guess the column of the texts by its name, else by the length of its texts; None if no cell looks like a text."""
+    lengths = {column: _length_of_texts(table, column) for column in table.columns}
+    # A blank column may still have its texts further below.
+    fitting = [column for column in table.columns if lengths[column] or _is_blank(table, column)]
+    longest = max(lengths, key=lambda column: lengths[column])
+    return _named(table, _TEXT_NAMES, among=fitting) or (longest if lengths[longest] else None)
 
-    There is always a text column; the others may be None. A column is taken as the trait column only if most of its
+
+def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str | None, str | None, str | None]:
+    """Guess the columns of text, trait and quality, by their names or their content; each may be None.
+
+    A column is taken as the trait column only if most of its
     cells are traits of the model.
     """
     keys = trait_keys(traits)
-    text = _named(table, _TEXT_NAMES) or max(table.columns, key=lambda column: _total_length(table, column))
+    text = guess_text_column(table)
     others = [column for column in table.columns if column not in (text, *guess_test_columns(table))]
     trait = next((column for column in others if _share(table, column, lambda cell: cell in keys) > 0.5), None)
     others = [column for column in others if column != trait]
@@ -166,8 +178,14 @@ def _share(table: Table, column: str, holds: Callable[[str], bool], *, fold: boo
     return sum(holds(folded(cell) if fold else cell) for cell in cells) / max(len(cells), 1)
 
 
-def _total_length(table: Table, column: str) -> int:
-    return sum(len(row.cells.get(column, "")) for row in table.rows[:_LOOKED_AT])
+def _length_of_texts(table: Table, column: str) -> int:
+    """Return the number of characters in cells with a letter or a symbol: not in numbers, dates and times."""
+    cells = (row.cells.get(column, "").strip() for row in table.rows[:_LOOKED_AT])
+    return sum(len(cell) for cell in cells if _IN_TEXTS.search(cell) and not _DATE.fullmatch(cell))
+
+
+def _is_blank(table: Table, column: str) -> bool:
+    return not any(row.cells.get(column, "").strip() for row in table.rows[:_LOOKED_AT])
 
 
 def words(table: Table, column: str) -> dict[str, int]:
@@ -179,7 +197,12 @@ def words(table: Table, column: str) -> dict[str, int]:
     del cells[""]
     if _numbers_are_qualities(cells.elements()):
         cells = Counter({cell: times for cell, times in cells.items() if as_number(cell) is None})
-    return dict(cells.most_common())
+    # "Happy" and "happy" are one word: it is named by its most frequent spelling.
+    spellings: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for cell, times in cells.most_common():
+        counts[spellings.setdefault(folded(cell), cell)] += times
+    return dict(counts.most_common())
 
 
 def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, float | None]:
@@ -187,9 +210,8 @@ def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, floa
     meanings = {word: {quality} for word, quality in _WORDS.items()}
     for trait in traits:
         for label, quality in ((trait.positive_label, 1.0), (trait.negative_label, 0.0)):
-            own = meanings.setdefault(label.strip().casefold(), set())
-            own.add(quality)
-    by_word = {word: meanings.get(word.strip().casefold(), set()) for word in cells}
+            meanings.setdefault(folded(label), set()).add(quality)
+    by_word = {word: meanings.get(folded(word), set()) for word in cells}
     return {word: next(iter(known)) if len(known) == 1 else None for word, known in by_word.items()}
 
 
@@ -203,13 +225,15 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
     column = choice.quality
     numeric = column is not None and _numbers_are_qualities(row.cells.get(column, "").strip() for row in table.rows)
     keys = trait_keys(traits)
+    meanings = {folded(word): quality for word, quality in choice.words.items()}
+    left = {folded(word) for word in choice.left_out}
     samples, lines, problems, left_out = [], [], list(table.problems), 0
     for row in table.rows:
-        if _is_left_out(row, choice):
+        if _is_left_out(row, choice, left):
             left_out += 1
             continue
         trait = _trait_of(row, choice, keys)
-        quality = _quality_of(row, choice, numeric=numeric)
+        quality = _quality_of(row, choice, meanings, numeric=numeric)
         text = row.cells.get(choice.text, "")
         held_out, must_pass = (_yes_no(row, column) for column in (choice.held_out, choice.must_pass))
         if must_pass is True and held_out is False:
@@ -226,9 +250,9 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
     return Checked(tuple(samples), tuple(lines), ordered, left_out)
 
 
-def _is_left_out(row: Row, choice: Choice) -> bool:
+def _is_left_out(row: Row, choice: Choice, left_out: Collection[str]) -> bool:
     cell = row.cells.get(choice.quality, "").strip() if choice.quality else ""
-    return cell in choice.left_out or (choice.leave_out_blank and choice.quality is not None and not cell)
+    return folded(cell) in left_out or (choice.leave_out_blank and choice.quality is not None and not cell)
 
 
 def _check_wide(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
@@ -253,7 +277,7 @@ def _check_wide(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checke
         tuple(sample for _, sample in samples),
         tuple(line for line, _ in samples),
         tuple(sorted(problems, key=lambda problem: problem.row)),
-        sum(row.cells.get(column, "").strip() in choice.left_out for row in table.rows for column in choice.wide),
+        sum(part.left_out for part in parts),
     )
 
 
@@ -368,15 +392,16 @@ def folded(name: str) -> str:
     return canonical(canonical(name.strip()).casefold())
 
 
-def _quality_of(row: Row, choice: Choice, *, numeric: bool) -> float | Problem:
+def _quality_of(row: Row, choice: Choice, words: Mapping[str, float], *, numeric: bool) -> float | Problem:
     column = choice.quality
     cell = row.cells.get(column, "").strip() if column else ""
     if not cell:
         if choice.default_quality is not None:
             return choice.default_quality
         return Problem(row.number, column or "", "is empty, and there is no default")
-    if cell in choice.words:
-        return choice.words[cell]
+    meaning = choice.words.get(cell, words.get(folded(cell)))
+    if meaning is not None:
+        return meaning
     number = as_number(cell)
     if number is not None and 0.0 <= number <= 1.0:
         if numeric:

@@ -1,119 +1,136 @@
-"""Read tables from CSV, TSV, JSONL, JSON, Parquet and Excel files row by row, never as a whole.
+"""Tables from CSV, TSV, JSONL, JSON, Parquet and Excel files.
 
-`opened` scans the whole file for its format, columns, number of rows and errors. Then `Source.lines` yields the rows,
-any number of times. The exceptions are a JSON array and an Excel sheet, which are parsed as a whole. A problem never
-repeats the text of the row.
+`opened` reads a whole file once, in a process of its own (`process`), and stores its rows. `Source.lines` then yields
+them any number of times, also if the file has changed or is gone. A problem never repeats the text of the row.
 """
 
-import hashlib
+import json
+import mmap
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import IO, Any, Literal
+from dataclasses import asdict, dataclass
+from itertools import islice
+from shutil import copyfileobj
+from typing import IO, Any
 
-from traitbench.tables.delimited import Csv
-from traitbench.tables.encoding import encoding_of
-from traitbench.tables.excel import Excel
-from traitbench.tables.json_rows import Json
-from traitbench.tables.parquet import Parquet
-from traitbench.tables.rows import Line, Row
+from traitbench.formulas import as_written
+from traitbench.tables.process import HasDescriptor, read_apart, survey_of
+from traitbench.tables.reading import ENDINGS, Survey
+from traitbench.tables.rows import Kind, Line, Problem, Row, as_text
+from traitbench.tables.scratch import Scratch
 
-Kind = Literal["csv", "json", "parquet", "excel"]
+__all__ = ["ENDINGS", "KEPT", "Source", "of_texts", "opened", "restored"]
 
-ENDINGS: Mapping[str, Kind] = {
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-    ".xlsx": "excel",
-}
-"""The format by the ending of the file name. All other files are read as CSV with any separator."""
-
-_PARQUET = b"PAR1"
-_KEPT = 200
-_CHUNK = 1 << 20
-_LONG = 2**63
-_ZIP = b"PK\x03\x04"
+KEPT = 200
+"""The number of rows that are ready without reading all of them again."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
-    """A file that was scanned: it has `count` rows, good and bad, and `first` holds the first of them.
+    """A file that was read: `survey` says what it has, and `first` has its first rows.
 
-    `types` has the types of values in each column of a JSON file; `digest` is the SHA-256 of the file. `header` is as
-    it was given, so that a copy of the file is read in the same way.
+    `typed` has the columns of a Parquet file with their types, as Parquet.
     """
 
-    file: IO[bytes]
-    kind: Kind
-    columns: tuple[str, ...]
-    count: int
+    survey: Survey
     first: tuple[Line, ...]
-    notes: tuple[str, ...]
-    digest: str
-    types: Mapping[str, frozenset[str]]
-    header: bool
-    _again: Iterable[Line]
+    typed: Scratch | None
+    _rows: Scratch
+
+    @property
+    def kind(self) -> Kind:
+        """The format of the file."""
+        return self.survey.kind
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self.survey.columns
+
+    @property
+    def count(self) -> int:
+        """The number of rows, good and bad."""
+        return self.survey.count
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know about how the file was read."""
+        return self.survey.notes
 
     def lines(self) -> Iterator[Line]:
-        """Iterate over all rows and problems from the start. Only one iteration at a time is possible."""
-        return iter(self._again)
+        """Iterate over all rows and problems from the start."""
+        return _lines(self._rows, self.survey)
+
+    def saved(self) -> bytes:
+        """Return the rows as a file that `restored` reads."""
+        with mmap.mmap(self._rows.fileno(), len(self._rows), access=mmap.ACCESS_READ) as rows:
+            return json.dumps(asdict(self.survey)).encode() + b"\n" + rows.read()
 
 
-def opened(name: str, file: IO[bytes], *, header: bool = True, keep: int = _KEPT) -> Source:
-    """Scan a seekable file; raise `Unreadable` if it has no table."""
-    kind = _kind(name, file)
-    if kind == "parquet":
-        return _surveyed(file, kind, Parquet(file), (), _digest(file), header, keep)
-    if kind == "excel":
-        sheet = Excel(file, header=header)
-        return _surveyed(file, kind, sheet, sheet.notes, _digest(file), header, keep)
-    encoding, digest, notes = encoding_of(file)
-    if kind == "json":
-        return _surveyed(file, kind, Json(file, encoding), notes, digest, header, keep)
-    return _surveyed(file, kind, Csv(file, encoding, header=header), notes, digest, header, keep)
+def opened(name: str, file: IO[bytes], *, header: bool = True, sheet: str | None = None, keep: int = KEPT) -> Source:
+    """Read a file whose name says its format; raise `Unreadable` if it has no table.
+
+    `header` says whether the first row of a CSV or Excel file names the columns, `sheet` which sheet of an Excel file
+    is read; by default it is the first visible one. `keep` is the number of rows in `first`.
+    """
+    described = _with_descriptor(file)
+    size = os.fstat(described.fileno()).st_size
+    rows, typed = Scratch(size), Scratch(size)
+    survey = read_apart(name, described, rows, typed, header=header, sheet=sheet)
+    return _source(survey, rows, typed if survey.kind == "parquet" else None, keep)
 
 
-def _kind(name: str, file: IO[bytes]) -> Kind:
-    file.seek(0)
-    beginning = file.read(4)
-    if beginning == _PARQUET:
-        return "parquet"
-    if beginning == _ZIP:
-        return "excel"
-    return next((kind for ending, kind in ENDINGS.items() if name.lower().endswith(ending)), "csv")
+def of_texts(texts: Iterable[tuple[int, str]]) -> Source:
+    """Return texts with the numbers of their lines as a source with the column `text`."""
+    rows, count = Scratch(0), 0
+    with rows.open("wb") as out:
+        for number, text in texts:
+            out.write(json.dumps([number, {"text": text}]).encode() + b"\n")
+            count += 1
+    survey = Survey("json", ("text",), count, (), "", {"text": ("str",)}, False, f"{count:,} rows")
+    return _source(survey, rows, None, KEPT)
 
 
-def _surveyed(
-    file: IO[bytes],
-    kind: Kind,
-    reader: Csv | Json | Parquet | Excel,
-    notes: tuple[str, ...],
-    digest: str,
-    header: bool,
-    keep: int,
-) -> Source:
-    count, first = 0, list[Line]()
-    columns = dict.fromkeys(reader.columns)
-    types: dict[str, set[str]] = {}
-    for line in reader:
-        count += 1
-        if count <= keep:
-            first.append(line)
-        if kind == "json" and isinstance(line, Row):
-            columns |= dict.fromkeys(line.cells)
-            for column, value in (line.record or {}).items():
-                types.setdefault(column, set()).add(_type(value))
-    reader.check(count, bool(columns))
-    types_of = {column: frozenset(each) for column, each in types.items()}
-    return Source(file, kind, tuple(columns), count, tuple(first), notes, digest, types_of, header, reader)
+def restored(content: bytes) -> Source:
+    """Return the source that `Source.saved` wrote; raise `ValueError`, `KeyError` or `TypeError` if it is damaged."""
+    head, _, lines = content.partition(b"\n")
+    rows = Scratch(len(lines))
+    with rows.open("wb") as out:
+        out.write(lines)
+    return _source(survey_of(json.loads(head)), rows, None, KEPT)
 
 
-def _type(value: Any) -> str:
-    """Return the name of a value's type; "big" for integers beyond 64 bits."""
-    return "big" if type(value) is int and not -_LONG <= value < _LONG else type(value).__name__
+def _source(survey: Survey, rows: Scratch, typed: Scratch | None, keep: int) -> Source:
+    return Source(survey, tuple(islice(_lines(rows, survey), keep)), typed, rows)
 
 
-def _digest(file: IO[bytes]) -> str:
-    file.seek(0)
-    hashed = hashlib.sha256()
-    while chunk := file.read(_CHUNK):
-        hashed.update(chunk)
-    return hashed.hexdigest()
+def _lines(rows: Scratch, survey: Survey) -> Iterator[Line]:
+    if not len(rows):
+        return
+    with mmap.mmap(rows.fileno(), len(rows), access=mmap.ACCESS_READ) as mapped:
+        for content in iter(mapped.readline, b""):
+            yield _line(json.loads(content.decode("utf-8", "surrogatepass")), survey)
+
+
+def _line(read: list[Any], survey: Survey) -> Line:
+    if len(read) == 3:
+        return Problem(*read)
+    number, values = read
+    if isinstance(values, Mapping):
+        return Row(number, {column: as_text(value) for column, value in values.items()}, values)
+    cells = map(as_written, values) if survey.guarded else values
+    missing = [""] * (len(survey.columns) - len(values))
+    return Row(number, dict(zip(survey.columns, [*cells, *missing], strict=True)))
+
+
+def _with_descriptor(file: IO[bytes]) -> HasDescriptor:
+    """Return the file, or a copy of it if it is only in memory."""
+    try:
+        file.fileno()
+    except (OSError, AttributeError):
+        copy = Scratch(0)
+        file.seek(0)
+        with copy.open("wb") as out:
+            copyfileobj(file, out)
+        return copy
+    return file

@@ -9,7 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port, make_draft
+from tests.foreign_files.cases import drawn
+from tests.foreign_files.hostile import HOSTILE
 from tests.pages.drive import Workbench, charts, copied_link, links, words
+from tests.tables.test_excel import xlsx
 from traitbench.app.jobs import background, batches
 from traitbench.app.jobs.batches import MOST_ROWS, Job
 from traitbench.app.shell.navigation import PageName, entry
@@ -329,3 +332,33 @@ def test_under_zero_retention_nothing_is_written(workbench: Workbench, client: T
 
 def page_file(name: PageName) -> str:
     return str(entry(name).file)
+
+
+@pytest.mark.parametrize("name", ["a cell far away", "a sheet in another folder", "a count of strings that lies"])
+def test_a_file_that_would_end_the_process_is_refused_on_the_page(
+    workbench: Workbench, trained: Trained, name: str
+) -> None:
+    content = drawn(HOSTILE.small[name], name, 0).bytes()
+    at = uploaded(workbench.open("batch", model=trained.handle), "a.xlsx", content)
+    assert [error.icon for error in at.error] == [":material/error:"]
+    assert at.button(key="batch.start").disabled
+    assert "Hello" in words(uploaded(at, "a.csv", b"text\nHello\n"))
+
+
+def test_a_sheet_is_chosen_and_what_was_remarkable_is_said(workbench: Workbench, trained: Trained) -> None:
+    content = xlsx({"A1": "text", "A2": "Hello."}, {"A1": "text", "A2": "Good bye.", "A3": "So long."})
+    at = uploaded(workbench.open("batch", model=trained.handle), "a.xlsx", content)
+    assert "First text: Hello\\." in words(at)
+    [sheet] = [box for box in at.selectbox if box.label == "Sheet"]
+    at = sheet.set_value("S2").run()
+    assert "First text: Good bye\\." in words(at)
+    assert '2 rows of the sheet "S2"' in words(at)
+    assert at.button(key="batch.start").label == "Score 2 texts"
+
+
+def test_a_file_without_texts_asks_for_the_column(workbench: Workbench, trained: Trained) -> None:
+    at = uploaded(workbench.open("batch", model=trained.handle), "a.csv", b"id,stars\n1,5\n2,4\n")
+    assert "No column looks like texts" in words(at)
+    assert at.button(key="batch.start").disabled
+    [column] = [box for box in at.selectbox if box.label == "Text column"]
+    assert not column.set_value("stars").run().button(key="batch.start").disabled

@@ -78,7 +78,7 @@ def test_a_sheet_without_a_header_has_numbered_columns() -> None:
         (b"PK\x03\x04 and then nothing", "not a valid Excel file"),
         (xlsx({"A1": "text"}), "header but no rows"),
         (xlsx({}), "is empty"),
-        (xlsx({"A1": "text", "XFD1048576": "far away"}), "too large"),
+        (xlsx({"A1": "text", "XFD1048576": "far away"}), "The cell XFD1048576 is far outside the table"),
     ],
 )
 def test_a_file_that_is_no_table_is_refused_with_a_sentence(content: bytes, sentence: str) -> None:

@@ -1,23 +1,20 @@
 """The texts of a batch: from a file or pasted, and the column that holds them."""
 
-import io
-import json
 from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.app.jobs.batches import MOST_MEGABYTES, MOST_ROWS
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain, shortened
-from traitbench.app.widgets.common.table_upload import has_header, opened_once, table_upload
+from traitbench.app.widgets.common.table_upload import pick_text_column, upload_table
 from traitbench.tables.rows import Problem
-from traitbench.tables.sample_files import guess_columns, table_of
-from traitbench.tables.source import Source, opened
+from traitbench.tables.sample_files import table_of
+from traitbench.tables.source import Source, of_texts
 
 FILE, PASTED = "A file", "Pasted lines"
 
-_FROM, _OPENED = "batch.from", "batch.opened"
+_FROM = "batch.from"
 _FORM = "batch.input"
 
 
@@ -46,23 +43,11 @@ def is_pasting() -> bool:
 
 def texts_of_file(command: str, *, most: int = MOST_ROWS) -> Texts | None:
     """Draw the upload of a file of at most `most` rows; larger files are for the `command`."""
-    form = session.round_key(_FORM)
-    file = table_upload(form, most_megabytes=MOST_MEGABYTES)
-    if file is None:
-        session.store(_OPENED, None)
-        st.caption(f"Up to {MOST_MEGABYTES} MB and {most:,} rows, one text per row. For larger files, run `{command}`.")
+    size = f"Up to {MOST_MEGABYTES} MB and {most:,} rows, one text per row. For larger files, run `{command}`."
+    upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: st.caption(size))
+    if upload is None:
         return None
-    return _of_file(file, form, command, most)
-
-
-def _of_file(file: UploadedFile, form: str, command: str, most: int) -> Texts | None:
-    header = has_header(file, form)
-    source = opened_once(file, header=header, key=_OPENED)
-    if isinstance(source, str):
-        st.error(plain(source), icon=":material/error:")
-        return None
-    for note in source.notes:
-        st.warning(note.replace("in the preview", "below"), icon=":material/translate:")
+    source = upload.source
     if source.count > most:
         st.error(
             f"**The file has {source.count:,} rows; this page takes up to {most:,}.** Upload a smaller file, or "
@@ -70,15 +55,11 @@ def _of_file(file: UploadedFile, form: str, command: str, most: int) -> Texts | 
             icon=":material/error:",
         )
         return None
-    guess = guess_columns(table_of(source), ())[0]
-    column = st.selectbox(
-        "Text column",
-        list(source.columns),
-        index=source.columns.index(guess),
-        key=f"{form}.{file.file_id}.{header}.column",
-    )
+    column = pick_text_column(table_of(source), key=f"{upload.key}.column")
+    if column is None:
+        return None
     _preview(source, column)
-    return Texts(source, column, file.name)
+    return Texts(source, column, upload.name)
 
 
 def pasted_texts(command: str, *, most: int = MOST_ROWS) -> Texts | None:
@@ -90,8 +71,9 @@ def pasted_texts(command: str, *, most: int = MOST_ROWS) -> Texts | None:
         persist_state="session",
         placeholder="Paste texts here, one per line. Empty lines are skipped. A file is faster for many thousands.",
     )
-    lines = pasted.splitlines()
-    texts = sum(bool(line.strip()) for line in lines)
+    # Empty lines are counted but give no row.
+    rows = [(number, line) for number, line in enumerate(pasted.splitlines(), start=1) if line.strip()]
+    texts = len(rows)
     if not texts:
         return None
     if texts > most:
@@ -102,13 +84,7 @@ def pasted_texts(command: str, *, most: int = MOST_ROWS) -> Texts | None:
         )
         return None
     st.caption(count(texts, "text"))
-    return Texts(_source_of(lines), "text", "pasted lines")
-
-
-def _source_of(lines: list[str]) -> Source:
-    """The lines as a JSONL file, so that both inputs share one code path; empty lines are numbered but give no row."""
-    content = "".join(f"{json.dumps({'text': line})}\n" if line.strip() else "\n" for line in lines)
-    return opened("pasted.jsonl", io.BytesIO(content.encode()))
+    return Texts(of_texts(rows), "text", "pasted lines")
 
 
 def _preview(source: Source, column: str) -> None:
@@ -116,7 +92,8 @@ def _preview(source: Source, column: str) -> None:
     rows = [line.cells.get(column, "") for line in source.first if not isinstance(line, Problem)]
     empty = sum(not text.strip() for text in rows)
     first = next((shortened(text, 160) for text in rows if text.strip()), "")
-    st.caption(f"**{count(source.count, 'row')}**. First text: {plain(first)}" if first else count(source.count, "row"))
+    if first:
+        st.caption(f"First text: {plain(first)}")
     if empty > len(rows) / 2:
         st.warning(
             f"{empty} of the first {count(len(rows), 'row')} have no text in this column. Is it the right column?",

@@ -8,10 +8,10 @@ from traitbench.app.labelling.heap import MOST_TEXTS, NoHeap
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
 from traitbench.app.shell.text import count, plain, shortened
-from traitbench.app.widgets.common.table_upload import has_header, opened_once, table_upload
+from traitbench.app.widgets.common.table_upload import pick_text_column, upload_table
 from traitbench.contract.models import Model
 from traitbench.tables.rows import Row
-from traitbench.tables.sample_files import guess_columns, table_of
+from traitbench.tables.sample_files import table_of
 
 _FORM = "label.bring"
 _FILE, _PASTED = "A file", "Pasted lines"
@@ -61,25 +61,18 @@ def _add(model: Model, texts: list[str], usable: list[str], source: str, *, to: 
 
 
 def _of_file() -> tuple[list[str], str] | None:
-    form = session.round_key(_FORM)
-    file = table_upload(form, most_megabytes=MOST_MEGABYTES)
-    if file is None:
-        st.caption(
-            f"One text per row; labels are not needed. Up to {MOST_MEGABYTES} MB and {MOST_TEXTS:,} texts. Texts stay "
-            "in the home folder of this workbench until you discard them."
-        )
+    about = (
+        f"One text per row; labels are not needed. Up to {MOST_MEGABYTES} MB and {MOST_TEXTS:,} texts. Texts stay "
+        "in the home folder of this workbench until you discard them."
+    )
+    upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: st.caption(about))
+    if upload is None:
         return None
-    source = opened_once(file, header=has_header(file, form), key=f"{_FORM}.opened")
-    if isinstance(source, str):
-        st.error(plain(source), icon=":material/error:")
+    column = pick_text_column(table_of(upload.source), key=f"{upload.key}.column")
+    if column is None:
         return None
-    for note in source.notes:
-        st.warning(note.replace("in the preview", "below"), icon=":material/translate:")
-    guess = guess_columns(table_of(source), ())[0]
-    columns = list(source.columns)
-    column = st.selectbox("Text column", columns, index=columns.index(guess), key=f"{form}.{file.file_id}.column")
-    texts = [row.cells.get(column, "") if isinstance(row, Row) else "" for row in source.lines()]
-    return texts, file.name
+    texts = [row.cells.get(column, "") if isinstance(row, Row) else "" for row in upload.source.lines()]
+    return texts, upload.name
 
 
 def _pasted() -> tuple[list[str], str]:

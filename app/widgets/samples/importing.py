@@ -4,6 +4,7 @@ Rows with errors are left out if the person agrees, and offered as a file to men
 or none.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,14 +12,13 @@ from typing import Literal
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.app.samples.sample_changes import bring_in, remember
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
 from traitbench.app.shell.text import count, plain
 from traitbench.app.shell.theme import pole_sign
-from traitbench.app.widgets.common.table_upload import has_header, table_upload
+from traitbench.app.widgets.common.table_upload import pick_text_column, upload_table
 from traitbench.app.widgets.samples.label_meanings import LEAVE_OUT, MEANINGS, meaning_name, pick_meanings
 from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
 from traitbench.app.widgets.samples.unlabelled import offer_labelling
@@ -27,12 +27,12 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.errors import TraitbenchError
 from traitbench.tables import sample_files
-from traitbench.tables.rows import Problem, Unreadable
-from traitbench.tables.sample_files import MOST_MEGABYTES, Checked, Choice, Compared, Table
+from traitbench.tables.rows import Problem
+from traitbench.tables.sample_files import MOST_MEGABYTES, Checked, Choice, Compared, Table, table_of
 from traitbench.tables.writing import csv_file
 
 VIEW = "samples.goto"
-_FORM, _TABLE = "samples.import", "samples.import.table"
+_FORM = "samples.import"
 _PREVIEW = 50
 
 Repeated = Literal["skip", "keep", "replace"]
@@ -41,45 +41,28 @@ _REPEATED: Mapping[Repeated, str] = {"skip": "Skip", "keep": "Keep both", "repla
 
 def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
     """Draw the steps in order, each one when the step before it is complete."""
-    form = session.round_key(_FORM)
-    file = table_upload(form, most_megabytes=MOST_MEGABYTES)
-    if file is None:
-        _first_help(traits)
+    upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: _first_help(traits), keep=sys.maxsize)
+    if upload is None:
         return
-    header = has_header(file, form)
-    try:
-        table = _read(file, header=header)
-    except Unreadable as problem:
-        st.error(plain(str(problem)), icon=":material/error:")
+    table = table_of(upload.source)
+    choice = _choose(upload.key, table, traits)
+    if choice is None:
         return
-    for note in table.notes:
-        st.warning(note, icon=":material/translate:")
-    choice = _choose(f"{form}.{file.file_id}", table, traits)
     if choice.quality is None and choice.default_quality is None and not choice.wide:
         st.info(
             "Choose the column with the pole or quality, or one pole for all rows. Or label the texts yourself, one by "
             "one.",
             icon=":material/arrow_upward:",
         )
-        offer_labelling(model.handle, sample_files.unlabelled(table, choice), file.name, primary=True)
+        offer_labelling(model.handle, sample_files.unlabelled(table, choice), upload.name, primary=True)
         return
     checked = sample_files.check(table, choice, traits)
     against = sample_files.compared(checked, samples)
-    repeated = _pick_repeated(f"{form}.{file.file_id}", checked, against)
+    repeated = _pick_repeated(upload.key, checked, against)
     _preview(table, checked, traits)
     _offer(model.handle, checked, against, repeated)
     if choice.default_quality is None:
-        offer_labelling(model.handle, sample_files.unlabelled(table, choice), file.name, primary=False)
-
-
-def _read(file: UploadedFile, *, header: bool) -> Table:
-    """The table, which is read once for all runs of the page."""
-    held = session.get(_TABLE)
-    if held is None or held[0] != (file.file_id, header):
-        held = ((file.file_id, header), sample_files.read(file.name, file.getvalue(), header=header))
-        session.store(_TABLE, held)
-    table: Table = held[1]
-    return table
+        offer_labelling(model.handle, sample_files.unlabelled(table, choice), upload.name, primary=False)
 
 
 def _first_help(traits: Sequence[Trait]) -> None:
@@ -103,8 +86,9 @@ def _first_help(traits: Sequence[Trait]) -> None:
 # ---- the columns ---------------------------------------------------------------------------------------------------
 
 
-def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
-    text_guess, trait_guess, quality_guess = sample_files.guess_columns(table, traits)
+def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice | None:
+    """Draw the choice of the columns and of the meaning of labels; None while the column of texts is not chosen."""
+    _, trait_guess, quality_guess = sample_files.guess_columns(table, traits)
     named = sample_files.guess_wide(table, traits)
     columns = list(table.columns)
     wide = False
@@ -122,7 +106,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
         )
     held_guess, must_guess = sample_files.guess_test_columns(table)
     with st.grid(3, min_column_width=240):
-        text = st.selectbox("Text column", columns, index=columns.index(text_guess), key=f"{form}.text")
+        text = pick_text_column(table, key=f"{form}.text")
         if not wide:
             trait, default_trait = pick_trait(form, columns, trait_guess, traits)
             quality, default_quality = _pick_quality(form, columns, quality_guess)
@@ -130,6 +114,8 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
         must_pass = None
         if held_out:
             must_pass = _column("Must-pass column", columns, must_guess, "None must pass", key=f"{form}.must_pass")
+    if text is None:
+        return None
     if wide:
         return _choose_wide(form, table, Choice(text, None, None, None, None, {}, held_out, must_pass), named, traits)
     meanings = _words(form, sample_files.words(table, quality), traits) if quality else {}
@@ -361,7 +347,6 @@ def _offer(handle: str, checked: Checked, against: Compared, repeated: Repeated)
         undo = bring_in(handle, adding, replacing, what=what, progress=lambda _done, _of: None)
     if importation.done:
         session.next_round(_FORM)
-        session.store(_TABLE, None)
         session.store(VIEW, "table")
         remember(undo)
         session.flash(f"{count(len(adding), 'sample')} imported.")

@@ -1,46 +1,38 @@
 """The upload of a file with labels of several raters: its columns, and what the labels mean."""
 
 import hashlib
+import sys
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.common.table_upload import has_header, table_upload
+from traitbench.app.widgets.common.table_upload import pick_text_column, upload_table
 from traitbench.app.widgets.samples.importing import draw_problems, pick_trait
 from traitbench.app.widgets.samples.label_meanings import pick_meanings
 from traitbench.contract.traits import Trait
 from traitbench.tables import sample_files
 from traitbench.tables.rating_files import MOST_RATERS, Columns, Ratings, guess_raters, read_ratings
-from traitbench.tables.rows import Unreadable
-from traitbench.tables.sample_files import MOST_MEGABYTES, Table
+from traitbench.tables.sample_files import MOST_MEGABYTES, Table, table_of
 
-_FORM, _TABLE, _RATINGS = "samples.raters", "samples.raters.table", "samples.raters.ratings"
+_FORM, _RATINGS = "samples.raters", "samples.raters.ratings"
 
 
 def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
     """Draw the upload and the choice of columns; None until every row of the file can be read."""
-    form = session.round_key(_FORM)
-    file = table_upload(form, most_megabytes=MOST_MEGABYTES)
-    if file is None:
-        st.caption(
-            f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts and a column of labels for each rater: a "
-            "language model, a colleague, yourself. A column of traits is optional."
-        )
+    about = (
+        f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts and a column of labels for each rater: a "
+        "language model, a colleague, yourself. A column of traits is optional."
+    )
+    upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: st.caption(about), keep=sys.maxsize)
+    if upload is None:
         return None
-    try:
-        table = _read(file, form)
-    except Unreadable as problem:
-        st.error(plain(str(problem)), icon=":material/error:")
-        return None
-    for note in table.notes:
-        st.warning(note, icon=":material/translate:")
-    columns = _choose(f"{form}.{file.file_id}", table, traits)
+    table = table_of(upload.source)
+    columns = _choose(upload.key, table, traits)
     if columns is None:
         return None
-    ratings = _ratings(table, columns, traits)
+    ratings = _ratings(upload.key, table, columns, traits)
     if ratings.problems:
         hint = sample_files.known_traits(ratings.problems, traits)
         draw_problems(ratings.problems, hint, nothing="Nothing is compared")
@@ -56,21 +48,10 @@ def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
     return ratings
 
 
-def _read(file: UploadedFile, form: str) -> Table:
-    """The table, which is read once for all runs of the page."""
-    header = has_header(file, form)
-    held = session.get(_TABLE)
-    if held is None or held[0] != (file.file_id, header):
-        held = ((file.file_id, header), sample_files.read(file.name, file.getvalue(), header=header))
-        session.store(_TABLE, held)
-    table: Table = held[1]
-    return table
-
-
-def _ratings(table: Table, columns: Columns, traits: Sequence[Trait]) -> Ratings:
+def _ratings(read: str, table: Table, columns: Columns, traits: Sequence[Trait]) -> Ratings:
     """The labels, which are read once for every choice of columns."""
     names = [(trait.key, trait.name) for trait in traits]
-    chosen = (session.get(_TABLE)[0], hashlib.sha256(repr((columns, names)).encode()).hexdigest())
+    chosen = (read, hashlib.sha256(repr((columns, names)).encode()).hexdigest())
     held = session.get(_RATINGS)
     if held is None or held[0] != chosen:
         with st.spinner("Reading the labels", show_time=True):
@@ -81,10 +62,10 @@ def _ratings(table: Table, columns: Columns, traits: Sequence[Trait]) -> Ratings
 
 
 def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:
-    text_guess, trait_guess, raters_guess = guess_raters(table, traits)
+    _, trait_guess, raters_guess = guess_raters(table, traits)
     columns = list(table.columns)
     with st.grid(3, min_column_width=240):
-        text = st.selectbox("Text column", columns, index=columns.index(text_guess), key=f"{form}.text")
+        text = pick_text_column(table, key=f"{form}.text")
         trait, default_trait = pick_trait(form, columns, trait_guess, traits)
         others = [column for column in columns if column not in (text, trait)]
         raters = st.multiselect(
@@ -95,6 +76,8 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:
             placeholder="Choose columns",
             key=f"{form}.raters.{text}.{trait}",
         )
+    if text is None:
+        return None
     if not raters:
         st.info("Choose at least one column with labels.", icon=":material/arrow_upward:")
         return None

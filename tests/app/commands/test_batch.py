@@ -21,7 +21,8 @@ def test_a_csv_comes_out_with_its_columns_and_the_scores(ask: Ask, trained: Trai
     file = tmp_path / "letters.csv"
     file.write_text(f'id,message\n1,"{WARM[0]}"\n2,"{COLD[0]}"\n')
     code, out, err = ask("score", trained.handle, "--batch", str(file))
-    assert (code, err) == (0, "")
+    said = [f"{file}: 2 rows from 3 lines (1 with column names)", "texts from message"]
+    assert (code, err.splitlines()) == (0, said)
     warm, cold = rows(out)
     ours = ["line", "warmth", "composite", "confidence", "confidence_reason", "version", "error"]
     assert list(warm) == ["id", "message", *ours]
@@ -65,7 +66,13 @@ def test_rows_that_cannot_be_scored_are_told_by_their_line_and_the_others_go_on(
     file.write_text('{"text": "   "}\nno json\n{"text": "Hello"}\n{"text": "half \\ud83d"}\n[1]\n{"text": "Bye"}\n')
     code, out, err = ask("score", trained.handle, "--batch", str(file), "--format", "csv", "-o", str(result))
     assert (code, out) == (1, "")
-    assert [line.partition(":")[0] for line in err.splitlines()] == ["line 1", "line 2", "line 4", "line 5", "Error"]
+    assert [line.partition(":")[0] for line in err.splitlines()[2:]] == [
+        "line 1",
+        "line 2",
+        "line 4",
+        "line 5",
+        "Error",
+    ]
     assert err.endswith("4 of 6 rows could not be scored.\n")
     scored = rows(result.read_text())
     assert [bool(row["error"]) for row in scored] == [True, True, False, True, True, False]

@@ -20,7 +20,7 @@ def test_a_model_goes_from_its_first_word_to_a_score_without_leaving_the_shell(a
     lines += [json.dumps({"text": text, "label": "cold"}) for text in COLD]
     code, out, err = ask("samples", "import", handle, "-", stdin="\n".join(lines))
     assert (code, out) == (0, f"Added 19 samples to {handle}: 19 of warmth\n"), err
-    assert err == "texts from text, traits from warmth, qualities from label\n"
+    assert err == "stdin.jsonl: 19 rows\ntexts from text, traits from warmth, qualities from label\n"
     assert ask("samples", "add", handle, WARM[0], "--trait", "warmth", "--quality", "1")[0] == 0
     code, out, err = ask("train", handle, "--effort", "low", "--wait")
     assert (code, out) == (0, f"{handle} is ready: v1\n"), err

@@ -1,7 +1,6 @@
 """A batch that ends before its end is gone on with: nothing is lost, nothing comes twice, and one version scores it."""
 
 import csv
-import hashlib
 import io
 import json
 import os
@@ -25,6 +24,7 @@ from tests.size import sized
 from traitbench.app.commands import resuming
 from traitbench.app.commands.resuming import log_of, part_of
 from traitbench.client import Traitbench
+from traitbench.tables.source import opened
 
 ROWS, BAD = 400, 200
 
@@ -102,7 +102,7 @@ def header(client: Traitbench, handle: str, file: Path) -> dict[str, object]:
         "keys": ["warmth"],
         "traits": None,
         "mode": "full",
-        "input": hashlib.sha256(file.read_bytes()).hexdigest(),
+        "input": opened(file.name, io.BytesIO(file.read_bytes())).survey.digest,
         "column": "text",
         "form": "csv",
         "layout": "line, traits, composite, confidence, confidence_reason, version, error",

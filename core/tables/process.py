@@ -1,0 +1,163 @@
+"""Reads a foreign file in a process of its own, with limits of memory, time and disk.
+
+A file of 1,400 bytes can ask for more memory than a machine has, and native code that gets none ends its process.
+`python -m traitbench.tables.process` reads its task from standard input and writes one line of JSON: what the file has,
+or why it cannot be read. The rows go to an open file.
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+from traitbench.settings import child_environment
+from traitbench.tables.reading import Survey, read
+from traitbench.tables.rows import Unreadable
+
+MAX_MEMORY = 2**30
+"""Bytes of memory that reading may take beyond those of the process itself."""
+
+_MEGABYTE = 2**20
+_SECONDS, _SECONDS_PER_MEGABYTE = 60.0, 2.0
+_MAX_WRITTEN, _MAX_WRITTEN_PER_BYTE = 2**29, 4
+
+# One thread, and an allocator that takes only what it needs: what others reserve would count as memory.
+_ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+_TOO_MUCH_MEMORY = (
+    f"Reading the file takes more than {MAX_MEMORY // _MEGABYTE:,} MB of memory. "
+    "Split it, or export it as CSV or JSONL."
+)
+_TOO_LARGE = "The file is far larger when it is unpacked. Split it, or export it as CSV or JSONL."
+_NO_TABLE = "The file cannot be read: it is damaged, or not a table. Export it again, as CSV if possible."
+_CHANGED = "The file changed while it was read. Wait until it is complete, then try again."
+
+
+class HasDescriptor(Protocol):
+    """A file that another process can use."""
+
+    def fileno(self) -> int:
+        """Return the file descriptor."""
+
+
+def read_apart(
+    name: str, file: HasDescriptor, rows: HasDescriptor, typed: HasDescriptor, *, header: bool, sheet: str | None
+) -> Survey:
+    """Do what `reading.read` does, in a process of its own.
+
+    Raise `Unreadable` if the file is not a table, takes too much to read, or changes meanwhile.
+    """
+    before = os.fstat(file.fileno())
+    task = {
+        "name": name,
+        "file": file.fileno(),
+        "rows": rows.fileno(),
+        "typed": typed.fileno(),
+        "header": header,
+        "sheet": sheet,
+        "size": before.st_size,
+    }
+    seconds = _SECONDS + _SECONDS_PER_MEGABYTE * before.st_size / _MEGABYTE
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", __name__],
+            input=json.dumps(task).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=child_environment() | _ENVIRONMENT,
+            pass_fds=[each.fileno() for each in (file, rows, typed)],
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise Unreadable(_takes_too_long(seconds)) from None
+    except OSError as error:
+        raise Unreadable(f"The process that reads files could not be started ({error.strerror}). Try again.") from error
+    after = os.fstat(file.fileno())
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise Unreadable(_CHANGED)
+    return _answer(done.returncode, done.stdout, seconds)
+
+
+def _answer(code: int, line: bytes, seconds: float) -> Survey:
+    if code == -signal.SIGXCPU:
+        raise Unreadable(_takes_too_long(seconds))
+    if code in (-signal.SIGABRT, -signal.SIGKILL):  # how native code ends when it runs out of memory
+        raise Unreadable(_TOO_MUCH_MEMORY)
+    try:
+        answer = json.loads(line)
+    except ValueError:
+        raise Unreadable(_NO_TABLE) from None
+    if "unreadable" in answer:
+        raise Unreadable(answer["unreadable"])
+    return survey_of(answer)
+
+
+def survey_of(answer: dict[str, Any]) -> Survey:
+    """Return the survey that `asdict` wrote."""
+    lists = {name: tuple(answer[name]) for name in ("columns", "notes", "sheets")}
+    return Survey(**{**answer, **lists, "types": {name: tuple(each) for name, each in answer["types"].items()}})
+
+
+def _takes_too_long(seconds: float) -> str:
+    return f"Reading the file takes longer than {seconds:,.0f} s. Split it, or export it as CSV or JSONL."
+
+
+def main() -> None:
+    """Read the file that standard input describes."""
+    task = json.load(sys.stdin.buffer)
+    _limit(task["size"])
+    try:
+        with (
+            open(task["file"], "rb", closefd=False) as file,
+            open(task["rows"], "wb", closefd=False) as rows,
+            open(task["typed"], "wb", closefd=False) as typed,
+        ):
+            survey = read(
+                task["name"],
+                file,
+                rows,
+                typed,
+                header=task["header"],
+                sheet=task["sheet"],
+            )
+        answer: dict[str, Any] = asdict(survey)
+    except Unreadable as error:
+        answer = {"unreadable": str(error)}
+    except MemoryError:
+        answer = {"unreadable": _TOO_MUCH_MEMORY}
+    except OSError as error:
+        answer = {"unreadable": _TOO_LARGE if error.errno else _NO_TABLE}
+    except BaseException:  # what native code panics with is no Exception
+        answer = {"unreadable": _NO_TABLE}
+    sys.stdout.write(json.dumps(answer))
+    sys.stdout.flush()
+    os._exit(0)  # without taking millions of values apart
+
+
+def _limit(size: int) -> None:
+    """Limit the memory, the processor time and the written bytes of this process; `size` is that of the file."""
+    seconds = int(_SECONDS + _SECONDS_PER_MEGABYTE * size / _MEGABYTE) + 1
+    _lower(resource.RLIMIT_CPU, seconds)
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, _MAX_WRITTEN + _MAX_WRITTEN_PER_BYTE * size)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails with an error instead
+    status = Path("/proc/self/status")
+    if status.exists():
+        [has] = [int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith("VmData:")]
+        _lower(resource.RLIMIT_DATA, has + MAX_MEMORY)
+
+
+def _lower(limit: int, value: int) -> None:
+    """Set the soft limit, unless it is lower already."""
+    soft, hard = resource.getrlimit(limit)
+    bounds = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
+    resource.setrlimit(limit, (min([value, *bounds]), hard))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Read a file of any format once, from its start to its end, into rows that are quick and safe to read again.
+
+Each row becomes a line of JSON: the number and the cells of a record, its typed values, or what is wrong with it. The
+file may come from anybody. `process` runs this module apart, where it can be ended.
+"""
+
+import codecs
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+from traitbench.formulas import as_written, is_guarded, is_open
+from traitbench.tables.delimited import Csv
+from traitbench.tables.encoding import encoding_of
+from traitbench.tables.excel import Excel
+from traitbench.tables.json_rows import Json
+from traitbench.tables.parquet import Parquet
+from traitbench.tables.rows import Kind, Problem, Unreadable, column_names
+
+ENDINGS: Mapping[str, Kind] = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    ".xlsx": "excel",
+}
+"""The format by the ending of the file name. All other files are read as CSV with any separator."""
+
+MOST_ROWS = 20_000_000
+
+_PARQUET, _ZIP, _OLD_EXCEL = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"%PDF": "PDF"}
+_PAGE = re.compile(rb"<(?:!doctype|html|\?xml|table)\b", re.IGNORECASE)
+_JSON = re.compile(rb'(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:')
+_LONG = 2**63
+_SERIAL_DATE = re.compile(r"[2-6]\d{4}(?:[.,]\d+)?")
+_DATE_NAME = re.compile(r"\b(?:date|datum|fecha|data|day|time|zeit)\b|date$|datum$", re.IGNORECASE)
+_FEWEST_DATES = 3
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a file has: `count` rows, good and bad, in `columns`.
+
+    `types` has the types of values in each column of JSON. `guarded` says whether apostrophes before formulas are to be
+    removed, `digest` is the SHA-256 of the rows. `summary` says in words how much was read. An Excel file has `sheets`,
+    of which `sheet` was read.
+    """
+
+    kind: Kind
+    columns: tuple[str, ...]
+    count: int
+    notes: tuple[str, ...]
+    digest: str
+    types: Mapping[str, tuple[str, ...]]
+    guarded: bool
+    summary: str
+    sheets: tuple[str, ...] = ()
+    sheet: str | None = None
+
+
+def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, header: bool, sheet: str | None) -> Survey:
+    """Write the rows of a file to `rows`, and a Parquet file also to `typed` as Parquet; return what it has.
+
+    Raise `Unreadable` if the file is not a table, and `MemoryError` or `OSError` where this process has its limits.
+    """
+    reader = _reader(name, file, header=header, sheet=sheet)
+    columns, types = dict.fromkeys(reader.columns), dict[str, dict[str, None]]()
+    counted, guards = 0, _Guards()
+    guards.add(list(reader.columns) if isinstance(reader, Csv | Excel) else [])
+    serial = {each: 0 for each in reader.columns if _DATE_NAME.search(each)}
+    hashed = hashlib.sha256()
+    for line in reader:
+        counted += 1
+        if counted > MOST_ROWS:
+            raise Unreadable(f"The file has more than {MOST_ROWS:,} rows. Split it, then retry.")
+        if isinstance(line, Problem):
+            written: list[Any] = [line.row, line.column, line.reason]
+        else:
+            number, values = line
+            written = [number, values]
+            if isinstance(values, Mapping):
+                columns |= dict.fromkeys(values)
+                for column, value in values.items() if isinstance(reader, Json) else ():
+                    types.setdefault(column, {})[_type(value)] = None
+            else:
+                guards.add(values)
+                _count_serials(serial, reader.columns, values)
+        content = json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        hashed.update(content)
+        rows.write(content + b"\n")
+    reader.check(counted, bool(columns))
+    if isinstance(reader, Parquet):
+        reader.copy(typed)
+    names = column_names([*map(as_written, columns)]) if guards.consistent else tuple(columns)
+    return Survey(
+        _kind_of(reader),
+        names,
+        counted,
+        (*reader.notes, *guards.notes, *_serial_notes(serial, counted)),
+        hashed.hexdigest(),
+        {column: tuple(each) for column, each in types.items()},
+        guards.consistent,
+        reader.summary(counted),
+        reader.sheets if isinstance(reader, Excel) else (),
+        reader.sheet if isinstance(reader, Excel) else None,
+    )
+
+
+def _reader(name: str, file: IO[bytes], *, header: bool, sheet: str | None) -> Csv | Json | Parquet | Excel:
+    kind = _kind(name, file)
+    if kind == "parquet":
+        return Parquet(file)
+    if kind == "excel":
+        return Excel(file, header=header, sheet=sheet)
+    if sheet is not None:
+        raise Unreadable("Only Excel files have sheets.")
+    encoding = encoding_of(file)
+    return Json(file, encoding) if kind == "json" else Csv(file, encoding, header=header)
+
+
+def _kind(name: str, file: IO[bytes]) -> Kind:
+    file.seek(0)
+    beginning = file.read(200)
+    if beginning.startswith(_PARQUET):
+        return "parquet"
+    if beginning.startswith(_ZIP):
+        return "excel"
+    if beginning.startswith(_OLD_EXCEL):
+        raise Unreadable("This spreadsheet has an old format or a password. Save it as .xlsx without one, then retry.")
+    packed = next((what for start, what in _PACKED.items() if beginning.startswith(start)), None)
+    if packed:
+        raise Unreadable(f"This is a {packed} file, not a table. Upload the CSV, Excel, JSONL or Parquet file itself.")
+    named: Kind = next((kind for ending, kind in ENDINGS.items() if name.lower().endswith(ending)), "csv")
+    start = beginning.lstrip(codecs.BOM_UTF8).lstrip()
+    if named == "csv" and _PAGE.match(start):
+        raise Unreadable("This is a web page or XML, not a table. Save it as .xlsx or CSV, then retry.")
+    if named == "csv" and _JSON.match(start):
+        return "json"
+    return named
+
+
+def _kind_of(reader: Csv | Json | Parquet | Excel) -> Kind:
+    kinds: Mapping[type, Kind] = {Csv: "csv", Json: "json", Parquet: "parquet", Excel: "excel"}
+    return kinds[type(reader)]
+
+
+def _type(value: Any) -> str:
+    """Return the name of a value's type; "big" for integers beyond 64 bits."""
+    return "big" if type(value) is int and not -_LONG <= value < _LONG else type(value).__name__
+
+
+class _Guards:
+    """Whether a file has the apostrophes of our downloads for spreadsheets (`writing.harmless`).
+
+    In such a file every cell that a spreadsheet would run as a formula has one. A file of others may have a text that
+    begins with an apostrophe; it stays, because other cells have none where ours would.
+    """
+
+    def __init__(self) -> None:
+        self._guarded = self._open = 0
+
+    def add(self, cells: list[str]) -> None:
+        """Count the cells of a row."""
+        for cell in cells:
+            if is_open(cell):
+                self._open += 1
+            elif is_guarded(cell):
+                self._guarded += 1
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the apostrophes are ours."""
+        return self._guarded > 0 and self._open == 0
+
+    @property
+    def notes(self) -> list[str]:
+        """What to say about the apostrophes."""
+        if not self.consistent:
+            return []
+        some = "1 cell has" if self._guarded == 1 else f"{self._guarded:,} cells have"
+        return [f"{some} an apostrophe that keeps spreadsheets from running a formula. It is removed."]
+
+
+def _count_serials(serial: dict[str, int], columns: tuple[str, ...], cells: list[str]) -> None:
+    for place, column in enumerate(columns) if serial else ():
+        if column in serial and place < len(cells):
+            serial[column] += bool(_SERIAL_DATE.fullmatch(cells[place]))
+
+
+def _serial_notes(serial: Mapping[str, int], rows: int) -> list[str]:
+    return [
+        f"The column {column} has numbers like 45123 instead of dates: serial numbers of a spreadsheet. To group by "
+        "date, format the column as a date and export it again."
+        for column, count in serial.items()
+        if count >= max(_FEWEST_DATES, rows / 2)
+    ]

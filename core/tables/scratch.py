@@ -1,0 +1,33 @@
+"""Bytes that only this process and its children see, and that are gone with the last reference to them."""
+
+import os
+import tempfile
+import weakref
+from typing import IO
+
+IN_MEMORY = 64 * 2**20
+"""Content of at most so many bytes is kept in memory; more is in a temporary file without a name."""
+
+
+class Scratch:
+    """An empty file for about `size` bytes. It needs no `close`."""
+
+    def __init__(self, size: int) -> None:
+        if size <= IN_MEMORY and hasattr(os, "memfd_create"):
+            self._descriptor = os.memfd_create("traitbench")
+        else:
+            with tempfile.TemporaryFile() as file:
+                self._descriptor = os.dup(file.fileno())
+        weakref.finalize(self, os.close, self._descriptor)
+
+    def fileno(self) -> int:
+        """Return the file descriptor."""
+        return self._descriptor
+
+    def open(self, mode: str = "rb") -> IO[bytes]:
+        """Open the file at its start; the caller closes it."""
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        return os.fdopen(os.dup(self._descriptor), mode)
+
+    def __len__(self) -> int:
+        return os.fstat(self._descriptor).st_size
