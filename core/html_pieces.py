@@ -83,7 +83,8 @@ def safe(value: object) -> str:
 
 def write_page(path: str | Path, title: str, body: str) -> None:
     """Write a page that needs no other file, follows the reader's light or dark theme, and loads nothing."""
-    Path(path).write_text(_PAGE.format(title=escape(title), body=body), encoding="utf-8")
+    page = _PAGE.format(title=escape(title), body=body)
+    Path(path).write_text(page, encoding="utf-8", errors="xmlcharrefreplace")  # half of a surrogate pair has no UTF-8
 
 
 def _cell(tag: str, value: object) -> str:

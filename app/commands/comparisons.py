@@ -156,10 +156,10 @@ def _compared(a: str, b: str, texts: Sequence[str] | None) -> VersionsComparison
 
 
 def _version(name: str) -> _Version:
-    if Path(name).is_file():
+    if _is_file(name):
         return _Version(name, None, is_file=True)
     path, at, version = name.rpartition("@")
-    if version and at and Path(path).is_file():
+    if version and at and _is_file(path):
         return _Version(path, version, is_file=True)
     if name.endswith(".json"):
         raise click.UsageError(f"There is no file {name}. If it is a handle, write {name}@{ACTIVE}.")
@@ -169,6 +169,13 @@ def _version(name: str) -> _Version:
         raise click.UsageError(f"{name} is neither a file nor a handle such as acme.tone or acme.tone@v3.") from error
     handle, pinned = unpin(name)
     return _Version(handle, pinned or None, is_file=False)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # a text that is too long to be a name, or cannot be one
+        return False
 
 
 def _bundle(version: _Version) -> Bundle:

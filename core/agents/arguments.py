@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from traitbench.contract.comparisons import PINNED
 from traitbench.contract.extracts import is_url
+from traitbench.contract.fields import WithoutNul
 from traitbench.contract.names import HANDLE
 from traitbench.contract.samples import LONGEST_TEXT
 
@@ -85,8 +86,10 @@ class CompareVersions(_Arguments):
 class Proposal(_Arguments):
     """One sample that an agent proposes."""
 
-    trait: Annotated[str, Field(description="The key of the trait, from model_status.")]
-    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="The text of the sample.")]
+    trait: Annotated[str, Field(max_length=200, description="The key of the trait, from model_status."), WithoutNul]
+    text: Annotated[
+        str, Field(min_length=1, max_length=LONGEST_TEXT, description="The text of the sample."), WithoutNul
+    ]
     quality: Annotated[
         float, Field(ge=0, le=1, description="1 is the positive pole of the trait, 0 the negative pole.")
     ]

@@ -30,6 +30,7 @@ from pydantic import ValidationError
 from traitbench import logs
 from traitbench.agents.tools import INSTRUCTIONS, TOOLS
 from traitbench.client import AsyncClient
+from traitbench.contract.fields import plainly
 from traitbench.errors import TraitbenchError
 
 Context = ServerRequestContext[Any, Any]
@@ -110,7 +111,7 @@ def _refusal(sentence: str) -> CallToolResult:
 
 
 def _problem(error: Any) -> str:
-    return f"{'.'.join(map(str, error['loc']))}: {error['msg'].removeprefix('Value error, ')}"
+    return f"{'.'.join(map(str, error['loc']))}: {plainly(error)}"
 
 
 class _OnlyPlaces(logging.Handler):

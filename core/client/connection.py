@@ -102,11 +102,10 @@ class Connection:
     ) -> httpx.Request:
         content = content if body is None else wire.encoded(body)
         headers = {"Accept": accept} | ({} if content is None else {"Content-Type": "application/json"})
-        given = {name: value for name, value in (params or {}).items() if value is not None}
         seconds = self._long if long else self._timeout
         timeout = httpx.Timeout(seconds, connect=min(self._timeout, wire.CONNECT_TIMEOUT))
         return self._http.build_request(
-            method, f"/v1{path}", params=given, headers=headers, content=content, timeout=timeout
+            method, f"/v1{path}", params=wire.given(params), headers=headers, content=content, timeout=timeout
         )
 
     def _once(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:

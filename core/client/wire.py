@@ -54,9 +54,29 @@ def busy_for(error: TraitbenchError | None) -> float | None:
 
 
 def segment(name: str | int) -> str:
-    """Quote a name as one segment of a path."""
-    quoted = quote(str(name), safe="")
+    """Quote a name as one segment of a path; raise `ValidationFailed` if it is not valid Unicode."""
+    quoted = quote(valid_unicode(str(name)), safe="")
     return quoted.replace(".", "%2E") if not quoted.strip(".") else quoted
+
+
+def given(params: Params | None) -> dict[str, str | int]:
+    """Return the parameters that are not None; raise `ValidationFailed` if one is not valid Unicode."""
+    return {
+        name: valid_unicode(value) if isinstance(value, str) else value
+        for name, value in (params or {}).items()
+        if value is not None
+    }
+
+
+def valid_unicode(text: str) -> str:
+    """Return a text that an address can hold; raise `ValidationFailed` if it is not valid Unicode."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValidationFailed(
+            "A name or a search text has half of a surrogate pair, so it is not valid Unicode. Type it again."
+        ) from error
+    return text
 
 
 def bare(base_url: str) -> str:
@@ -107,7 +127,8 @@ def encoded(body: Any) -> bytes:
         ).encode()
     except ValueError as error:
         raise ValidationFailed(
-            "The request holds NaN, an infinite number or a lone surrogate, which JSON cannot represent."
+            "JSON cannot represent the request: it has NaN, an infinite number, or half of a surrogate pair in a text."
+            " Leave the number out, or read the text again as UTF-8."
         ) from error
 
 

@@ -4,10 +4,17 @@
 have no defaults, so that a service cannot forget a field.
 """
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+_PLAIN = {
+    "model_type": "Input should be an object",
+    "is_instance_of": "Input should be a valid string",
+    "string_unicode": "A lone surrogate is not a character",
+}
 
 
 class Wire(BaseModel):
@@ -47,6 +54,16 @@ def _without_nul(value: Any) -> Any:
     return value
 
 
+def plainly(problem: Mapping[str, Any]) -> str:
+    """Return pydantic's message of an error in plain words, without the value and without a full stop."""
+    context = problem.get("ctx", {})
+    if context.get("pattern") == _NO_SPACE:
+        return "Input should not be blank"
+    if context.get("field_type") == "Value":  # a string that another validator checked before its length
+        return f"String should have at most {context['max_length']} characters, not {context['actual_length']}"
+    return _PLAIN.get(problem["type"]) or str(problem["msg"]).removeprefix("Value error, ")
+
+
 def schema(**keywords: Any) -> Any:
     """Add keywords to the JSON schema. The operation checks them itself, because it raises an error of its own."""
     return Field(json_schema_extra=keywords)
@@ -56,11 +73,11 @@ def schema(**keywords: Any) -> Any:
 Integral = BeforeValidator(_integral)
 WithoutNul = BeforeValidator(_without_nul)
 
-# \S written out, because regular-expression engines differ in which characters are spaces.
-_NO_SPACE = r"[^\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+# \S written out, because regular-expression engines differ in which characters are spaces: those of `str.strip`.
+_NO_SPACE = r"[^\t-\r\u001c-\u001f \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 
 Text = Annotated[str, WithoutNul]
-NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S"), WithoutNul, schema(pattern=_NO_SPACE)]
+NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=_NO_SPACE), WithoutNul]
 Label = Annotated[NotBlank, Field(max_length=200)]
 Description = Annotated[Text, Field(max_length=2_000)]
 LongText = Annotated[Text, Field(max_length=100_000)]

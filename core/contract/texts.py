@@ -28,10 +28,23 @@ def values_of(texts: Any) -> Iterator[Any]:
             raise TypeError(f"Expected 1D array of texts, got an array of shape {shape} instead.")
         texts = texts[:, 0]
     if hasattr(texts, "to_pylist"):
-        texts = texts.to_pylist()
+        texts = _of_arrow(texts)
     if not hasattr(texts, "__iter__"):
         raise TypeError(f"Texts are needed as a list, an array or a column, not as {type(texts).__name__}.")
     return iter(texts)
+
+
+def _of_arrow(texts: Any) -> Any:
+    """Return the values of an Arrow array or column; bytes that are not UTF-8 become halves of surrogate pairs.
+
+    Arrow does not check what it calls a string, and a file may hold any bytes.
+    """
+    try:
+        return texts.to_pylist()
+    except UnicodeDecodeError:
+        kind = getattr(texts.type, "value_type", texts.type)  # of a dictionary, what it encodes
+        raw = texts.cast(kind).cast(str(kind).replace("string", "binary").replace("utf8", "binary")).to_pylist()
+        return [value if value is None else value.decode("utf-8", "surrogateescape") for value in raw]
 
 
 def why_no_text(value: Any) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traitbench.contract.bundles import BundleInvalid
+from traitbench.contract.texts import values_of
 from traitbench.engines import columns
 from traitbench.engines.loaded import Choice, Loaded, load_once
 from traitbench.engines.version_file import from_bytes, from_file, read_file
@@ -116,13 +117,16 @@ class UDF:
         import pandas
         import pyarrow
 
-        texts = pyarrow.chunked_array([pyarrow.Array.from_pandas(series)])
-        table = pyarrow.Table.from_arrays(self._arrays(texts), schema=self.schema)
+        if series.dtype == object:  # of any values; Arrow has none for a column of several types
+            scores = columns.arrays(self._rows(series.tolist()), self.schema)
+        else:
+            scores = self._arrays(pyarrow.chunked_array([pyarrow.Array.from_pandas(series)]))
+        table = pyarrow.Table.from_arrays(scores, schema=self.schema)
         return table.to_pandas(types_mapper={pyarrow.int32(): pandas.Int32Dtype()}.get).set_axis(series.index)
 
     def _arrays(self, texts: Any) -> list["pyarrow.Array"]:
         _check_type(texts.type)
-        return columns.arrays(self._rows(texts.to_pylist()), self.schema)
+        return columns.arrays(self._rows(list(values_of(texts))), self.schema)
 
     def _rows(self, texts: Sequence[Any]) -> list[tuple[Any, ...]]:
         return columns.rows(self._loaded().cards(texts, self._chosen), self.traits)

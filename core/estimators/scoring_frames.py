@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from traitbench.contract.sides import side_at
+from traitbench.contract.texts import values_of
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.loading import load
 from traitbench.estimators.score_card import ScoreCard
@@ -63,10 +64,10 @@ def score(
         ) from error
     if column not in table.columns:
         raise ValueError(f"The frame has no column {column!r}. It has: {', '.join(map(str, table.columns))}.")
-    texts = table[column].to_list()
-    if set(_OURS) <= set(table.columns) and are_guarded(text for text in texts if isinstance(text, str)):
-        texts = [as_written(text) if isinstance(text, str) else text for text in texts]
-    new = {prefix + name: values for name, values in _scored(fitted, texts, details, progress).items()}
+    values = list(values_of(table[column].to_native()))
+    if set(_OURS) <= set(table.columns) and are_guarded(value for value in values if isinstance(value, str)):
+        values = [as_written(value) if isinstance(value, str) else value for value in values]
+    new = {prefix + name: scores for name, scores in _scored(fitted, values, details, progress).items()}
     taken = [name for name in new if name in table.columns]
     if taken:
         raise ValueError(f"The frame has a column {taken[0]!r} already. Drop it, or pass a prefix for the new columns.")

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
+from traitbench.contract.fields import plainly
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.contract.names import trait_key
 from traitbench.contract.traits import TraitInput
@@ -110,9 +111,8 @@ def local_trait(
         own_key = given.key or trait_key(given.name)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        raise ValueError(
-            f"The trait {name!r} is invalid: {'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-        ) from None
+        where = ".".join(map(str, problem["loc"]))
+        raise ValueError(f"The trait {name!r} is invalid: {where}: {plainly(problem)}.") from None
     except ValidationFailed as error:
         raise ValueError(f"The trait {name!r} is invalid: {error.message}") from None
     return LocalTrait(

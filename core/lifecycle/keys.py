@@ -24,6 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ulid import ULID
 
 from traitbench.contract.names import NAMESPACE
+from traitbench.contract.texts import why_no_text
 from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import Unauthenticated, ValidationFailed
 from traitbench.lifecycle import rules
@@ -63,7 +64,7 @@ def create(
     engine: Engine, *, scope: Scope, namespaces: Sequence[str], name: str = "", id_prefix: str = "key_"
 ) -> Issued:
     """Issue a key."""
-    _check(scope, namespaces)
+    _check(scope, namespaces, name)
     secret = _new_secret(scope)
     key = ApiKey(
         id=f"{id_prefix}{ULID()}",
@@ -167,7 +168,7 @@ def _stored(engine: Engine, digest: str) -> tuple[ApiKey, str] | None:
         return readable(lambda: keys.by_digest(connection, digest))
 
 
-def _check(scope: str, namespaces: Sequence[str]) -> None:
+def _check(scope: str, namespaces: Sequence[str], name: str) -> None:
     errors = []
     if scope not in _PREFIXES:
         errors.append(rules.problem(["scope"], "unknown_scope", "the scope must be scoring or authoring"))
@@ -177,6 +178,8 @@ def _check(scope: str, namespaces: Sequence[str]) -> None:
         if not NAMESPACE.fullmatch(namespace):
             message = "a namespace is 1-64 characters of a-z, 0-9, - and _, starting with a letter or digit"
             errors.append(rules.problem(["namespaces", index], "not_a_namespace", message))
+    if "\x00" in name or why_no_text(name):
+        errors.append(rules.problem(["name"], "not_a_text", "the name has U+0000 or a lone surrogate; type it again"))
     if errors:
         messages = "; ".join(dict.fromkeys(error["msg"] for error in errors))
         raise ValidationFailed(f"The key was not issued: {messages}.", details={"errors": errors})

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
-from traitbench.contract.fields import Received
+from traitbench.contract.fields import Received, plainly
 from traitbench.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable, UnsupportedMediaType, ValidationFailed
 from traitbench.lifecycle.context import Context
 from traitbench.service import strict_json
@@ -290,21 +290,11 @@ def _faults_of(error: ValidationError) -> list[strict_json.Fault]:
     if error.error_count() > _MOST_FAULTS:
         return [{"loc": [], "type": "too_many_errors", "msg": f"{error.error_count()} fields are not valid"}]
     errors = error.errors(include_url=False, include_input=False)
-    return [{"loc": _loc(fault["loc"]), "type": fault["type"], "msg": _plainly(fault)} for fault in errors]
+    return [{"loc": _loc(fault["loc"]), "type": fault["type"], "msg": plainly(fault)} for fault in errors]
 
 
 def _loc(loc: tuple[str | int, ...]) -> list[str | int]:
     return [strict_json.shown(part) if isinstance(part, str) else part for part in loc if part != "[key]"]
-
-
-def _plainly(fault: Any) -> str:
-    if fault["type"] == "model_type":
-        return "Input should be an object"
-    if fault["type"] == "is_instance_of":
-        return "Input should be a valid string"
-    if fault.get("ctx", {}).get("pattern") == r"\S":
-        return "Input should not be blank"
-    return str(fault["msg"]).removeprefix("Value error, ")
 
 
 def _place(fault: strict_json.Fault) -> int:

@@ -9,7 +9,7 @@ from fastapi import Query
 from pydantic import BeforeValidator, Field
 from starlette.requests import Request
 
-from traitbench.contract.fields import Text
+from traitbench.contract.fields import Text, plainly
 from traitbench.contract.models import Effort, State
 from traitbench.contract.names import HANDLE
 from traitbench.contract.page import LARGEST_PAGE, LARGEST_SAMPLE_PAGE
@@ -129,7 +129,7 @@ def invalid(errors: Sequence[Any]) -> InvalidParameter:
         {
             "loc": [str(error["loc"][1])],
             "type": error["type"],
-            "msg": str(error["msg"]).removeprefix("Value error, "),
+            "msg": plainly(error),
             **{bound: value for bound, value in error.get("ctx", {}).items() if bound in _BOUNDS},
         }
         for error in errors
