@@ -4,7 +4,7 @@
 
 200 files that `tests.foreign_files` draws, the large ones, and with `--data` the real sets in five formats. Each is
 read in a process of its own, of at most 60 seconds. Memory is the peak of that process or of one that it started,
-about 35 MiB of which are Python and 50 more are libraries for Parquet. A kind is right if nothing is wrong with any
+about 100 MiB of which are Python and its libraries. A kind is right if nothing is wrong with any
 of its files.
 """
 

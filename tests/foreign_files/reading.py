@@ -16,6 +16,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, cast
@@ -70,7 +71,8 @@ class Reader:
 
 def _serve() -> None:
     """Fork for each request on the standard input."""
-    import python_calamine  # noqa: F401
+    for library in ("pyarrow.parquet", "python_calamine", "zoneinfo", "pandas", "traitbench.app.files.tables"):
+        import_module(library)  # once, not in each child
 
     given, answers = cast(BinaryIO, sys.stdin.buffer), cast(BinaryIO, sys.stdout.buffer)
     while True:

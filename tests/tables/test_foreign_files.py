@@ -75,5 +75,5 @@ def test_a_process_that_ends_is_noticed_and_the_next_file_is_read(reader: Reader
 
 
 def test_files_are_always_the_same() -> None:
-    for name, kind in SMALL.items():
+    for name, kind in list(SMALL.items())[:: sized(5, 1)]:
         assert drawn(kind, name, 3).bytes() == drawn(kind, name, 3).bytes(), name
