@@ -1,12 +1,14 @@
 """Check samples before a training: findings, most severe first, each with a suggested fix.
 
 Pure: texts, labels and vectors are the input. A finding is not proof. It names the samples and says what is unusual
-about them; a person decides whether to apply the fix. No message quotes a text.
+about them; a person decides whether to apply the fix. No message quotes a text: a shortcut names only a token that
+most texts of a pole share.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -14,14 +16,17 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from traitbench.scoring import nuisance
+from traitbench.scoring.auroc import auroc
 from traitbench.scoring.axis import Floats
 from traitbench.scoring.duplicates import Vectors, alike, joined, plain
 from traitbench.scoring.inputs import SampleLike, TraitLike
 from traitbench.scoring.negation import negates
+from traitbench.scoring.shortcuts import LOST, MarkKind, Shortcut, marks_of, shortcuts
 from traitbench.scoring.suspects import LabelCheck, isolated, out_of_fold_check
 
 Kind = Literal[
     "no_samples",
+    "shortcut",
     "inseparable",
     "conflict",
     "negation",
@@ -40,6 +45,7 @@ Pole = Literal["positive", "negative"]
 
 KINDS: Mapping[Kind, str] = {
     "no_samples": "Pole without samples",
+    "shortcut": "A mark tells the poles apart",
     "inseparable": "Labels that cannot be told apart",
     "conflict": "Same text at both poles",
     "negation": "Label that only negates",
@@ -65,6 +71,12 @@ _MOST_SUSPECTS = 20
 _MOST_OUTLIERS = 5
 _AS_GOOD = 0.05
 _FEWEST_TO_ADD = 3
+_FEWEST_WORDS = 3
+_SHARED = 0.75
+_MOST_READ = 256
+
+Embed = Callable[[Sequence[str]], Vectors]
+"""Texts to their vectors (n, d)."""
 
 
 class Sample(SampleLike, Protocol):
@@ -101,10 +113,38 @@ class Fix:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """What alone tells the poles apart: its kind, its AUROC, and the out-of-fold AUROC of the texts as they are and
+    without it, None if not measured.
+
+    `value` gives it as a number, which is higher at the positive pole.
+    """
+
+    kind: MarkKind | Literal["length", "language", "source"]
+    auroc: float
+    base: float | None
+    without: float | None
+    value: Callable[[Sample], float] = field(compare=False, repr=False)
+
+    @property
+    def carries(self) -> bool:
+        """Whether the poles are much harder to tell apart without it, or whether nothing is left to measure that on."""
+        return self.without is None or self.base is None or self.base - self.without >= LOST
+
+    def is_in(self, samples: Sequence[Sample]) -> bool | None:
+        """Whether it tells other samples apart as well; None without samples at both poles."""
+        y = np.array([sample.quality for sample in samples], np.float64)
+        if not ((y > 0.5).any() and (y < 0.5).any()):
+            return None
+        return auroc(np.array([self.value(sample) for sample in samples], np.float64), y) >= _SHARED
+
+
+@dataclass(frozen=True)
 class Finding:
     """Something that a person should check; the most conspicuous sample comes first in `sample_ids`.
 
-    `auroc` is the out-of-fold AUROC of the labels, if the finding is about that.
+    `auroc` is the out-of-fold AUROC of the labels, if the finding is about that. `alone` is what alone tells the poles
+    apart, if the finding is about that.
     """
 
     kind: Kind
@@ -114,12 +154,16 @@ class Finding:
     says: str
     fix: Fix | None = None
     auroc: float | None = None
+    alone: Alone | None = None
 
 
-def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) -> tuple[Finding, ...]:
+def examine(
+    traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors, embed: Embed | None = None
+) -> tuple[Finding, ...]:
     """All findings on samples with vectors (n, d). Samples of a trait that is not in `traits` are ignored.
 
-    Equal samples give equal findings, in whatever order they come.
+    With `embed`, findings say how well the poles can be told apart without a shortcut. Equal samples give equal
+    findings, in whatever order they come.
     """
     order = sorted(range(len(samples)), key=lambda number: samples[number].id)
     keys = {**{trait.name: trait.key for trait in traits}, **{trait.key: trait.key for trait in traits}}
@@ -132,9 +176,25 @@ def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) 
             own = np.array([i for i, at in enumerate(order) if keys.get(samples[at].trait) == trait.key], np.intp)
             rows = [order[i] for i in own.tolist()]
             check = _TraitCheck(trait, [samples[at] for at in rows], X[rows])
-            for finding in (*_of_trait(check), *_outliers(check, is_isolated.result()[own])):
+            for finding in (*_of_trait(check, embed), *_outliers(check, is_isolated.result()[own])):
                 findings.append((_SEVERITIES.index(finding.severity), kinds.index(finding.kind), number, finding))
     return tuple(finding for *_, finding in sorted(findings, key=lambda each: (*each[:3], each[3].sample_ids)))
+
+
+def alone(
+    traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors, embed: Embed | None = None
+) -> dict[str, Alone]:
+    """What alone tells the poles of a trait apart, by trait key: the worst for each trait that has any."""
+    result: dict[str, Alone] = {}
+    with threadpool_limits(limits=1):
+        for trait in traits:
+            rows = [row for row, sample in enumerate(samples) if sample.trait == trait.key]
+            check = _TraitCheck(trait, [samples[row] for row in rows], X[rows])
+            judgement = out_of_fold_check(check.X, check.y, check.groups, check.made)
+            found = [each.alone for each in _nuisances(check, judgement, embed) if each.alone is not None]
+            if found:
+                result[trait.key] = max(found, key=lambda each: (each.carries, each.auroc))
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +245,7 @@ class _TraitCheck:
 _POLES: tuple[Pole, Pole] = ("positive", "negative")
 
 
-def _of_trait(check: _TraitCheck) -> Iterator[Finding]:
+def _of_trait(check: _TraitCheck, embed: Embed | None) -> Iterator[Finding]:
     judgement = out_of_fold_check(check.X, check.y, check.groups, check.made)
     yield from _labels(check)
     yield from _sizes(check)
@@ -194,7 +254,7 @@ def _of_trait(check: _TraitCheck) -> Iterator[Finding]:
     yield from _copies(check, judgement, kept)
     yield from _near(check, kept)
     yield from _suspects(check, judgement)
-    yield from _nuisances(check, judgement)
+    yield from _nuisances(check, judgement, embed)
 
 
 def _finding(
@@ -362,43 +422,175 @@ def _suspects(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Find
     yield _finding(check, "suspect", "warning", check.ids(rows), says, fix)
 
 
-def _nuisances(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Finding]:
+def _nuisances(check: _TraitCheck, judgement: LabelCheck | None, embed: Embed | None) -> Iterator[Finding]:
     if min(int(check.at(pole).sum()) for pole in _POLES) < 2:
         return
-    area = None if judgement is None else judgement.auroc
-    yield from _by_length(check, area)
-    tests: tuple[tuple[Kind, str, Callable[[Sample], str | None]], ...] = (
-        ("language", "language or script", lambda sample: nuisance.language(sample.text)),
-        ("source", "source", lambda sample: nuisance.source(sample.provenance, sample.source_url)),
-    )
-    for kind, what, of in tests:
+    reading = _Reading.of(check, embed)
+    names = (check.trait.name, *map(check.label, _POLES))
+    for each in shortcuts(reading.texts, reading.y, names, reading.measure if embed else None):
+        yield _by_mark(check, each, reading.rows)
+    yield from _by_length(check, None if judgement is None else judgement.auroc, reading)
+    found = set()
+    for kind, what, of in _GROUPINGS:
         groups = [of(sample) for sample in check.samples]
-        if group := nuisance.of_group(groups, check.y):
-            fuller, other = ("positive", "negative") if group.positive > group.negative else ("negative", "positive")
-            says = (
-                f"{group.positive:.0%} of the positive and {group.negative:.0%} of the negative texts are"
-                f" {group.name}. The {what} alone separates the poles ({_compared(group.area, area)})."
-            )
-            fix = Fix(f"Add {group.name} texts to the {other} pole, or other texts to the {fuller} pole.")
-            yield _finding(check, kind, _severity(group.area, area), (), says, fix)
+        if kind not in found and (group := nuisance.of_group(groups, check.y)):
+            found.add(kind)
+            yield _by_group(check, judgement, group, kind, what, of)
 
 
-def _by_length(check: _TraitCheck, area: float | None) -> Iterator[Finding]:
+_Grouping = Literal["language", "source"]
+_GROUPINGS: tuple[tuple[_Grouping, str, Callable[[Sample], str | None]], ...] = (
+    ("language", "language or script", lambda sample: nuisance.language(sample.text)),
+    ("source", "source", lambda sample: nuisance.source(sample.provenance, sample.source_url)),
+    ("source", "source", lambda sample: nuisance.folder(sample.provenance, sample.source_url)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """The texts among which shortcuts are looked for: rows of the check, and what encodes changed texts."""
+
+    check: _TraitCheck
+    rows: NDArray[np.intp]
+    embed: Embed | None
+
+    @classmethod
+    def of(cls, check: _TraitCheck, embed: Embed | None) -> "_Reading":
+        """Read the distinct real texts at the poles, an even selection of many."""
+        is_first = np.zeros(len(check.y), bool)
+        is_first[np.unique(check.same, return_index=True)[1]] = True
+        poles = [np.flatnonzero(is_first & ~check.made & check.at(pole)) for pole in _POLES]
+        few = [rows[:: max(1, -(-len(rows) // _MOST_READ))] for rows in poles]
+        return cls(check, np.sort(np.concatenate(few)), embed)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The texts."""
+        return [self.check.samples[int(row)].text for row in self.rows]
+
+    @property
+    def y(self) -> Floats:
+        """(n,): their qualities."""
+        return self.check.y[self.rows]
+
+    def measure(self, texts: Sequence[str]) -> float | None:
+        """The out-of-fold AUROC of these texts in place of those of the samples; None if it cannot be measured."""
+        if self.embed is None:
+            return None
+        X = self.check.X[self.rows]
+        changed = [place for place, text in enumerate(self.texts) if text != texts[place]]
+        if changed:
+            X[changed] = self.embed([texts[place] for place in changed])
+        judgement = out_of_fold_check(X, self.y, alike(X), np.zeros(len(X), bool))
+        return None if judgement is None else judgement.auroc
+
+
+def _by_mark(check: _TraitCheck, found: Shortcut, rows: NDArray[np.intp]) -> Finding:
+    one, other = (f"{count:,} of {total:,}" for count, total in zip(found.counts, found.of, strict=True))
+    positive = found.counts[0] / found.of[0] > found.counts[1] / found.of[1]
+    fuller, emptier = _POLES if positive else _POLES[::-1]
+    more = f" {_number(len(found.others), 'other mark')} of the same texts would do too." if found.others else ""
+    says = (
+        f"{found.mark.says} in {one} texts labelled {check.label('positive')} and in {other} labelled"
+        f" {check.label('negative')}. That alone tells the poles apart (AUROC {found.area:.2f}).{more}"
+        f"{_remains(f'Without {found.mark.name}', found.base, found.without)}"
+    )
+    has = rows[found.has]
+    having = has[check.at(fuller)[has]]
+    sign = 1.0 if positive else -1.0
+    alone = Alone(
+        found.mark.kind,
+        found.area,
+        found.base,
+        found.without,
+        lambda sample: sign * (found.mark in marks_of(sample.text)),
+    )
+    fix = Fix(
+        f"If {check.trait.name} does not mean this: remove it from the texts, or add texts with it that are labelled"
+        f" {check.label(emptier)} and texts without it that are labelled {check.label(fuller)}.",
+        add=Wanted(emptier, max(_FEWEST_TO_ADD, len(having) // 4)),
+    )
+    severity: Severity = "error" if found.without is not None and alone.carries else "warning"
+    return replace(_finding(check, "shortcut", severity, check.ids(having), says, fix), alone=alone)
+
+
+def _remains(without: str, base: float | None, left: float | None) -> str:
+    """How well the poles can be told apart without something, as the end of a finding."""
+    if base is None or left is None:
+        return ""
+    if base - left >= LOST:
+        return f" {without}, a fit to the other samples reaches only {left:.2f} instead of {base:.2f}."
+    return (
+        f" {without}, a fit to the other samples still reaches {left:.2f} instead of {base:.2f}. Is it part of what the"
+        " trait means?"
+    )
+
+
+def _by_length(check: _TraitCheck, area: float | None, reading: _Reading) -> Iterator[Finding]:
     lengths = np.array([len(sample.text) for sample in check.samples])
-    auroc = nuisance.of_length(lengths.tolist(), check.y)
-    if auroc is None:
+    auroc_of_length = nuisance.of_length(lengths.tolist(), check.y)
+    if auroc_of_length is None:
         return
     medians = {pole: int(np.median(lengths[check.at(pole)])) for pole in _POLES}
     short, long = sorted(_POLES, key=lambda pole: medians[pole])
     rows = np.flatnonzero(check.at(long))
     typical = rows[np.argsort(lengths[rows], kind="stable")[len(rows) // 2]]
     words = len(check.samples[int(typical)].text.split())
+    cut, base, without = _at_one_length(check, short, reading)
+    sign = 1.0 if long == "positive" else -1.0
+    alone = Alone("length", auroc_of_length, base, without, lambda sample: sign * len(sample.text))
+    if not alone.carries and auroc_of_length < nuisance.CLEAR:
+        return
     says = (
         f"The median {long} text has {medians[long]:,} characters, the median {short} text {medians[short]:,}. Length"
-        f" alone separates the poles ({_compared(auroc, area)})."
+        f" alone separates the poles ({_compared(auroc_of_length, area)})."
+        f"{_remains(f'With every text cut to {cut} words', base, without)}"
     )
     few = max(_FEWEST_TO_ADD, int(check.at(short).sum()) // 4)
-    yield _finding(check, "length", _severity(auroc, area), (), says, _more(check, short, few, words))
+    finding = _finding(check, "length", _severity(auroc_of_length, area), (), says, _more(check, short, few, words))
+    yield replace(finding, alone=alone)
+
+
+def _at_one_length(check: _TraitCheck, short: Pole, reading: _Reading) -> tuple[int, float | None, float | None]:
+    """A number of words that most texts of the shorter pole have, and the AUROC of all texts, whole and cut to it."""
+    counts = [len(check.samples[int(row)].text.split()) for row in reading.rows[check.at(short)[reading.rows]]]
+    cut = max(_FEWEST_WORDS, int(np.quantile(counts, 0.25))) if counts else _FEWEST_WORDS
+    if reading.embed is None:
+        return cut, None, None
+    return cut, reading.measure(reading.texts), reading.measure([_cut(text, cut) for text in reading.texts])
+
+
+def _cut(text: str, words: int) -> str:
+    pieces = text.split()
+    return text if len(pieces) <= words else " ".join(pieces[:words])
+
+
+def _by_group(
+    check: _TraitCheck,
+    judgement: LabelCheck | None,
+    group: nuisance.Group,
+    kind: _Grouping,
+    what: str,
+    of: Callable[[Sample], str | None],
+) -> Finding:
+    area = None if judgement is None else judgement.auroc
+    without = None
+    if judgement is not None:
+        without = nuisance.within(judgement.scores, check.y, [of(sample) for sample in check.samples])
+    fuller, other = ("positive", "negative") if group.positive > group.negative else ("negative", "positive")
+    left = (
+        f" Among texts of one {what}, a fit to the other samples reaches {without:.2f}."
+        if without is not None
+        else f" No {what} has enough texts of both poles to measure what is left without it."
+    )
+    says = (
+        f"{group.positive:.0%} of the positive and {group.negative:.0%} of the negative texts are"
+        f" {group.name}. The {what} alone separates the poles ({_compared(group.area, area)}).{left}"
+    )
+    fix = Fix(f"Add {group.name} texts to the {other} pole, or other texts to the {fuller} pole.")
+    sign = 1.0 if fuller == "positive" else -1.0
+    alone = Alone(kind, group.area, area, without, lambda sample: sign * (of(sample) == group.name))
+    return replace(_finding(check, kind, _severity(group.area, area), (), says, fix), alone=alone)
 
 
 def _compared(auroc: float, area: float | None) -> str:

@@ -20,8 +20,12 @@ from traitbench.scoring.auroc import auroc
 from traitbench.scoring.axis import Floats
 
 _LOOKED_AT = 1_000
-_CHANCE = 0.01
+CHANCE = 0.01
 _AREA = 0.75
+_FEWEST_PAIRS = 25
+CLEAR = 0.93
+"""From this AUROC on, length counts even if the poles can be told apart without it: some kinds of text are longer."""
+
 _FEWEST_WORDS = 2
 _SCRIPTS = (
     *("LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "BENGALI", "TAMIL", "TELUGU", "THAI"),
@@ -79,8 +83,8 @@ def of_group(groups: Sequence[str | None], y: Floats) -> Group | None:
     for name in names:
         one, other = positive[name] / totals[0], negative[name] / totals[1]
         area = 0.5 + abs(one - other) / 2
-        chance = len(names) * _by_chance(positive[name], totals[0], negative[name], totals[1])
-        if area >= _AREA and chance < _CHANCE:
+        chance = len(names) * by_chance(positive[name], totals[0], negative[name], totals[1])
+        if area >= _AREA and chance < CHANCE:
             candidates.append(Group(name, one, other, area))
     return max(candidates, key=lambda group: (group.area, group.name), default=None)
 
@@ -99,6 +103,29 @@ def language(text: str) -> str | None:
     if first < _FEWEST_WORDS or first == second:
         return None
     return max(hits, key=lambda name: hits[name])
+
+
+def within(scores: Floats, y: Floats, groups: Sequence[str | None]) -> float | None:
+    """The AUROC of scores (n,) among texts of one group only; None if too few pairs of both poles share a group."""
+    won, pairs = 0.0, 0
+    names = np.array([group or "" for group in groups], object)
+    for name in sorted(set(groups) - {None}, key=str):
+        own = names == name
+        above, below = int((y[own] > 0.5).sum()), int((y[own] < 0.5).sum())
+        if above and below:
+            won += auroc(scores[own], y[own]) * above * below
+            pairs += above * below
+    return won / pairs if pairs >= _FEWEST_PAIRS else None
+
+
+def folder(provenance: str, address: str | None) -> str:
+    """The source of a sample with the first part of the path of its address."""
+    name = source(provenance, address)
+    try:
+        first = urlsplit(address or "").path.strip("/").partition("/")
+    except ValueError:
+        return name
+    return f"{name}/{first[0]}" if first[1] else name
 
 
 def source(provenance: str, address: str | None) -> str:
@@ -144,10 +171,10 @@ def _unlikely(values: Sequence[int], y: Floats, area: float) -> bool:
     if variance <= 0:
         return False
     distance = abs(area - 0.5) * n * m / math.sqrt(variance)
-    return float(2 * ndtr(-distance)) < _CHANCE
+    return float(2 * ndtr(-distance)) < CHANCE
 
 
-def _by_chance(one: int, n: int, other: int, m: int) -> float:
+def by_chance(one: int, n: int, other: int, m: int) -> float:
     """The p-value of Fisher's exact test, as twice its smaller tail (`scipy.stats.fisher_exact` sums the less likely
     tables instead).
     """

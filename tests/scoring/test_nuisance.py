@@ -88,4 +88,4 @@ def test_a_source_is_a_host_or_a_provenance(provenance: str, address: str | None
 def test_chance_is_that_of_fishers_exact_test(n: int, m: int, one: float, other: float) -> None:
     k, j = round(one * n), round(other * m)
     tails = [fisher_exact(np.array([[k, n - k], [j, m - j]]), alternative=tail).pvalue for tail in ("less", "greater")]
-    assert nuisance._by_chance(k, n, j, m) == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-6)
+    assert nuisance.by_chance(k, n, j, m) == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-6)
