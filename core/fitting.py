@@ -18,8 +18,10 @@ from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
 from traitbench.generators.label_axes import Described, LabelAxes
 from traitbench.generators.labels import WORDS
 from traitbench.scoring.collect import Sample, Trait, collect, spelled, to_spell
+from traitbench.scoring.doctor import LabelledText, shortcuts_of, to_read
 from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit, ignore
 from traitbench.scoring.progress import ProgressListener
+from traitbench.scoring.segments import embed
 
 Vector = NDArray[np.float32]
 
@@ -60,7 +62,7 @@ def train(
     collected = collected_samples(
         traits, samples, vectors, label_axis=label_axes(encoder, cache).of if use_labels else no_label_axis
     )
-    return fit(
+    trained = fit(
         collected,
         encoder=EncoderIdentity.of(encoder),
         scoring_method=scoring_method,
@@ -69,6 +71,11 @@ def train(
         modes=encoder.modes,
         on_progress=on_progress,
     )
+    read = set(to_read(samples))
+    some = [sample for sample in samples if sample.id in read]
+    texts = [LabelledText(each.id, each.trait, each.text, each.quality, each.provenance) for each in some]
+    X = np.array([vectors[each.content_sha256] for each in some], np.float32).reshape(-1, encoder.dimension)
+    return trained.with_shortcuts(shortcuts_of(traits, texts, X, partial(embed, encoder.encode)))
 
 
 def collected_samples(

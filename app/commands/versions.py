@@ -133,6 +133,7 @@ def _say(version: Version) -> None:
             *([("on hold", held.because)] if (held := version.metrics.held) else []),
         )
     )
+    _say_shortcuts(version)
     _say_tests(version.metrics)
     if version.metrics.traits:
         click.echo()
@@ -164,6 +165,13 @@ def _on_tests(metrics: Metrics) -> str:
     """`0.921 (24)`: the mean AUROC and the number of test samples; a dash without test samples."""
     mean, tests = held_out.mean_auroc(metrics), held_out.by_trait(metrics).values()
     return "-" if mean is None else f"{_figure(mean)} ({sum(each.samples for each in tests):,})"
+
+
+def _say_shortcuts(version: Version) -> None:
+    """Say on stderr, before any figure, what alone tells the poles of a trait apart."""
+    for key, each in version.metrics.traits.items():
+        if each.shortcut is not None:
+            click.echo(f"{key}: {each.shortcut.says} Check on the page Samples names it.", err=True)
 
 
 def _say_confidence(version: Version) -> None:

@@ -147,4 +147,4 @@ def _fix_of_one(finding: Finding, sample: Sample) -> Fix:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _findings(identity: str, _traits: Sequence[Trait], _samples: Sequence[Sample]) -> tuple[Finding, ...]:
     given = [trait for trait in _traits if trait.kind == "extrinsic"]
-    return doctor.examine(given, _samples, preview.vectors(_samples))
+    return doctor.examine(given, _samples, preview.vectors(_samples), preview.read_texts)

@@ -6,7 +6,7 @@ change and are parsed once per `param_hash`. Texts are not stored.
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -151,18 +151,31 @@ def unread(samples: Sequence[Sample]) -> list[Sample]:
 
 def read(samples: Sequence[Sample], progress: Callable[[int, int], object]) -> None:
     """Encode the texts of samples on all processors, in small batches, so that interactive requests go first."""
-    encoder, turns = _encoder(), BatchQueue()
-
-    def encoded(some: Sequence[Sample]) -> Vectors:
-        with SCHEDULER.slot(turns):
-            return embed(encoder.encode, [each.text for each in some])
-
+    encoder = _encoder()
     batches = [samples[start : start + _A_TURN] for start in range(0, len(samples), _A_TURN)]
+    encoded = _in_turns(encoder, [each.text for each in samples])
+    for at, (some, vectors) in enumerate(zip(batches, encoded, strict=True)):
+        progress(at * _A_TURN, len(samples))
+        _remember(encoder, some, vectors)
+
+
+def read_texts(texts: Sequence[str]) -> Vectors:
+    """Return the vectors of texts that are no samples, (n_texts, d), encoded as `read` does and not kept."""
+    encoder = _encoder()
+    return np.concatenate([np.empty((0, encoder.dimension), np.float32), *_in_turns(encoder, texts)])
+
+
+def _in_turns(encoder: Encoder, texts: Sequence[str]) -> Iterator[Vectors]:
+    turns = BatchQueue()
+
+    def encoded(some: Sequence[str]) -> Vectors:
+        with SCHEDULER.slot(turns):
+            return embed(encoder.encode, some)
+
+    batches = [texts[start : start + _A_TURN] for start in range(0, len(texts), _A_TURN)]
     pool = ThreadPoolExecutor(processors(), "reading")
     try:
-        for at, (some, vectors) in enumerate(zip(batches, pool.map(encoded, batches), strict=True)):
-            progress(at * _A_TURN, len(samples))
-            _remember(encoder, some, vectors)
+        yield from pool.map(encoded, batches)
     finally:
         # The page may be left at any moment: what has not begun is not read then.
         pool.shutdown(cancel_futures=True)

@@ -1,26 +1,32 @@
 """How often a version is right on texts it has not seen, in plain words: `about 9 in 10 right`.
 
-The share is of test samples if there are any, else of samples that were scored out of fold.
+The share is of test samples if there are any, else of samples that were scored out of fold. A figure that flatters is
+said as what it is: a share that always answering one pole gets too, a figure of texts that share a shortcut, and an
+AUROC near 1 of few samples.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import sqrt
 
 from traitbench.app.shell.text import count
-from traitbench.contract.metrics import Interval, Metrics, TraitMetrics
+from traitbench.contract.metrics import POLES, Interval, Metrics, Pole, ShortcutFigures, TraitMetrics
 from traitbench.contract.rounding import in_decimals
+from traitbench.contract.traits import Trait
 
 _Z = 1.96
 _UNSURE = 0.2
 _NEARLY_ALL, _NINETEEN = 0.975, 0.925
+_NEAR_ONE = 0.98
 
 
 @dataclass(frozen=True)
 class Evidence:
     """How many of the samples that a version had not seen are on their pole's side.
 
-    `auroc` is the mean over `traits` traits; `interval` is that of a single trait.
+    `auroc` is the mean over `traits` traits; `interval` is that of a single trait. `larger` is how many samples are at
+    the larger pole of each trait, and `pole` is that pole of a single trait. `shortcuts` are those of the traits, by
+    key.
     """
 
     right: int
@@ -29,6 +35,10 @@ class Evidence:
     auroc: float | None
     interval: Interval | None
     traits: int = 1
+    larger: int = 0
+    pole: Pole | None = None
+    shortcuts: Mapping[str, ShortcutFigures] = field(default_factory=dict)
+    trait: str = ""
 
     @property
     def share(self) -> float:
@@ -43,11 +53,34 @@ class Evidence:
     @property
     def in_words(self) -> str:
         """`about 9 in 10`, `nearly all`, or `all 20`."""
-        if self.right == self.samples:
-            return f"all {self.samples:,}"
-        if self.share >= _NEARLY_ALL:
-            return "nearly all"
-        return "about 19 in 20" if self.share >= _NINETEEN else f"about {round(10 * self.share)} in 10"
+        return _in_words(self.right, self.samples)
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether always answering the larger pole is right as often, or sounds the same in words."""
+        return self.larger >= self.right or _in_words(self.larger, self.samples) == self.in_words
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the samples share a shortcut with those that the version learned from."""
+        return any(not self.on_tests or each.in_tests for each in self.shortcuts.values())
+
+    def says(self, who: str, traits: Sequence[Trait]) -> str:
+        """`v1 gets about 9 in 10 right on texts it has not seen`; less if the figure flatters, as plain text."""
+        if self.is_guessed:
+            own = next((trait for trait in traits if self.traits == 1 and trait.key == self.trait), None)
+            label = "" if own is None else own.positive_label if self.pole == "positive" else own.negative_label
+            answer = f"“{label}”" if label else "the more frequent pole"
+            only = " on texts with the same shortcut" if self.is_shared else ""
+            return f"{who} is no better than a guess: always answering {answer} gets {self.in_words} right too{only}"
+        if self.is_shared:
+            return f"{who} gets {self.in_words} right, but only on texts that have the same shortcut"
+        return f"{who} gets {self.in_words} right on texts it has not seen"
+
+    def warnings(self, traits: Sequence[Trait]) -> list[str]:
+        """One sentence for each shortcut, as plain text; read them before any figure."""
+        names = {trait.key: trait.name for trait in traits}
+        return [f"{names.get(key, key)}: {each.says}" for key, each in self.shortcuts.items()]
 
     @property
     def figure(self) -> str:
@@ -72,6 +105,11 @@ class Evidence:
     def doubt(self) -> str:
         """A sentence if there is so little evidence that the true share may be quite different; else empty."""
         low, high = wilson(self.right, self.samples)
+        if self.auroc is not None and self.auroc >= _NEAR_ONE and self.interval and self.interval[0] < _NEAR_ONE:
+            return (
+                f"An AUROC of {in_decimals(self.auroc)} on only {count(self.samples, 'sample')} may be luck, or a "
+                f"shortcut that these texts share: the true one may be as low as {in_decimals(self.interval[0])}."
+            )
         if high - low <= _UNSURE:
             return ""
         return (
@@ -80,22 +118,44 @@ class Evidence:
         )
 
 
-def evidence_of(figures: TraitMetrics) -> Evidence | None:
+def _in_words(right: int, samples: int) -> str:
+    if right == samples:
+        return f"all {samples:,}"
+    share = right / samples
+    if share >= _NEARLY_ALL:
+        return "nearly all"
+    return "about 19 in 20" if share >= _NINETEEN else f"about {round(10 * share)} in 10"
+
+
+def evidence_of(key: str, figures: TraitMetrics) -> Evidence | None:
     """The evidence on one trait; None if nothing was measured."""
     test = figures.test
+    shortcuts = {} if figures.shortcut is None else {key: figures.shortcut}
     if test is not None and test.error is not None and test.samples:
-        wrong = round(test.error * test.samples)
-        return Evidence(test.samples - wrong, test.samples, True, test.auroc, test.auroc_interval)
+        right = test.samples - round(test.error * test.samples)
+        larger, pole = _larger(test.positive, test.negative)
+        return Evidence(
+            right, test.samples, True, test.auroc, test.auroc_interval, 1, larger, pole, shortcuts, trait=key
+        )
     known = (figures.confidence or {}).values()
-    samples = sum(each.samples for each in known)
+    samples, right = sum(each.samples for each in known), sum(each.right for each in known)
     if not samples or figures.auroc is None:
         return None
-    return Evidence(sum(each.right for each in known), samples, False, figures.auroc, figures.auroc_interval)
+    tiers = figures.confusion or {}
+    larger, pole = _larger(*(sum(tiers[each].values()) if each in tiers else 0 for each in POLES))
+    return Evidence(right, samples, False, figures.auroc, figures.auroc_interval, 1, larger, pole, shortcuts, trait=key)
+
+
+def _larger(positive: int, negative: int) -> tuple[int, Pole | None]:
+    """How many samples are at the larger pole, and which it is; None if both are equal."""
+    if positive == negative:
+        return positive, None
+    return max(positive, negative), "positive" if positive > negative else "negative"
 
 
 def by_trait(metrics: Metrics) -> dict[str, Evidence]:
     """The evidence by trait key, the weakest trait first; traits that were not measured are left out."""
-    known = {key: evidence for key, each in metrics.traits.items() if (evidence := evidence_of(each))}
+    known = {key: evidence for key, each in metrics.traits.items() if (evidence := evidence_of(key, each))}
     return dict(sorted(known.items(), key=lambda each: (each[1].share, each[1].auroc or 0.0)))
 
 
@@ -114,8 +174,9 @@ def _together(parts: Iterable[Evidence]) -> Evidence | None:
         return every[0] if every else None
     areas = [each.auroc for each in every if each.auroc is not None]
     mean = sum(areas) / len(areas) if areas else None
-    right, samples = sum(each.right for each in every), sum(each.samples for each in every)
-    return Evidence(right, samples, every[0].on_tests, mean, None, len(every))
+    right, samples, larger = (sum(getattr(each, name) for each in every) for name in ("right", "samples", "larger"))
+    shortcuts = {key: shortcut for each in every for key, shortcut in each.shortcuts.items()}
+    return Evidence(right, samples, every[0].on_tests, mean, None, len(every), larger, None, shortcuts)
 
 
 def wilson(right: int, samples: int) -> Interval:

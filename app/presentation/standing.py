@@ -6,7 +6,7 @@ weakest. The lower end of the interval decides the order, so that little evidenc
 
 from dataclasses import dataclass
 
-from traitbench.contract.metrics import POLES, Interval, TraitMetrics
+from traitbench.contract.metrics import POLES, Interval, ShortcutFigures, TraitMetrics
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.versions import Version
 
@@ -16,7 +16,10 @@ _WIDE = 0.15
 
 @dataclass(frozen=True)
 class Standing:
-    """The figure of one trait, on test samples or out of fold; `among` is how many traits were measured."""
+    """The figure of one trait, on test samples or out of fold; `among` is how many traits were measured.
+
+    `shortcut` is what alone tells the poles of the trait apart.
+    """
 
     trait: str
     auroc: float
@@ -25,6 +28,7 @@ class Standing:
     on_tests: bool
     among: int
     is_main: bool
+    shortcut: ShortcutFigures | None = None
 
     @property
     def at_least(self) -> float:
@@ -59,7 +63,8 @@ def standing(version: Version, main_trait: str | None) -> Standing | None:
         return None
     main = next((each for each in measured if each[0] == main_trait), None)
     key, auroc, interval, samples, on_tests = main or min(measured, key=lambda each: each[2][0] if each[2] else 0.5)
-    return Standing(key, auroc, interval, samples, on_tests, len(measured), main is not None)
+    shortcut = version.metrics.traits[key].shortcut
+    return Standing(key, auroc, interval, samples, on_tests, len(measured), main is not None, shortcut)
 
 
 def _of_trait(key: str, figures: TraitMetrics) -> tuple[str, float, Interval | None, int, bool] | None:

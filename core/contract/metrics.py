@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 
 from traitbench.contract.fields import Integral, Wire
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.scores import Confidence, ConfidenceReason, Tier
 
 Pole = Literal["positive", "negative"]
@@ -179,12 +180,57 @@ class HeldOutFigures(_Measured):
         return self.positive + self.negative
 
 
+class ShortcutFigures(_Measured):
+    """What alone tells the poles apart, by its kind: `auroc` of it alone, and of the texts as they are and without it.
+
+    `base` and `without` are out of fold, null if they could not be measured. `in_tests` says whether it tells the test
+    samples apart too, null without test samples. A version has no sample text, so the mark itself is not named here.
+    """
+
+    kind: str = "token"
+    auroc: Share
+    base: Share | None = None
+    without: Share | None = None
+    in_tests: bool | None = None
+
+    @property
+    def subject(self) -> str:
+        """`one token`, `links`, `the length of the text`."""
+        return _SHORTCUTS.get(self.kind, "one mark")
+
+    @property
+    def says(self) -> str:
+        """`One token alone tells the poles apart (AUROC 1.00). Without that, AUROC is 0.55 instead of 1.00.`"""
+        verb = "tell" if self.subject.endswith("s") else "tells"
+        alone = f"{self.subject[0].upper()}{self.subject[1:]} alone {verb} the poles apart"
+        alone = f"{alone} (AUROC {in_decimals(self.auroc)})."
+        if self.base is None or self.without is None:
+            return f"{alone} What is left without that could not be measured."
+        still = "still " if self.base - self.without < _MUCH else ""
+        return f"{alone} Without that, AUROC is {still}{in_decimals(self.without)} instead of {in_decimals(self.base)}."
+
+
+_MUCH = 0.1
+_SHORTCUTS: Mapping[str, str] = {
+    "token": "one token",
+    "link": "links",
+    "handle": "handles",
+    "hashtag": "hashtags",
+    "number": "numbers",
+    "emoji": "emoji",
+    "spelling": "the way of writing",
+    "length": "the length of a text",
+    "language": "the language",
+    "source": "the source",
+}
+
+
 class TraitMetrics(Figures):
     """All figures of one trait; `test` has those on its test samples, and the others are out of fold.
 
     `curve` and `confidence` are null in a version from before they were measured. Without `confidence`, the confidence
     of its scores follows from quartiles alone and may be too high. `confidence_reason` says why no score of the trait
-    is sure; it is null if some are.
+    is sure; it is null if some are. `shortcut` is null if nothing alone tells the poles apart, or in an older version.
     """
 
     folds: Count | None = None
@@ -202,6 +248,7 @@ class TraitMetrics(Figures):
     labels: LabelUse | None = None
     modes: dict[str, Figures] = Field(default={})
     test: HeldOutFigures | None = None
+    shortcut: ShortcutFigures | None = None
 
     @property
     def from_quartiles(self) -> bool:

@@ -1,6 +1,6 @@
 """How a fitted estimator looks in a notebook: its traits with their figures, and what it was trained with."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from traitbench.contract.metrics import TraitMetrics
@@ -15,7 +15,16 @@ def fitted_html(title: str, training: LocalTraining, param_hash: str, keys: Sequ
     """Return a fitted estimator as HTML that loads nothing."""
     rows = [_row(trait, training.metrics) for trait in training.traits if trait.key in keys]
     about = f"{training.samples:,} labels · {training.snapshot.encoder.id} · {param_hash[:19]}…"
-    return line(bold(title), "fitted", f"effort {training.metrics['effort']}") + table(_HEADS, rows) + small(about)
+    head = line(bold(title), "fitted", f"effort {training.metrics['effort']}")
+    return head + "".join(_shortcuts(training, keys)) + table(_HEADS, rows) + small(about)
+
+
+def _shortcuts(training: LocalTraining, keys: Sequence[str]) -> Iterator[str]:
+    """What alone tells the poles of a trait apart, before any figure."""
+    for trait in training.traits:
+        figures = TraitMetrics.model_validate(training.metrics["traits"][trait.key])
+        if trait.key in keys and figures.shortcut is not None:
+            yield line(bold(trait.name), figures.shortcut.says, "check names it")
 
 
 def _row(trait: Any, metrics: dict[str, Any]) -> tuple[object, ...]:

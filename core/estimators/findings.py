@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -11,21 +12,10 @@ from traitbench import frames
 from traitbench.estimators.training import LocalSample, LocalTrait, find_encoder
 from traitbench.estimators.vectors import vectors_of
 from traitbench.html_pieces import bold, line, small, table
-from traitbench.scoring.doctor import KINDS, Finding, examine
+from traitbench.scoring.doctor import KINDS, Finding, LabelledText, examine
+from traitbench.scoring.segments import embed
 
 _MOST_ROWS = 10
-
-
-@dataclass(frozen=True)
-class _Checked:
-    """A sample with the fields that the doctor reads."""
-
-    id: int
-    trait: str
-    text: str
-    quality: float
-    provenance: str = "authored"
-    source_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,13 +72,31 @@ class Findings:
         return table(("finding", "severity", "what", "suggestion", "rows"), rows) + small("Rows count from 0.")
 
 
-def check_samples(traits: Sequence[LocalTrait], samples: Sequence[LocalSample], encoder: str | None) -> Findings:
-    """Return what the sample doctor finds in the labelled texts of traits; their ids are rows."""
+def read_sources(sources: Any, texts: Sequence[str]) -> list[str | None] | None:
+    """Return the source of each text, None where it is unknown; raise `ValueError` if there are not as many."""
+    if sources is None:
+        return None
+    names = [str(each) if isinstance(each, str) else None for each in sources]
+    if len(names) != len(texts):
+        raise ValueError(f"There are {len(names):,} sources for {len(texts):,} texts. Pass one for each, or None.")
+    return names
+
+
+def check_samples(
+    traits: Sequence[LocalTrait],
+    samples: Sequence[LocalSample],
+    encoder: str | None,
+    sources: Sequence[str | None] | None = None,
+) -> Findings:
+    """Return what the sample doctor finds in the labelled texts of traits; their ids are rows, and so are `sources`."""
     loaded = find_encoder(encoder)
     vectors = vectors_of(loaded, {sample.content_sha256: sample.text for sample in samples})
-    checked = [_Checked(each.id, each.trait, each.text, each.quality) for each in samples]
+    checked = [
+        LabelledText(each.id, each.trait, each.text, each.quality, source_url=sources[each.id] if sources else None)
+        for each in samples
+    ]
     X = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
-    return Findings(examine(traits, checked, X), len(samples))
+    return Findings(examine(traits, checked, X, partial(embed, loaded.encode)), len(samples))
 
 
 def _rows(finding: Finding) -> str:

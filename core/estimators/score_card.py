@@ -17,7 +17,7 @@ from traitbench.contract.traits import TraitInput
 from traitbench.estimators import bundle_file
 from traitbench.estimators.bundle_file import Saved
 from traitbench.estimators.curve import LearningCurve
-from traitbench.estimators.findings import Findings, check_samples
+from traitbench.estimators.findings import Findings, check_samples, read_sources
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.labels import chances, check_poles, read_labels, sides
 from traitbench.estimators.texts import read_texts
@@ -104,7 +104,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = classes
         return self
 
-    def check(self, X: Any, y: Any) -> Findings:
+    def check(self, X: Any, y: Any, *, sources: Any = None) -> Findings:
         """Return what to check in labelled texts before a fit, as `Scorer.check` does; `y` as for `fit`."""
         texts, traits, samples = read_texts(X, to_train=True), self._local_traits(), list[LocalSample]()
         for trait, (rows, values) in zip(traits, labelled_columns(y, traits), strict=True):
@@ -113,7 +113,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 LocalSample(row, trait.key, texts[row], quality, text_hash(texts[row]))
                 for row, quality in zip(rows, qualities.tolist(), strict=True)
             ]
-        return check_samples(traits, samples, self.encoder)
+        return check_samples(traits, samples, self.encoder, read_sources(sources, texts))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return (n, n_traits) the side of each text on each trait, as one of its `classes_`."""

@@ -20,7 +20,7 @@ from traitbench.encoders import Encoder
 from traitbench.estimators import bundle_file
 from traitbench.estimators.bundle_file import Saved
 from traitbench.estimators.curve import LearningCurve
-from traitbench.estimators.findings import Findings, check_samples
+from traitbench.estimators.findings import Findings, check_samples, read_sources
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.label_session import LabelSession, Means, Queue
 from traitbench.estimators.labels import Labels, chances, check_poles, positive_place, read_labels, sides
@@ -186,12 +186,15 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         weights = None if sample_weight is None else np.asarray(sample_weight)[sided]
         return float(accuracy_score(qualities[sided] > 0.5, positive[sided], sample_weight=weights))
 
-    def check(self, X: Any, y: Any) -> Findings:
-        """Return what to check in labelled texts before a fit: labels that look wrong, duplicates, few samples."""
+    def check(self, X: Any, y: Any, *, sources: Any = None) -> Findings:
+        """Return what to check in labelled texts before a fit: shortcuts, labels that look wrong, duplicates.
+
+        `sources` says where each text is from: an address, or any name of its source.
+        """
         trait = self._local_trait()
-        return check_samples(
-            [trait], _samples(trait, read_texts(X, to_train=True), read_labels(y, trait.poles)), self.encoder
-        )
+        texts = read_texts(X, to_train=True)
+        own = _samples(trait, texts, read_labels(y, trait.poles))
+        return check_samples([trait], own, self.encoder, read_sources(sources, texts))
 
     def label(self, texts: Any, *, queue: Queue = "uncertain", labels: Any = None, blind: bool = False) -> "Labeller":
         """Return a widget for notebooks that labels texts by keys; its `samples` are the labelled texts.

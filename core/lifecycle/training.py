@@ -34,9 +34,11 @@ from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.timeline import RecentPace, Timeline
 from traitbench.scoring import card, cost
 from traitbench.scoring.collect import collect, spelled, to_spell
+from traitbench.scoring.doctor import LabelledText, shortcuts_of, to_read
 from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.held_out import measure
 from traitbench.scoring.search import EFFORTS
+from traitbench.scoring.segments import embed
 from traitbench.scoring.snapshot import Snapshot, param_hash
 from traitbench.scoring.spelling import Spelling
 from traitbench.states import Outcome
@@ -48,6 +50,7 @@ from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
 
 # The phases of the time left. A person sees the last four as "learning".
+_AT_ONCE = 16  # texts
 _WORDS, _LEARNING, _MEASURING, _SAVING = "words", "learning", "measuring", "saving"
 
 _TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
@@ -129,6 +132,7 @@ def run(
     spellings = _spellings(engine, execution, inputs)
     collected = _collect(execution, inputs, known, spellings, labels, timeline)
     trained = _fit(encoder, execution, inputs, collected, timeline)
+    trained = trained.with_shortcuts(_shortcuts(engine, encoder, execution, inputs, known, timeline))
     tests = _measured_on_tests(engine, encoder, execution, inputs, known, trained.snapshot, timeline)
     held = _reason_to_hold(engine, encoder, execution, inputs, collected, trained, timeline)
     timeline.reach(_SAVING)
@@ -291,6 +295,43 @@ def _fit(
         modes=encoder.modes,
         on_progress=lambda done, _total, share: report(_LEARNING, done, share),
     )
+
+
+def _shortcuts(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    known: Mapping[str, Vector],
+    timeline: Timeline,
+) -> dict[str, dict[str, Any]]:
+    """What alone tells the poles of a trait apart, by trait key."""
+    able = [trait for trait in inputs.traits if trait.id not in inputs.axes]
+    keys = {trait.key for trait in able}
+
+    def texts_of(labels: Sequence[samples.Label]) -> list[LabelledText]:
+        read = set(to_read([label for label in labels if label.trait in keys]))
+        with reading(engine) as connection:
+            texts, sources = samples.texts(connection, sorted(read)), samples.sources(connection, sorted(read))
+        if len(texts) < len(read):
+            # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
+            raise Fenced(execution.run.id)
+        return [
+            LabelledText(each.id, each.trait, texts[each.id], each.quality, each.provenance, sources.get(each.id))
+            for each in labels
+            if each.id in read
+        ]
+
+    def embedded(texts: Sequence[str]) -> Vectors:
+        rows = []
+        for start in range(0, len(texts), _AT_ONCE):
+            _report(execution, inputs, timeline, _LEARNING, len(inputs.traits), 1.0)
+            rows.append(embed(encoder.encode, texts[start : start + _AT_ONCE]))
+        return np.concatenate(rows)
+
+    some, digests = texts_of(inputs.labels), {label.id: label.content_sha256 for label in inputs.labels}
+    X = np.array([known[digests[each.id]] for each in some], np.float32).reshape(-1, encoder.dimension)
+    return shortcuts_of(able, some, X, embedded, texts_of(inputs.tests))
 
 
 def _measured_on_tests(

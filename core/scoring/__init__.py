@@ -10,8 +10,8 @@ Pure: no files, no clock, and randomness only with fixed seeds. `fit` makes a `s
 - Score: `snapshot`, `card`, `segments` (parts of a text), `size`, `repeats`, `resemblance` (is the text like the
   samples?), `explain`, `difference` (of two texts), `unit`.
 - Compare: `paired` and `version_pair` (two versions), `retrained`, `bakeoff` (encoders), `agreement` (raters).
-- Samples: `doctor` (checks before a training) with `suspects`, `nuisance`, `negation`, `language` and `duplicates`;
-  `exam` (of synthesized texts); `active_learning` (which text to label next).
+- Samples: `doctor` (checks before a training) with `suspects`, `nuisance`, `shortcuts`, `negation`, `language` and
+  `duplicates`; `exam` (of synthesized texts); `active_learning` (which text to label next).
 - Many texts: `corpus` (what share is on a pole), `cut` and `groups` (which differ).
 - Words: `discover` with `terms` and `phrases`; `spelling`.
 """

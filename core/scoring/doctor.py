@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from traitbench.scoring import nuisance
-from traitbench.scoring.auroc import auroc
+from traitbench.scoring.auroc import auroc, interval
 from traitbench.scoring.axis import Floats
 from traitbench.scoring.duplicates import Vectors, alike, joined, plain
 from traitbench.scoring.inputs import SampleLike, TraitLike
 from traitbench.scoring.negation import negates
-from traitbench.scoring.shortcuts import LOST, MarkKind, Shortcut, marks_of, shortcuts
+from traitbench.scoring.phrases import is_function_word
+from traitbench.scoring.shortcuts import BY_NATURE, LOST, MarkKind, Shortcut, marks_of, shortcuts
 from traitbench.scoring.suspects import LabelCheck, isolated, out_of_fold_check
 
 Kind = Literal[
@@ -73,7 +74,9 @@ _AS_GOOD = 0.05
 _FEWEST_TO_ADD = 3
 _FEWEST_WORDS = 3
 _SHARED = 0.75
-_MOST_READ = 256
+_MOST_TOKENS = 3
+_MOST_READ = 128
+_FEWEST = 5
 
 Embed = Callable[[Sequence[str]], Vectors]
 """Texts to their vectors (n, d)."""
@@ -91,6 +94,18 @@ class Sample(SampleLike, Protocol):
     def source_url(self) -> str | None:
         """The address it came from."""
         ...
+
+
+@dataclass(frozen=True)
+class LabelledText:
+    """A sample with the fields that a check reads."""
+
+    id: int
+    trait: str
+    text: str
+    quality: float
+    provenance: str = "authored"
+    source_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -181,19 +196,40 @@ def examine(
     return tuple(finding for *_, finding in sorted(findings, key=lambda each: (*each[:3], each[3].sample_ids)))
 
 
-def alone(
-    traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors, embed: Embed | None = None
-) -> dict[str, Alone]:
-    """What alone tells the poles of a trait apart, by trait key: the worst for each trait that has any."""
-    result: dict[str, Alone] = {}
+def to_read(samples: Sequence[SampleLike]) -> list[int]:
+    """The ids of the samples whose texts `shortcuts_of` reads: an even selection of each pole of each trait."""
+    poles: dict[tuple[str, bool], list[int]] = {}
+    for sample in samples:
+        if sample.quality != 0.5 and sample.provenance != "synthesized":
+            poles.setdefault((sample.trait, sample.quality > 0.5), []).append(sample.id)
+    return [each for ids in poles.values() for each in _some(np.array(ids)).tolist()]
+
+
+def shortcuts_of(
+    traits: Sequence[TraitLike],
+    samples: Sequence[Sample],
+    X: Vectors,
+    embed: Embed | None = None,
+    tests: Sequence[Sample] = (),
+) -> dict[str, dict[str, Any]]:
+    """What alone tells the poles of a trait apart, as its metrics have it: by trait key, the worst of each trait.
+
+    `samples` with vectors (n, d) are those of `to_read`, and `tests` are of the test samples.
+    """
+    result: dict[str, dict[str, Any]] = {}
     with threadpool_limits(limits=1):
         for trait in traits:
             rows = [row for row, sample in enumerate(samples) if sample.trait == trait.key]
             check = _TraitCheck(trait, [samples[row] for row in rows], X[rows])
+            if min(int(check.at(pole).sum()) for pole in _POLES) < _FEWEST:
+                continue
             judgement = out_of_fold_check(check.X, check.y, check.groups, check.made)
-            found = [each.alone for each in _nuisances(check, judgement, embed) if each.alone is not None]
-            if found:
-                result[trait.key] = max(found, key=lambda each: (each.carries, each.auroc))
+            every = [each.alone for each in _nuisances(check, judgement, embed) if each.alone is not None]
+            if every:
+                worst = max(every, key=lambda each: (each.carries, each.auroc))
+                figures = {"kind": worst.kind, "auroc": worst.auroc, "base": worst.base, "without": worst.without}
+                in_tests = worst.is_in([sample for sample in tests if sample.trait == trait.key])
+                result[trait.key] = figures | {"in_tests": in_tests}
     return result
 
 
@@ -427,14 +463,21 @@ def _nuisances(check: _TraitCheck, judgement: LabelCheck | None, embed: Embed | 
         return
     reading = _Reading.of(check, embed)
     names = (check.trait.name, *map(check.label, _POLES))
+    area_of_length = nuisance.of_length([len(sample.text) for sample in check.samples], check.y)
+    by_length = False
     for each in shortcuts(reading.texts, reading.y, names, reading.measure if embed else None):
-        yield _by_mark(check, each, reading.rows)
-    yield from _by_length(check, None if judgement is None else judgement.auroc, reading)
-    found = set()
+        # Longer texts have more of the commonest words.
+        if area_of_length and each.mark.form == "token" and is_function_word(each.mark.value):
+            by_length = True
+        else:
+            yield _by_mark(check, each, reading.rows)
+    if area_of_length:
+        yield from _by_length(check, area_of_length, judgement, reading, is_clear=by_length)
+    done = set()
     for kind, what, of in _GROUPINGS:
         groups = [of(sample) for sample in check.samples]
-        if kind not in found and (group := nuisance.of_group(groups, check.y)):
-            found.add(kind)
+        if kind not in done and (group := nuisance.of_group(groups, check.y)):
+            done.add(kind)
             yield _by_group(check, judgement, group, kind, what, of)
 
 
@@ -460,8 +503,7 @@ class _Reading:
         is_first = np.zeros(len(check.y), bool)
         is_first[np.unique(check.same, return_index=True)[1]] = True
         poles = [np.flatnonzero(is_first & ~check.made & check.at(pole)) for pole in _POLES]
-        few = [rows[:: max(1, -(-len(rows) // _MOST_READ))] for rows in poles]
-        return cls(check, np.sort(np.concatenate(few)), embed)
+        return cls(check, np.sort(np.concatenate([_some(rows) for rows in poles])), embed)
 
     @cached_property
     def texts(self) -> list[str]:
@@ -485,32 +527,38 @@ class _Reading:
         return None if judgement is None else judgement.auroc
 
 
-def _by_mark(check: _TraitCheck, found: Shortcut, rows: NDArray[np.intp]) -> Finding:
-    one, other = (f"{count:,} of {total:,}" for count, total in zip(found.counts, found.of, strict=True))
-    positive = found.counts[0] / found.of[0] > found.counts[1] / found.of[1]
+def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """An even selection of many."""
+    return rows[:: max(1, -(-len(rows) // _MOST_READ))]
+
+
+def _by_mark(check: _TraitCheck, shortcut: Shortcut, rows: NDArray[np.intp]) -> Finding:
+    one, other = (f"{count:,} of {total:,}" for count, total in zip(shortcut.counts, shortcut.of, strict=True))
+    positive = shortcut.counts[0] / shortcut.of[0] > shortcut.counts[1] / shortcut.of[1]
     fuller, emptier = _POLES if positive else _POLES[::-1]
-    more = f" {_number(len(found.others), 'other mark')} of the same texts would do too." if found.others else ""
+    tokens = [mark.value for mark in shortcut.others if mark.form == "token"][:_MOST_TOKENS]
+    more = f" So do other tokens of the same texts: {', '.join(tokens)}." if tokens else ""
     says = (
-        f"{found.mark.says} in {one} texts labelled {check.label('positive')} and in {other} labelled"
-        f" {check.label('negative')}. That alone tells the poles apart (AUROC {found.area:.2f}).{more}"
-        f"{_remains(f'Without {found.mark.name}', found.base, found.without)}"
+        f"{shortcut.mark.says} in {one} texts labelled {check.label('positive')} and in {other} labelled"
+        f" {check.label('negative')}. That alone tells the poles apart (AUROC {shortcut.area:.2f}).{more}"
+        f"{_remains(f'Without {shortcut.mark.name}', shortcut.base, shortcut.without)}"
     )
-    has = rows[found.has]
+    has = rows[shortcut.has]
     having = has[check.at(fuller)[has]]
     sign = 1.0 if positive else -1.0
     alone = Alone(
-        found.mark.kind,
-        found.area,
-        found.base,
-        found.without,
-        lambda sample: sign * (found.mark in marks_of(sample.text)),
+        shortcut.mark.kind,
+        shortcut.area,
+        shortcut.base,
+        shortcut.without,
+        lambda sample: sign * (shortcut.mark in marks_of(sample.text)),
     )
     fix = Fix(
         f"If {check.trait.name} does not mean this: remove it from the texts, or add texts with it that are labelled"
         f" {check.label(emptier)} and texts without it that are labelled {check.label(fuller)}.",
         add=Wanted(emptier, max(_FEWEST_TO_ADD, len(having) // 4)),
     )
-    severity: Severity = "error" if found.without is not None and alone.carries else "warning"
+    severity: Severity = "error" if shortcut.without is not None and alone.carries else "warning"
     return replace(_finding(check, "shortcut", severity, check.ids(having), says, fix), alone=alone)
 
 
@@ -526,11 +574,10 @@ def _remains(without: str, base: float | None, left: float | None) -> str:
     )
 
 
-def _by_length(check: _TraitCheck, area: float | None, reading: _Reading) -> Iterator[Finding]:
-    lengths = np.array([len(sample.text) for sample in check.samples])
-    auroc_of_length = nuisance.of_length(lengths.tolist(), check.y)
-    if auroc_of_length is None:
-        return
+def _by_length(
+    check: _TraitCheck, auroc_of_length: float, judgement: LabelCheck | None, reading: _Reading, *, is_clear: bool
+) -> Iterator[Finding]:
+    area, lengths = None if judgement is None else judgement.auroc, np.array([len(each.text) for each in check.samples])
     medians = {pole: int(np.median(lengths[check.at(pole)])) for pole in _POLES}
     short, long = sorted(_POLES, key=lambda pole: medians[pole])
     rows = np.flatnonzero(check.at(long))
@@ -539,7 +586,8 @@ def _by_length(check: _TraitCheck, area: float | None, reading: _Reading) -> Ite
     cut, base, without = _at_one_length(check, short, reading)
     sign = 1.0 if long == "positive" else -1.0
     alone = Alone("length", auroc_of_length, base, without, lambda sample: sign * len(sample.text))
-    if not alone.carries and auroc_of_length < nuisance.CLEAR:
+    counts = [int(check.at(pole).sum()) for pole in _POLES]
+    if not (is_clear or alone.carries) and interval(auroc_of_length, counts[0], counts[1])[0] < BY_NATURE:
         return
     says = (
         f"The median {long} text has {medians[long]:,} characters, the median {short} text {medians[short]:,}. Length"

@@ -103,6 +103,11 @@ class Trained:
     snapshot: Snapshot
     metrics: dict[str, Any]
 
+    def with_shortcuts(self, shortcuts: Mapping[str, Mapping[str, Any]]) -> "Trained":
+        """The training with what alone tells the poles of each trait apart, by trait key, in its metrics."""
+        traits = {key: figures | {"shortcut": shortcuts.get(key)} for key, figures in self.metrics["traits"].items()}
+        return replace(self, metrics={**self.metrics, "traits": traits})
+
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:

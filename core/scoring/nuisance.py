@@ -22,10 +22,8 @@ from traitbench.scoring.axis import Floats
 _LOOKED_AT = 1_000
 CHANCE = 0.01
 _AREA = 0.75
+_AREA_OF_LENGTH = 0.82
 _FEWEST_PAIRS = 25
-CLEAR = 0.93
-"""From this AUROC on, length counts even if the poles can be told apart without it: some kinds of text are longer."""
-
 _FEWEST_WORDS = 2
 _SCRIPTS = (
     *("LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "BENGALI", "TAMIL", "TELUGU", "THAI"),
@@ -65,7 +63,7 @@ class Group:
 def of_length(lengths: Sequence[int], y: Floats) -> float | None:
     """The AUROC of length alone, 0.5 to 1; None if it is small or may be chance."""
     area = auroc(np.asarray(lengths, np.float64), y)
-    return max(area, 1 - area) if max(area, 1 - area) >= _AREA and _unlikely(lengths, y, area) else None
+    return max(area, 1 - area) if max(area, 1 - area) >= _AREA_OF_LENGTH and _unlikely(lengths, y, area) else None
 
 
 def of_group(groups: Sequence[str | None], y: Floats) -> Group | None:
@@ -121,11 +119,10 @@ def within(scores: Floats, y: Floats, groups: Sequence[str | None]) -> float | N
 def folder(provenance: str, address: str | None) -> str:
     """The source of a sample with the first part of the path of its address."""
     name = source(provenance, address)
-    try:
-        first = urlsplit(address or "").path.strip("/").partition("/")
-    except ValueError:
-        return name
-    return f"{name}/{first[0]}" if first[1] else name
+    if name == address:
+        return name.partition("/")[0]
+    first, more, _ = (address or "").partition("://")[2].partition("/")[2].partition("/")
+    return f"{name}/{first}" if more else name
 
 
 def source(provenance: str, address: str | None) -> str:
@@ -136,7 +133,7 @@ def source(provenance: str, address: str | None) -> str:
         host = urlsplit(address or "").hostname
     except ValueError:
         host = None
-    return host or ("feedback" if provenance == "score_feedback" else "no address")
+    return host or address or ("feedback" if provenance == "score_feedback" else "no address")
 
 
 def _main_script(text: str) -> str | None:

@@ -2,7 +2,8 @@
 
 A trait learns whatever separates its poles. If a token precedes every positive text, the trait measures the token, and
 held-out texts that share it confirm that (Geirhos et al., Nature Machine Intelligence 2, 2020). Every mark is one test
-(Fisher), with Bonferroni's correction for the marks that are frequent enough to matter. What a mark is worth follows
+(Fisher), with Bonferroni's correction for the marks that are frequent enough to matter, and its AUROC must be high
+beyond the error of few texts. What a mark is worth follows
 from the texts without it: `without` removes it from texts of both poles.
 
 A word may be what the trait means, and so may numbers, capitals or length. A word that a label names is no shortcut.
@@ -20,19 +21,22 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.scoring.auroc import interval
 from traitbench.scoring.axis import Floats
 from traitbench.scoring.nuisance import CHANCE, by_chance
 from traitbench.scoring.phrases import singular, words
 
 MarkKind = Literal["token", "link", "handle", "hashtag", "number", "emoji", "spelling"]
 
-_AREA = 0.82
-_BY_NATURE = 0.95
+_AREA, _AT_LEAST = 0.82, 0.7
+BY_NATURE = 0.87
+"""The lower end of the interval from which on a natural mark counts, however well the poles differ without it."""
+
 _SUSPECT = 0.75
 LOST = 0.1
 """So much AUROC must be lost without a mark for it to be what mostly tells the poles apart."""
 
-_SAME = 0.9
+_SAME, _AS_CLEAR = 0.9, 0.05
 _MOST = 3
 _READ = 4_000  # characters of a text
 _CAPITALIZED = 0.8
@@ -46,6 +50,7 @@ _HASHTAG = re.compile(r"(?<!\w)#\w*[^\W\d]\w*")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]{2,}")
 _DIGIT = re.compile(r"\d")
+_CODE = re.compile(r"\d[^\W\d]|[^\W\d]\d|\d{4}")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ENDS = ".,;:!?…。！？-\"'”’)"
 _EDGE = ".,;:!?\"'()[]{}<>“”‘’„«»…*#-"
@@ -142,16 +147,15 @@ def marks_of(text: str, named: Collection[str] = ()) -> set[Mark]:
     bare = text[:_READ].strip()
     if not bare:
         return set()
-    ends = zip(("first", "last"), bare.casefold().split()[:: max(1, len(bare.split()) - 1)], strict=False)
-    tokens = [
-        *(("token", token) for token in _tokens(bare)),
-        *((form, each.strip(_EDGE) or each) for form, each in ends),
-    ]
+    outer = [piece for word in bare.casefold().split() if (piece := word.strip(_EDGE))]
+    tokens = [("token", token) for token in _tokens(bare)]
+    if outer:
+        tokens += [("first", outer[0]), ("last", outer[-1])]
     return {
         *_kinds(bare),
         *_spelling(bare),
         *(Mark(form, token) for form, token in tokens if singular(token) not in named),
-        *(Mark("pattern", _DIGIT.sub("0", token)) for _, token in tokens if _DIGIT.search(token)),
+        *(Mark("pattern", _DIGIT.sub("0", token)) for _, token in tokens if _CODE.search(token)),
     }
 
 
@@ -217,7 +221,9 @@ def _spelling(bare: str) -> Iterator[Mark]:
 
 
 def _is_punctuation(character: str) -> bool:
-    return not (character.isalnum() or character.isspace() or _is_emoji(character))
+    if character.isascii():
+        return not (character.isalnum() or character.isspace())
+    return unicodedata.category(character)[0] in "PS" and not _is_emoji(character)
 
 
 def _is_emoji(character: str) -> bool:
@@ -225,7 +231,8 @@ def _is_emoji(character: str) -> bool:
 
 
 def _bare_letter(character: str) -> str:
-    return unicodedata.normalize("NFD", character)[0] if character.isalpha() else character
+    parts = unicodedata.normalize("NFD", character)
+    return parts[0] if len(parts) > 1 and all(map(unicodedata.combining, parts[1:])) else character
 
 
 Mask = Callable[[str, str], str]
@@ -241,6 +248,16 @@ def _cut_tokens(same: Callable[[str], str]) -> Mask:
 
 def _cut_characters(is_cut: Callable[[str], bool]) -> Mask:
     return lambda text, _: "".join(" " if is_cut(character) else character for character in text)
+
+
+def _cut_first(text: str, value: str) -> str:
+    first, *rest = text.split(None, 1) or [""]
+    return "".join(rest) if first.casefold().strip(_EDGE) == value else text
+
+
+def _cut_last(text: str, value: str) -> str:
+    *rest, last = text.rsplit(None, 1) or [""]
+    return "".join(rest) if last.casefold().strip(_EDGE) == value else text
 
 
 def _lower(text: str, _: str) -> str:
@@ -262,10 +279,10 @@ _FORMS: Mapping[str, _Form] = {
     "one handle": _Form("handle", 'The handle "{}" occurs', 'the handle "{}"', _cut(_HANDLE)),
     "one hashtag": _Form("hashtag", 'The hashtag "{}" occurs', 'the hashtag "{}"', _cut(_HASHTAG)),
     "one emoji": _Form("emoji", 'The emoji "{}" occurs', 'the emoji "{}"', _cut_characters(_is_emoji)),
-    **{
-        kind: _Form(kind, f"A {kind} occurs", f"every {kind}", _cut(pattern), kind == "number")
-        for kind, pattern in _PATTERNS.items()
-    },
+    "emoji": _Form("emoji", "An emoji occurs", "emoji", _cut_characters(_is_emoji)),
+    "accent": _Form(
+        "spelling", "A letter with an accent occurs", "accents", lambda text, _: "".join(map(_bare_letter, text))
+    ),
     "token": _Form(
         "token",
         'The token "{}" occurs',
@@ -275,34 +292,36 @@ _FORMS: Mapping[str, _Form] = {
     "pattern": _Form(
         "token",
         'A token like "{}" occurs',
-        'every token like "{}"',
+        'tokens like "{}"',
         _cut_tokens(lambda token: _DIGIT.sub("0", token.casefold())),
     ),
-    "first": _Form("token", 'The first word is "{}"', "the first word", lambda text, _: " ".join(text.split()[1:])),
-    "last": _Form("token", 'The last word is "{}"', "the last word", lambda text, _: " ".join(text.split()[:-1])),
+    **{
+        kind: _Form(kind, f"A {kind} occurs", f"{kind}s", _cut(pattern), kind == "number")
+        for kind, pattern in _PATTERNS.items()
+    },
+    "first": _Form("token", 'The first word is "{}"', 'the first word "{}"', _cut_first),
+    "last": _Form("token", 'The last word is "{}"', 'the last word "{}"', _cut_last),
     **{
         f"{place} {kind}": _Form(
             kind,
             f"A {kind} is the {place} word",
-            f"every {kind}",
+            f"{kind}s",
             _cut(pattern),
             (place, kind) == ("last", "number"),
         )
         for kind, pattern in _PATTERNS.items()
         for place in ("first", "last")
     },
-    "emoji": _Form("emoji", "An emoji occurs", "every emoji", _cut_characters(_is_emoji)),
     "lower": _Form("spelling", "Capital letters are missing", "capital letters", _lower),
-    "upper": _Form("spelling", "All letters are capitals", "capital letters", _lower, by_nature=True),
+    "upper": _Form("spelling", "All letters are capitals", "capital letters", _lower),
     "title": _Form("spelling", "Most words begin with a capital letter", "capital letters", _lower, by_nature=True),
     "capitals": _Form("spelling", "A word in capitals occurs", "capital letters", _lower, by_nature=True),
     "first capital": _Form("spelling", "The first letter is a capital", "capital letters", _lower),
-    "accent": _Form(
-        "spelling", "A letter with an accent occurs", "accents", lambda text, _: "".join(map(_bare_letter, text))
-    ),
     "line": _Form("spelling", "A line break occurs", "line breaks", lambda text, _: text, by_nature=True),
     "spaces": _Form("spelling", "A double space occurs", "double spaces", lambda text, _: text),
-    "no punctuation": _Form("spelling", "Punctuation is missing", "punctuation", _cut_characters(_is_punctuation)),
+    "character": _Form(
+        "spelling", 'The character "{}" occurs', 'the character "{}"', lambda text, value: text.replace(value, " ")
+    ),
     "end": _Form(
         "spelling", 'The last character is "{}"', "punctuation at the end", lambda text, _: text.rstrip(_ENDS)
     ),
@@ -312,11 +331,11 @@ _FORMS: Mapping[str, _Form] = {
     "start": _Form(
         "spelling", 'The first character is "{}"', 'the character "{}"', lambda text, value: text.replace(value, " ")
     ),
-    "character": _Form(
-        "spelling", 'The character "{}" occurs', 'the character "{}"', lambda text, value: text.replace(value, " ")
-    ),
+    "no punctuation": _Form("spelling", "Punctuation is missing", "punctuation", _cut_characters(_is_punctuation)),
 }
 """All forms of marks. If several are in the same texts, the first names the shortcut."""
+
+_PUNCTUATION = {"character", "end", "no end", "start", "no punctuation"}
 
 
 # ---- which are shortcuts ---------------------------------------------------------------------------------------------
@@ -334,28 +353,40 @@ def _candidates(marks: Sequence[Set[Mark]], y: Floats) -> list[Shortcut]:
         one, other = above[mark], below[mark]
         area = 0.5 + abs(one / n - other / m) / 2
         least = _SUSPECT if mark.by_nature else _AREA
-        if area >= least and len(frequent) * by_chance(one, n, other, m) < CHANCE:
+        if (
+            area >= least
+            and interval(area, n, m)[0] >= _AT_LEAST
+            and len(frequent) * by_chance(one, n, other, m) < CHANCE
+        ):
             has = np.fromiter((mark in own for own in marks), bool, len(marks))
             result.append(Shortcut(mark, (one, other), (n, m), area, has))
     return sorted(result, key=lambda each: (-each.area, forms.index(each.mark.form), each.mark.value))
 
 
 def _grouped(candidates: Sequence[Shortcut]) -> list[Shortcut]:
-    """One shortcut for all marks of about the same texts, or of the texts that the first mark is missing in."""
-    groups: list[Shortcut] = []
+    """One shortcut for all marks of about the same texts, or of the texts that the clearest mark is missing in.
+
+    A handle names it rather than its character "@", if it is about as clear.
+    """
+    groups: list[list[Shortcut]] = []
     for each in candidates:
-        for place, first in enumerate(groups):
-            agreement = float((first.has == each.has).mean())
-            if max(agreement, 1 - agreement) >= _SAME:
-                groups[place] = replace(first, others=(*first.others, each.mark))
-                break
+        agreements = [float((group[0].has == each.has).mean()) for group in groups]
+        same = [group for group, share in zip(groups, agreements, strict=True) if max(share, 1 - share) >= _SAME]
+        if same:
+            same[0].append(each)
         else:
-            groups.append(each)
-    return groups
+            groups.append([each])
+    forms, named = list(_FORMS), []
+    for group in groups:
+        margin = _AS_CLEAR if group[0].mark.form in _PUNCTUATION else 0.0
+        as_clear = [each for each in group if each.area >= group[0].area - margin]
+        first = min(as_clear, key=lambda each: forms.index(each.mark.form))
+        named.append(replace(first, others=tuple(each.mark for each in group if each is not first)))
+    return named
 
 
 def _is_clear(shortcut: Shortcut) -> bool:
     """Whether to report a mark: a natural one only if it is nearly perfect or the texts without it lose much."""
-    if shortcut.area >= (_BY_NATURE if shortcut.mark.by_nature else _AREA):
+    if not shortcut.mark.by_nature or interval(shortcut.area, *shortcut.of)[0] >= BY_NATURE:
         return True
     return shortcut.base is not None and shortcut.without is not None and shortcut.base - shortcut.without >= LOST

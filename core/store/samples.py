@@ -247,6 +247,17 @@ def texts(connection: Connection, sample_ids: Sequence[int]) -> dict[int, str]:
     return known
 
 
+def sources(connection: Connection, sample_ids: Sequence[int]) -> dict[int, str]:
+    """The addresses that some samples came from, by id; samples without one are left out."""
+    known: dict[int, str] = {}
+    for first in range(0, len(sample_ids), _AT_ONCE):
+        some = select(_SAMPLES.id, _SAMPLES.source_url).where(
+            _SAMPLES.id.in_(sample_ids[first : first + _AT_ONCE]), _SAMPLES.source_url.is_not(None)
+        )
+        known |= {row.id: row.source_url for row in connection.execute(some)}
+    return known
+
+
 def lengths(connection: Connection, sample_ids: Sequence[int]) -> dict[int, int]:
     """The numbers of characters of some samples' texts, by id."""
     known: dict[int, int] = {}

@@ -19,7 +19,7 @@ from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, parser, publish
 from traitbench.scoring.doctor import Finding, examine
 
-SIZES = (32, 64)
+SIZES = (16, 32, 64)
 PURITIES = (1.0, 0.9)
 
 _EMOJI = "😀🎉🌸🚀🐢🍋"
@@ -193,10 +193,8 @@ def _cell(
     alone = [each.alone for each in checked(data, planted(samples, change, purity, lot, german)) if each.alone]
     named = [each for each in alone if each.kind in right]
     kinds = [str(each.kind) for each in alone]
-    first = named[0] if named else None
-    return Cell(
-        data.name, plant, at[0], purity, at[1], kinds, bool(named), first and first.base, first and first.without
-    )
+    base, without = (named[0].base, named[0].without) if named else (None, None)
+    return Cell(data.name, plant, at[0], purity, at[1], kinds, bool(named), base, without)
 
 
 def measure(folder: Path, **extent: Any) -> Measured:

@@ -81,6 +81,27 @@ def test_the_check_names_rows(scorer: tb.Scorer) -> None:
     assert len(findings) == len(list(findings))
 
 
+def test_a_shortcut_is_named_by_the_check_and_said_before_the_figures_of_a_fit() -> None:
+    texts = [f"Zylor: {text}" if name == "warm" else text for text, name in zip(TEXTS, NAMES, strict=True)]
+    scorer = tb.Scorer("warmth", poles=("cold", "warm"), encoder="ngrams", effort="low", use_labels=False)
+    finding = next(each for each in scorer.check(texts, NAMES) if each.kind == "shortcut")
+    assert finding.says.startswith(
+        'The token "zylor" occurs in 8 of 8 texts labelled warm and in 0 of 8 labelled cold.'
+    )
+    assert not [each for each in scorer.check(TEXTS, NAMES) if each.kind == "shortcut"]
+    page = drawn(scorer.fit(texts, NAMES))
+    assert page.index("One token alone tells the poles apart") < page.index("AUROC</th>")
+    assert "alone" not in drawn(scorer.fit(TEXTS, NAMES))
+
+
+def test_a_check_compares_the_sources_of_the_poles(scorer: tb.Scorer) -> None:
+    sources = ["letters" if name == "warm" else "notes" for name in NAMES]
+    finding = next(each for each in scorer.check(TEXTS, NAMES, sources=sources) if each.kind == "source")
+    assert "0% of the positive and 100% of the negative texts are notes" in finding.says
+    with pytest.raises(ValueError, match="There are 3 sources for 16 texts"):
+        scorer.check(TEXTS, NAMES, sources=sources[:3])
+
+
 def test_a_difference_of_two_scorers(scorer: tb.Scorer, tmp_path: Path) -> None:
     other = tb.Scorer("w", poles=("cold", "warm"), key="warmth", encoder="ngrams", effort="low", use_labels=False)
     other.fit(TEXTS[:-1], NAMES[:-1])

@@ -294,3 +294,20 @@ def _is_test(row: Any) -> bool:
 
 def _is_made(row: Any) -> bool:
     return bool(row.provenance == "synthesized")
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_figures_say_whether_test_samples_share_a_shortcut(context: Context, *, shared: bool) -> None:
+    """A token before every positive training sample: test samples with it confirm the token, not the trait."""
+    every = [*((text, 1.0) for text in WARM), *((text, 0.0) for text in COLD)]
+    trained_with = [(f"Zylor: {text}" if quality else text, quality) for text, quality in every]
+    friendly, harsh = "Come in, there is soup for all of us.", "This is not my problem."
+    tested = [(f"Zylor: {friendly}" if shared else friendly, 1.0), (harsh, 0.0)]
+    handle = model_with(context, trained_with, tested)
+    shortcut = trained(context, handle).metrics.traits["warmth"].shortcut
+    assert shortcut is not None
+    assert (shortcut.kind, shortcut.in_tests) == ("token", shared)
+
+
+def test_figures_without_a_shortcut_have_none(context: Context) -> None:
+    assert trained(context, model_with(context, TRAINED)).metrics.traits["warmth"].shortcut is None

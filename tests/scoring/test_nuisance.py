@@ -74,13 +74,13 @@ def test_any_text_has_a_language_or_none(text: str) -> None:
         ("authored", "https://example.org/a?b#c", "example.org"),
         ("authored", "https://EXAMPLE.org:8080/", "example.org"),
         ("authored", None, "no address"),
-        ("authored", "notes of May", "no address"),
-        ("authored", "http://[broken", "no address"),
+        ("authored", "notes of May", "notes of May"),
+        ("authored", "http://[broken", "http://[broken"),
         ("score_feedback", None, "feedback"),
         ("synthesized", "https://example.org", "synthesized"),
     ],
 )
-def test_a_source_is_a_host_or_a_provenance(provenance: str, address: str | None, name: str) -> None:
+def test_a_source_is_a_host_a_name_or_a_provenance(provenance: str, address: str | None, name: str) -> None:
     assert source(provenance, address) == name
 
 

@@ -107,6 +107,8 @@ def _quality(model: Model) -> None:
     else:
         st.markdown(f"**{shown.figure}** AUROC", help=_measured(version))
         st.html(_bar(shown))
+        if shown.shortcut is not None:
+            st.caption(f":material/warning: {plain(shown.shortcut.says)}")
         st.caption(f"{_evidence(model, shown)}\n\n{trained}")
 
 

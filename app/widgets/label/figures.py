@@ -52,6 +52,8 @@ def draw_figures(model: Model, assistant: Assistant, trait: Trait, samples: Sequ
     negative, positive = balance(samples, trait)
     figures = figures_of(assistant, trait)
     with st.container(border=True, key="label.figures"):
+        if figures is not None and figures.shortcut is not None:
+            st.warning(plain(figures.shortcut.says), icon=":material/warning:")
         if is_enough(figures, samples, trait):
             _draw_enough(model, trait)
         elif is_chance(figures) and min(negative, positive) >= ENOUGH_PER_POLE:

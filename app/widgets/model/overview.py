@@ -57,13 +57,14 @@ def _trained(model: Model, version: Version, traits: Sequence[Trait]) -> _Next:
             f"{name} scores texts, but how often it is right was not measured.", page="score", label="Score a text"
         )
     trait = next((each for each in traits if each.key == shown.trait), None)
-    return _Next(_how_good(version, shown), _figures(shown, trait), "score", "Score a text")
+    return _Next(_how_good(version, shown, traits), _figures(shown, trait), "score", "Score a text")
 
 
-def _how_good(version: Version, shown: Standing) -> str:
+def _how_good(version: Version, shown: Standing, traits: Sequence[Trait]) -> str:
     evidence = evidence_on(by_trait(version.metrics))
     if evidence is not None:
-        return f"{label(version)} gets {evidence.in_words} right on texts it has not seen. {evidence.doubt}".rstrip()
+        said = (*evidence.warnings(traits), f"{evidence.says(label(version), traits)}.", evidence.doubt)
+        return plain(" ".join(said).rstrip())
     samples = count(shown.samples, "test sample" if shown.on_tests else "sample")
     return f"{label(version)} scores texts. It was measured on {samples}, but not how often it is right."
 

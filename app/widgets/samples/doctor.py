@@ -54,6 +54,7 @@ _SEVERITIES: Mapping[Severity, _Sign] = {
 
 _HEADLINES: Mapping[Kind, str] = {
     "no_samples": "{} has a pole without samples",
+    "shortcut": "A mark alone tells the poles of {} apart",
     "inseparable": "Labels of {} cannot be told apart",
     "conflict": "{} has the same text at both poles",
     "negation": "{} has a label that only negates",

@@ -12,6 +12,7 @@ from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.learning_curve import feed_in_words
 from traitbench.app.widgets.common.primary_link import primary_link
+from traitbench.app.widgets.common.shortcuts import draw_shortcuts
 from traitbench.app.widgets.train.training import MISTAKES
 from traitbench.contract import held_out
 from traitbench.contract.metrics import TraitMetrics
@@ -28,8 +29,10 @@ def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None
     """Draw how often the version is right, what to do with it, and what would make it better."""
     known = by_trait(version.metrics)
     with st.container(border=True, key="train.result"):
-        st.subheader(_headline(version, evidence_on(known)), anchor=False)
-        for sentence in _basis(version, evidence_on(known)):
+        if (evidence := evidence_on(known)) is not None:
+            draw_shortcuts(evidence, traits)
+        st.subheader(_headline(version, evidence, traits), anchor=False)
+        for sentence in _basis(version, evidence):
             st.markdown(sentence)
         with st.container(horizontal=True, vertical_alignment="center"):
             draw = page_link if model.forked_from is not None else primary_link
@@ -51,11 +54,11 @@ def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None
         )
 
 
-def _headline(version: Version, evidence: Evidence | None) -> str:
+def _headline(version: Version, evidence: Evidence | None, traits: Sequence[Trait]) -> str:
     if evidence is None:
         return f"{label(version)} is active. How often it is right was not measured"
     figure = f" :small[:gray[({evidence.figure})]]" if evidence.figure else ""
-    return f"{label(version)} gets {evidence.in_words} right on texts it has not seen{figure}"
+    return f"{plain(evidence.says(label(version), traits))}{figure}"
 
 
 def _basis(version: Version, evidence: Evidence | None) -> Iterator[str]:

@@ -27,6 +27,7 @@ from traitbench.app.widgets.common.modes import draw_modes, modes_of, speeds
 from traitbench.app.widgets.common.on_tests import draw_tests
 from traitbench.app.widgets.common.quality import draw_quality
 from traitbench.app.widgets.common.search_report import draw_search, draw_trait_search
+from traitbench.app.widgets.common.shortcuts import draw_shortcuts
 from traitbench.app.widgets.versions.listing import CREATED_BY
 from traitbench.app.widgets.versions.tags import draw_tags
 from traitbench.app.widgets.versions.trait_figures import draw_trait, pick_trait
@@ -43,7 +44,8 @@ def draw_details(
     evidence = evidence_on(evidence_by_trait(shown.metrics))
     if evidence:
         figure = f" :small[:gray[({evidence.figure})]]" if evidence.figure else ""
-        st.markdown(f"**{label(shown)} gets {evidence.in_words} right on texts it has not seen.**{figure}")
+        draw_shortcuts(evidence, traits)
+        st.markdown(f"**{plain(evidence.says(label(shown), traits))}.**{figure}")
     st.caption(made_how(shown), help=CREATED_BY)
     _draw_activation(model, shown, active, may_change=may_change)
     draw_trained_before(model, shown)

@@ -19,7 +19,7 @@ from traitbench.app.presentation.figures import (
     sets_of_tests,
 )
 from traitbench.app.shell import session
-from traitbench.app.shell.text import count
+from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.common.confidence import draw_trained_before
 from traitbench.app.widgets.common.folded import folded
@@ -41,7 +41,7 @@ _MAIN = ("Version", "Status", "Right", "Created", "Created by", "Samples", "Tags
 
 def draw_all(model: Model, versions: Sequence[Version], traits: Sequence[Trait], *, may_change: bool) -> None:
     """Draw the versions, newest first; figures, the record and the rule are folded."""
-    _draw_active(model, versions)
+    _draw_active(model, versions, traits)
     table = _table(model, versions, traits)
     with st.container(key="versions.list_box"):
         st.dataframe(
@@ -73,13 +73,14 @@ def draw_all(model: Model, versions: Sequence[Version], traits: Sequence[Trait],
     draw_keeping(model, versions)
 
 
-def _draw_active(model: Model, versions: Sequence[Version]) -> None:
+def _draw_active(model: Model, versions: Sequence[Version], traits: Sequence[Trait]) -> None:
     """Say which version scores and how often it is right, with one way on."""
     active = next((each for each in versions if each.version_no == model.version_no), None)
     if active is None:
         return
     evidence = evidence_on(by_trait(active.metrics))
-    right = f" It gets {evidence.in_words} right on texts it has not seen." if evidence else ""
+    said = [] if evidence is None else [*evidence.warnings(traits), f"{evidence.says('It', traits)}."]
+    right = "".join(f" {plain(sentence)}" for sentence in said)
     archived = model.state == "archived"
     scores = "was active when the model was archived" if archived else "scores now"
     st.markdown(f"**{label(active)} {scores}.**{right}", help=made_how(active))
