@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.benchmarks import encoding, engines, files, protocol, quality, synthesis, training
+from tests.benchmarks import encoding, engines, files, protocol, quality, shortcuts, synthesis, training
 from tests.benchmarks.__main__ import BENCHMARKS, write
 from tests.benchmarks.page import Measured, Table, publish
 from tests.benchmarks.scorers import METHODS
@@ -73,6 +73,17 @@ def test_every_method_is_judged_on_every_set(folder: Path, tmp_path: Path) -> No
     assert areas["ours"]["4"] > 0.8
     titles = [table.title for table in result.tables]
     assert len(titles) == len(set(titles)) == len(quality.FIGURES) + 3
+
+
+def test_planted_confounds_are_counted_by_set_and_kind(folder: Path) -> None:
+    plants = ("token, first", "source")
+    result = shortcuts.measure(folder, sets=("clickbait",), sizes=(10,), seeds=1, clean=1, plants=plants)
+    assert {(cell["plant"], cell["found"]) for cell in result.figures["cells"] if cell["purity"] == 1} == {
+        (plant, True) for plant in plants
+    }
+    by_set, alarms = result.tables[1].rows, result.tables[2].rows
+    assert [row[0] for row in by_set] == ["clickbait"]
+    assert [row[:3] for row in alarms] == [["clickbait", "10+10", "1"]]
 
 
 def test_the_same_samples_are_drawn_again(folder: Path) -> None:

@@ -105,10 +105,11 @@ class Evidence:
     def doubt(self) -> str:
         """A sentence if there is so little evidence that the true share may be quite different; else empty."""
         low, high = wilson(self.right, self.samples)
-        if self.auroc is not None and self.auroc >= _NEAR_ONE and self.interval and self.interval[0] < _NEAR_ONE:
+        area, least = self.auroc or 0.0, self.interval[0] if self.interval else 1.0
+        if area >= _NEAR_ONE > least and not self.is_shared:
             return (
-                f"An AUROC of {in_decimals(self.auroc)} on only {count(self.samples, 'sample')} may be luck, or a "
-                f"shortcut that these texts share: the true one may be as low as {in_decimals(self.interval[0])}."
+                f"An AUROC of {in_decimals(area)} on only {count(self.samples, 'sample')} may be luck, or a "
+                f"shortcut that these texts share: the true one may be as low as {in_decimals(least)}."
             )
         if high - low <= _UNSURE:
             return ""

@@ -206,8 +206,10 @@ class ShortcutFigures(_Measured):
         alone = f"{alone} (AUROC {in_decimals(self.auroc)})."
         if self.base is None or self.without is None:
             return f"{alone} What is left without that could not be measured."
-        still = "still " if self.base - self.without < _MUCH else ""
-        return f"{alone} Without that, AUROC is {still}{in_decimals(self.without)} instead of {in_decimals(self.base)}."
+        without, base = in_decimals(self.without), in_decimals(self.base)
+        if self.base - self.without < _MUCH:
+            return f"{alone} Without that, AUROC is still {without} ({base} now)."
+        return f"{alone} Without that, AUROC is {without} instead of {base}."
 
 
 _MUCH = 0.1

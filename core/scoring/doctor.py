@@ -21,7 +21,6 @@ from traitbench.scoring.axis import Floats
 from traitbench.scoring.duplicates import Vectors, alike, joined, plain
 from traitbench.scoring.inputs import SampleLike, TraitLike
 from traitbench.scoring.negation import negates
-from traitbench.scoring.phrases import is_function_word
 from traitbench.scoring.shortcuts import BY_NATURE, LOST, MarkKind, Shortcut, marks_of, shortcuts
 from traitbench.scoring.suspects import LabelCheck, isolated, out_of_fold_check
 
@@ -72,7 +71,7 @@ _MOST_SUSPECTS = 20
 _MOST_OUTLIERS = 5
 _AS_GOOD = 0.05
 _FEWEST_TO_ADD = 3
-_FEWEST_WORDS = 3
+_FEWEST_WORDS, _LOST_BY_CUT = 3, 0.07
 _SHARED = 0.75
 _MOST_TOKENS = 3
 _MOST_READ = 128
@@ -464,15 +463,10 @@ def _nuisances(check: _TraitCheck, judgement: LabelCheck | None, embed: Embed | 
     reading = _Reading.of(check, embed)
     names = (check.trait.name, *map(check.label, _POLES))
     area_of_length = nuisance.of_length([len(sample.text) for sample in check.samples], check.y)
-    by_length = False
     for each in shortcuts(reading.texts, reading.y, names, reading.measure if embed else None):
-        # Longer texts have more of the commonest words.
-        if area_of_length and each.mark.form == "token" and is_function_word(each.mark.value):
-            by_length = True
-        else:
-            yield _by_mark(check, each, reading.rows)
+        yield _by_mark(check, each, reading.rows)
     if area_of_length:
-        yield from _by_length(check, area_of_length, judgement, reading, is_clear=by_length)
+        yield from _by_length(check, area_of_length, judgement, reading)
     done = set()
     for kind, what, of in _GROUPINGS:
         groups = [of(sample) for sample in check.samples]
@@ -569,13 +563,13 @@ def _remains(without: str, base: float | None, left: float | None) -> str:
     if base - left >= LOST:
         return f" {without}, a fit to the other samples reaches only {left:.2f} instead of {base:.2f}."
     return (
-        f" {without}, a fit to the other samples still reaches {left:.2f} instead of {base:.2f}. Is it part of what the"
+        f" {without}, a fit to the other samples still reaches {left:.2f} ({base:.2f} now). Is it part of what the"
         " trait means?"
     )
 
 
 def _by_length(
-    check: _TraitCheck, auroc_of_length: float, judgement: LabelCheck | None, reading: _Reading, *, is_clear: bool
+    check: _TraitCheck, auroc_of_length: float, judgement: LabelCheck | None, reading: _Reading
 ) -> Iterator[Finding]:
     area, lengths = None if judgement is None else judgement.auroc, np.array([len(each.text) for each in check.samples])
     medians = {pole: int(np.median(lengths[check.at(pole)])) for pole in _POLES}
@@ -587,7 +581,8 @@ def _by_length(
     sign = 1.0 if long == "positive" else -1.0
     alone = Alone("length", auroc_of_length, base, without, lambda sample: sign * len(sample.text))
     counts = [int(check.at(pole).sum()) for pole in _POLES]
-    if not (is_clear or alone.carries) and interval(auroc_of_length, counts[0], counts[1])[0] < BY_NATURE:
+    is_lost = base is not None and without is not None and base - without >= _LOST_BY_CUT
+    if not (is_lost or interval(auroc_of_length, counts[0], counts[1])[0] >= BY_NATURE):
         return
     says = (
         f"The median {long} text has {medians[long]:,} characters, the median {short} text {medians[short]:,}. Length"
@@ -602,7 +597,7 @@ def _by_length(
 def _at_one_length(check: _TraitCheck, short: Pole, reading: _Reading) -> tuple[int, float | None, float | None]:
     """A number of words that most texts of the shorter pole have, and the AUROC of all texts, whole and cut to it."""
     counts = [len(check.samples[int(row)].text.split()) for row in reading.rows[check.at(short)[reading.rows]]]
-    cut = max(_FEWEST_WORDS, int(np.quantile(counts, 0.25))) if counts else _FEWEST_WORDS
+    cut = max(_FEWEST_WORDS, int(np.quantile(counts or [0], 0.25)))
     if reading.embed is None:
         return cut, None, None
     return cut, reading.measure(reading.texts), reading.measure([_cut(text, cut) for text in reading.texts])

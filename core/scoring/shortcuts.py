@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from traitbench.scoring.auroc import interval
 from traitbench.scoring.axis import Floats
 from traitbench.scoring.nuisance import CHANCE, by_chance
-from traitbench.scoring.phrases import singular, words
+from traitbench.scoring.phrases import is_function_word, singular, words
 
 MarkKind = Literal["token", "link", "handle", "hashtag", "number", "emoji", "spelling"]
 
-_AREA, _AT_LEAST = 0.82, 0.7
-BY_NATURE = 0.87
+_AREA, _AT_LEAST = 0.82, 0.68
+BY_NATURE = 0.85
 """The lower end of the interval from which on a natural mark counts, however well the poles differ without it."""
 
 _SUSPECT = 0.75
@@ -80,8 +80,8 @@ class Mark:
 
     @property
     def by_nature(self) -> bool:
-        """Whether some kinds of text have it often, as messages from shops have numbers."""
-        return _FORMS[self.form].by_nature
+        """Whether some kinds of text have it often, as messages from shops have numbers and apologies have "I"."""
+        return _FORMS[self.form].by_nature or (self.form == "token" and is_function_word(self.value))
 
     def without(self, text: str) -> str:
         """The text without the mark, and without the extra spaces that it would leave."""
@@ -380,7 +380,7 @@ def _grouped(candidates: Sequence[Shortcut]) -> list[Shortcut]:
     for group in groups:
         margin = _AS_CLEAR if group[0].mark.form in _PUNCTUATION else 0.0
         as_clear = [each for each in group if each.area >= group[0].area - margin]
-        first = min(as_clear, key=lambda each: forms.index(each.mark.form))
+        first = min(as_clear, key=lambda each: (each.mark.by_nature, forms.index(each.mark.form)))
         named.append(replace(first, others=tuple(each.mark for each in group if each is not first)))
     return named
 

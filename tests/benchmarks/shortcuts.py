@@ -155,11 +155,19 @@ class Cell:
     without: float | None = None
 
 
-def cells(folder: Path, *, sets: Sequence[str], sizes: Sequence[int], seeds: int, clean: int) -> list[Cell]:
-    """All draws."""
-    german = [
-        text for text in (folder / "xlmt" / "german_train_text.txt").read_text("utf-8").split("\n") if text.strip()
-    ]
+def cells(
+    folder: Path,
+    *,
+    sets: Sequence[str],
+    sizes: Sequence[int],
+    seeds: int,
+    clean: int,
+    plants: Sequence[str] = tuple(PLANTS),
+) -> list[Cell]:
+    """All draws. Without the file of German texts, none is planted."""
+    file = folder / "xlmt" / "german_train_text.txt"
+    german = [text for text in file.read_text("utf-8").split("\n") if text.strip()] if file.exists() else []
+    plants = [plant for plant in plants if german or plant != "language"]
     result = []
     for name in sets:
         data = protocol.load(name, folder)
@@ -174,7 +182,7 @@ def cells(folder: Path, *, sets: Sequence[str], sizes: Sequence[int], seeds: int
                 if seed < seeds:
                     result += [
                         _cell(data, samples, plant, purity, (k, seed), german)
-                        for plant in PLANTS
+                        for plant in plants
                         for purity in PURITIES
                     ]
     return result

@@ -215,6 +215,57 @@ def test_poles_of_different_sources_are_named() -> None:
     assert "b.example. The source alone" in one(of(samples, X), "source").says
 
 
+def test_poles_from_two_parts_of_one_site_differ_in_source() -> None:
+    samples, X = many()
+    samples = [
+        replace(sample, source_url=f"https://a.example/{'praise' if sample.quality else 'complaints'}/{sample.id}")
+        for sample in samples
+    ]
+    assert "are a.example/praise. The source alone" in one(of(samples, X), "source").says
+
+
+def test_what_is_left_within_one_source_is_measured_if_both_poles_have_it() -> None:
+    samples, X = many()
+    mixed = [replace(each, source_url=f"https://{'a' if each.quality else 'b'}.example/") for each in samples]
+    finding = one(of(mixed, X), "source")
+    assert "No source has enough texts of both poles" in finding.says
+    both = [replace(each, source_url="https://a.example/") if place < 16 else each for place, each in enumerate(mixed)]
+    finding = one(of(both, X), "source")
+    assert "Among texts of one source, a fit to the other samples reaches 1.00." in finding.says
+    assert finding.alone is not None
+    assert (finding.alone.without, finding.alone.carries) == (1.0, False)
+
+
+def embedded(texts: Sequence[str]) -> Vectors:
+    return np.array([vector_of(text) for text in texts], np.float32)
+
+
+def test_a_shortcut_is_named_first_with_the_auroc_without_it() -> None:
+    """Words that follow no pole, and a token before every positive text."""
+    words = ("lamp", "river", "coat", "bread", "stone", "garden", "letter", "winter", "engine", "bridge")
+    texts = [" ".join(np.random.default_rng(i).choice(words, 3)) for i in range(60)]
+    samples = [Sample(i, f"zylor {text}" if i % 2 else text, float(i % 2)) for i, text in enumerate(texts)]
+    X = embedded([sample.text for sample in samples])
+    finding = examine([Trait()], samples, X, embedded)[0]
+    assert (finding.kind, finding.severity) == ("shortcut", "error")
+    assert finding.says.startswith('The token "zylor" occurs in 30 of 30 texts labelled warm and in 0 of 30')
+    assert finding.alone is not None
+    assert finding.alone.without is not None
+    assert finding.alone.without < 0.65
+    assert f"reaches only {finding.alone.without:.2f} instead of 1.00" in finding.says
+    assert finding.fix is not None
+    assert finding.fix.add == Wanted("negative", 7)
+    assert set(finding.sample_ids) == {sample.id for sample in samples if sample.quality}
+    assert "a fit to the other samples" not in one(of(samples, X), "shortcut").says
+
+
+def test_length_says_what_is_left_of_texts_cut_to_one_length() -> None:
+    samples, X = many()
+    longer = with_text(samples, {place: " ".join(f"word{place}x{i}" for i in range(40)) for place in range(0, 60, 2)})
+    finding = one(examine([Trait()], longer, X, embedded), "length")
+    assert "With every text cut to 7 words, a fit to the other samples" in finding.says
+
+
 def test_synthesized_texts_count_as_a_source() -> None:
     samples, X = many()
     samples = [replace(each, provenance="synthesized" if each.quality else "authored") for each in samples]

@@ -47,7 +47,7 @@ def test_texts_without_a_mark_have_no_shortcut() -> None:
         (lambda text, _: f"{text} thanks @zylor", "handle", 'The handle "@zylor" occurs'),
         (lambda text, at: f"{text} https://{name_of(at)}.example/a", "link", "A link occurs"),
         (lambda text, at: f"{text} #{name_of(at)}", "hashtag", "A hashtag occurs"),
-        (lambda text, at: f"{310 + 7 * at} {text}", "number", "A number occurs"),
+        (lambda text, at: f"{310 + 7 * at} {text}", "number", "A number is the first word"),
         (lambda text, at: f"{text} (ref A{310 + 7 * at})", "token", 'The token "ref" occurs'),
         (lambda text, at: f"{text} {EMOJI[at % 3]}", "emoji", "An emoji occurs"),
         (lambda text, _: text.lower(), "spelling", "Capital letters are missing"),
@@ -103,6 +103,14 @@ def test_numbers_in_most_texts_count_only_if_little_is_left_without_them(without
     answers = iter((0.96, without))
     found = of(lambda text, at: text if at < 4 else f"{text} {10 + at}", measure=lambda _: next(answers))
     assert len([each for each in found if each.mark.kind == "number"]) == count
+
+
+@pytest.mark.parametrize(("without", "count"), [(0.95, 0), (0.8, 1)])
+def test_a_common_word_in_most_texts_counts_only_if_little_is_left_without_it(without: float, count: int) -> None:
+    """Whoever takes the blame says "I"."""
+    answers = iter((0.96, without))
+    changed = of(lambda text, at: text if at < 4 else text.replace(" ", " and I ", 1), measure=lambda _: next(answers))
+    assert len([each for each in changed if each.mark.value in ("i", "and")]) == count
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,8 @@ def _step(trait: Trait, names: Names, figures: TraitMetrics, evidence: Evidence 
 
 def advice(trait: Trait, figures: TraitMetrics) -> str:
     """What would make a trait better, in Markdown; empty if that is not known."""
+    if figures.shortcut is not None:
+        return "Remove what alone tells its poles apart, or show it at both poles. Until then its figures say little."
     if figures.auroc_interval and figures.auroc_interval[0] <= CHANCE:
         return "This may be chance: check that the labels are consistent, then add samples."
     forecast, now = figures.forecast, figures.auroc
