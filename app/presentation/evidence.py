@@ -6,7 +6,7 @@ AUROC near 1 of few samples.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 
 from traitbench.app.shell.text import count
@@ -64,6 +64,13 @@ class Evidence:
     def is_shared(self) -> bool:
         """Whether the samples share a shortcut with those that the version learned from."""
         return any(not self.on_tests or each.in_tests for each in self.shortcuts.values())
+
+    @property
+    def in_short(self) -> str:
+        """`about 9 in 10 right`; less if the figure flatters."""
+        if self.is_guessed:
+            return "no better than a guess"
+        return f"{self.in_words} right{' on texts with its shortcut' if self.is_shared else ''}"
 
     def says(self, who: str, traits: Sequence[Trait]) -> str:
         """`v1 gets about 9 in 10 right on texts it has not seen`; less if the figure flatters, as plain text."""
@@ -163,10 +170,12 @@ def by_trait(metrics: Metrics) -> dict[str, Evidence]:
 def evidence_on(known: Mapping[str, Evidence]) -> Evidence | None:
     """The evidence on several traits together; None without any.
 
-    If some traits have test samples, only these traits count.
+    If some traits have test samples, only these traits count. The shortcuts of all are kept.
     """
     tested = [each for each in known.values() if each.on_tests]
-    return _together(tested or known.values())
+    together = _together(tested or known.values())
+    every = {key: shortcut for each in known.values() for key, shortcut in each.shortcuts.items()}
+    return None if together is None else replace(together, shortcuts=every)
 
 
 def _together(parts: Iterable[Evidence]) -> Evidence | None:
@@ -176,8 +185,7 @@ def _together(parts: Iterable[Evidence]) -> Evidence | None:
     areas = [each.auroc for each in every if each.auroc is not None]
     mean = sum(areas) / len(areas) if areas else None
     right, samples, larger = (sum(getattr(each, name) for each in every) for name in ("right", "samples", "larger"))
-    shortcuts = {key: shortcut for each in every for key, shortcut in each.shortcuts.items()}
-    return Evidence(right, samples, every[0].on_tests, mean, None, len(every), larger, None, shortcuts)
+    return Evidence(right, samples, every[0].on_tests, mean, None, len(every), larger)
 
 
 def wilson(right: int, samples: int) -> Interval:

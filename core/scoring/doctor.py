@@ -21,7 +21,7 @@ from traitbench.scoring.axis import Floats
 from traitbench.scoring.duplicates import Vectors, alike, joined, plain
 from traitbench.scoring.inputs import SampleLike, TraitLike
 from traitbench.scoring.negation import negates
-from traitbench.scoring.shortcuts import BY_NATURE, LOST, MarkKind, Shortcut, marks_of, shortcuts
+from traitbench.scoring.shortcuts import AT_LEAST, BY_NATURE, LOST, MarkKind, Shortcut, marks_of, shortcuts
 from traitbench.scoring.suspects import LabelCheck, isolated, out_of_fold_check
 
 Kind = Literal[
@@ -71,7 +71,7 @@ _MOST_SUSPECTS = 20
 _MOST_OUTLIERS = 5
 _AS_GOOD = 0.05
 _FEWEST_TO_ADD = 3
-_FEWEST_WORDS, _LOST_BY_CUT = 3, 0.07
+_FEWEST_WORDS = 3
 _SHARED = 0.75
 _MOST_TOKENS = 3
 _MOST_READ = 128
@@ -581,8 +581,8 @@ def _by_length(
     sign = 1.0 if long == "positive" else -1.0
     alone = Alone("length", auroc_of_length, base, without, lambda sample: sign * len(sample.text))
     counts = [int(check.at(pole).sum()) for pole in _POLES]
-    is_lost = base is not None and without is not None and base - without >= _LOST_BY_CUT
-    if not (is_lost or interval(auroc_of_length, counts[0], counts[1])[0] >= BY_NATURE):
+    is_lost = base is not None and without is not None and base - without >= LOST
+    if interval(auroc_of_length, counts[0], counts[1])[0] < (AT_LEAST if is_lost else BY_NATURE):
         return
     says = (
         f"The median {long} text has {medians[long]:,} characters, the median {short} text {medians[short]:,}. Length"

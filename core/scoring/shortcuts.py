@@ -28,8 +28,8 @@ from traitbench.scoring.phrases import is_function_word, singular, words
 
 MarkKind = Literal["token", "link", "handle", "hashtag", "number", "emoji", "spelling"]
 
-_AREA, _AT_LEAST = 0.82, 0.68
-BY_NATURE = 0.85
+_AREA, AT_LEAST = 0.82, 0.68
+BY_NATURE = 0.87
 """The lower end of the interval from which on a natural mark counts, however well the poles differ without it."""
 
 _SUSPECT = 0.75
@@ -335,7 +335,8 @@ _FORMS: Mapping[str, _Form] = {
 }
 """All forms of marks. If several are in the same texts, the first names the shortcut."""
 
-_PUNCTUATION = {"character", "end", "no end", "start", "no punctuation"}
+_DERIVED = {"character", "end", "no end", "start", "no punctuation", "first capital"}
+"""Forms that often follow from another mark, as the "@" from a handle."""
 
 
 # ---- which are shortcuts ---------------------------------------------------------------------------------------------
@@ -355,7 +356,7 @@ def _candidates(marks: Sequence[Set[Mark]], y: Floats) -> list[Shortcut]:
         least = _SUSPECT if mark.by_nature else _AREA
         if (
             area >= least
-            and interval(area, n, m)[0] >= _AT_LEAST
+            and interval(area, n, m)[0] >= AT_LEAST
             and len(frequent) * by_chance(one, n, other, m) < CHANCE
         ):
             has = np.fromiter((mark in own for own in marks), bool, len(marks))
@@ -378,7 +379,7 @@ def _grouped(candidates: Sequence[Shortcut]) -> list[Shortcut]:
             groups.append([each])
     forms, named = list(_FORMS), []
     for group in groups:
-        margin = _AS_CLEAR if group[0].mark.form in _PUNCTUATION else 0.0
+        margin = _AS_CLEAR if group[0].mark.by_nature or group[0].mark.form in _DERIVED else 0.0
         as_clear = [each for each in group if each.area >= group[0].area - margin]
         first = min(as_clear, key=lambda each: (each.mark.by_nature, forms.index(each.mark.form)))
         named.append(replace(first, others=tuple(each.mark for each in group if each is not first)))

@@ -12,10 +12,12 @@ from traitbench.scoring import (
     certainty,
     curve,
     discover,
+    doctor,
     duplicates,
     nuisance,
     search,
     segments,
+    shortcuts,
     suspects,
 )
 
@@ -69,6 +71,11 @@ LEVELS = search.EFFORTS["max"].levels
         ("11. The sample doctor", f"less than a {({0.1: 'tenth'})[suspects._SUSPECT_BELOW]}"),
         ("11. The sample doctor", f"an AUROC of at least {suspects._LEAST_AUROC}"),
         ("11. The sample doctor", f"an AUROC of at least {nuisance._AREA}"),
+        ("11. The sample doctor", f"an AUROC of at least {shortcuts._AREA}"),
+        ("11. The sample doctor", f"interval of at least {shortcuts.AT_LEAST}"),
+        ("11. The sample doctor", f"lower end reaches {shortcuts.BY_NATURE}"),
+        ("11. The sample doctor", f"lose {shortcuts.LOST} of AUROC"),
+        ("11. The sample doctor", f"at most {doctor._MOST_READ} texts of each pole"),
     ],
 )
 def test_a_constant(heading: str, sentence: str) -> None:

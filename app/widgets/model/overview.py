@@ -63,8 +63,8 @@ def _trained(model: Model, version: Version, traits: Sequence[Trait]) -> _Next:
 def _how_good(version: Version, shown: Standing, traits: Sequence[Trait]) -> str:
     evidence = evidence_on(by_trait(version.metrics))
     if evidence is not None:
-        said = (*evidence.warnings(traits), f"{evidence.says(label(version), traits)}.", evidence.doubt)
-        return plain(" ".join(said).rstrip())
+        named = (*evidence.warnings(traits), f"{evidence.says(label(version), traits)}.")
+        return " ".join([*map(plain, named), evidence.doubt]).rstrip()
     samples = count(shown.samples, "test sample" if shown.on_tests else "sample")
     return f"{label(version)} scores texts. It was measured on {samples}, but not how often it is right."
 

@@ -92,7 +92,7 @@ def _step(trait: Trait, names: Names, figures: TraitMetrics, evidence: Evidence 
     if not next_step and not evidence.wrong:
         return ""
     figure = f" ({evidence.figure})" if evidence.figure else ""
-    return f"{name}: {evidence.in_words} right{figure}. {next_step}"
+    return f"{name}: {evidence.in_short}{figure}. {next_step}"
 
 
 def advice(trait: Trait, figures: TraitMetrics) -> str:

@@ -95,6 +95,7 @@ def test_a_share_that_always_answering_one_pole_gets_is_no_merit(right: int, lar
     says = evidence.says("v1", [MOOD])
     assert ("v1 is no better than a guess: always answering “happy” gets" in says) == guessed
     assert ("on texts it has not seen" in says) == (not guessed)
+    assert (evidence.in_short == "no better than a guess") == guessed
     sad = mood(confidence=confidence, confusion=tiers(100 - larger, larger)).says("v1", [MOOD])
     assert ("“sad”" in sad) == guessed
 
@@ -117,6 +118,7 @@ SHORTCUT = {"kind": "token", "auroc": 0.98, "base": 1.0, "without": 0.55}
 def test_texts_that_share_a_shortcut_are_not_called_unseen() -> None:
     evidence = mood(shortcut=SHORTCUT, confidence={"high": {"samples": 128, "right": 128}})
     assert evidence.says("v1", [MOOD]) == "v1 gets all 128 right, but only on texts that have the same shortcut"
+    assert evidence.in_short == "all 128 right on texts with its shortcut"
     assert evidence.warnings([MOOD]) == [
         "Mood: One token alone tells the poles apart (AUROC 0.98). Without that, AUROC is 0.55 instead of 1.00."
     ]
@@ -128,6 +130,16 @@ def test_test_samples_count_as_unseen_if_they_do_not_share_the_shortcut(in_tests
     evidence = mood(shortcut=SHORTCUT | {"in_tests": in_tests}, test=test)
     assert says in evidence.says("v1", [MOOD])
     assert evidence.warnings([MOOD]), "what training learned is said anyway"
+
+
+def test_the_shortcut_of_a_trait_without_test_samples_is_said_too() -> None:
+    shortcut = ShortcutFigures.model_validate(SHORTCUT)
+    marked = trait(right=60, samples=60).model_copy(update={"shortcut": shortcut})
+    both = evidence_on(by_trait(Metrics(traits={"a": trait(right=50, samples=60, wrong=2), "mood": marked})))
+    assert both is not None
+    assert both.samples == 20
+    assert len(both.warnings([MOOD])) == 1
+    assert both.says("v1", [MOOD]) == "v1 gets about 9 in 10 right on texts it has not seen"
 
 
 def test_an_auroc_near_one_of_few_samples_is_said_with_its_lower_end() -> None:
