@@ -71,9 +71,7 @@ class Reader:
 
 def _serve() -> None:
     """Fork for each request on the standard input."""
-    for library in ("pyarrow.parquet", "python_calamine", "zoneinfo", "pandas", "traitbench.app.files.tables"):
-        import_module(library)  # once, not in each child
-
+    import_module("traitbench.tables.source")  # once, not in each child
     given, answers = cast(BinaryIO, sys.stdin.buffer), cast(BinaryIO, sys.stdout.buffer)
     while True:
         try:
