@@ -1,7 +1,12 @@
 """Which extra of the package installs which module, and what to say when one is missing."""
 
+import json
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 EXTRA_OF: Mapping[str, str] = {
     "alembic": "service",
@@ -42,4 +47,22 @@ def advice(error: ModuleNotFoundError) -> str | None:
     """What to install for a module that is missing; None when no extra installs it."""
     module = (error.name or "").partition(".")[0]
     extra = EXTRA_OF.get(module)
-    return extra and f"The package {module} is not installed. Install it with: pip install 'traitbench[{extra}]'"
+    return extra and f"The package {module} is not installed. Install it with: {install_line(extra)}"
+
+
+def install_line(*extras: str) -> str:
+    """Return the command that adds extras to this copy, from where it was installed (PEP 610).
+
+    Traitbench is on no registry: a copy of unknown origin needs a wheel, which `make wheel` in a checkout builds.
+    """
+    names = ",".join(extras)
+    try:
+        origin = json.loads(distribution("traitbench").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    url = urlsplit(origin.get("url", ""))
+    path = Path(url2pathname(url.path))
+    if url.scheme != "file" or not path.exists():
+        return f"make wheel, in a checkout of Traitbench, then pip install 'dist/FILE.whl[{names}]'"
+    editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
+    return f"pip install {editable}'{path}[{names}]'"

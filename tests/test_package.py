@@ -158,9 +158,36 @@ def test_no_requirement_brings_torch_or_is_pinned() -> None:
 def test_the_advice_names_the_extra() -> None:
     missing = ModuleNotFoundError("No module named 'fastapi'", name="fastapi.routing")
     assert advice(missing) == (
-        "The package fastapi is not installed. Install it with: pip install 'traitbench[service]'"
+        f"The package fastapi is not installed. Install it with: pip install -e '{ROOT}[service]'"
     )
     assert advice(ModuleNotFoundError("No module named 'nobody'", name="nobody")) is None
+
+
+@pytest.mark.parametrize(
+    ("record", "line"),
+    [
+        ({"url": "file:///a%20b/x.whl", "archive_info": {}}, "make wheel"),
+        ({"url": Path(__file__).as_uri(), "archive_info": {}}, f"pip install '{__file__}[llm,service]'"),
+        ({"url": ROOT.as_uri(), "dir_info": {}}, f"pip install '{ROOT}[llm,service]'"),
+        ({"url": ROOT.as_uri(), "dir_info": {"editable": True}}, f"pip install -e '{ROOT}[llm,service]'"),
+        ({"url": "https://example.org/x.whl", "archive_info": {}}, "make wheel"),
+        (None, "make wheel"),
+    ],
+)
+def test_an_install_line_says_where_this_copy_came_from(
+    tmp_path: Path, record: dict[str, object] | None, line: str
+) -> None:
+    info = tmp_path / "traitbench-9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: traitbench\nVersion: 9\n")
+    if record is not None:
+        (info / "direct_url.json").write_text(json.dumps(record))
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from traitbench.extras import install_line; print(install_line('llm', 'service'))"
+    )
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert output.stdout.startswith(line)
 
 
 @pytest.mark.parametrize(
@@ -185,5 +212,5 @@ def test_a_command_that_lacks_a_package_says_what_to_install(
     )  # fmt: skip
     assert output.returncode == 2
     assert output.stderr.endswith(
-        f"The package {missing} is not installed. Install it with: pip install 'traitbench[{extra}]'\n"
+        f"The package {missing} is not installed. Install it with: pip install -e '{ROOT}[{extra}]'\n"
     )

@@ -20,7 +20,7 @@ from traitbench.app.commands.asking import as_json
 from traitbench.app.commands.showing import say_text
 from traitbench.client import Client
 from traitbench.errors import TraitbenchError, Unauthenticated, Unavailable, Unreachable
-from traitbench.extras import EXTRA_OF
+from traitbench.extras import EXTRA_OF, install_line
 from traitbench.settings import SettingInvalid, Settings, read_settings
 
 State = Literal["ok", "note", "problem"]
@@ -80,8 +80,7 @@ def _packages() -> Check:
     installed = ", ".join(["base", *sorted(set(EXTRA_OF.values()) - missing)])
     text = f"Traitbench {version('traitbench')}, Python {platform.python_version()}, with {installed}"
     if missing:
-        extras = ",".join(sorted(missing))
-        return Check("packages", "note", text, f"For the rest: pip install 'traitbench[{extras}]'")
+        return Check("packages", "note", text, f"For the rest: {install_line(*sorted(missing))}")
     return Check("packages", "ok", text)
 
 

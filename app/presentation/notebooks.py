@@ -21,7 +21,7 @@ def notebook_of(base_url: str, handle: str, text: str) -> str:
             f"# {model}\n\n"
             f"With `{model}.json` beside this notebook (Model, What is kept, Export model), it scores here, without "
             f"a service. Otherwise it asks the service, with the API key from `{KEY}`.\n\n"
-            "Needs `pip install 'traitbench[notebook]'`."
+            "Needs Traitbench with its extra `notebook`."
         ),
         _code(_load(base_url, handle, model, version)),
         _code(f"text = {json.dumps(text, ensure_ascii=False)}\nscore(text)"),

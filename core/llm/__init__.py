@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from traitbench.extras import require
+from traitbench.extras import install_line, require
 from traitbench.settings import SettingInvalid, Settings
 
 # On the level debug, the library would log what is sent.
@@ -60,6 +60,6 @@ def check(settings: Settings) -> None:
             require("openai")
     except ModuleNotFoundError:
         raise SettingInvalid(
-            "TRAITBENCH_LLM_URL is set, but the package openai is not installed. Install it with: pip install"
-            " 'traitbench[llm]'. Or unset TRAITBENCH_LLM_URL to synthesize without a language model."
+            "TRAITBENCH_LLM_URL is set, but the package openai is not installed. Unset TRAITBENCH_LLM_URL to synthesize"
+            f" without a language model, or install it with: {install_line('llm')}"
         ) from None

@@ -16,7 +16,7 @@ def test_without_its_package_a_language_model_stops_the_start(monkeypatch: pytes
     llm.check(SET)
     monkeypatch.setattr(extras, "find_spec", lambda _: None)
     llm.check(SETTINGS)
-    with pytest.raises(SettingInvalid, match=r"openai is not installed. .* pip install 'traitbench\[llm\]'"):
+    with pytest.raises(SettingInvalid, match=r"openai is not installed. .*pip install .*\[llm\]'"):
         llm.check(SET)
 
 

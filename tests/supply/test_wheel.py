@@ -138,7 +138,7 @@ def test_the_wheel_scores_like_the_service_beside_hostile_folders(
 
 
 def test_the_client_and_the_command_work_in_the_base(
-    python: Path, hostile: Path, service: Service, trained: Trained
+    python: Path, wheel: Path, hostile: Path, service: Service, trained: Trained
 ) -> None:
     environment = {"TRAITBENCH_API_URL": service.base_url, "TRAITBENCH_API_KEY": service.issue(namespaces=("trained",))}
     command = [str(python.with_name("traitbench")), "score", trained.handle, TEXTS[0], "--json"]
@@ -147,7 +147,7 @@ def test_the_client_and_the_command_work_in_the_base(
     done = subprocess.run(
         [python.with_name("traitbench")], cwd=hostile, capture_output=True, text=True, env={"PATH": ""}
     )
-    assert "pip install 'traitbench[workbench]'" in done.stderr
+    assert f"pip install '{wheel}[workbench]'" in done.stderr
 
 
 def test_all_extras_bring_no_torch_and_stay_small(python: Path, wheel: Path) -> None:
