@@ -32,6 +32,7 @@ def test_check_names_the_token_and_what_is_left_without_it(workbench: Workbench,
     assert 'Without the token "zylor", a fit to the other samples reaches only 0.' in text
     assert "add texts with it that are labelled cold" in text
     assert any(str(button.label).startswith("Add 3 texts: cold") for button in at.button)
+    assert 'The token "zylor" occurs' in workbench.open("train", model=marked).warning[0].value.replace("\\", "")
 
 
 def test_train_says_the_shortcut_before_any_praise(workbench: Workbench, client: Traitbench, marked: str) -> None:

@@ -119,7 +119,7 @@ def draw_doctor(model: Model, traits: Sequence[Trait], samples: list[Sample], *,
 
 
 def draw_doctor_line(model: Model, traits: Sequence[Trait]) -> None:
-    """Draw the number of findings in one line, with a link to the check."""
+    """Draw the number of findings in one line, with a link to the check; a shortcut in its own words."""
     given = sum(trait.sample_count for trait in traits if trait.kind == "extrinsic")
     if not given:
         return
@@ -142,6 +142,8 @@ def draw_doctor_line(model: Model, traits: Sequence[Trait]) -> None:
         if findings:
             errors = sum(finding.severity == "error" for finding in findings)
             worst = f", {count(errors, 'error')}" if errors else ""
+            if findings[0].kind == "shortcut":
+                st.warning(plain(findings[0].says), icon=":material/warning:")
             _check_link(f"{count(len(findings), 'finding')}{worst}: review before you train")
         else:
             st.caption(f":material/stethoscope: No problems found in {count(examination.samples, 'sample')}.")
