@@ -43,7 +43,9 @@ _CAPITALIZED = 0.8
 _FEWEST_WORDS = 3
 
 _LINK = re.compile(
-    r"(?:https?://|www\.)\S*|\b(?:[a-z0-9-]+\.)+(?:com|net|org|info|biz|io|co|uk|de|fr|eu)\b(?:/\S*)?", re.IGNORECASE
+    r"(?:https?://|www\.)\S*"
+    r"|(?<![a-z0-9.-])(?:[a-z0-9-]{1,63}\.){1,10}(?:com|net|org|info|biz|io|co|uk|de|fr|eu)\b(?:/\S*)?",
+    re.IGNORECASE,
 )
 _HANDLE = re.compile(r"(?<!\w)@\w+")
 _HASHTAG = re.compile(r"(?<!\w)#\w*[^\W\d]\w*")

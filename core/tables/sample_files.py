@@ -34,7 +34,7 @@ _YES_NO = {
     **dict.fromkeys(("yes", "y", "true", "1", "x", "test", "held_out"), True),
 }
 _IN_TEXTS = re.compile(r"[^\W\d_]|[\u2000-\U0010ffff]")
-_DATE = re.compile(r"[\d.:/+-]+T[\d.:+-]+Z?")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}T[\d.:+-]{1,30}Z?")
 _TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
 _QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
 _WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0, "false": 0.0}

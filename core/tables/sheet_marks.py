@@ -14,7 +14,7 @@ from zipfile import ZipFile
 MOST_CELLS = 20_000_000
 """Cells between the first and the last one, the empty ones included, because they take memory too."""
 
-_ADDRESS = re.compile(r"\s*([A-Za-z]+)\s*(\d+)\s*")
+_ADDRESS = re.compile(r"([A-Za-z]{1,4})(\d{1,9})")
 _CHUNK = 1 << 20
 _MOST_NAMED = 8
 _TRUE = ("1", "true", "on")
@@ -124,12 +124,11 @@ class _Reader:
         self._has_formula = self._has_value = False
         self._value = ""
         self._column += 1
-        address = attributes.get("r", "")
-        if parts := _ADDRESS.fullmatch(address):
+        if parts := _ADDRESS.fullmatch(attributes.get("r", "").strip()):
             letters, digits = parts[1].upper(), parts[2]
-            self._column = _column_number(letters[:4])
-            self._row = int(digits[:9])
-            self._where = f"{letters[:4]}{digits[:9]}"
+            self._column = _column_number(letters)
+            self._row = int(digits)
+            self._where = f"{letters}{digits}"
         else:
             self._where = f"{_letters(self._column)}{self._row}"
         self._last_row, self._last_column = max(self._last_row, self._row), max(self._last_column, self._column)
