@@ -13,6 +13,7 @@ _SIGNS = "=+\\-@＝＋－＠"
 _AT_BEGIN, _INSIDE = rf"(?='*[{_SIGNS}\t\r\n])", rf"(?='*[{_SIGNS}])"
 _BEGINS = re.compile(rf"\A{_AT_BEGIN}|(?<=[;\t\r\n]){_INSIDE}")
 _OPEN = re.compile(rf"\A[{_SIGNS}\t\r\n]|(?<=[;\t\r\n])[{_SIGNS}]")
+_MAY_BE = re.compile(rf"\A[{_SIGNS}'\t\r\n]|[;\t\r\n]['{_SIGNS}]")
 _GUARDED = re.compile(rf"\A'{_AT_BEGIN}|(?<=[;\t\r\n])'{_INSIDE}")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
 
@@ -37,6 +38,11 @@ def is_guarded(cell: str) -> bool:
 def is_open(cell: str) -> bool:
     """Whether a spreadsheet would run a formula in the cell; cells that `harmless` wrote are never open."""
     return _OPEN.search(cell) is not None and _NUMBER.fullmatch(cell) is None
+
+
+def may_be_formula(cell: str) -> bool:
+    """Whether the cell is open or guarded, or perhaps so: a quick test that most cells fail."""
+    return _MAY_BE.search(cell) is not None
 
 
 def are_guarded(cells: Iterable[str]) -> bool:

@@ -9,13 +9,14 @@ from typing import IO
 
 from traitbench.tables.encoding import Encoding, is_damaged
 from traitbench.tables.heading import LOOKED_AT, heading_of
-from traitbench.tables.quoting import Form, Lines, Quoting, quoting_of, records
+from traitbench.tables.quoting import MARK, Form, Lines, Quoting, quoting_of, records
 from traitbench.tables.rows import Cells, Problem, Unreadable, column_names, counted, lines_named
 
 _DELIMITERS = (",", ";", "\t", "|")
 _DIRECTIVE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # the first line of a file that Excel wrote for itself
 _HEAD_LINES = 2_000
 _REGULAR = 0.5
+_CHUNK = 1 << 20
 _BELOW_TITLES, _FEWEST_BELOW_A_TITLE = 7, 3
 _DAMAGED = "has bytes that are not UTF-8. Save the file as UTF-8"
 
@@ -32,13 +33,9 @@ class Csv:
         if not head:
             raise Unreadable("The file has no rows.")
         form = _form(head, self._directive[1] if self._directive else None, header=header)
-        quoting = self._quoting(form)
-        if quoting.escaped:
-            other = self._quoting(replace(form, escaped=True))
-            quoting = other if other.broken < quoting.broken else quoting
-        self._form, said = quoting.decided()
+        self._form, said = self._decided(form)
         self._notes = [*([encoding.note] if encoding.note else ()), *said]
-        self._heading = 0
+        self._heading = self._all = self._blank = 0
         first = list(islice(self._records(), LOOKED_AT))
         if not first:
             raise Unreadable("The file has no rows.")
@@ -48,7 +45,7 @@ class Csv:
             self._notes += heading.notes
         else:
             self.columns = column_names([""] * max(form.width, 1))
-        self._blank, self._all, self._short = quoting.blank, quoting.lines, list[int]()
+        self._short: list[int] = []
 
     def __iter__(self) -> Iterator[Cells | Problem]:
         self._short = []
@@ -56,7 +53,7 @@ class Csv:
         for record in self._records():
             if left:
                 left -= 1
-            elif any(cell.strip() for cell in record[1][width:]):
+            elif any(map(str.strip, record[1][width:])):
                 has = f"has {len(record[1])} cells where the header has {width}"
                 yield Problem(record[0], "", f"{has}; quote cells that contain a separator")
             elif self._encoding.lenient and (place := _damaged(record[1])) is not None:
@@ -90,7 +87,17 @@ class Csv:
                 "The file has a header but no rows. If the first row is a text, say that the file has no column names."
             )
 
-    def _quoting(self, form: Form) -> "Quoting":
+    def _decided(self, form: Form) -> tuple[Form, list[str]]:
+        """Return what quotation marks mean in this file, and what to say about it."""
+        if not _has_marks(self._file):
+            return replace(form, quoted=False), []
+        quoting = self._quoting(form)
+        if quoting.escaped:
+            other = self._quoting(replace(form, escaped=True))
+            quoting = other if other.broken < quoting.broken else quoting
+        return quoting.decided()
+
+    def _quoting(self, form: Form) -> Quoting:
         with self._encoding.text(self._file, "") as text:
             return quoting_of(self._lines(text), form)
 
@@ -98,10 +105,23 @@ class Csv:
         return Lines(islice(text, 1, None) if self._directive else text, 2 if self._directive else 1)
 
     def _records(self) -> Iterator[Cells]:
+        """Yield the records that are not blank, and count the lines."""
+        self._all, self._blank = int(self._directive is not None), 0
         with self._encoding.text(self._file, "") as text:
             for record in records(self._lines(text), self._form):
-                if any(cell.strip() for cell in record.cells):
+                self._all += record.lines
+                if any(map(str.strip, record.cells)):
                     yield record.line, record.cells
+                else:
+                    self._blank += record.lines
+
+
+def _has_marks(file: IO[bytes]) -> bool:
+    file.seek(0)
+    while chunk := file.read(_CHUNK):
+        if MARK.encode() in chunk:
+            return True
+    return False
 
 
 def _damaged(cells: Sequence[str]) -> int | None:

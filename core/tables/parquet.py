@@ -22,7 +22,8 @@ class Parquet:
         self._odd: dict[str, list[int]] = {}
         self._unknown_zones: dict[str, str] = {}
         with _arrow_errors():
-            self.columns = column_names(_parquet(file).schema_arrow.names)
+            source = _parquet(file)
+            self.columns, self.count = column_names(source.schema_arrow.names), source.metadata.num_rows
 
     def __iter__(self) -> Iterator[Record]:
         self._damaged, self._lost, self._odd = {}, {}, {}

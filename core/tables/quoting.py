@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from traitbench.tables.rows import lines_named
 
@@ -45,8 +46,7 @@ class Form:
         return line.split(self.delimiter) if self.delimiter else [line]
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """The cells of a record, its first line and the number of its lines, and in what it breaks the rules of quoting."""
 
     line: int
@@ -208,8 +208,6 @@ class Quoting:
     """
 
     form: Form
-    lines: int = 0
-    blank: int = 0
     filled: int = 0
     good: int = 0
     raw_good: int = 0
@@ -234,9 +232,7 @@ class Quoting:
 
     def add(self, record: Record, *, heads: bool) -> None:
         """Count a record; the first one, which `heads` a file, says nothing about the columns."""
-        self.lines += record.lines
-        if not any(cell.strip() for cell in record.cells):
-            self.blank += record.lines
+        if not any(map(str.strip, record.cells)):
             return
         self.filled += record.lines
         self.good += record.lines * (len(record.cells) == self.form.width and not record.unclosed)
@@ -244,9 +240,10 @@ class Quoting:
             self.spanning.append((record.line, record.lines))
             self.marked.append(record.line)
             return
-        raw = self.form.split(record.raw)
+        is_marked = MARK in record.raw
+        raw = self.form.split(record.raw) if is_marked else record.cells
         self.raw_good += len(raw) == self.form.width
-        if MARK in record.raw:
+        if is_marked:
             self.marked.append(record.line)
             if record.inner:
                 self.inner.append(record.line)
@@ -254,7 +251,9 @@ class Quoting:
             self.escaped += bad and _ESCAPED_MARK in record.raw
             if record.unclosed:
                 self.unclosed.append(record.line)
-        if not heads and len(raw) == len(record.cells):
+        # Most lines have no mark, and soon they tell nothing new.
+        is_settled = self.open_commas and len(self.bare) >= self.form.width
+        if not heads and len(raw) == len(record.cells) and (is_marked or not is_settled):
             for place, cell in enumerate(raw):
                 self._add_cell(place, cell)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
-from traitbench.formulas import as_written, is_guarded, is_open
+from traitbench.formulas import as_written, is_guarded, is_open, may_be_formula
 from traitbench.tables.delimited import Csv
 from traitbench.tables.encoding import encoding_of
 from traitbench.tables.excel import Excel
@@ -27,7 +27,10 @@ ENDINGS: Mapping[str, Kind] = {
 }
 """The format by the ending of the file name. All other files are read as CSV with any separator."""
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 MOST_ROWS = 20_000_000
+_TOO_MANY = f"The file has more than {MOST_ROWS:,} rows. Split it, then retry."
 
 _PARQUET, _ZIP, _OLD_EXCEL = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"%PDF": "PDF"}
@@ -66,6 +69,8 @@ def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, heade
     Raise `Unreadable` if the file is not a table, and `MemoryError` or `OSError` where this process has its limits.
     """
     reader = _reader(name, file, header=header, sheet=sheet)
+    if isinstance(reader, Parquet) and reader.count > MOST_ROWS:
+        raise Unreadable(_TOO_MANY)
     columns, types = dict.fromkeys(reader.columns), dict[str, dict[str, None]]()
     counted, guards = 0, _Guards()
     guards.add(list(reader.columns) if isinstance(reader, Csv | Excel) else [])
@@ -74,7 +79,7 @@ def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, heade
     for line in reader:
         counted += 1
         if counted > MOST_ROWS:
-            raise Unreadable(f"The file has more than {MOST_ROWS:,} rows. Split it, then retry.")
+            raise Unreadable(_TOO_MANY)
         if isinstance(line, Problem):
             written: list[Any] = [line.row, line.column, line.reason]
         else:
@@ -87,7 +92,7 @@ def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, heade
             else:
                 guards.add(values)
                 _count_serials(serial, reader.columns, values)
-        content = json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        content = _ENCODER.encode(written).encode("utf-8", "surrogatepass")
         hashed.update(content)
         rows.write(content + b"\n")
     reader.check(counted, bool(columns))
@@ -163,7 +168,7 @@ class _Guards:
 
     def add(self, cells: list[str]) -> None:
         """Count the cells of a row."""
-        for cell in cells:
+        for cell in filter(may_be_formula, cells):
             if is_open(cell):
                 self._open += 1
             elif is_guarded(cell):
