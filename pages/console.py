@@ -4,16 +4,16 @@ from functools import partial
 
 import streamlit as st
 
-from traitbench.app.administration import console
-from traitbench.app.administration.console import ApiKey, KeyNotFound
-from traitbench.app.shell import session
-from traitbench.app.shell.text import ago, count, plain, unlinked
-from traitbench.app.widgets.common.confirm import ask, asked, confirm
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.operators_only import operators_only
-from traitbench.app.widgets.common.unreadable import draw_unreadable
-from traitbench.app.widgets.console.new_key import new_key, start
+from traitbench.display.text import ago, count, plain, unlinked
+from traitbench.operations import console
+from traitbench.operations.console import ApiKey, KeyNotFound
 from traitbench.settings import read_settings
+from traitbench_app.operator.new_key import new_key, start
+from traitbench_app.parts.controls import ask, asked, confirm
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.operators_only import operators_only
+from traitbench_app.parts.unreadable import draw_unreadable
+from traitbench_app.shell import session
 
 REVOKE = "console.revoke"
 

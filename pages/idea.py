@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from traitbench.app.access.permission import why_nowhere
-from traitbench.app.shell.service import client, namespaces
-from traitbench.app.shell.text import plain
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.idea import trial
+from traitbench.display.text import plain
 from traitbench.errors import ModelNotFound, NamespaceForbidden
+from traitbench_app.idea import trial
+from traitbench_app.parts.heading import heading
+from traitbench_app.shell.permission import why_nowhere
+from traitbench_app.shell.service import client, namespaces
 
 owned = namespaces()
 handle = trial.handle()

@@ -2,22 +2,22 @@
 
 import streamlit as st
 
-from traitbench.app.labelling import heap
-from traitbench.app.labelling.heap import MOST_TEXTS
-from traitbench.app.shell import session
-from traitbench.app.shell.navigation import page_link
-from traitbench.app.shell.service import client
-from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.common.confirm import ask, asked, confirm
-from traitbench.app.widgets.common.first_version import NO_TRAITS
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.common.primary_link import primary_link
-from traitbench.app.widgets.common.unreadable import draw_unreadable
-from traitbench.app.widgets.label.bring import bring_texts
-from traitbench.app.widgets.label.desk import LEFT, QUEUES, View, draw_desk, look_afresh
-from traitbench.app.widgets.label.summary import draw_summary
-from traitbench.app.widgets.train.training import watch
+from traitbench.display.text import count, plain
+from traitbench_app.label.summary import draw_summary
+from traitbench_app.label.view import LEFT, QUEUES, View, draw_desk, look_afresh
+from traitbench_app.parts.bring import bring_texts
+from traitbench_app.parts.controls import ask, asked, confirm
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.next_step import NO_TRAITS
+from traitbench_app.parts.primary_link import primary_link
+from traitbench_app.parts.runs import watch
+from traitbench_app.parts.unreadable import draw_unreadable
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.service import client
+from traitbench_app.workspace import pool
+from traitbench_app.workspace.pool import MOST_TEXTS
 
 EVERY = "*"
 DISCARD = "label.discard"
@@ -29,7 +29,7 @@ draw_unreadable(traits.unreadable, "trait", key="label.unreadable_traits")
 
 # ---- may labels be given now? ----------------------------------------------------------------------------------------
 
-reason = heap.why_not(model)
+reason = pool.why_not(model)
 if not reason and model.zero_data_retention and model.version_no is not None:
     reason = "Zero data retention is on, so this trained model takes no feedback."
 if reason:
@@ -38,7 +38,7 @@ if reason:
         st.markdown(f":material/lock: **You cannot label texts here.** {reason}")
     st.stop()
 
-texts = heap.texts(model.handle)
+texts = pool.texts(model.handle)
 if model.state == "busy" and model.version_no is None:
     heading("label", model)
     watch(model)
@@ -100,7 +100,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="label.choic
     )
     with st.popover("Texts", icon=":material/inventory_2:", key="label.texts"):
         st.markdown(
-            f"**{count(len(texts), 'text')}** from " + ", ".join(plain(each) for each, _ in heap.sources(model))
+            f"**{count(len(texts), 'text')}** from " + ", ".join(plain(each) for each, _ in pool.sources(model))
         )
         st.caption(
             "Kept only until you close this tab, because zero data retention is on."
@@ -128,7 +128,7 @@ if asked(DISCARD) == model.handle:
         body=f"{count(len(texts), 'text')} and your skips are deleted from this workbench. Saved samples stay.",
         yes="Discard",
         icon=":material/delete:",
-        act=lambda: heap.discard(model.handle),
+        act=lambda: pool.discard(model.handle),
     )
 
 view = View([each for each in labelled if trait in (each.key, EVERY)], labelled, queue or next(iter(QUEUES)), blind)

@@ -2,20 +2,20 @@
 
 import streamlit as st
 
-from traitbench.app.access.permission import why_read_only
-from traitbench.app.shell.service import client
-from traitbench.app.widgets.common.archive import ARCHIVE, archive, offer_undo
-from traitbench.app.widgets.common.confirm import ask
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.model.about import edit_about
-from traitbench.app.widgets.model.bundle_export import export_model
-from traitbench.app.widgets.model.calls import model_calls
-from traitbench.app.widgets.model.card import model_card
-from traitbench.app.widgets.model.overview import overview
-from traitbench.app.widgets.model.version_keeping import version_keeping
-from traitbench.app.widgets.model.zero_retention import zero_retention
 from traitbench.contract.models import RESTORABLE_DAYS
+from traitbench_app.model.bundle_export import export_model
+from traitbench_app.model.card import model_card
+from traitbench_app.model.code import model_calls
+from traitbench_app.model.description import edit_about
+from traitbench_app.model.keeping import version_keeping
+from traitbench_app.model.overview import overview
+from traitbench_app.model.zero_retention import zero_retention
+from traitbench_app.parts.controls import ask
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.model_actions import ARCHIVE, archive, offer_undo
+from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import client
 
 PARTS = {"card": "Overview", "about": "Describe", "calls": "Call it", "kept": "What is kept"}
 

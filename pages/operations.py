@@ -3,17 +3,18 @@
 import pandas as pd
 import streamlit as st
 
-from traitbench.app.administration import console, operations
-from traitbench.app.administration.console import Listed
-from traitbench.app.administration.operations import KINDS, can_retry, size, took
-from traitbench.app.shell import session
-from traitbench.app.shell.navigation import model_link
-from traitbench.app.shell.service import attempt, client, guarded, namespaces
-from traitbench.app.shell.text import ago, count, plain, span
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.operators_only import operators_only
-from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.display.text import ago, count, plain, span
+from traitbench.operations import console
+from traitbench.operations.console import Listed
 from traitbench.settings import read_settings
+from traitbench_app.operator import state as operations
+from traitbench_app.operator.state import KINDS, can_retry, size, took
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.operators_only import operators_only
+from traitbench_app.parts.unreadable import draw_unreadable
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import model_link
+from traitbench_app.shell.service import attempt, client, guarded, namespaces
 
 RETRY = "operations.retry"
 BUSY_SECONDS, IDLE_SECONDS = 2.0, 10.0

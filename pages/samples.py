@@ -2,32 +2,28 @@
 
 import streamlit as st
 
-from traitbench.app.access.permission import why_read_only
-from traitbench.app.samples.advice import EACH_POLE
-from traitbench.app.samples.sample_changes import remember, save
-from traitbench.app.samples.sample_table import Filters, HeldSamples, ServedSamples, sample_table
-from traitbench.app.samples.unsaved import drop, forget_discarded, unsaved
-from traitbench.app.shell import session
-from traitbench.app.shell.navigation import page_link
-from traitbench.app.shell.service import attempt, client, namespaces
-from traitbench.app.shell.text import count
-from traitbench.app.widgets.common.first_version import NO_TRAITS
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.common.primary_link import primary_link
-from traitbench.app.widgets.common.unreadable import draw_unreadable
-from traitbench.app.widgets.samples.add import add_by_hand, link_place, restore_place
-from traitbench.app.widgets.samples.doctor import draw_doctor
-from traitbench.app.widgets.samples.feedback import draw_waiting_feedback
-from traitbench.app.widgets.samples.held_out import draw_leaks, draw_set_aside
-from traitbench.app.widgets.samples.importing import VIEW, import_file
-from traitbench.app.widgets.samples.raters import compare_labels
-from traitbench.app.widgets.samples.review import draw_review
-from traitbench.app.widgets.samples.rows import ids_of, pick_rows, picks_rows
-from traitbench.app.widgets.samples.synthesis import delete_synthesized, draw_outcome, synthesize
-from traitbench.app.widgets.samples.table import edit_table, redraw, show_table
-from traitbench.app.widgets.samples.undo import draw_undo
-from traitbench.app.widgets.samples.unsaved import (
+from traitbench.contract.models import Model
+from traitbench.contract.samples import LONGEST_SEARCH, Pole, Provenance, Sample
+from traitbench.display.text import count
+from traitbench.tables.writing import csv_file, jsonl_file
+from traitbench_app.parts.frozen import editable
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.next_step import NO_TRAITS
+from traitbench_app.parts.primary_link import primary_link
+from traitbench_app.parts.sample_table import edit_table, redraw, show_table
+from traitbench_app.parts.undo import draw_undo
+from traitbench_app.parts.unreadable import draw_unreadable
+from traitbench_app.samples.add import add_by_hand, link_place, restore_place
+from traitbench_app.samples.advice import EACH_POLE
+from traitbench_app.samples.checks import draw_doctor
+from traitbench_app.samples.held_out import draw_leaks, draw_set_aside
+from traitbench_app.samples.importing import VIEW, import_file
+from traitbench_app.samples.raters import compare_labels
+from traitbench_app.samples.review import draw_review
+from traitbench_app.samples.rows import ids_of, pick_rows, picks_rows
+from traitbench_app.samples.synthesis import delete_synthesized, draw_outcome, synthesize
+from traitbench_app.samples.unsaved import (
     draw_brought,
     draw_conflicts,
     draw_discard,
@@ -35,10 +31,14 @@ from traitbench.app.widgets.samples.unsaved import (
     draw_overtaken,
     warn_before_leaving,
 )
-from traitbench.app.widgets.traits.frozen import editable
-from traitbench.contract.models import Model
-from traitbench.contract.samples import LONGEST_SEARCH, Pole, Provenance, Sample
-from traitbench.tables.writing import csv_file, jsonl_file
+from traitbench_app.samples.waiting import draw_waiting_feedback
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import attempt, client, namespaces
+from traitbench_app.workspace.changes import remember, save
+from traitbench_app.workspace.sample_table import Filters, HeldSamples, ServedSamples, sample_table
+from traitbench_app.workspace.unsaved import drop, forget_discarded, unsaved
 
 VIEWS = {
     "table": "Table",

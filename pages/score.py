@@ -2,32 +2,35 @@
 
 import streamlit as st
 
-from traitbench.app.charts.scorecard import ordered, poles_of
-from traitbench.app.local import preview
-from traitbench.app.presentation.figures import names_of
-from traitbench.app.shell import session
-from traitbench.app.shell.navigation import page_link
-from traitbench.app.shell.service import attempt, client, version
-from traitbench.app.shell.text import is_address, plain
-from traitbench.app.widgets.common.confidence import draw_trained_before
-from traitbench.app.widgets.common.folded import folded, is_open
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.linked_version import say_if_gone
-from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.common.quality import discovered_note
-from traitbench.app.widgets.common.unreadable import cannot_be_read
-from traitbench.app.widgets.score.card import draw_card, draw_change, draw_change_numbers, draw_numbers
-from traitbench.app.widgets.score.differences import draw_differences
-from traitbench.app.widgets.score.explanation import HELP, WHY, draw_reasons, explained, pick_text
-from traitbench.app.widgets.score.feedback import draw_feedback
-from traitbench.app.widgets.score.highlights import draw_highlighted, highlights_of, pick_highlights
-from traitbench.app.widgets.score.keys import on_keys
-from traitbench.app.widgets.score.live import read_while_typing
-from traitbench.app.widgets.score.official import draw_official, draw_official_pair, draw_text, draw_text_pair
-from traitbench.app.widgets.score.present import present, presenting, start
-from traitbench.app.widgets.score.rehearsal import rehearsed
-from traitbench.app.widgets.score.scorer import Scorer
-from traitbench.app.widgets.score.texts import (
+from traitbench.contract.scores import Card, Comparison
+from traitbench.display.text import is_address, plain
+from traitbench_app.parts.card import draw_card, draw_change, draw_change_numbers, draw_numbers
+from traitbench_app.parts.confidence import draw_trained_before
+from traitbench_app.parts.explanation import HELP, WHY, draw_reasons, explained, pick_text
+from traitbench_app.parts.feedback import draw_feedback
+from traitbench_app.parts.folded import folded, is_open
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.learning import draw_learning
+from traitbench_app.parts.linked_version import say_if_gone
+from traitbench_app.parts.live import read_while_typing
+from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.quality import discovered_note
+from traitbench_app.parts.scorecard import ordered, poles_of
+from traitbench_app.parts.unreadable import cannot_be_read
+from traitbench_app.parts.untrained import can_rehearse, draw_untrained
+from traitbench_app.parts.version_figures import names_of
+from traitbench_app.score.differences import draw_differences
+from traitbench_app.score.highlights import draw_highlighted, highlights_of, pick_highlights
+from traitbench_app.score.keys import on_keys
+from traitbench_app.score.official import draw_official, draw_official_pair, draw_text, draw_text_pair
+from traitbench_app.score.present import present, presenting, start
+from traitbench_app.score.rehearsal import rehearsed
+from traitbench_app.score.scorer import Scorer
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.service import attempt, client, version
+from traitbench_app.workspace import preview
+from traitbench_app.workspace.texts import (
     ACTIVE,
     AGAINST,
     COMPARE,
@@ -39,9 +42,6 @@ from traitbench.app.widgets.score.texts import (
     restore_texts,
     usual_version,
 )
-from traitbench.app.widgets.score.untrained import can_rehearse, draw_untrained
-from traitbench.app.widgets.train.learning import draw_learning
-from traitbench.contract.scores import Card, Comparison
 
 
 def scored_by_service(pinned: str, texts: list[str]) -> tuple[list[Card], Comparison | None]:

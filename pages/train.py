@@ -2,36 +2,36 @@
 
 import streamlit as st
 
-from traitbench.app.access.permission import why_read_only
-from traitbench.app.presentation.confidence import trained_before_confidence
-from traitbench.app.presentation.figures import label, made_how, names_of, series
-from traitbench.app.samples.waiting import waiting
-from traitbench.app.shell import session
-from traitbench.app.shell.navigation import page_link
-from traitbench.app.shell.service import attempt, client
-from traitbench.app.shell.text import ago, count, plain
-from traitbench.app.widgets.common.confidence import draw_confidence, draw_trained_before
-from traitbench.app.widgets.common.first_version import NO_TRAITS, missing
-from traitbench.app.widgets.common.folded import folded
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.improve import improve_button
-from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.common.on_tests import draw_tests
-from traitbench.app.widgets.common.primary_link import primary_link
-from traitbench.app.widgets.common.quality import discovered_note, draw_quality
-from traitbench.app.widgets.common.unreadable import cannot_be_read
-from traitbench.app.widgets.common.version_verdict import draw_compared_with
-from traitbench.app.widgets.samples.doctor import draw_doctor_line
-from traitbench.app.widgets.samples.unsaved import draw_unsaved_line
-from traitbench.app.widgets.train.ahead import draw_ahead
-from traitbench.app.widgets.train.cost import USUAL_LENGTH, unread_lengths
-from traitbench.app.widgets.train.gained import draw_gained
-from traitbench.app.widgets.train.learning import draw_learning
-from traitbench.app.widgets.train.mistakes import draw_mistakes
-from traitbench.app.widgets.train.promotion import draw_promotion
-from traitbench.app.widgets.train.result import draw_result
-from traitbench.app.widgets.train.retune import draw_retune, why_no_search
-from traitbench.app.widgets.train.training import MISTAKES, draw_readiness, in_link, pick_search, watch
+from traitbench.display.text import ago, count, plain
+from traitbench_app.parts.confidence import draw_confidence, draw_trained_before
+from traitbench_app.parts.cost import USUAL_LENGTH, unread_lengths
+from traitbench_app.parts.folded import folded
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.improve import improve_button
+from traitbench_app.parts.learning import draw_learning
+from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.next_step import NO_TRAITS, missing
+from traitbench_app.parts.on_tests import draw_tests
+from traitbench_app.parts.primary_link import primary_link
+from traitbench_app.parts.quality import discovered_note, draw_quality
+from traitbench_app.parts.retune import draw_retune, why_no_search
+from traitbench_app.parts.runs import MISTAKES, draw_readiness, in_link, pick_search, watch
+from traitbench_app.parts.unreadable import cannot_be_read
+from traitbench_app.parts.verdict import draw_compared_with
+from traitbench_app.parts.version_confidence import trained_before_confidence
+from traitbench_app.parts.version_figures import label, made_how, names_of, series
+from traitbench_app.samples.checks import draw_doctor_line
+from traitbench_app.samples.unsaved import draw_unsaved_line
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import attempt, client
+from traitbench_app.train.ahead import draw_ahead
+from traitbench_app.train.gained import draw_gained
+from traitbench_app.train.mistakes import draw_mistakes
+from traitbench_app.train.promotion import draw_promotion
+from traitbench_app.train.result import draw_result
+from traitbench_app.workspace.waiting import waiting
 
 model = chosen_model()
 traits = client().traits.list(model.handle)

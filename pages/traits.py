@@ -4,29 +4,29 @@ from functools import partial
 
 import streamlit as st
 
-from traitbench.app.access.permission import why_read_only
-from traitbench.app.labelling import heap
-from traitbench.app.samples.sample_changes import is_suggestion, remember, undo_of
-from traitbench.app.samples.sample_list import all_samples
-from traitbench.app.shell import session
-from traitbench.app.shell.navigation import page_link
-from traitbench.app.shell.service import client
-from traitbench.app.shell.text import count, plain
-from traitbench.app.shell.theme import DISCOVERED_SIGN
-from traitbench.app.widgets.common.confirm import ask, asked, confirm
-from traitbench.app.widgets.common.first_version import NO_TRAITS
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.common.primary_link import primary_link
-from traitbench.app.widgets.common.unreadable import draw_unreadable
-from traitbench.app.widgets.samples.undo import draw_undo
-from traitbench.app.widgets.traits import discovery
-from traitbench.app.widgets.traits.balance import balance_bar, missing_pole_message, poles_line
-from traitbench.app.widgets.traits.discovery import draw_outcome
-from traitbench.app.widgets.traits.frozen import editable
-from traitbench.app.widgets.traits.suggestions import draw_details, draw_ends, draw_suggestions, flip
-from traitbench.app.widgets.traits.trait_form import describe, trait_form
 from traitbench.contract.traits import Trait
+from traitbench.display.colours import DISCOVERED_SIGN
+from traitbench.display.text import count, plain
+from traitbench_app.parts.controls import ask, asked, confirm
+from traitbench_app.parts.frozen import editable
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.next_step import NO_TRAITS
+from traitbench_app.parts.primary_link import primary_link
+from traitbench_app.parts.undo import draw_undo
+from traitbench_app.parts.unreadable import draw_unreadable
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import client
+from traitbench_app.traits import discovery
+from traitbench_app.traits.balance import balance_bar, missing_pole_message, poles_line
+from traitbench_app.traits.discovery import draw_outcome
+from traitbench_app.traits.suggestions import draw_details, draw_ends, draw_suggestions, flip
+from traitbench_app.traits.trait_form import describe, trait_form
+from traitbench_app.workspace import pool
+from traitbench_app.workspace.changes import is_suggestion, remember, undo_of
+from traitbench_app.workspace.samples import all_samples
 
 DELETE = "traits.delete"
 
@@ -109,7 +109,7 @@ else:
     texts = {}
     if not why_read_only(model) and any(trait.kind == "intrinsic" for trait in traits):
         own = all_samples(model.handle, traits) if samples else []
-        texts = {each.hash: each.text for each in heap.texts(model.handle)}
+        texts = {each.hash: each.text for each in pool.texts(model.handle)}
         texts |= {sample.content_sha256: sample.text for sample in own}
     if suggestions:
         draw_suggestions(model.handle, suggestions, names, texts, with_samples=samples > 0)

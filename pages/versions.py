@@ -2,30 +2,22 @@
 
 import streamlit as st
 
-from traitbench.app.access.permission import why_read_only
-from traitbench.app.presentation.figures import label, made_how, names_of
-from traitbench.app.shell import session
-from traitbench.app.shell.navigation import page_link
-from traitbench.app.shell.service import client
-from traitbench.app.shell.text import plain
-from traitbench.app.widgets.common.first_version import draw_next_step
-from traitbench.app.widgets.common.heading import heading
-from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.common.unreadable import draw_unreadable
-from traitbench.app.widgets.versions.compare import draw_comparison, draw_own_figures
-from traitbench.app.widgets.versions.details import draw_details
-from traitbench.app.widgets.versions.encoders import draw_encoders
-from traitbench.app.widgets.versions.listing import draw_all
-from traitbench.app.widgets.versions.pair import (
-    draw_gone,
-    forget_gone,
-    gone,
-    in_link,
-    names_of_both,
-    pick_pair,
-    sides_of,
-)
 from traitbench.contract.page import LARGEST_PAGE
+from traitbench.display.text import plain
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.next_step import draw_next_step
+from traitbench_app.parts.unreadable import draw_unreadable
+from traitbench_app.parts.version_figures import label, made_how, names_of
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import client
+from traitbench_app.versions.compare import draw_comparison, draw_own_figures
+from traitbench_app.versions.details import draw_details
+from traitbench_app.versions.encoders import draw_encoders
+from traitbench_app.versions.listing import draw_all
+from traitbench_app.versions.pair import draw_gone, forget_gone, gone, in_link, names_of_both, pick_pair, sides_of
 
 VIEWS = ("All", "Details", "Compare", "Encoders")
 # The query parameters of each view that name a version.

@@ -29,8 +29,8 @@ from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import Unavailable
-from traitbench.lifecycle import keys
-from traitbench.lifecycle.context import Context, open_context
+from traitbench.operations import keys
+from traitbench.operations.context import Context, open_context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 

@@ -22,12 +22,12 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
-from traitbench.lifecycle import bundles, models, samples, training, traits
-from traitbench.lifecycle.access import Caller
-from traitbench.lifecycle.context import Context, open_context
-from traitbench.lifecycle.model_runs import fail
-from traitbench.lifecycle.worker import bodies
-from traitbench.runs.worker import Worker, execute
+from traitbench.operations import bundles, models, samples, training, traits
+from traitbench.operations.access import Caller
+from traitbench.operations.context import Context, open_context
+from traitbench.operations.model_runs import fail
+from traitbench.operations.worker import bodies
+from traitbench.runs.executor import Worker, execute
 from traitbench.settings import Settings
 
 Value = TypeVar("Value")

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine, make_url, text
 from ulid import ULID
 
 from traitbench.runs.queue import make_tables
-from traitbench.store.engine import open_engine
+from traitbench.store.database import open_engine
 from traitbench.store.migrate import migrate
 
 URL = "TRAITBENCH_TEST_POSTGRES"

@@ -14,7 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 LONGEST = (
     "tests/browser",
     "tests/contract",
-    "tests/lifecycle",
+    "tests/operations",
     "tests/faults/test_clocks.py",
     "tests/faults/test_kill_loop.py",
     "tests/faults/test_backups_under_load.py",
@@ -25,7 +25,7 @@ LONGEST = (
     "tests/faults/test_derivations.py",
     "tests/states",
     "tests/runs/test_quarantine.py",
-    "tests/app/serving/test_connections.py",
+    "tests/service/test_connections.py",
     "tests/app/test_egress.py",
     "tests/app/test_start_and_stop.py",
     "tests/bundles/test_large_bundles.py",
@@ -39,16 +39,16 @@ LONGEST = (
     "tests/app",
     "tests/pages",
 )
-TOGETHER = ("tests/browser", "tests/contract", "tests/lifecycle", "tests/retention", "tests/states", "tests/store")
+TOGETHER = ("tests/browser", "tests/contract", "tests/operations", "tests/retention", "tests/states", "tests/store")
 APART = (
     "tests/browser/test_notebooks.py",
     "tests/browser/test_openid.py",
     "tests/browser/test_service_away.py",
     "tests/browser/test_sign_in.py",
-    "tests/lifecycle/test_backups.py",
-    "tests/lifecycle/test_forking.py",
-    "tests/lifecycle/test_holding.py",
-    "tests/lifecycle/test_promotion.py",
+    "tests/operations/test_backups.py",
+    "tests/operations/test_forking.py",
+    "tests/operations/test_holding.py",
+    "tests/operations/test_promotion.py",
     "tests/retention/test_marker.py",
 )
 _DATABASE = re.compile(r"[\[-](sqlite|postgresql)[\]-]")

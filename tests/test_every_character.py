@@ -17,14 +17,14 @@ from tests.conftest import Service, Trained
 from tests.contexts import home_in_environment
 from tests.size import sized
 from tests.test_functions_of_texts import FUNCTIONS
-from traitbench.app.labelling.heap_file import HeapFile, Place
+from traitbench.batch.scored import read_scored
 from traitbench.client import Traitbench
-from traitbench.contract.batch import FailedLine, ScoredLine
+from traitbench.contract.batches import FailedLine, ScoredLine
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.tables.sample_files import read
-from traitbench.tables.scored import read_scored
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
+from traitbench_app.workspace.heap_file import HeapFile, Place
 
 SLOW = ("n-grams", "other n-grams", "likeness", "positions", "edits")
 """They read a text through patterns that the others read it through as well, and take as long as all of them."""

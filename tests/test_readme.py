@@ -8,11 +8,11 @@ import click
 import pytest
 
 from tests.conftest import Service
-from traitbench.app.cli import main
+from traitbench.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SETTINGS = (ROOT / "core" / "settings.py").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "core" / "traitbench" / "settings.py").read_text(encoding="utf-8")
 
 
 def test_the_session_in_python_runs(service: Service, capsys: pytest.CaptureFixture[str]) -> None:

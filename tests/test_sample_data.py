@@ -5,8 +5,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from importlib.resources import files
 from itertools import combinations
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -15,15 +15,15 @@ import pytest
 
 from traitbench import sample_data
 from traitbench.contract.models import ModelCreate
-from traitbench.contract.names import is_key, parse_handle
 from traitbench.contract.samples import SamplesCreate
 from traitbench.contract.traits import TraitsCreate
 from traitbench.encoders import Encoder
 from traitbench.encoders.registry import load_encoder
+from traitbench.fitting.fit import Trained, TraitSamples, fit
+from traitbench.names import is_key, parse_handle
 from traitbench.sample_data import DemoModel, demo_models
 from traitbench.scoring import segments
 from traitbench.scoring.card import score
-from traitbench.scoring.fit import Trained, TraitSamples, fit
 from traitbench.scoring.snapshot import EncoderIdentity
 
 MODELS = demo_models()
@@ -45,7 +45,7 @@ def test_who_changes_what_the_loader_gave_changes_nothing_for_others() -> None:
 
 
 def test_the_loader_needs_the_standard_library_alone() -> None:
-    source = files(sample_data).joinpath("__init__.py").read_text(encoding="utf-8")
+    source = Path(str(sample_data.__file__)).read_text(encoding="utf-8")
     modules = {name.split(".")[0] for node in ast.walk(ast.parse(source)) for name in _imported(node)}
     assert modules <= sys.stdlib_module_names
 

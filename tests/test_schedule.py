@@ -20,7 +20,7 @@ def test_what_begins_first_exists(path: str) -> None:
         ("tests/store/test_runs.py::test_a_run[sqlite]", "tests/store sqlite"),
         ("tests/store/test_runs.py::test_a_run[3-postgresql-a]", "tests/store postgresql"),
         ("tests/store/test_runs.py::test_a_run", "tests/store"),
-        ("tests/lifecycle/test_backups.py::test_a_backup[sqlite]", "tests/lifecycle/test_backups.py sqlite"),
+        ("tests/operations/test_backups.py::test_a_backup[sqlite]", "tests/operations/test_backups.py sqlite"),
         ("tests/faults/test_kills.py::test_a_kill[sqlite]", "tests/faults/test_kills.py"),
     ],
 )

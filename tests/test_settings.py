@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from traitbench.lifecycle.context import greeting
+from traitbench.operations.context import greeting
 from traitbench.settings import SettingInvalid, Settings, child_environment, read_settings
 
 _HOSTS = ("bench.example.org", "10.0.0.7", "fd00::7")

@@ -18,26 +18,26 @@ from pyarrow import parquet
 
 import traitbench as tb
 from tests import wild
-from tests.app.asking import Ask, asking
 from tests.app.processes import eventually
+from tests.cli.asking import Ask, asking
 from tests.conftest import Service, Trained
 from tests.contexts import AUTHOR, draft, export_of, fresh_settings, home_in_environment, opened
 from tests.scoring.hand import axis, encode, snapshot
 from tests.size import sized
-from traitbench.app.jobs import background, batches
-from traitbench.app.jobs.batch_results import as_csv, as_jsonl, as_parquet, frame_of
-from traitbench.app.labelling.heap_file import HeapFile, Place
 from traitbench.client import Traitbench
-from traitbench.client.batches import Asked
-from traitbench.contract.batch import FailedLine, ScoredLine
+from traitbench.contract.asked import Asked
+from traitbench.contract.batches import FailedLine, ScoredLine
 from traitbench.contract.samples import LONGEST_TEXT, SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput
 from traitbench.formulas import as_written
-from traitbench.lifecycle import samples
-from traitbench.lifecycle.backups import backup, restore
+from traitbench.operations import samples
+from traitbench.operations.backups import backup, restore
 from traitbench.scoring.explain import explain
 from traitbench.tables.sample_files import Choice, check, read
 from traitbench.tables.source import opened as table
+from traitbench_app.batch.columns import as_csv, as_jsonl, as_parquet, frame_of
+from traitbench_app.workspace import background, batches
+from traitbench_app.workspace.heap_file import HeapFile, Place
 
 TEXTS = list(dict.fromkeys([*wild.texts(sized(100, 5_000)), *wild.ODD]))
 FEW = TEXTS[: sized(28, 600)]

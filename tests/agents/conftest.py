@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.asking import Ask, asking
+from tests.cli.asking import Ask, asking
 from tests.conftest import Service
 
 

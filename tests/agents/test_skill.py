@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.asking import Ask
+from tests.cli.asking import Ask
 from tests.conftest import Trained
-from traitbench.app.cli import main
+from traitbench.cli.main import main
 
 LINE = re.compile(r'^(?:echo "(?P<stdin>.*)" \| )?traitbench (?P<rest>.*)$')
 

@@ -15,8 +15,8 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
-from tests.app.asking import call
 from tests.app.processes import COMMAND, Started, serving
+from tests.cli.asking import call
 from tests.conftest import make_draft
 from traitbench.agents.tools import NOTICE, TOOLS
 
@@ -145,7 +145,8 @@ def test_stdio_without_a_service_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_the_protocols_package_is_not_imported_before_it_is_needed() -> None:
-    program = "import sys, traitbench.app.cli, traitbench.app.asgi, traitbench.agents.http; print('mcp' in sys.modules)"
+    imported = "traitbench.cli.main, traitbench_app.process.asgi, traitbench.agents.http"
+    program = f"import sys, {imported}; print('mcp' in sys.modules)"
     with os.popen(f'{sys.executable} -c "{program}"') as output:
         assert output.read() == "False\n"
 

@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.app.asking import call
 from tests.app.processes import Started, eventually, starting
+from tests.cli.asking import call
 from tests.conftest import free_port
 from tests.contexts import link_cache
 from tests.patience import PATIENCE_S

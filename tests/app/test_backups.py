@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.asking import call
 from tests.app.processes import run, serving
+from tests.cli.asking import call
 from tests.conftest import make_draft
 from tests.contexts import AUTHOR, draft, fresh_settings, opened
 from traitbench.contract.samples import SampleInput, SamplesCreate
-from traitbench.lifecycle import samples
-from traitbench.lifecycle.backups import backup
+from traitbench.operations import samples
+from traitbench.operations.backups import backup
 
 
 def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from tests.app.tracing import Call, Tracer, made, reached
 from tests.conftest import make_draft
 from tests.patience import PATIENCE_S
 from tests.size import sized
-from traitbench.app.shell.navigation import PAGES
+from traitbench_app.shell.navigation import PAGES
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -42,7 +42,7 @@ FOREIGN = ("http://evil.example", "http://192.0.2.7:8501")
 NOTEBOOK = """
 import sys
 from traitbench.client import Traitbench
-from traitbench.app.local import preview
+from traitbench_app.workspace import preview
 with Traitbench(sys.argv[1], sys.argv[2]) as client:
     print(client.scores.score(sys.argv[3], "Thank you, dear friend.")._repr_html_()[:6])
     version = client.versions.get(sys.argv[3])

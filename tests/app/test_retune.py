@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from traitbench.app.samples.waiting import Waiting
-from traitbench.app.widgets.train import retune
-from traitbench.app.widgets.train.training import SearchChoice
 from traitbench.contract.models import Model
 from traitbench.contract.versions import Version
+from traitbench_app.parts import retune
+from traitbench_app.parts.runs import SearchChoice
+from traitbench_app.workspace.waiting import Waiting
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 METRICS: Mapping[str, Any] = {

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.asking import call
 from tests.app.processes import WITHOUT_DEMOS, Started, eventually, gone, run, running, serving, starting
+from tests.cli.asking import call
 from tests.conftest import make_draft
 from tests.contexts import ENCODER
 from tests.patience import PATIENCE_S

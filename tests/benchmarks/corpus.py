@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.benchmarks.scorers import fitted
+from traitbench.analysis.cut import PROMISED, promised_cut
+from traitbench.analysis.estimates import Estimate, difference, estimate_mean, estimate_share
 from traitbench.scoring.card import choose, place_whole, read
-from traitbench.scoring.corpus import Estimate, difference, estimate_mean, estimate_share
-from traitbench.scoring.cut import PROMISED, promised_cut
 
 Floats = NDArray[np.float64]
 

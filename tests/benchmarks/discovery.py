@@ -25,9 +25,9 @@ from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.contexts import AUTHOR, done_here, draft, fresh_settings, opened
 from traitbench.contract.samples import MOST_SAMPLES, SampleInput, SamplesCreate
 from traitbench.contract.traits import DiscoverRequest
-from traitbench.lifecycle import discovery, samples
-from traitbench.scoring.discover import DiscoveredTrait, discover
-from traitbench.scoring.evaluate import auroc
+from traitbench.fitting.discover import DiscoveredTrait, discover
+from traitbench.fitting.evaluate import auroc
+from traitbench.operations import discovery, samples
 
 Floats = NDArray[np.float64]
 

@@ -25,12 +25,12 @@ import numpy as np
 from tests.app.processes import running
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.benchmarks.score_latency import SENTENCE
-from traitbench.app.local import pace
 from traitbench.client import Traitbench
 from traitbench.contract.models import TrainEffort
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.scoring.speed import speed_now
+from traitbench.fitting.speed import speed_now
+from traitbench_app.workspace import pace
 
 EFFORTS: tuple[TrainEffort, ...] = ("low", "medium", "high", "max")
 TRAININGS: tuple[tuple[int, tuple[TrainEffort, ...]], ...] = (

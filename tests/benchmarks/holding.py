@@ -17,11 +17,11 @@ from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, parser, publish
-from traitbench.scoring.auroc import auroc
-from traitbench.scoring.candidates import Candidate
-from traitbench.scoring.fit import TraitSamples
-from traitbench.scoring.retrained import MOST_OF_MEAN, Change, MeasuredOn, Tested, on_test_samples, out_of_fold, worse
-from traitbench.scoring.search import EFFORTS, SearchResult, evidence, search
+from traitbench.comparison.retrains import MOST_OF_MEAN, Change, MeasuredOn, Tested, on_test_samples, out_of_fold, worse
+from traitbench.fitting.auroc import auroc
+from traitbench.fitting.candidates import Candidate
+from traitbench.fitting.fit import TraitSamples
+from traitbench.fitting.search import EFFORTS, SearchResult, evidence, search
 
 SETS = ("cr", "spam", "clickbait", "emobank_v")
 EFFORT = "medium"

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.benchmarks.scorers import label_axis, ours
-from traitbench.scoring.active_learning import ORDERS, LabelQueue, Order
+from traitbench.analysis.active_learning import ORDERS, LabelQueue, Order
 
 BUDGETS = (8, 16, 24, 32, 48, 64, 96, 128)
 ASKED_AT = (16, 32, 64, 96, 128)

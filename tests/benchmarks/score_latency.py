@@ -31,8 +31,8 @@ from traitbench.client import Traitbench
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
-from traitbench.lifecycle import keys, models, samples, training, traits
-from traitbench.lifecycle.context import Context
+from traitbench.operations import keys, models, samples, training, traits
+from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 
 HANDLE, BUSY = "local.latency", "local.busy"

@@ -19,11 +19,11 @@ from sklearn.pipeline import make_pipeline, make_union
 
 from tests.benchmarks import kept
 from tests.scoring.positions import positions
-from traitbench.fitting import label_axes
-from traitbench.generators import TraitPoles
-from traitbench.generators.label_axes import LabelAxes
-from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
+from traitbench.fitting.fit import EncoderIdentity, Trained, TraitSamples, fit
+from traitbench.local.fitting import label_axes
 from traitbench.scoring.spelling import spelling
+from traitbench.synthesis import TraitPoles
+from traitbench.synthesis.label_axes import LabelAxes
 
 Scores = Sequence[float]
 Scorer = Callable[..., Scores]

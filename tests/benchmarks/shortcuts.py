@@ -17,7 +17,7 @@ import numpy as np
 
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, parser, publish
-from traitbench.scoring.doctor import Finding, examine
+from traitbench.analysis.checks import Finding, examine
 
 SIZES = (16, 32, 64)
 PURITIES = (1.0, 0.9)

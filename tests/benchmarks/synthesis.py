@@ -28,13 +28,12 @@ from tests.benchmarks.scorers import _label_axes
 from tests.llm_endpoint import MODEL, llm_endpoint
 from tests.scoring.positions import positions
 from traitbench.encoders.vocabulary import load_vocabulary
-from traitbench.generators import Exemplar, Seed, TraitPoles
-from traitbench.generators.offline import synthesize
-from traitbench.lifecycle import writing
-from traitbench.llm import Endpoint
-from traitbench.scoring.fit import EncoderIdentity, TraitSamples, fit
+from traitbench.fitting.fit import EncoderIdentity, TraitSamples, fit
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.spelling import spelling
+from traitbench.synthesis import Exemplar, Seed, TraitPoles, writing
+from traitbench.synthesis.language_model import Endpoint
+from traitbench.synthesis.offline import synthesize
 
 SETS = ("cr", "sst2", "clickbait", "spam", "bank_card", "emobank_v")
 QUICK = ("cr", "clickbait", "spam", "emobank_v")

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.benchmarks.scorers import DEFAULT_EFFORT, EFFORTS
-from traitbench.scoring.fit import EncoderIdentity, TraitSamples, fit
+from traitbench.fitting.fit import EncoderIdentity, TraitSamples, fit
 
 _WIDE = 1_091
 """As many numbers as the default encoder gives."""

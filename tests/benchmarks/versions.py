@@ -19,8 +19,8 @@ from threadpoolctl import threadpool_limits
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.benchmarks.scorers import fitted
+from traitbench.comparison.paired import LEVEL, auroc_difference, error_difference, on_side
 from traitbench.scoring.card import half_up, of_vectors
-from traitbench.scoring.paired import LEVEL, auroc_difference, error_difference, on_side
 from traitbench.scoring.snapshot import Snapshot
 
 Floats = NDArray[np.float64]

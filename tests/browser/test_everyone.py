@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 from tests.app.processes import Started
 from tests.browser.conftest import EMPTY, settled, violations
 from tests.size import sized
-from traitbench.app.shell.navigation import PAGES
+from traitbench_app.shell.navigation import PAGES
 
 pytestmark = pytest.mark.browser
 

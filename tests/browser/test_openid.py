@@ -14,9 +14,9 @@ from tests.app.openid_provider import CLIENT, MUCH, SECRET, OpenIdProvider, prov
 from tests.app.processes import Started, eventually, serving
 from tests.browser.conftest import settled
 from tests.patience import PATIENCE_MS, PATIENCE_S
-from traitbench.lifecycle import keys
+from traitbench.operations import keys
 from traitbench.settings import sqlite_url
-from traitbench.store.engine import open_engine
+from traitbench.store.database import open_engine
 from traitbench.store.keys import ApiKey
 
 SCORING = '["alice@example.org"]\nscope = "scoring"\nnamespaces = ["local"]\n'

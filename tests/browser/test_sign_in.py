@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.app.asking import call
 from tests.app.processes import Started, run, serving
 from tests.browser.conftest import settled
+from tests.cli.asking import call
 from tests.conftest import make_draft
 from tests.patience import PATIENCE_MS, PATIENCE_S
 

@@ -1,7 +1,7 @@
 """Makes the synchronous client from the asynchronous one: `python -m tests.client.generate`.
 
-Each method is written once, in `core/client/asynchronous`. The synchronous file has the same lines without `async` and
-`await`, and with the names of the synchronous twins.
+Each method is written once, in `core/traitbench/client`. The synchronous file, in `_sync` below it, has the same lines
+without `async` and `await`, and with the names of the synchronous twins.
 """
 
 import re
@@ -11,14 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "core" / "client" / "asynchronous"
+SOURCE = ROOT / "core" / "traitbench" / "client"
+# What the client asks, by resource. The other modules serve both clients.
+NAMES = ("batches", "client", "comparisons", "connection", "models", "samples", "scores", "traits", "versions")
 
-_HEADER = "# Made from asynchronous/{name} by `python -m tests.client.generate`: edit that file, not this one.\n"
+_HEADER = "# Made from client/{name} by `python -m tests.client.generate`: edit that file, not this one.\n"
 _RULES = tuple(
     (re.compile(pattern), made)
     for pattern, made in (
         (r"\bfrom asyncio import sleep\b", "from time import sleep"),
-        (r"\bclient\.asynchronous\b", "client"),
+        (rf"\btraitbench\.client\.({'|'.join(NAMES)})\b", r"traitbench.client._sync.\1"),
+        (rf"\btraitbench\.client import ({'|'.join(NAMES)})\b", r"traitbench.client._sync import \1"),
         (r"\bawait AsyncPages\.begin\(", "Pages("),
         (r"\b(?:async|await) ", ""),
         (r"\b__a(iter|enter|exit)__\b", r"__\1__"),
@@ -37,8 +40,9 @@ def main() -> None:
 
 def made() -> Iterator[tuple[Path, str]]:
     """Yield each synchronous file and its text."""
-    for source in sorted(SOURCE.glob("[!_]*.py")):
-        path = SOURCE.parent / source.name
+    for name in NAMES:
+        source = SOURCE / f"{name}.py"
+        path = SOURCE / "_sync" / source.name
         yield path, _formatted(path, _HEADER.format(name=source.name) + synchronous(source.read_text("utf-8")))
 
 

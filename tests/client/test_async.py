@@ -13,7 +13,7 @@ from tests.client.test_connection import HEALTHY, Answer, Weather, envelope
 from tests.conftest import Service, make_draft
 from traitbench.client import AsyncClient, Client, Traitbench
 from traitbench.client.wire import jittered
-from traitbench.contract.batch import ScoredLine
+from traitbench.contract.batches import ScoredLine
 from traitbench.contract.samples import SampleInput
 from traitbench.errors import ModelNotFound, Unavailable, Unreachable, ValidationFailed
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import COLD, WARM, Service, Trained
 from traitbench.client import Traitbench
-from traitbench.contract.batch import FailedLine, ScoredLine
+from traitbench.contract.batches import FailedLine, ScoredLine
 from traitbench.errors import ModelNotFound, ModelNotTrained, Unavailable, Unreachable, ValidationFailed
 
 LINES = {"Content-Type": "application/x-ndjson"}

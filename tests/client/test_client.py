@@ -8,8 +8,9 @@ import pytest
 
 from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
-from traitbench.client import Traitbench, comparisons
-from traitbench.contract.batch import FailedLine
+from traitbench.client import Traitbench
+from traitbench.client._sync import comparisons
+from traitbench.contract.batches import FailedLine
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import ComparedText
 from traitbench.contract.models import ForkedFrom, Model, VersionRetentionPolicy

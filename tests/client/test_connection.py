@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from traitbench.client import Traitbench, comparisons
+from traitbench.client import Traitbench
+from traitbench.client._sync import comparisons
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.errors import (

@@ -10,7 +10,7 @@ from tests.contexts import fresh_settings, opened
 from tests.contract.stage import FAILED, StateFixtures, fail_first_trainings
 from tests.contract.world import World, served
 from traitbench.extract import Extracted, extract
-from traitbench.lifecycle.context import Context
+from traitbench.operations.context import Context
 from traitbench.sample_data import demo_models
 from traitbench.service.app import create_app
 from traitbench.service.guard import Guard

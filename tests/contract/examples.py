@@ -18,7 +18,7 @@ from tests.contract.world import World, served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.patience import PATIENCE_S
 from traitbench.extract import Extracted, extract
-from traitbench.lifecycle.context import Context, open_context
+from traitbench.operations.context import Context, open_context
 from traitbench.service import examples
 from traitbench.service.app import create_app
 from traitbench.settings import Settings

@@ -13,8 +13,8 @@ from sqlalchemy import event
 
 from tests.contract.test_openapi import DECLARED, LOCAL, OPEN
 from tests.contract.world import Answer, World, signed
-from traitbench.lifecycle import keys
-from traitbench.lifecycle.access import RULES
+from traitbench.operations import keys
+from traitbench.operations.access import RULES
 
 OK = (200, "")
 SCOPE = (403, "insufficient_scope")

@@ -8,7 +8,7 @@ import pytest
 from tests.contract.conftest import FAULT
 from tests.contract.world import World
 from traitbench.errors import TraitbenchError
-from traitbench.lifecycle import keys
+from traitbench.operations import keys
 
 ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
     ("invalid_request", 400, "GET", "/v1/models", {"headers": {"Host": "a b"}}),

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from tests.contract.world import World
 from tests.size import sized
-from traitbench.contract.names import trait_key
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import ValidationFailed
+from traitbench.names import trait_key
 
 GOOD_NAMES = ["a", "0", "a-b_c", "9-", "x" * 64, "a__b", "0_"]
 BAD_NAMES = ["", "A", "-a", "_a", "x" * 65, "a b", "é", "a/b", "a@b", "a\n", "а"]

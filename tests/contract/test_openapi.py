@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.contract.world import World
-from traitbench.lifecycle.access import RULES
+from traitbench.operations.access import RULES
 
 OPEN = {"/v1/health", "/v1/openapi.json", "/v1/docs"}
 LOCAL = {"/v1/metrics"}  # open to callers on the machine of the service, as tests are

@@ -14,8 +14,8 @@ from tests.contract.conftest import RETRAIN_AFTER
 from tests.contract.stage import LOW, STATES, StateFixtures
 from tests.contract.world import Answer, World
 from traitbench.contract.models import State
+from traitbench.contract.states import TABLE, Operation, Outcome
 from traitbench.errors import TraitbenchError, error_for
-from traitbench.states import TABLE, Operation, Outcome
 
 TEXT = "What a lovely day"
 SAMPLES = {"samples": [{"trait": "tone", "text": TEXT, "quality": 1}]}

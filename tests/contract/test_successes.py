@@ -8,8 +8,8 @@ import pytest
 
 from tests.contract.stage import StateFixtures
 from tests.contract.world import World
-from traitbench.barchart import draw, draw_pair
 from traitbench.contract.scores import Card, Comparison
+from traitbench.display.barchart import draw, draw_pair
 from traitbench.scoring.snapshot import Snapshot, param_hash
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.size import sized
-from traitbench.contract.names import canonical, earlier_trait_key, free_key, is_key, trait_key
 from traitbench.errors import ValidationFailed
+from traitbench.names import canonical, earlier_trait_key, free_key, is_key, trait_key
 
 SCRIPTS = "aAbß#+ -_.!éÉİıſ\u0301\u0307\u093c\u094dहिन्दीकไทยשׁلَ한ㅎ\u1112ΣςσǅĲ①Ⅷ٣\U00010a41\U0001f600\ufe0f\u200d\u0345ᾳ"
 NAMES = st.text(st.sampled_from(SCRIPTS) | st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.text(

@@ -21,8 +21,8 @@ from starlette.types import ASGIApp
 
 from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import Bundle, digest
-from traitbench.lifecycle import keys
-from traitbench.lifecycle.context import Context
+from traitbench.operations import keys
+from traitbench.operations.context import Context
 from traitbench.store.keys import Scope
 
 REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from traitbench.lifecycle.access import RULES
+from traitbench.operations.access import RULES
 from traitbench.service import openapi
 from traitbench.service.app import create_app
 from traitbench.service.request_id import RequestIdMiddleware

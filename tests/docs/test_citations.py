@@ -53,7 +53,7 @@ def missing(text: str) -> Iterator[str]:
     """Documents in capitals that a text cites and the repository does not have."""
     for match in _IN_CAPITALS.finditer(text):
         name = match[1] or match[2]
-        if not any((ROOT / folder / f"{name}.md").exists() for folder in ("", ".github", "core/agents")):
+        if not any((ROOT / folder / f"{name}.md").exists() for folder in ("", ".github", "core/traitbench/agents")):
             yield name
 
 

@@ -14,19 +14,19 @@ from tests.docs.markdown import ROOT, only_code, read, section, table, tables
 from traitbench import errors
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.scores import FEEDBACK_WORDS, Confidence, ConfidenceReason
+from traitbench.contract.states import TABLE, Outcome
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.extract.fetch import CONTRACT_LIMITS
-from traitbench.lifecycle.access import RULES, Operation
+from traitbench.fitting.discover import FEWEST_TEXTS
+from traitbench.operations.access import RULES, Operation
 from traitbench.scoring.card import band, breaks, ceiling
 from traitbench.scoring.certainty import Reason
-from traitbench.scoring.discover import FEWEST_TEXTS
 from traitbench.scoring.repeats import LONGEST
 from traitbench.scoring.size import TOKENS_PER_WORD
 from traitbench.scoring.snapshot import Breaks, Quartiles
 from traitbench.service.capacity import LONG, bounds_for
 from traitbench.service.strict_json import MAX_DEPTH
 from traitbench.settings import Settings, read_settings
-from traitbench.states import TABLE, Outcome
 
 PAGE = read("contract.md")
 CELLS = {
@@ -177,7 +177,9 @@ def test_the_table_of_admission_control() -> None:
 def test_the_table_of_settings_is_complete_and_in_use() -> None:
     listed = [only_code(row["Variable"]) for row in table(PAGE, "Settings")]
     assert len(set(listed)) == len(listed) == len(fields(Settings))
-    assert set(listed) == set(re.findall(r"TRAITBENCH_[A-Z_]+", (ROOT / "core" / "settings.py").read_text("utf-8")))
+    assert set(listed) == set(
+        re.findall(r"TRAITBENCH_[A-Z_]+", (ROOT / "core" / "traitbench" / "settings.py").read_text("utf-8"))
+    )
 
 
 @pytest.mark.parametrize("row", table(PAGE, "Settings"), ids=lambda row: only_code(row["Variable"]))

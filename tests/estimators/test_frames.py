@@ -16,7 +16,7 @@ import pytest
 import traitbench as tb
 from tests.conftest import Trained
 from tests.estimators.conftest import NAMES, TEXTS
-from traitbench import corpus
+from traitbench.analysis import corpus
 
 Make = Callable[[dict[str, Sequence[Any]]], Any]
 KINDS: tuple[Make, ...] = (pd.DataFrame, pl.DataFrame, pa.table)
@@ -167,7 +167,8 @@ def test_the_answer_of_a_corpus_becomes_a_frame() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["estimators.scorer", "estimators.score_card", "estimators.scoring_frames", "estimators.diff", "frames"]
+    "module",
+    ["estimators.scorer", "estimators.score_card", "estimators.functions", "estimators.diff", "display.frames"],
 )
 def test_the_examples_of_the_docs_run(module: str) -> None:
     results = doctest.testmod(import_module(f"traitbench.{module}"))

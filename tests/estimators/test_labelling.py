@@ -7,7 +7,7 @@ import pytest
 import traitbench as tb
 from tests.conftest import COLD, WARM
 from traitbench.estimators.label_widget import Labeller
-from traitbench.labelling.labeller import BATCH
+from traitbench.local.labeller import BATCH
 
 TEXTS = [*WARM, *COLD]
 TRUTH = dict.fromkeys(WARM, 1.0) | dict.fromkeys(COLD, 0.0)

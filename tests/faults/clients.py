@@ -19,7 +19,7 @@ from sqlalchemy import Engine
 from tests.conftest import COLD, WARM
 from tests.faults.history import Event, How
 from tests.patience import PATIENCE_S
-from traitbench.lifecycle import keys
+from traitbench.operations import keys
 
 _PAUSE = 0.05
 

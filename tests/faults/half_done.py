@@ -17,10 +17,10 @@ from tests.contexts import AUTHOR, ENCODER, export_of
 from traitbench.contract.models import ForkRequest, ModelUpdate, PromoteRequest
 from traitbench.encoders import Encoder
 from traitbench.encoders.registry import load_encoder
-from traitbench.lifecycle import bundles, forking, models, promotion
-from traitbench.lifecycle.context import Context
+from traitbench.operations import bundles, forking, models, promotion
+from traitbench.operations.context import Context
 from traitbench.settings import Settings
-from traitbench.store.engine import open_engine
+from traitbench.store.database import open_engine
 
 
 def main() -> None:

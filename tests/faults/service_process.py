@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tests.contexts import AUTHOR, ENCODER, until
 from traitbench.contract.models import TrainRequest
-from traitbench.lifecycle import models, retraining, training
-from traitbench.lifecycle.context import open_context
+from traitbench.operations import models, retraining, training
+from traitbench.operations.context import open_context
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 

@@ -21,7 +21,7 @@ from tests.faults.clients import Client, Log, at_work
 from tests.faults.history import judge
 from tests.faults.test_kill_loop import killed_at_work
 from tests.faults.victim import Victim
-from traitbench.lifecycle import keys
+from traitbench.operations import keys
 
 KILLS_AT_ONCE = 50
 SECONDS_A_KILL = 20.0

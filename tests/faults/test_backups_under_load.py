@@ -14,9 +14,9 @@ from tests.contract.world import served
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.lifecycle import keys
-from traitbench.lifecycle.backups import backup, restore
-from traitbench.lifecycle.context import Context
+from traitbench.operations import keys
+from traitbench.operations.backups import backup, restore
+from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 

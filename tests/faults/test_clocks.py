@@ -14,9 +14,9 @@ from tests.contexts import ON_SQLITE, opened, until
 from tests.faults.clients import Client, Log
 from tests.faults.history import judge
 from tests.faults.victim import Victim
-from traitbench.lifecycle import keys, operating
+from traitbench.operations import keys, operating
 from traitbench.settings import Settings
-from traitbench.store.engine import open_engine
+from traitbench.store.database import open_engine
 
 pytestmark = ON_SQLITE  # we cannot set the clock of a PostgreSQL server
 

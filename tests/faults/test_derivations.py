@@ -16,12 +16,12 @@ from traitbench.contract.models import RunStarted
 from traitbench.contract.samples import SynthesizeRequest
 from traitbench.contract.traits import DiscoverRequest
 from traitbench.errors import DuplicateRun
-from traitbench.lifecycle import discovery, samples, synthesis, traits
-from traitbench.lifecycle.context import Context
+from traitbench.operations import discovery, samples, synthesis, traits
+from traitbench.operations.context import Context
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 from traitbench.store import tables
-from traitbench.store.engine import reading
+from traitbench.store.database import reading
 
 THREADS = 20
 

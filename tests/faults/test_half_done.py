@@ -9,14 +9,14 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from tests.contexts import AUTHOR, ON_BOTH_IN_SOAK, export_of, new_handle, opened, trained_here
-from tests.lifecycle.promoting import improved
-from tests.lifecycle.test_forking import give_feedback
+from tests.operations.promoting import improved
+from tests.operations.test_forking import give_feedback
 from traitbench.contract.bundles import Bundle
-from traitbench.lifecycle import models
-from traitbench.lifecycle.context import Context
+from traitbench.operations import models
+from traitbench.operations.context import Context
 from traitbench.settings import Settings
 from traitbench.store import tables
-from traitbench.store.engine import reading
+from traitbench.store.database import reading
 
 ROOT = Path(__file__).parents[2]
 POINTS = (4, 7, 10, 14, 18, 22, 26, 0)

@@ -11,9 +11,9 @@ from tests.faults.clients import Client, Keyring, Log, at_work
 from tests.faults.history import judge, write
 from tests.faults.victim import Victim
 from tests.size import sized
-from traitbench.lifecycle import keys
+from traitbench.operations import keys
 from traitbench.settings import Settings
-from traitbench.store.engine import open_engine
+from traitbench.store.database import open_engine
 
 KILLS = sized(2, 25)
 KILLS_ON_POSTGRESQL = 6

@@ -16,11 +16,11 @@ from tests.contexts import AUTHOR, COLD, ON_BOTH_IN_SOAK, ON_SQLITE, WARM, draft
 from tests.size import sized
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
-from traitbench.lifecycle import models, samples, scores, training, versions
-from traitbench.lifecycle.context import Context
+from traitbench.operations import models, samples, scores, training, versions
+from traitbench.operations.context import Context
 from traitbench.settings import Settings
 from traitbench.store import tables
-from traitbench.store.engine import reading
+from traitbench.store.database import reading
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,13 +13,13 @@ from sqlalchemy import ColumnElement, func, select
 from tests.contexts import AUTHOR, DATABASES, ON_BOTH_IN_SOAK, draft, opened, settled, until
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.scores import ScoreRequest
-from traitbench.lifecycle import models, rules, scores, training, versions
-from traitbench.lifecycle.context import Context
+from traitbench.operations import models, rules, scores, training, versions
+from traitbench.operations.context import Context
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 from traitbench.store import samples as stored_samples
 from traitbench.store import tables
-from traitbench.store.engine import reading
+from traitbench.store.database import reading
 
 MODELS = 4
 KILLS = 2

@@ -14,8 +14,8 @@ from tests.size import SOAK, sized
 from traitbench.contract.models import Model, ModelCreate, RunStarted, TrainEffort, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.errors import HandleTaken, ModelBusy, TraitbenchError
-from traitbench.lifecycle import models, samples, training, versions
-from traitbench.lifecycle.context import Context
+from traitbench.operations import models, samples, training, versions
+from traitbench.operations.context import Context
 from traitbench.settings import Settings
 
 THREADS = 20

@@ -5,8 +5,8 @@ import pytest
 from tests.contexts import AUTHOR, DATABASES, draft, opened, settled, until
 from tests.size import sized
 from traitbench.contract.models import TrainRequest
-from traitbench.lifecycle import training, versions
-from traitbench.lifecycle.context import Context
+from traitbench.operations import training, versions
+from traitbench.operations.context import Context
 from traitbench.settings import Settings
 
 

@@ -8,7 +8,7 @@ from nbclient import NotebookClient
 
 from tests.conftest import Service, Trained
 from tests.patience import PATIENCE_S
-from traitbench.app.presentation.notebooks import notebook_of
+from traitbench_app.model.notebooks import notebook_of
 
 TEXT = 'She said "thank you" \\ twice.'
 

@@ -12,12 +12,11 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-import traitbench.sample_data as sample_data
 from tests.conftest import Service
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
+from traitbench.sample_data import FOLDER
 
-FOLDER = Path(str(sample_data.__file__)).parent
 NOTEBOOK = FOLDER / "tour.ipynb"
 
 
@@ -56,8 +55,9 @@ def test_the_tour_for_jupyter_runs(service: Service, there: Traitbench, tmp_path
 
 
 @pytest.mark.soak
-def test_the_tour_for_marimo_runs(service: Service, there: Traitbench) -> None:
-    tour = importlib.import_module("traitbench.sample_data.tour")
+def test_the_tour_for_marimo_runs(service: Service, there: Traitbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(FOLDER)
+    tour = importlib.import_module("tour")
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         outputs, names = tour.app.run()
     names["client"].close()

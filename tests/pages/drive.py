@@ -12,20 +12,20 @@ from ulid import ULID
 
 from tests.conftest import Service
 from tests.patience import PATIENCE_S
-from traitbench import app
-from traitbench.app.local import preview
 from traitbench.client import Traitbench
 from traitbench.contract.models import OperationKind, Progress
-from traitbench.lifecycle import keys, model_runs, rules
-from traitbench.lifecycle.context import Context
+from traitbench.operations import keys, model_runs, rules
+from traitbench.operations.context import Context
 from traitbench.runs import queue
 from traitbench.scoring.snapshot import param_hash
 from traitbench.store import models, runs, tables, versions
-from traitbench.store.engine import writing
+from traitbench.store.database import writing
 from traitbench.store.models import ModelRow
+from traitbench_app import process
+from traitbench_app.workspace import preview
 
-_MAIN = Path(str(app.__file__)).with_name("main.py")
-_PAGES = _MAIN.parent.parent / "pages"
+_MAIN = Path(str(process.__file__)).with_name("entry.py")
+_PAGES = Path(__file__).parents[2] / "pages"
 _FIRST = "catalog"
 _OWNER = "a test"
 _UNSERVED = "a queue of tests"

@@ -13,13 +13,13 @@ from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
 from tests.pages.drive import Workbench, charts, copied_link, links, words
 from tests.tables.test_excel import xlsx
-from traitbench.app.jobs import background, batches
-from traitbench.app.jobs.batches import MOST_ROWS, Job
-from traitbench.app.shell.navigation import PageName, entry
 from traitbench.client import Traitbench
-from traitbench.client.batches import Asked
-from traitbench.contract.batch import ScoredLine
+from traitbench.contract.asked import Asked
+from traitbench.contract.batches import ScoredLine
 from traitbench.tables.source import opened
+from traitbench_app.shell.navigation import PageName, entry
+from traitbench_app.workspace import background, batches
+from traitbench_app.workspace.batches import MOST_ROWS, Job
 
 STARS = (5, 4, 5, 4, 1, 2, 1, 2)
 LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"

@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, copied_link, words
-from traitbench.app.presentation.standing import standing
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
+from traitbench.display.standing import standing
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Trained
 from tests.pages.drive import Workbench, words
-from traitbench.app.widgets.samples.blind import GIVEN
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.tables.rating_files import Columns, labelled_file, read_ratings
 from traitbench.tables.sample_files import read
+from traitbench_app.samples.blind import GIVEN
 
 TEXTS = dict.fromkeys(WARM, 1) | dict.fromkeys(COLD, 0)
 COLUMNS = Columns("text", None, "warmth", {"gpt": {"warm": 1.0, "cold": 0.0}})

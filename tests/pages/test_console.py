@@ -13,10 +13,10 @@ from tests.contract.world import served
 from tests.pages.drive import Workbench, local_workbench, words
 from traitbench.client import Traitbench
 from traitbench.errors import Unauthenticated
-from traitbench.lifecycle import keys
+from traitbench.operations import keys
 from traitbench.service.app import create_app
 from traitbench.store import tables
-from traitbench.store.engine import writing
+from traitbench.store.database import writing
 from traitbench.store.keys import ApiKey
 
 

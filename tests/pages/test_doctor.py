@@ -13,18 +13,20 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Service, Trained
 from tests.pages.drive import Workbench, copied_link, links, words
-from traitbench.app.asgi import Embedded
-from traitbench.app.local import doctor, handover, preview
-from traitbench.app.samples.sample_changes import Changes, as_input, save
+from traitbench.analysis.checks import Finding, Fix
 from traitbench.client import Traitbench
-from traitbench.contract.errors import ErrorBody, ErrorEnvelope
+from traitbench.contract.envelope import ErrorBody, ErrorEnvelope
 from traitbench.contract.samples import MOST_SAMPLES, SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.encoders.registry import load_encoder
 from traitbench.errors import TraitbenchError
-from traitbench.scoring.doctor import Finding, Fix
+from traitbench.local import handover
 from traitbench.store import models, vectors
-from traitbench.store.engine import reading
+from traitbench.store.database import reading
+from traitbench_app.process.asgi import Embedded
+from traitbench_app.workspace import fixes as doctor
+from traitbench_app.workspace import preview
+from traitbench_app.workspace.changes import Changes, as_input, save
 
 
 @pytest.fixture

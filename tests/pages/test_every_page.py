@@ -5,8 +5,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, free_port
 from tests.pages.drive import Workbench, copied_link, links, words
-from traitbench.app.shell.navigation import PAGES
 from traitbench.client import Traitbench
+from traitbench_app.shell.navigation import PAGES
 
 NAMES = [page.name for page in PAGES]
 ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "idea", "operations", "console")]

@@ -20,7 +20,7 @@ from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle
 from traitbench.store import tables
-from traitbench.store.engine import sqlite_file, writing
+from traitbench.store.database import sqlite_file, writing
 
 ATTACK = ":material/skull: :red[pwned] :skull: [pwned](javascript:pwned) $\\frac{1}{2}$ **pwned** <b>pwned</b> \u202e"
 README = f"# {ATTACK}\n\n{ATTACK}".replace("*", "")

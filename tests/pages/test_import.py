@@ -10,13 +10,13 @@ from tests import wild
 from tests.conftest import Trained
 from tests.pages.drive import Workbench, bars, copied_link, links, texts, words
 from tests.size import sized
-from traitbench.app.samples.sample_table import A_PAGE
-from traitbench.app.widgets.samples.label_meanings import LEAVE_OUT
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.tables import sample_files
 from traitbench.tables.sample_files import Choice
+from traitbench_app.samples.label_meanings import LEAVE_OUT
+from traitbench_app.workspace.sample_table import A_PAGE
 
 # More than one request takes, and more than a page shows.
 MANY = sized(600, 1_200)

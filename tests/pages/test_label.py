@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 from tests.conftest import WARM, Service, Trained, free_port
 from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, links, words
 from tests.patience import PATIENCE_S
-from traitbench.app.labelling.heap import FILE
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
+from traitbench_app.workspace.pool import FILE
 
 TEXTS = ("You are a star, thank you!", "Go away and stay away.", "It is raining in the hills.", "Form 7 is enclosed.")
 
@@ -43,10 +43,11 @@ def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
     def script(handle: str, given: "list[tuple[Any, ...]]") -> None:
         import streamlit as st
 
-        from traitbench.app.labelling import desk, heap
-        from traitbench.app.shell.service import client
         from traitbench.contract.samples import text_hash
-        from traitbench.labelling.labeller import Answer
+        from traitbench.local.labeller import Answer
+        from traitbench_app.label import saving
+        from traitbench_app.shell.service import client
+        from traitbench_app.workspace import pool
 
         try:
             model = client().models.get(handle)
@@ -55,12 +56,12 @@ def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
             st.session_state["error"] = error
             return
         numbered = enumerate(given, start=1)
-        taken = desk.take(
+        taken = saving.take(
             model, [Answer(n, f"{text_hash(text)}:warmth", action, quality) for n, (text, action, quality) in numbered]
         )
         st.session_state["taken"] = taken
-        st.session_state["saved"] = desk.save(model, {each.hash: each.text for each in heap.texts(handle)})
-        st.session_state["pending"] = sum(each.pending for each in heap.decisions(model))
+        st.session_state["saved"] = saving.save(model, {each.hash: each.text for each in pool.texts(handle)})
+        st.session_state["pending"] = sum(each.pending for each in pool.decisions(model))
 
     at = AppTest.from_function(script, args=(handle, list(answers)), default_timeout=PATIENCE_S).run()
     assert not at.exception

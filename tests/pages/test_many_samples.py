@@ -4,11 +4,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.drive import Workbench, copied_link, words
-from traitbench.app.samples import sample_table
-from traitbench.app.samples.sample_table import A_PAGE
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
+from traitbench_app.workspace import sample_table
+from traitbench_app.workspace.sample_table import A_PAGE
 
 MANY = 2 * A_PAGE + 100
 

@@ -5,10 +5,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, add_version, copied_link, hold_busy, links, words
-from traitbench.app.presentation.evidence import by_trait, evidence_on
-from traitbench.app.presentation.foreign_markdown import shown
 from traitbench.client import Traitbench
 from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.display.quality import by_trait, evidence_on
+from traitbench_app.model.foreign_markdown import shown
 
 
 @pytest.fixture

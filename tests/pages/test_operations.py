@@ -8,13 +8,13 @@ import pytest
 from tests.conftest import Service, free_port, make_draft, served
 from tests.contexts import fresh_settings
 from tests.pages.drive import Workbench, end_badly, hold_busy, local_workbench, words
-from traitbench.app.administration import operations
-from traitbench.app.administration.console import Listed, Overview
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
-from traitbench.lifecycle.context import open_context
+from traitbench.operations.console import Listed, Overview
+from traitbench.operations.context import open_context
 from traitbench.store.runs import Tally
 from traitbench.store.workers import WorkerHeartbeat
+from traitbench_app.operator import state as operations
 
 GIB = 2**30
 WORKER = WorkerHeartbeat("local", 2.0)

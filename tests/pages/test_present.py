@@ -2,8 +2,8 @@
 
 from tests.conftest import Trained, make_draft
 from tests.pages.drive import Workbench, bars, words
-from traitbench.app.widgets.score.teaching import Taught
 from traitbench.client import Traitbench
+from traitbench_app.score.teaching import Taught
 
 TEXT = "The lamp on the desk is green."
 

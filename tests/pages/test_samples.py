@@ -6,10 +6,10 @@ from streamlit.testing.v1 import AppTest
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import Workbench, copied_link, edit, links, texts, words
 from tests.pages.mute_proxy import muted
-from traitbench.app.samples.sample_changes import Changes, save
 from traitbench.client import Traitbench
 from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleInput
 from traitbench.errors import NotFound, Unreachable
+from traitbench_app.workspace.changes import Changes, save
 
 # ---- nothing there -----------------------------------------------------------------------------------------------
 

@@ -5,12 +5,12 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, add_version, bars, copied_link, end_badly, hold_busy, links, make_old, words
-from traitbench.app.widgets.score.rehearsal import AT_ONCE
 from traitbench.client import Traitbench
-from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
 from traitbench.contract.models import Progress
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
+from traitbench.display.words import MEASURED_BEFORE, PROMISE, REASONS
+from traitbench_app.score.rehearsal import AT_ONCE
 
 GIBBERISH = "qwpo xzzk vbnm lkjh asdf 48151 62342 00012"
 KIND = "Thank you so much, it was lovely to hear from you."

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.asking import asking
+from tests.cli.asking import asking
 from tests.conftest import WARM, Service, free_port, make_draft, served
 from tests.contexts import link_cache
 from tests.llm_endpoint import MODEL, llm_endpoint
@@ -14,7 +14,7 @@ from tests.pages.drive import Workbench, copied_link, edit, texts, words
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput
-from traitbench.lifecycle.context import open_context
+from traitbench.operations.context import open_context
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from traitbench.contract.models import Progress
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
+from traitbench.fitting.search import EFFORTS
 from traitbench.sample_data import demo_models
-from traitbench.scoring.search import EFFORTS
 
 
 def test_without_traits_it_says_what_comes_first(workbench: Workbench, client: Traitbench, namespace: str) -> None:

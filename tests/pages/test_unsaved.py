@@ -8,13 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, Service
 from tests.pages.drive import Workbench, edit, hold_busy, texts, words
-from traitbench import pages
-from traitbench.app.samples import sample_changes
-from traitbench.app.samples.sample_changes import Changes, save
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
+from traitbench_app.workspace import changes
+from traitbench_app.workspace.changes import Changes, save
 
-_PAGES = Path(str(pages.__file__)).parent
+_PAGES = Path(__file__).parents[2] / "pages"
 
 
 def visit(at: AppTest, page: str) -> AppTest:
@@ -115,13 +114,13 @@ def test_a_sample_that_goes_while_an_edit_is_saved_is_not_called_saved(
 ) -> None:
     """Another person's edit arrives between the first and the second request of the save."""
     at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Mine."}, 1: {"text": "Mine too."}})
-    delete = sample_changes._delete
+    delete = changes._delete
 
     def late(handle: str, ids: Sequence[int]) -> set[int]:
         client.samples.delete(handle, list(client.samples.list(handle))[19].id)
         return delete(handle, ids)
 
-    monkeypatch.setattr(sample_changes, "_delete", late)
+    monkeypatch.setattr(changes, "_delete", late)
     at.button(key="samples.save").click().run()
     assert "1 edited" in words(at)
     assert "2 edited" not in words(at)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.contexts import database as database
 from tests.contexts import fresh_settings, opened
-from traitbench.lifecycle.context import Context
+from traitbench.operations.context import Context
 
 
 @pytest.fixture(scope="package")

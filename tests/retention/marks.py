@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Engine, inspect
 
-from traitbench.store.engine import reading
+from traitbench.store.database import reading
 
 STEM = "Zqärnwick"
 

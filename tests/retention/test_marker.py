@@ -36,7 +36,7 @@ from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import FeatureUnavailable, SamplesPurged
 from traitbench.extract import extract
-from traitbench.lifecycle import keys
+from traitbench.operations import keys
 from traitbench.service.app import create_app
 
 SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT = (mark(name) for name in ("sample", "name", "feedback", "draft", "flight"))

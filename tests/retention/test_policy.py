@@ -15,11 +15,11 @@ from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetenti
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
 from traitbench.errors import VersionNotFound
-from traitbench.lifecycle import models, retention, rules, scores, training, versions
-from traitbench.lifecycle.context import Context
+from traitbench.operations import models, retention, rules, scores, training, versions
+from traitbench.operations.context import Context
 from traitbench.store import models as stored
 from traitbench.store import versions as stored_versions
-from traitbench.store.engine import writing
+from traitbench.store.database import writing
 
 
 def test_a_test_is_on_the_database_it_names(context: Context, database: str) -> None:

@@ -12,8 +12,8 @@ from tests.retention.marks import files, mark, marks_in
 from tests.size import sized
 from traitbench.contract.models import ModelUpdate
 from traitbench.contract.samples import SampleInput, SamplesCreate
-from traitbench.lifecycle import models, samples
-from traitbench.lifecycle.context import Context
+from traitbench.operations import models, samples
+from traitbench.operations.context import Context
 
 pytestmark = ON_SQLITE
 

@@ -34,7 +34,7 @@ from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable, ValidationFailed
-from traitbench.lifecycle import (
+from traitbench.operations import (
     forking,
     model_runs,
     models,
@@ -47,14 +47,14 @@ from traitbench.lifecycle import (
     traits,
     versions,
 )
-from traitbench.lifecycle import zero_retention as zero
-from traitbench.lifecycle.context import Context
-from traitbench.runs.worker import Worker, execute
+from traitbench.operations import zero_retention as zero
+from traitbench.operations.context import Context
+from traitbench.runs.executor import Worker, execute
 from traitbench.scoring.snapshot import Snapshot, param_hash
 from traitbench.store import models as stored
 from traitbench.store import tables
 from traitbench.store import traits as stored_traits
-from traitbench.store.engine import reading, sqlite_file, writing
+from traitbench.store.database import reading, sqlite_file, writing
 
 MARK = "quokkaplume"
 WORDS = {"name": f"{MARK} vs form", "positive_label": MARK, "negative_label": "form", "description": f"{MARK}!"}

@@ -14,11 +14,11 @@ from ulid import ULID
 
 from tests.contexts import database as database
 from tests.contexts import fresh_settings, new_handle, until
-from traitbench.lifecycle.opening import open_store
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 from traitbench.store import models, runs
-from traitbench.store.engine import reading, writing
+from traitbench.store.database import reading, writing
+from traitbench.store.opening import open_store
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,11 +14,11 @@ from threading import Thread
 
 from traitbench.encoders import FULL, Encoder, Vectors
 from traitbench.encoders.registry import load_encoder
-from traitbench.generators.label_axes import Described, LabelAxes
-from traitbench.lifecycle import model_runs, training
+from traitbench.operations import model_runs, training
+from traitbench.runs.executor import Worker, serve
 from traitbench.runs.heartbeat import Heartbeat, WorkerExit
-from traitbench.runs.worker import Worker, serve
-from traitbench.store.engine import open_engine
+from traitbench.store.database import open_engine
+from traitbench.synthesis.label_axes import Described, LabelAxes
 
 
 class Brittle:

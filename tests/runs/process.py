@@ -13,11 +13,11 @@ from threading import Thread
 from sqlalchemy import Engine
 from sqlalchemy.event import listen
 
-from traitbench.lifecycle import model_runs
+from traitbench.operations import model_runs
 from traitbench.runs.execution import Execution
-from traitbench.runs.watchdog import WatchdogIntervals
-from traitbench.runs.worker import Worker, serve
-from traitbench.store.engine import open_engine, writing
+from traitbench.runs.executor import Worker, serve
+from traitbench.runs.recovery import WatchdogIntervals
+from traitbench.store.database import open_engine, writing
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from tests.patience import PATIENCE_S
 from tests.runs.conftest import StartWorker, Yard
 from traitbench.runs.names import APPLICATION_VERSION, SERIALIZER, engine_url
 from traitbench.store import runs, workers
-from traitbench.store.engine import reading, sqlite_file, writing
+from traitbench.store.database import reading, sqlite_file, writing
 
 
 def _queued(yard: Yard) -> dict[str, str | None]:

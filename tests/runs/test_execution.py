@@ -9,12 +9,12 @@ from sqlalchemy.exc import OperationalError
 from tests.patience import PATIENCE_S
 from tests.runs.conftest import Yard
 from traitbench.errors import InsufficientSamples
-from traitbench.lifecycle import model_runs, rules
+from traitbench.operations import model_runs, rules
 from traitbench.runs.execution import Execution, Fenced
+from traitbench.runs.executor import Body, Worker, execute, persist
 from traitbench.runs.heartbeat import WorkItem
-from traitbench.runs.worker import Body, Worker, execute, persist
 from traitbench.store import models, runs
-from traitbench.store.engine import reading, writing
+from traitbench.store.database import reading, writing
 from traitbench.store.errors import unavailable
 
 

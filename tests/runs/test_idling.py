@@ -11,7 +11,7 @@ from tests.contexts import ON_SQLITE, until
 from tests.runs.conftest import StartWorker, Yard
 from traitbench.runs.idling import ask_before_polling
 from traitbench.runs.names import QUEUE, engine_url
-from traitbench.store.engine import writing
+from traitbench.store.database import writing
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def priority(pid: int) -> tuple[int, str | None]:
 
 def test_the_worker_of_a_service_has_a_low_priority_and_so_has_its_session(service: Service) -> None:
     assert service.base_url
-    [worker] = [pid for pid in children() if b"traitbench.lifecycle.worker" in command(pid)]
+    [worker] = [pid for pid in children() if b"traitbench.operations.worker" in command(pid)]
     assert eventually(lambda: priority(worker) == _LOW)
 
 

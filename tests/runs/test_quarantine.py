@@ -8,12 +8,12 @@ import pytest
 from tests.contexts import ON_BOTH_IN_SOAK, ON_SQLITE, until
 from tests.runs.conftest import ROOT, Yard
 from traitbench.contract.models import LastOperation
-from traitbench.lifecycle import model_runs, rules
+from traitbench.operations import model_runs, rules
 from traitbench.runs.engine import Runs
 from traitbench.runs.heartbeat import Cause, WorkerExit, WorkItem
 from traitbench.runs.quarantine import judge
 from traitbench.store import models, runs, samples, traits
-from traitbench.store.engine import reading, writing
+from traitbench.store.database import reading, writing
 
 POISON = "This one brings the worker down."
 

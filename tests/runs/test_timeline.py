@@ -3,7 +3,7 @@
 import pytest
 
 from tests.contexts import ON_SQLITE
-from traitbench.runs.timeline import RecentPace, Timeline
+from traitbench.runs.progress import RecentPace, Timeline
 
 pytestmark = ON_SQLITE
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.fitting.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.certainty import Certainty
-from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.snapshot import Breaks, Quartiles, Snapshot, TraitAxis
 
 PLANE = EncoderIdentity(id="plane-1", dimension=2, digest="0" * 64)

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from tests.scoring.hand import axis, directions, fitted, samples
 from tests.size import sized
-from traitbench.scoring.auroc import auroc, out_of_fold_interval
+from traitbench.fitting.auroc import auroc, out_of_fold_interval
 from traitbench.scoring.card import confidence, half_up, of_vectors
 from traitbench.scoring.certainty import NOWHERE, Certainty, Levels, certainty
 from traitbench.scoring.snapshot import Quartiles, Snapshot

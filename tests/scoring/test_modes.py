@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.fitting.test_axis import cloud
 from tests.scoring.hand import directions, samples
 from tests.scoring.hand import encode as winds
-from tests.scoring.test_axis import cloud
+from traitbench.fitting.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.card import score_many
-from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.snapshot import FULL, ModeNotTrained, Snapshot, SnapshotInvalid, canonical_bytes, param_hash
 
 MODES = {"left": slice(0, 2), "right": slice(2, 4)}

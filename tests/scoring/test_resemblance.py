@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from tests.benchmarks.confidence import OTHER_LANGUAGES
 from tests.scoring.hand import axis, directions, encode, fitted, samples, snapshot
+from traitbench.fitting.fit import Trained
 from traitbench.scoring.card import place, place_whole, score
 from traitbench.scoring.certainty import Certainty, Levels
-from traitbench.scoring.fit import Trained
 from traitbench.scoring.resemblance import Direction, Resemblance, resemblance
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, canonical_bytes
 from traitbench.scoring.spelling import spelling

@@ -13,8 +13,8 @@ import uvicorn
 
 from tests.conftest import free_port, make_draft
 from traitbench.client import Traitbench
-from traitbench.lifecycle import keys
-from traitbench.lifecycle.context import open_context
+from traitbench.operations import keys
+from traitbench.operations.context import open_context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 

@@ -23,8 +23,8 @@ from tests.patience import PATIENCE_S
 from tests.size import sized
 from traitbench.client import Traitbench
 from traitbench.extract import Extracted
-from traitbench.lifecycle import keys
-from traitbench.lifecycle.context import Context
+from traitbench.operations import keys
+from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 from traitbench.service.capacity import Bound, Capacity, Kind, Share, bounds_for, kinds
 from traitbench.settings import Settings

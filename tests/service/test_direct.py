@@ -18,8 +18,8 @@ from tests.contexts import fresh_settings, opened, trained_here
 from tests.contract.world import served
 from tests.patience import PATIENCE_S
 from traitbench.extract import Extracted
-from traitbench.lifecycle import keys
-from traitbench.lifecycle.context import Context
+from traitbench.operations import keys
+from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 from traitbench.service.direct import DirectRoute
 

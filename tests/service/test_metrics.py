@@ -20,13 +20,13 @@ from tests.conftest import Service, Trained
 from tests.contexts import AUTHOR, draft, fresh_settings, opened, trained_here
 from tests.contract.world import served
 from traitbench.contract.models import TrainRequest
-from traitbench.lifecycle import training
 from traitbench.logs import LogHandler
+from traitbench.operations import training
 from traitbench.service.app import create_app
 from traitbench.service.metrics import is_local
 from traitbench.service.observability import RequestMetrics
 from traitbench.service.request_id import RequestSummary
-from traitbench.store.engine import open_engine
+from traitbench.store.database import open_engine
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 FAMILIES = {

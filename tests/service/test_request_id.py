@@ -13,8 +13,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.conftest import Service
 from tests.contract.world import REQUEST_ID, served
-from traitbench.lifecycle.context import Context
 from traitbench.logs import LogHandler
+from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 from traitbench.service.request_id import RequestIdMiddleware
 

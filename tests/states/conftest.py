@@ -8,8 +8,8 @@ import pytest
 from tests.contexts import database as database
 from tests.contexts import fresh_settings, opened
 from tests.contract.world import served
-from traitbench.lifecycle import keys
-from traitbench.lifecycle.context import Context
+from traitbench.operations import keys
+from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 
 RETRAIN_AFTER = 3

@@ -30,9 +30,9 @@ from tests.states.walker import NOBODY, Walker, step
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.lifecycle import model_runs, retraining
+from traitbench.operations import model_runs, retraining
 from traitbench.store import runs
-from traitbench.store.engine import writing
+from traitbench.store.database import writing
 
 TEXT = "Thank you for the letter, it was a joy to read."
 NAMES = ("Warmth", "Clarity", "Length of it")

@@ -24,7 +24,7 @@ from traitbench.client import Traitbench
 from traitbench.contract.models import Effort, RunStarted, VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
 from traitbench.errors import FeatureUnavailable, TraitbenchError, Unavailable
-from traitbench.lifecycle.context import Context
+from traitbench.operations.context import Context
 
 THREADS = 20
 _ATTEMPTS = 30

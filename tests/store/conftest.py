@@ -7,10 +7,10 @@ from sqlalchemy import Engine
 
 from tests.contexts import database as database
 from tests.contexts import fresh_settings, new_handle
-from traitbench.lifecycle.opening import open_store
 from traitbench.settings import Settings
 from traitbench.store import models
-from traitbench.store.engine import writing
+from traitbench.store.database import writing
+from traitbench.store.opening import open_store
 
 
 @pytest.fixture(scope="package")

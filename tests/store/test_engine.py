@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tests.store.conftest import new_model
 from traitbench.store import models, tables, workers
-from traitbench.store.engine import database_now, open_engine, reading, sqlite_file, writing
+from traitbench.store.database import database_now, open_engine, reading, sqlite_file, writing
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 

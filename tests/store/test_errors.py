@@ -16,14 +16,14 @@ from sqlalchemy import Engine, event, make_url, text
 
 from tests.contexts import ON_SQLITE, new_handle
 from traitbench.errors import Unavailable
-from traitbench.lifecycle.opening import open_store
 from traitbench.runs.engine import Runs
 from traitbench.runs.names import engine_url
 from traitbench.settings import Settings, read_settings, sqlite_url
 from traitbench.store import models
-from traitbench.store.engine import check_file, clean, cleanable, in_place, open_engine, reading, writing
+from traitbench.store.database import check_file, clean, cleanable, in_place, open_engine, reading, writing
 from traitbench.store.errors import StoreUnavailable
 from traitbench.store.migrate import migrate
+from traitbench.store.opening import open_store
 
 pytestmark = ON_SQLITE
 

@@ -16,12 +16,12 @@ from tests.contexts import AUTHOR, done_here, fresh_settings, opened, settled
 from tests.size import SOAK
 from traitbench.contract.models import TrainRequest
 from traitbench.errors import ModelBusy
-from traitbench.lifecycle import models, samples, training
+from traitbench.operations import models, samples, training
 from traitbench.runs.names import engine_url
 from traitbench.runs.queue import EngineQueue
 from traitbench.settings import Settings
 from traitbench.store import migrations
-from traitbench.store.engine import open_engine, reading, writing
+from traitbench.store.database import open_engine, reading, writing
 from traitbench.store.migrate import migrate, revisions
 from traitbench.store.tables import kept_vectors, metadata
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from tests.contexts import ON_SQLITE
-from traitbench.store.engine import open_engine, reading, writing
+from traitbench.store.database import open_engine, reading, writing
 from traitbench.store.migrate import migrate
 from traitbench.store.read_cache import ReadCache
 

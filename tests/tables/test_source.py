@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from tests.size import sized
-from traitbench.app.jobs.batching import FIGURES, Outcome, Shape, write_parquet
+from traitbench.batch.outcomes import FIGURES, Outcome, Shape, write_parquet
 from traitbench.formulas import as_written
 from traitbench.tables.rows import Problem, Row, Unreadable
 from traitbench.tables.source import Source, opened

@@ -6,8 +6,8 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from traitbench.app.shell.service import guarded
     from traitbench.errors import Unreachable
+    from traitbench_app.shell.service import guarded
 
     with guarded():
         st.text_input("Above", key="page.above")

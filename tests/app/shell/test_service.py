@@ -3,7 +3,7 @@
 import pytest
 
 from traitbench import errors
-from traitbench.app.shell.service import complaints, explain
+from traitbench_app.shell.service import complaints, explain
 
 
 def classes(root: type[errors.TraitbenchError]) -> list[type[errors.TraitbenchError]]:

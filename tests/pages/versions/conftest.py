@@ -6,8 +6,8 @@ import pytest
 
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, add_version
-from traitbench.app.jobs import background
 from traitbench.client import Traitbench
+from traitbench_app.workspace import background
 
 
 @pytest.fixture

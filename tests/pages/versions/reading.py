@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
 from tests.conftest import make_draft
-from traitbench.app.jobs import version_comparisons
-from traitbench.app.jobs.version_comparisons import Comparison
 from traitbench.client import Traitbench
+from traitbench_app.versions import text_comparison
+from traitbench_app.versions.text_comparison import Comparison
 
 
 def frame(at: AppTest, column: str) -> pd.DataFrame:
@@ -29,7 +29,7 @@ def ready(client: Traitbench, handle: str) -> str:
 def compared(at: AppTest) -> Comparison:
     """Press the button, and wait for the comparison, which is found by its id in the address."""
     at.button(key="versions.compare").click().run()
-    job = version_comparisons.find(str(at.query_params["comparison"]))
+    job = text_comparison.find(str(at.query_params["comparison"]))
     assert job is not None
     assert eventually(lambda: job.state != "running")
     at.run()

@@ -8,10 +8,11 @@ from tests.app.processes import eventually
 from tests.conftest import WARM, Service, Trained, free_port
 from tests.pages.drive import Workbench, add_version, charts, copied_link, links, words
 from tests.pages.versions.reading import cells, compared, frame, ready
-from traitbench.app.jobs import background, batches, version_comparisons
-from traitbench.app.jobs.version_comparisons import Comparison, Labelled
-from traitbench.app.shell.navigation import entry
 from traitbench.client import Traitbench
+from traitbench_app.shell.navigation import entry
+from traitbench_app.versions import text_comparison
+from traitbench_app.versions.text_comparison import Comparison, Labelled
+from traitbench_app.workspace import background, batches
 
 TEXTS = ("Thank you so much, it was lovely.", "Your request is denied.", "The train leaves at nine.")
 
@@ -159,7 +160,7 @@ def test_a_comparison_that_the_service_leaves_keeps_its_texts_and_can_go_on(
     assert "Resume when the service runs again" in at.error[0].value
     assert at.button(key="versions.job.go_on").label == "Resume"
     at.button(key="versions.job.discard").click().run()
-    assert version_comparisons.find(job.id) is None
+    assert text_comparison.find(job.id) is None
 
 
 def test_the_texts_of_the_batch_of_this_tab_can_be_compared(workbench: Workbench, twice: Trained) -> None:

@@ -7,13 +7,13 @@ from streamlit.testing.v1.element_tree import TextInput
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
 from tests.pages.versions.reading import cells, frame, ready
-from traitbench.barchart import DOTS
 from traitbench.client import Traitbench
-from traitbench.contract.confidence import REASONS
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.scores import ConfidenceReason
 from traitbench.contract.traits import TraitInput
+from traitbench.display.barchart import DOTS
+from traitbench.display.words import REASONS
 from traitbench.sample_data import demo_models
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, hold_busy, words
-from traitbench.app.widgets.versions import encoders
 from traitbench.client import Traitbench
+from traitbench_app.versions import encoders
 
 
 def test_encoders_are_compared_on_the_samples_of_the_model(workbench: Workbench, trained: Trained) -> None:

@@ -1,1 +1,0 @@
-"""For the operator: API keys and the state of the service, read from the database."""

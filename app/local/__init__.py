@@ -1,1 +1,0 @@
-"""Computations of the workbench itself, without the service: previews of scores, and the sample check."""

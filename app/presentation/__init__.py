@@ -1,1 +1,0 @@
-"""What the service returns, prepared for people: figures, explanations, snippets and Markdown."""

@@ -1,1 +1,0 @@
-"""Samples between the pages and the service: lists, changes, pending feedback."""

@@ -1,1 +1,0 @@
-"""The server process: its port, the limits for connections, and what browsers and Streamlit can reach."""

@@ -1,0 +1,320 @@
+"""Ask a corpus: what share of a batch is on a pole, from an audit sample that a person labels without seeing scores."""
+
+import secrets
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from traitbench.analysis import corpus
+from traitbench.analysis.corpus import Answer, Estimate
+from traitbench.batch.audits import Audit
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.display.charts import shares
+from traitbench.display.charts.shares import Share
+from traitbench.display.colours import PALETTE, SIDES
+from traitbench.display.text import count, plain
+from traitbench.local.labeller import BATCH, Handled, LabelItem, PoleSign
+from traitbench.tables.writing import csv_file
+from traitbench_app.batch import audit_answers
+from traitbench_app.batch.give_feedback import offer_feedback
+from traitbench_app.parts.chart import chart
+from traitbench_app.parts.labeller import answers_of, labeller
+from traitbench_app.shell import session
+from traitbench_app.workspace.batches import Results
+
+POLE = "pole"
+
+_TRAIT, _ANSWERED = "batch.ask.trait", "batch.ask.answered"
+_LABELLER, _HANDLED = "batch.ask.labeller", "batch.ask.handled"
+_SIZE, _BY, _PROMISE = "batch.ask.size", "batch.ask.by", "batch.ask.promise"
+_ALL = "All texts together"
+_PROMISES = {0.8: "80 %", 0.9: "90 %", 0.95: "95 %"}
+_SURE_FROM = 30
+
+
+def draw_ask(model: Model, job: Results, traits: Sequence[Trait]) -> None:
+    """Draw the question, then the labelling, then the answer; each replaces the one before."""
+    known = [trait for trait in traits if trait.key in job.traits]
+    if not known or job.done == job.failed:
+        st.info("No text of this batch has a score.", icon=":material/filter_alt_off:")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        trait = _pick_trait(known)
+        positive = _pick_pole(trait)
+    audit = job.audits.get(trait.key)
+    scored = len(audit_answers.scored_rows(job, trait.key))
+    pole = trait.positive_label if positive else trait.negative_label
+    st.subheader(f"What share of these {scored:,} texts is *{plain(pole)}*?", anchor=False)
+    if audit is None:
+        _draw_question(job, trait, positive, scored)
+    elif audit.open_rows and session.get(_ANSWERED) != _id(job, audit):
+        _draw_labelling(model, job, trait, audit)
+    else:
+        _draw_answer(model, job, trait, audit, positive=positive)
+
+
+def _pick_trait(traits: Sequence[Trait]) -> Trait:
+    if len(traits) == 1:
+        return traits[0]
+    names = {trait.key: trait.name for trait in traits}
+    if session.get(_TRAIT) not in names:
+        session.store(_TRAIT, None)
+    key = st.selectbox(
+        "Trait", list(names), key=_TRAIT, format_func=names.__getitem__, persist_state="session", width=280
+    )
+    return next(trait for trait in traits if trait.key == key)
+
+
+def _pick_pole(trait: Trait) -> bool:
+    """Draw the choice of the pole and return whether it is the positive one."""
+    options = {f"{SIDES[side].sign} {_label(trait, positive=side)}": side for side in (True, False)}
+    first = next(iter(options))
+    picked = st.segmented_control(
+        "Pole", list(options), default=first, required=True, key=POLE, bind="query-params", label_visibility="collapsed"
+    )
+    return options.get(picked or first, True)
+
+
+# ---- the question ----------------------------------------------------------------------------------------------------
+
+
+def _draw_question(job: Results, trait: Trait, positive: bool, scored: int) -> None:
+    counting = corpus.percent(audit_answers.counted(job, trait.key, positive=positive))
+    st.markdown(
+        f"By the scores alone it is **{counting}**, but some scores are wrong. Label a random sample without seeing "
+        "scores to get an estimate with a 95 % interval."
+    )
+    columns = audit_answers.group_columns(job)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        size = scored
+        if scored > audit_answers.SIZES[0]:
+            size = st.select_slider(
+                "Texts to label",
+                _sizes(scored),
+                value=audit_answers.SIZES[min(scored >= audit_answers.SIZES[1], 1)],
+                key=_SIZE,
+                width=280,
+                help="More texts, narrower interval: 200 give an interval half as wide as 50.",
+            )
+        by = _ALL
+        if columns:
+            by = st.selectbox(
+                "Compare",
+                [_ALL, *columns],
+                key=_BY,
+                width=220,
+                help="Draws the same number of texts from each group in a column. Then no cutoff can be guaranteed.",
+            )
+    if st.button(f"Label {count(size, 'text')}", type="primary", icon=":material/label:", key="batch.ask.draw"):
+        column = None if by == _ALL else by
+        _store(job, audit_answers.drawn(job, trait.key, size=size, seed=secrets.randbelow(1_000_000), by=column))
+        session.store(_ANSWERED, None)
+        st.rerun()
+    st.caption("The labels stay with this batch. They never become samples of the model unless you add them.")
+
+
+def _sizes(scored: int) -> list[int]:
+    """The sizes of a sample of so many texts; the last one is all of them if they are few."""
+    return [*(size for size in audit_answers.SIZES[:-1] if size < scored), min(scored, audit_answers.SIZES[-1])]
+
+
+# ---- labelling -------------------------------------------------------------------------------------------------------
+
+
+def _draw_labelling(model: Model, job: Results, trait: Trait, audit: Audit) -> None:
+    run = _id(job, audit)
+    poles = PoleSign.negative(trait.negative_label), PoleSign.positive(trait.positive_label)
+    items = [LabelItem(f"{run}:{row}", job.texts[row], trait.name, *poles) for row in audit.open_rows[:BATCH]]
+    labeller(
+        items,
+        key=_LABELLER,
+        run=run,
+        done=len(audit.decided),
+        total=len(audit.rows),
+        handled=session.get(_HANDLED, {}),
+        on_answers=partial(_take, job, trait.key),
+        blind=True,
+        last=None if audit.last is None else f"{run}:{audit.last}",
+        keep="" if model.zero_data_retention else f"traitbench.audit.{run}",
+        empty="All texts are labelled.",
+    )
+    judged = len(audit.judged)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Answer now",
+            icon=":material/query_stats:",
+            key="batch.ask.now",
+            disabled=judged < corpus.FEWEST,
+            on_click=session.store,
+            args=(_ANSWERED, run),
+            help=f"Needs at least {corpus.FEWEST} labels. With fewer than {_SURE_FROM} the interval is wide.",
+        )
+        _start_over_button(job, trait.key)
+        st.caption("Scores are hidden so that they do not influence you. You can leave this page and come back.")
+
+
+def _take(job: Results, trait: str) -> None:
+    """Store what the component sent; a repeated answer changes nothing."""
+    sent = answers_of(_LABELLER)
+    handled: Handled = session.get(_HANDLED, {})
+    audit = job.audits.get(trait)
+    if audit is None:
+        return
+    before, run = audit, _id(job, audit)
+    for answer in sent.new(handled):
+        of, _, row = answer.id.rpartition(":")
+        if of != run or not row.isdigit():
+            continue
+        if answer.action == "undo":
+            audit = audit.undo(int(row))
+        elif answer.action in ("label", "skip"):
+            audit = audit.decide(int(row), answer.quality)
+    if any(answer.action == "leave" for answer in sent.new(handled)) and len(audit.judged) >= corpus.FEWEST:
+        session.store(_ANSWERED, run)
+    session.store(_HANDLED, sent.handled(handled))
+    if audit != before:
+        _store(job, audit)
+
+
+def _store(job: Results, audit: Audit) -> None:
+    """Store the audit with the batch, and write both to the home folder."""
+    job.audits[audit.trait] = audit
+    if job.on_end is not None and job.state != "running":
+        job.on_end()
+
+
+def _start_over_button(job: Results, trait: str) -> None:
+    with st.popover("Start over", icon=":material/restart_alt:", type="tertiary", key="batch.ask.over"):
+        st.markdown("This deletes the labels of this audit.")
+        if st.button("Delete the labels", key="batch.ask.forget"):
+            job.audits.pop(trait, None)
+            if job.on_end is not None:
+                job.on_end()
+            st.rerun()
+
+
+# ---- the answer ------------------------------------------------------------------------------------------------------
+
+
+def _draw_answer(model: Model, job: Results, trait: Trait, audit: Audit, *, positive: bool) -> None:
+    pole = _label(trait, positive=positive)
+    promised = float(session.get(_PROMISE) or corpus.PROMISED)
+    try:
+        answer = audit_answers.answer_of(job, audit, pole=pole, positive=positive, promised=promised)
+    except ValueError as reason:
+        st.warning(f"{reason} Label more texts.", icon=":material/info:")
+        _more_buttons(job, audit)
+        return
+    share = answer.share
+    with st.container(horizontal=True, vertical_alignment="center", gap="large", key="batch.ask.head"):
+        st.metric(
+            f"{SIDES[positive].sign} {plain(pole)}",
+            corpus.percent(share.value),
+            width="content",
+            help=answer.method,
+        )
+        st.metric("95 % interval", corpus.between(share), width="content")
+        st.metric("By the scores alone", corpus.percent(share.counted), width="content")
+    rows = [_share("All texts", share), *(_share(group.name, group.share) for group in answer.groups)]
+    chart(
+        shares.figure(rows, SIDES[positive].colour, PALETTE),
+        alt=shares.alt(rows, pole),
+        table=shares.table(rows),
+        key="batch.ask.chart",
+        file_name=f"{job.handle}-{trait.key}-shares",
+    )
+    st.markdown("**The answer, to copy**")
+    st.code(answer.paragraph, language=None, wrap_lines=True)
+    _draw_cut(answer)
+    _more_buttons(job, audit, answer=answer)
+    labels = {job.texts[row]: label for row, label in audit.judged.items()}
+    offer_feedback(model, trait, labels, run=_id(job, audit))
+
+
+def _draw_cut(answer: Answer) -> None:
+    with st.container(border=True, key="batch.ask.cut"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown("**A cutoff with a guarantee**", width="content")
+            if not answer.stratified:
+                st.segmented_control(
+                    "Guarantee",
+                    list(_PROMISES),
+                    default=corpus.PROMISED,
+                    required=True,
+                    format_func=_PROMISES.__getitem__,
+                    key=_PROMISE,
+                    persist_state="session",
+                    label_visibility="collapsed",
+                    width="content",
+                )
+        sentence = corpus.cut_sentence(answer)
+        if answer.cut is None:
+            st.markdown(plain(sentence))
+            return
+        side = "or more" if answer.positive else "or less"
+        st.markdown(f"### {answer.cut.score:g} {side}")
+        st.markdown(plain(sentence))
+
+
+def _more_buttons(job: Results, audit: Audit, *, answer: Answer | None = None) -> None:
+    larger = [size for size in _sizes(len(audit_answers.scored_rows(job, audit.trait))) if size > len(audit.rows)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if answer is not None:
+            figures = answer.rows()
+            st.download_button(
+                "CSV",
+                csv_file(list(figures[0]), [list(row.values()) for row in figures]),
+                file_name=f"{job.handle}-{job.version}-{audit.trait}-answer.csv",
+                mime="text/csv",
+                icon=":material/download:",
+                key="batch.ask.csv",
+                on_click="ignore",
+                help="The figures with method and seed.",
+            )
+        if audit.open_rows:
+            st.button(
+                f"Label the other {len(audit.open_rows)}",
+                icon=":material/label:",
+                key="batch.ask.rest",
+                on_click=session.store,
+                args=(_ANSWERED, None),
+            )
+        elif larger and st.button(
+            f"Label {larger[0] - len(audit.rows)} more", icon=":material/label:", key="batch.ask.more"
+        ):
+            _store(job, audit_answers.extended(job, audit, larger[0]))
+            session.store(_ANSWERED, None)
+            st.rerun()
+        if audit.decided:
+            st.button(
+                "Undo the last label",
+                icon=":material/undo:",
+                key="batch.ask.undo",
+                type="tertiary",
+                on_click=_undo_last,
+                args=(job, audit.trait),
+            )
+        _start_over_button(job, audit.trait)
+    if answer is not None and answer.left_out:
+        st.caption(plain(corpus.left_out_sentence(answer)))
+
+
+def _undo_last(job: Results, trait: str) -> None:
+    audit = job.audits.get(trait)
+    if audit is not None and audit.last is not None:
+        _store(job, audit.undo(audit.last))
+        session.store(_ANSWERED, None)
+
+
+def _share(name: str, of: Estimate) -> Share:
+    return Share(name, 100 * of.value, 100 * of.interval[0], 100 * of.interval[1], 100 * of.counted, of.labelled)
+
+
+def _label(trait: Trait, *, positive: bool) -> str:
+    return trait.positive_label if positive else trait.negative_label
+
+
+def _id(job: Results, audit: Audit) -> str:
+    return f"{job.id}.{audit.trait}.{audit.seed}"

@@ -1,0 +1,77 @@
+"""Audits of a batch: a random sample that a person labels without seeing scores, and what it says about all texts.
+
+An audit belongs to one trait of one batch. Its labels are kept with the batch and are never samples of the model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from traitbench.analysis import corpus
+from traitbench.analysis.corpus import Answer
+from traitbench.batch.audits import Audit
+from traitbench_app.workspace.batches import NONE, Results
+
+SIZES = (50, 100, 150, 200)
+MOST_GROUPS = 12
+
+
+def scored_rows(job: Results, trait: str) -> list[int]:
+    """Return the rows with a score of the trait."""
+    scores = job.traits[trait].scores
+    return [row for row in range(job.done) if scores[row] != NONE]
+
+
+def group_columns(job: Results) -> list[str]:
+    """Return the columns of the input that divide the texts into 2 to `MOST_GROUPS` groups."""
+    columns = []
+    for place, name in enumerate(job.other_columns):
+        names = {cells[place] for cells in job.others[: job.done]}
+        if 2 <= len(names) <= MOST_GROUPS:
+            columns.append(name)
+    return columns
+
+
+def groups_of(job: Results, column: str, rows: Sequence[int]) -> list[str]:
+    """Return the group of each row; an empty cell is a group too."""
+    place = job.other_columns.index(column)
+    return [job.others[row][place].strip() or "(empty)" for row in rows]
+
+
+def drawn(job: Results, trait: str, *, size: int, seed: int, by: str | None) -> Audit:
+    """Draw a new audit sample from the rows with a score."""
+    rows = scored_rows(job, trait)
+    groups = None if by is None else groups_of(job, by, rows)
+    places = corpus.draw(len(rows), size=size, seed=seed, groups=groups)
+    return Audit(trait, seed, [rows[place] for place in places], by)
+
+
+def extended(job: Results, audit: Audit, size: int) -> Audit:
+    """Return the audit with more texts; those drawn before stay, because a sample begins with every smaller one."""
+    larger = drawn(job, audit.trait, size=size, seed=audit.seed, by=audit.by)
+    return replace(audit, rows=larger.rows)
+
+
+def answer_of(job: Results, audit: Audit, *, pole: str, positive: bool, promised: float) -> Answer:
+    """Return what the labels so far say; raise `ValueError` if they are too few."""
+    rows = scored_rows(job, audit.trait)
+    place = {row: at for at, row in enumerate(rows)}
+    scores = job.traits[audit.trait].scores
+    judged = audit.judged
+    return corpus.answer(
+        [scores[row] for row in rows],
+        {place[row]: label for row, label in judged.items()},
+        pole=pole,
+        positive=positive,
+        groups=None if audit.by is None else groups_of(job, audit.by, rows),
+        stratified=audit.by is not None,
+        promised=promised,
+        seed=audit.seed,
+        skipped=len(audit.decided) - len(judged),
+    )
+
+
+def counted(job: Results, trait: str, *, positive: bool) -> float:
+    """Return the share that counting scores above (or below) 50 gives."""
+    scores = [score for score in job.traits[trait].scores[: job.done] if score != NONE]
+    on_side = sum(score > 50 if positive else score < 50 for score in scores)
+    return on_side / len(scores) if scores else 0.0

@@ -1,0 +1,239 @@
+"""The options of a batch, its start, and the lookup of the batch that belongs to this tab."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+import streamlit as st
+
+from traitbench.batch.outcomes import probe
+from traitbench.contract.asked import Asked
+from traitbench.contract.batches import Mode
+from traitbench.contract.models import Model
+from traitbench.contract.versions import Version
+from traitbench.display.text import ago, count, plain
+from traitbench.names import pin
+from traitbench.settings import read_settings
+from traitbench_app.parts.input import Texts
+from traitbench_app.parts.modes import FULL, NAMES, modes_of, price, speeds
+from traitbench_app.shell import people, session
+from traitbench_app.shell.service import attempt, client
+from traitbench_app.workspace import background, batches, kept_batches
+from traitbench_app.workspace.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
+from traitbench_app.workspace.batches import Job, Results
+
+TRAITS, MODE = "batch.traits", "batch.mode"
+
+_JOBS = "batch.jobs"
+_ADDRESS = "batch"
+_MOST_EARLIER = 5
+_WHAT: Mapping[str, str] = {
+    FULL: "Uses the whole encoder. Gives the same scores as the Score page.",
+    "layer4": "Uses four layers of the transformer instead of all.",
+    "static": "Uses word vectors and style only, no transformer.",
+}
+
+
+def pick_traits(names: Mapping[str, str]) -> list[str] | None:
+    """The traits to score, or None for all; a link can preselect them."""
+    from_link(TRAITS, "traits", lambda linked: [key for key in linked.split(",") if key in names])
+    picked = st.multiselect(
+        "Traits",
+        list(names),
+        key=TRAITS,
+        format_func=lambda key: names.get(key, key),
+        placeholder="All traits",
+        persist_state="session",
+    )
+    return [key for key in names if key in picked] or None
+
+
+def pick_mode(version: Version) -> Mode:
+    """The scoring mode; each option shows its cost in AUROC and its speed."""
+    figures = version.metrics.traits
+    offered = [FULL, *modes_of(figures)]
+    prices = {mode: price(figures, mode, speeds(version)) for mode in offered}
+    from_link(MODE, "mode", str)
+    if session.get(MODE) not in offered:
+        session.store(MODE, None)
+    picked = st.radio(
+        "Mode",
+        offered,
+        format_func=lambda mode: NAMES.get(mode, plain(mode)),
+        captions=[_caption(mode, prices[mode]) for mode in offered],
+        key=MODE,
+        persist_state="session",
+    )
+    if len(offered) == 1:
+        st.caption(f"v{version.version_no} has no faster modes.")
+    return cast(Mode, picked or FULL)
+
+
+def from_link(key: str, name: str, read: Callable[[str], Any]) -> None:
+    """Set a widget from the link, before it is drawn for the first time.
+
+    A widget whose labels differ from its values cannot be bound to the URL, because the URL would hold the labels.
+    """
+    if key not in st.session_state and (linked := st.query_params.get(name)):
+        session.store(key, read(linked))
+
+
+def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None, mode: Mode) -> None:
+    """Start a batch. A probe text is scored first: an error that would affect every row is shown instead."""
+    asked = Asked(pin(model.handle, version), traits, mode)
+    with attempt() as starting:
+        card = probe(client(), asked)
+    if starting.error:
+        return
+    job = Job(
+        client(),
+        batches.pinned(asked, card),
+        texts.source,
+        texts.column,
+        name=texts.name,
+        keys=tuple(card.scores),
+        owner=people.current().id,
+    )
+    job.keep = job.on_end = keeper(job, model)
+    if job.keep is not None:
+        job.keep()
+    try:
+        background.start(job, forget_after=_forgotten_after(model))
+    except Full as full:
+        kept_batches.remove(_folder(), job.id)
+        st.warning(str(full), icon=":material/hourglass_top:")
+        return
+    if model.zero_data_retention:
+        forget(model.handle)
+    session.store(_JOBS, {**session.get(_JOBS, {}), model.handle: job.id})
+    st.rerun()
+
+
+def present_job(model: Model) -> Results | None:
+    """The batch of this tab for this model; after a reload or a restart, the URL still identifies it."""
+    handle = model.handle
+    held: dict[str, str] = session.get(_JOBS, {})
+    linked = st.query_params.get(_ADDRESS)
+    owner = people.current().id
+    if model.zero_data_retention:
+        kept_batches.remove_of(_folder(), handle)
+    job = (
+        batches.find(held.get(handle), owner=owner)
+        or batches.find(linked, owner=owner)
+        or _restored(model, held.get(handle) or linked)
+    )
+    if job is not None and job.handle == handle:
+        session.store(_JOBS, {**held, handle: job.id})
+        if linked != job.id:
+            st.query_params[_ADDRESS] = job.id
+        return job
+    if handle in held or linked:
+        session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+        st.query_params.pop(_ADDRESS, None)
+        if job is None:
+            st.info(
+                "These results were discarded, or they belong to someone else. Score the texts again.",
+                icon=":material/info:",
+            )
+    return None
+
+
+def keeper(job: Results, model: Model) -> Callable[[], None] | None:
+    """Return what writes the batch to the home folder; None under zero data retention."""
+    if model.zero_data_retention:
+        return None
+    folder, service = _folder(), client().base_url
+
+    def keep() -> None:
+        try:
+            kept_batches.keep(folder, job, service=service)
+        except OSError as error:
+            logging.getLogger(__name__).warning("results of a batch were not kept: %s", type(error).__name__)
+
+    return keep
+
+
+def draw_earlier(model: Model) -> None:
+    """Draw a button for each earlier batch of this person and model; nothing if there are none."""
+    if model.zero_data_retention:
+        return
+    stored = kept_batches.listing(_folder(), owner=people.current().id, service=client().base_url, handle=model.handle)
+    shown = [each for each in stored if each.id != session.get(_JOBS, {}).get(model.handle)][:_MOST_EARLIER]
+    if not shown:
+        return
+    st.markdown("**Earlier batches**")
+    for each in shown:
+        if st.button(
+            f"{plain(each.name)}: {count(each.rows, 'row')}, {ago(each.at)}",
+            key=f"batch.earlier.{each.id}",
+            icon=":material/history:",
+            type="tertiary",
+        ):
+            open_batch(model.handle, each.id)
+
+
+def open_batch(handle: str, job_id: str) -> None:
+    """Show another batch of this model."""
+    session.store(_JOBS, {**session.get(_JOBS, {}), handle: job_id})
+    st.query_params[_ADDRESS] = job_id
+    st.rerun()
+
+
+def _restored(model: Model, job_id: str | None) -> Results | None:
+    """Read a batch from the home folder, and hold it in memory like one that just ended."""
+    if model.zero_data_retention:
+        return None
+    job = kept_batches.load(_folder(), job_id, owner=people.current().id, service=client().base_url, client=client())
+    if job is None or job.handle != model.handle:
+        return None
+    job.keep = job.on_end = keeper(job, model)
+    with suppress(Full):
+        background.hold(job, forget_after=_forgotten_after(model))
+    return job
+
+
+def _forgotten_after(model: Model) -> float:
+    return PURGED_AFTER if model.zero_data_retention else FORGOTTEN_AFTER
+
+
+def _folder() -> Path:
+    return read_settings().home / kept_batches.FOLDER
+
+
+def job_of_tab(handle: str) -> Results | None:
+    """The batch of this tab for this model, for other pages: the address stays as it is."""
+    job = batches.find(session.get(_JOBS, {}).get(handle), owner=people.current().id)
+    return job if job is not None and job.handle == handle else None
+
+
+def forget(handle: str) -> None:
+    """Discard the batch of this tab for this model. Also a button callback."""
+    held: dict[str, str] = session.get(_JOBS, {})
+    if handle in held:
+        background.discard(held[handle])
+        kept_batches.remove(_folder(), held[handle])
+        st.query_params.pop(_ADDRESS, None)
+        session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+
+
+def retention_note(model: Model) -> None:
+    """Say where the texts are stored, and for how long."""
+    if model.zero_data_retention:
+        st.caption(
+            ":material/shield: Zero data retention is on: texts and scores stay only in this workbench's memory, until "
+            "you discard them or 15 minutes after you last viewed them. An uploaded file stays while this tab shows it."
+        )
+    else:
+        st.caption(
+            "Texts, scores and audits stay in the home folder of this workbench until you discard them. The newest "
+            f"{kept_batches.MOST_KEPT} batches of each person are kept."
+        )
+
+
+def _caption(mode: str, cost: str) -> str:
+    """What a mode does and what it costs, without its name, which is shown beside it."""
+    description = _WHAT.get(mode, plain(mode))
+    figures = cost.partition(": ")[2]
+    return f"{description} {figures[:1].upper()}{figures[1:]}" if figures else description

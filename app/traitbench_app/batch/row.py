@@ -1,0 +1,103 @@
+"""One row of a batch: its text, score and highlights; feedback on it, and a corrected text."""
+
+import pandas as pd
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.scores import Card
+from traitbench.contract.traits import Trait
+from traitbench.display.colours import SIDES
+from traitbench.display.sides import side_of
+from traitbench.display.text import plain
+from traitbench_app.batch.columns import ERROR, LINE, TEXT
+from traitbench_app.parts.card import draw_card
+from traitbench_app.parts.explanation import draw_reasons, explained
+from traitbench_app.parts.feedback import draw_feedback
+from traitbench_app.parts.scorecard import poles_of
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.service import attempt, client
+from traitbench_app.workspace.batches import Results
+from traitbench_app.workspace.texts import hand_over
+
+_LONGEST_SHOWN = 2_000
+_CARD = "batch.row.card"
+
+
+def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Results, traits: list[Trait]) -> None:
+    """Draw the row in full; its card is read from the service with the version of the batch."""
+    row = frame.loc[at]
+    text = str(row[TEXT])
+    names = {trait.key: trait.name for trait in traits}
+    with st.container(border=True, key="batch.row"):
+        st.markdown(f"**Line {row[LINE]:,}**")
+        if row[ERROR]:
+            st.error(plain(str(row[ERROR])), icon=":material/error:")
+        card = None if row[ERROR] or not text.strip() else _card(job, text)
+        if card is not None:
+            for trait in traits:
+                if trait.key in card.detail:
+                    _draw_side(card, trait)
+        st.text(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+        if card is not None:
+            with st.expander(
+                "Scores and highlights", icon=":material/troubleshoot:", key="batch.row.why", on_change="rerun"
+            ) as why:
+                if why.open:
+                    draw_card(card, names, poles_of(traits), main=model.main_trait, key="batch.row.scores")
+                    with attempt() as explaining, st.spinner("Explaining"):
+                        reasons = explained(job.handle, job.version, text)
+                    if explaining.done and reasons:
+                        draw_reasons(reasons, card, text, traits, names, file_name=f"{job.handle}-line-{row[LINE]}")
+            with st.expander(
+                "Wrong? Say what it should be", icon=":material/label:", key="batch.row.label", on_change="rerun"
+            ) as label:
+                if label.open:
+                    draw_feedback(model, job.version, text, card, traits)
+        _draw_fix(model, job, at, text)
+        # Passed through the session, because the query parameter `version` is bound to the widget of this page.
+        hand_over(text, job.version)
+        page_link("score", "Open on the Score page")
+
+
+def _card(job: Results, text: str) -> Card | None:
+    held = session.get(_CARD)
+    if held and held[0] == (job.asked.handle, text):
+        return held[1]  # type: ignore[no-any-return]
+    with attempt() as scoring:
+        card = client().scores.score(job.asked.handle, text, traits=job.asked.traits)
+    if scoring.error or not isinstance(card, Card):
+        return None
+    session.store(_CARD, ((job.asked.handle, text), card))
+    return card
+
+
+def _draw_side(card: Card, trait: Trait) -> None:
+    score = card.detail[trait.key]
+    side = side_of(score, positive_label=trait.positive_label, negative_label=trait.negative_label)
+    sign = SIDES[side.positive]
+    name = f" :gray[{plain(trait.name)}]" if len(card.detail) > 1 else ""
+    st.markdown(f":{sign.badge}[{sign.sign} **{plain(side.words)}**] · {score.score}{name}")
+
+
+def _draw_fix(model: Model, job: Results, at: int, text: str) -> None:
+    with st.expander("Fix the text", icon=":material/edit:", key="batch.row.fix", on_change="rerun") as fixing:
+        if not fixing.open:
+            return
+        key = f"batch.row.text:{job.id}:{at}"
+        changed = st.text_area("Text", text, key=key, height=160)
+        if st.button("Score the new text", key="batch.row.rescore", disabled=changed == text or not changed.strip()):
+            with attempt() as scoring, st.spinner("Scoring"):
+                [line] = list(
+                    client().scores.batch(job.asked.handle, [changed], traits=job.asked.traits, mode=job.asked.mode)
+                )
+            if scoring.error:
+                return
+            if not isinstance(line, Card):
+                st.error(plain(line.error.message), icon=":material/error:")
+                return
+            job.replace(at, changed, line)
+            if job.on_end is not None:
+                job.on_end()
+            session.flash(f"Line {job.lines[at]:,} was scored again. The file you uploaded stays as it is.")
+            st.rerun()

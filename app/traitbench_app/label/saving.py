@@ -1,0 +1,177 @@
+"""From answers to saved labels: decisions are stored first, then sent, and undone where they are saved.
+
+A draft takes labels as samples, a trained model as feedback. Every answer is stored with the heap before it is sent, so
+that a failed save or a reload loses none. A label counts as saved only when the service gave the id of its sample.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample, SampleInput
+from traitbench.contract.traits import Trait
+from traitbench.errors import SampleNotFound, TraitbenchError
+from traitbench.local.labeller import Answer
+from traitbench_app.shell.service import client
+from traitbench_app.workspace import pool
+from traitbench_app.workspace.heap_file import Decision
+from traitbench_app.workspace.samples import all_samples
+
+ALREADY_THERE = 0
+"""The sample id of a label that somebody had given the same text before. To undo the decision removes no sample."""
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A label that was not saved, because the text has another one that somebody saved meanwhile."""
+
+    decision: Decision
+    sample: Sample
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of some answers: `error` is the first that the service gave, `left` whether the person leaves."""
+
+    saved: int = 0
+    conflicts: Sequence[Conflict] = field(default=())
+    error: TraitbenchError | None = None
+    left: bool = False
+
+
+def takes_feedback(model: Model) -> bool:
+    """Whether labels become feedback: the model is trained, so its samples are frozen."""
+    return model.version_no is not None
+
+
+def item_id(content_hash: str, trait: str) -> str:
+    """Return the id of a text on a trait in the labeller."""
+    return f"{content_hash}:{trait}"
+
+
+def take(model: Model, answers: Sequence[Answer]) -> Outcome:
+    """Store the answers and undo what they take back; an undo that fails leaves the label as it was."""
+    known = {(each.trait, each.hash): each for each in pool.decisions(model)}
+    made: dict[tuple[str, str], Decision] = {}
+    removed: dict[tuple[str, str], Decision] = {}
+    for answer in answers:
+        content_hash, _, trait = answer.id.partition(":")
+        place = trait, content_hash
+        before = made.get(place, known.get(place))
+        if answer.action == "undo" and before is not None:
+            made.pop(place, None)
+            if place in known:
+                removed[place] = known.pop(place)
+        elif answer.action in ("label", "skip") and not _is_the_same(before, answer.quality):
+            if place in known:
+                removed[place] = known.pop(place)
+            made[place] = Decision(trait, content_hash, answer.quality)
+    pool.decide(model, list(made.values()))
+    error = _take_back(model, removed, kept=made)
+    return Outcome(error=error, left=any(answer.action == "leave" for answer in answers))
+
+
+def save(model: Model, texts: Mapping[str, str]) -> Outcome:
+    """Send the labels that are not saved yet; `texts` has the texts of the heap by hash."""
+    pending = [each for each in pool.decisions(model) if each.pending and each.hash in texts]
+    if not pending:
+        return Outcome()
+    try:
+        given = _labels(model)
+    except TraitbenchError as error:
+        return Outcome(error=error)
+    there, conflicts, new = [], list[Conflict](), list[Decision]()
+    for each in pending:
+        sample = given.get((each.trait, each.hash))
+        if sample is None:
+            new.append(each)
+        elif _is_the_same(each, sample.quality):
+            there.append(Decision(each.trait, each.hash, each.quality, ALREADY_THERE))
+        else:
+            conflicts.append(Conflict(each, sample))
+    pool.saved(model, there)
+    saved, problem = _send_feedback(model, new, texts) if takes_feedback(model) else _send_samples(model, new, texts)
+    pool.saved(model, saved)
+    return Outcome(len(saved) + len(there), conflicts, problem)
+
+
+def keep_theirs(model: Model, conflict: Conflict) -> None:
+    """Give the label of a conflict up: the sample of the other person stays."""
+    own = conflict.decision
+    pool.saved(model, [Decision(own.trait, own.hash, own.quality, ALREADY_THERE)])
+
+
+def use_mine(model: Model, conflict: Conflict, texts: Mapping[str, str]) -> None:
+    """Delete the other sample and save this label; raise the error of the service."""
+    client().samples.delete(model.handle, conflict.sample.id)
+    outcome = save(model, texts)
+    if outcome.error:
+        raise outcome.error
+
+
+def _is_the_same(one: Decision | None, quality: float | None) -> bool:
+    if one is None or one.quality is None or quality is None:
+        return one is not None and one.quality == quality
+    return abs(one.quality - quality) < _SAME
+
+
+def _take_back(
+    model: Model, removed: Mapping[tuple[str, str], Decision], *, kept: Mapping[tuple[str, str], Decision]
+) -> TraitbenchError | None:
+    """Delete the samples of decisions, then the decisions, unless another one replaced them."""
+    first: TraitbenchError | None = None
+    for place, decision in removed.items():
+        try:
+            if decision.sample_id:
+                client().samples.delete(model.handle, decision.sample_id)
+        except SampleNotFound:
+            pass
+        except TraitbenchError as error:
+            first = first or error
+            pool.decide(model, [decision])
+            continue
+        if place not in kept:
+            pool.undo(model, decision)
+    return first
+
+
+def _labels(model: Model) -> Mapping[tuple[str, str], Sample]:
+    """Return the newest sample of every trait and text."""
+    traits = client().traits.list(model.handle)
+    return {(each.trait, each.content_sha256): each for each in all_samples(model.handle, traits)}
+
+
+def _send_samples(
+    model: Model, new: Sequence[Decision], texts: Mapping[str, str]
+) -> tuple[list[Decision], TraitbenchError | None]:
+    """Add samples to a draft: all or none."""
+    inputs = [SampleInput(trait=each.trait, text=texts[each.hash], quality=each.quality or 0.0) for each in new]
+    try:
+        ids = client().samples.add(model.handle, inputs) if inputs else []
+    except TraitbenchError as error:
+        return [], error
+    return [Decision(each.trait, each.hash, each.quality, own) for each, own in zip(new, ids, strict=True)], None
+
+
+def _send_feedback(
+    model: Model, new: Sequence[Decision], texts: Mapping[str, str]
+) -> tuple[list[Decision], TraitbenchError | None]:
+    """Send feedback one text after another, until one fails."""
+    saved = list[Decision]()
+    for each in new:
+        try:
+            card = client().scores.score(model.handle, texts[each.hash], feedback={each.trait: each.quality or 0.0})
+        except TraitbenchError as error:
+            return saved, error
+        ids = card.metadata.sample_ids
+        saved.append(Decision(each.trait, each.hash, each.quality, ids[0] if ids else ALREADY_THERE))
+    return saved, None
+
+
+def labels_of(samples: Sequence[Sample], traits: Sequence[Trait]) -> Mapping[str, frozenset[str]]:
+    """Return the hashes of the texts that are samples of each trait."""
+    return {
+        trait.key: frozenset(each.content_sha256 for each in samples if each.trait == trait.key) for trait in traits
+    }

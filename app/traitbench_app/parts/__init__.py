@@ -1,0 +1,13 @@
+"""Parts of the workbench that several pages or the sidebar draw.
+
+- The page: `heading`, `model_picker`, `linked_version`, `operators_only`, `whoami`, `next_step`, `untrained`, `frozen`.
+- Small controls: `controls`, `copying`, `focus`, `folded`, `live`, `primary_link`, `progress`, `unreadable`.
+- Models: `model_actions`, `new_model`, `improve`.
+- Runs: `runs`, `derive`, `retune`, `learning`, `hold_switch`, `cost`.
+- Quality: `quality`, `confidence`, `modes`, `on_tests`, `training_report`, `search_report`, `verdict`,
+  `comparisons`, `shortcuts`.
+- Versions: `version_figures`, `version_confidence`, `retention`, `keeping`, `trait_figures`, `confusion`, `cells`.
+- Samples: `sample_table`, `undo`, `scored_samples`, `cell_texts`, `labeller`.
+- Cards: `card`, `bars`, `scorecard`, `explanation`, `highlights`, `feedback`.
+- Tables, charts and files: `chart`, `figures_table`, `upload`, `input`, `bring`.
+"""

@@ -1,0 +1,154 @@
+"""The bars of a score card: every bar names both poles, says its side in words, and moves when the text changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from traitbench_app.parts.scorecard import Row
+
+_HTML = """
+<ol></ol>
+"""
+
+_CSS = """
+:host { display: block; container-type: inline-size; }
+ol { list-style: none; margin: 0; padding: 0.25rem 0; display: flex; flex-direction: column; gap: 1.1rem; }
+ol.many {
+  display: grid; align-items: start; gap: 1rem 2.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr));
+}
+li { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.3rem; color: var(--st-text-color); line-height: 1.3; }
+.head { display: flex; align-items: baseline; gap: 0.2rem 0.75rem; flex-wrap: wrap; }
+.name { color: light-dark(#55605E, #A9B5B2); overflow-wrap: anywhere; }
+.words { font-size: 1.2rem; font-weight: 650; overflow-wrap: anywhere; }
+.score { margin-left: auto; font-variant-numeric: tabular-nums; color: light-dark(#55605E, #A9B5B2); }
+bdi { unicode-bidi: isolate; }
+.track { position: relative; height: 1.15rem; border-radius: 4px; background: rgba(128, 128, 128, 0.16); }
+.middle { position: absolute; left: 50%; top: -3px; bottom: -3px; width: 2px; margin-left: -1px; background: #808080; }
+.bar {
+  position: absolute; top: 0; bottom: 0; border-radius: 3px; min-width: 3px; box-sizing: border-box;
+  transition: left 0.35s ease, width 0.35s ease, background-color 0.35s ease;
+}
+.bar.moderate, .bar.low {
+  background-image: repeating-linear-gradient(
+    -45deg, transparent 0 5px, light-dark(rgba(255, 255, 255, 0.55), rgba(0, 0, 0, 0.45)) 5px 10px);
+}
+.bar.low { background-color: transparent !important; border: 2px dashed #808080; }
+.dot {
+  position: absolute; top: 50%; width: 0.8rem; height: 0.8rem; margin: -0.4rem 0 0 -0.4rem; box-sizing: border-box;
+  background: var(--st-background-color); border: 3px solid light-dark(#55605E, #A9B5B2); border-radius: 50%;
+  transition: left 0.35s ease;
+}
+.dot.after { transform: rotate(45deg); border-radius: 2px; }
+.pair .bar { top: 38%; bottom: 38%; min-width: 0; }
+.poles { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.875rem; }
+.poles span { overflow-wrap: anywhere; color: light-dark(#55605E, #A9B5B2); }
+.poles .on { font-weight: 650; color: inherit; }
+.poles span:last-child { text-align: right; }
+.note { font-size: 0.875rem; color: light-dark(#55605E, #A9B5B2); }
+.note:empty { display: none; }
+@media (prefers-reduced-motion: reduce) { .bar, .dot { transition: none; } }
+
+ol.large { gap: var(--gap); font-size: var(--type); line-height: 1.25; }
+.large .words, .large .poles { font-size: inherit; }
+.large .name { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; max-width: 45%; }
+.large .score { display: none; }
+.large:not(.notes) .head { flex-wrap: nowrap; }
+.large .words { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.large .track { height: 1.5em; }
+.large:not(.notes) .note { display: none; }
+.large .note { font-size: 28px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.large .focus .name { text-decoration: underline; text-underline-offset: 0.2em; text-decoration-thickness: 2px; }
+.large li { gap: 0.12em; }
+.large .track, .large .poles { grid-row: 2; grid-column: 1; }
+.large .poles { z-index: 1; align-self: center; padding: 0 0.35em; pointer-events: none; }
+.large .poles span { max-width: 47%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.large .poles span { color: inherit !important; }
+.large .dot { width: 0.9em; height: 0.9em; margin: -0.45em 0 0 -0.45em; }
+"""
+
+_JS = """
+const PARTS = '<div class="head"><bdi class="name"></bdi><bdi class="words"></bdi><span class="score"></span></div>'
+  + '<div class="track" role="img"><div class="bar"></div><div class="middle"></div></div>'
+  + '<div class="poles"><span></span><span></span></div><div class="note"></div>'
+
+const dot = (track, kind, at) => {
+  let mark = track.querySelector('.' + kind)
+  if (at === null) { mark?.remove(); return null }
+  if (!mark) { mark = document.createElement('div'); mark.className = 'dot ' + kind; track.append(mark) }
+  mark.style.left = at + '%'
+  return mark
+}
+
+const draw = (item, row, large) => {
+  const find = (name) => item.querySelector(name)
+  const pair = row.before !== null
+  item.className = pair ? 'pair' : ''
+  find('.name').textContent = row.name
+  find('.name').title = row.name
+  find('.words').textContent = row.sign + ' ' + row.words
+  find('.words').title = row.words
+  find('.words').style.color = row.colour
+  find('.score').textContent = pair ? row.before + ' → ' + row.score : (row.sure === 'low' ? '≈ ' : '') + row.score
+  const start = pair ? row.before : 50
+  const bar = find('.bar')
+  bar.className = 'bar ' + row.sure
+  bar.style.left = Math.min(start, row.score) + '%'
+  bar.style.width = Math.abs(row.score - start) + '%'
+  bar.style.backgroundColor = row.fill
+  const track = find('.track')
+  track.setAttribute('aria-label', row.alt)
+  dot(track, 'before', pair ? row.before : null)
+  const after = dot(track, 'after', pair ? row.score : null)
+  if (after) { after.style.borderColor = row.fill; after.style.backgroundColor = row.fill }
+  const [negative, positive] = item.querySelectorAll('.poles span')
+  for (const [pole, text, sign] of [[negative, row.negative, '▼'], [positive, row.positive, '▲']]) {
+    const name = document.createElement('bdi')
+    name.textContent = text
+    pole.replaceChildren(...(sign === '▼' ? [sign + ' ', name] : [name, ' ' + sign]))
+    pole.title = text
+    pole.className = sign === row.sign ? 'on' : ''
+    pole.style.color = sign === row.sign ? row.colour : ''
+  }
+  find('.note').textContent = large ? row.short : row.note
+}
+
+export default function ({ data, parentElement }) {
+  const list = parentElement.querySelector('ol')
+  const pairs = data.rows.some((row) => row.before !== null)
+  list.className = data.type ? (data.notes ? 'large notes' : 'large') : pairs && data.rows.length > 3 ? 'many' : ''
+  list.style.setProperty('--type', data.type)
+  list.style.setProperty('--gap', data.gap)
+  while (list.children.length > data.rows.length) list.lastChild.remove()
+  data.rows.forEach((row, at) => {
+    let item = list.children[at]
+    if (!item) { item = document.createElement('li'); item.innerHTML = PARTS; list.append(item) }
+    draw(item, row, Boolean(data.type))
+    item.classList.toggle('focus', at === data.focus)
+  })
+}
+"""
+
+_bars = st.components.v2.component("traitbench_bars", html=_HTML, css=_CSS, js=_JS)
+
+
+@dataclass(frozen=True)
+class Large:
+    """Bars for a room: CSS lengths for the type and the gaps, whether to say why a score is not sure, and the row that
+    the keys act on. The poles are in the bars.
+    """
+
+    type_size: str
+    gap: str
+    notes: bool
+    focus: int
+
+
+def draw_bars(rows: Sequence[Row], *, key: str, large: Large | None = None) -> None:
+    """Draw the rows, `large` for a room."""
+    data: dict[str, Any] = {"rows": [row.data for row in rows], "type": "", "gap": "", "notes": True, "focus": -1}
+    if large:
+        data |= {"type": large.type_size, "gap": large.gap, "notes": large.notes, "focus": large.focus}
+    _bars(data=data, key=key, width="stretch")

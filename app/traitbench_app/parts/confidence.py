@@ -1,0 +1,115 @@
+"""The confidence of a version on held-out samples: how many get each level, and how many of these are right."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.scores import ConfidenceReason
+from traitbench.contract.versions import Version
+from traitbench.display.barchart import DOTS
+from traitbench.display.text import plain
+from traitbench.display.words import MEASURED_BEFORE, PROMISE, REASONS
+from traitbench_app.parts.chart import download_table
+from traitbench_app.parts.version_confidence import confidence_table, low_everywhere, trained_before_confidence
+from traitbench_app.parts.version_figures import Names, label
+from traitbench_app.shell.navigation import PageName, page_link
+from traitbench_app.shell.permission import why_read_only
+
+_WAYS_OUT: Mapping[ConfidenceReason, tuple[PageName, str]] = {
+    "few_samples": ("score", "Give feedback on scores to add samples"),
+    "not_separable": ("samples", "Read the samples of this model"),
+}
+
+
+def draw_confidence(
+    model: Model, version: Version, names: Names, *, key: str, file_name: str, can_link: bool = True
+) -> None:
+    """Draw a row per trait, and what is wrong with traits of which no score is sure."""
+    if trained_before_confidence(version):
+        draw_trained_before(model, version, can_link=can_link)
+        return
+    table = confidence_table(version, names)
+    if table.empty:
+        return
+    st.dataframe(
+        _on_screen(table),
+        hide_index=True,
+        width="stretch",
+        key=f"{key}.table",
+        placeholder="–",
+        alt="Held-out samples by confidence",
+    )
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption(
+            "Held-out samples by confidence, and the share of them on the correct side.",
+            width="stretch",
+        )
+        download_table(table, key=key, file_name=file_name)
+    st.caption(f"{PROMISE} Each sample is scored by a fit that did not use it.")
+    _draw_low(model, version, names, key=key)
+
+
+def draw_trained_before(model: Model, version: Version, *, can_link: bool = True) -> None:
+    """Warn, if the version was trained before confidence was measured, and offer the refit that measures it.
+
+    `can_link` is False on the Train page, which has the refit itself.
+    """
+    if not trained_before_confidence(version):
+        return
+    with st.container(border=True, key="confidence.before"):
+        st.markdown(f":material/warning: **{label(version)}** {MEASURED_BEFORE}")
+        if model.zero_data_retention:
+            st.caption("Its samples were deleted, so it cannot be trained again. Train a new model to measure it.")
+        elif not can_link:
+            st.caption("Refit the model below to measure it.")
+        elif not why_read_only(model):
+            page_link("train", "Refit the model to measure confidence")
+
+
+def _draw_low(model: Model, version: Version, names: Names, *, key: str) -> None:
+    by_reason = low_everywhere(version)
+    if not by_reason:
+        return
+    with st.container(border=True, key=f"{key}.low"):
+        st.markdown(
+            "\n".join(
+                [
+                    f":material/warning: **{label(version)} has traits with low confidence for every text:**",
+                    "",
+                    *(
+                        f"- **{', '.join(plain(names.get(trait, trait)) for trait in traits)}:** {_what(reason)}"
+                        for reason, traits in by_reason.items()
+                    ),
+                ]
+            )
+        )
+        if why_read_only(model) or model.zero_data_retention:
+            return
+        with st.container(horizontal=True):
+            for reason in by_reason:
+                if reason in _WAYS_OUT:
+                    page_link(*_WAYS_OUT[reason])
+
+
+def _what(reason: ConfidenceReason) -> str:
+    return REASONS[reason].trait or REASONS[reason].sentence
+
+
+def _on_screen(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the share of right ones beside each count."""
+    shown: dict[str, Sequence[str | None]] = {"Trait": table["Trait"].tolist()}
+    for level, dots in DOTS.items():
+        counts, right = table[level.capitalize()], table[f"{level.capitalize()}, right"]
+        shown[f"{dots} {level.capitalize()}"] = [
+            _share(samples, rights) for samples, rights in zip(counts, right, strict=True)
+        ]
+    return pd.DataFrame(shown)
+
+
+def _share(samples: float | None, right: float | None) -> str | None:
+    """`83 (98 % right)`; rounded down, so that 100 % means all of them."""
+    if samples is None or right is None or pd.isna(samples):
+        return None
+    return f"{int(samples):,} ({int(100 * right / samples)} % right)" if samples else "0"

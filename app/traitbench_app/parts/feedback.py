@@ -1,0 +1,209 @@
+"""Feedback on a score: what a trait's score should have been, sent with the text for the next retraining.
+
+The user first chooses values, then confirms them in a dialog, and only then they are sent. Feedback can be undone
+until a version has been trained with it. The values belong to the text: a new text starts with none.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.contract.scores import Card
+from traitbench.contract.traits import Trait
+from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
+from traitbench.display.text import count, plain, shortened
+from traitbench.names import pin
+from traitbench_app.parts.controls import ask, asked, confirm
+from traitbench_app.parts.hold_switch import hold_switch
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import attempt, client
+from traitbench_app.workspace.waiting import waiting_samples
+
+_FORM, _QUESTION, _SENT = "score.feedback", "score.send", "score.sent"
+_LABEL, _QUOTE = 28, 240
+
+Place = Literal["negative", "between", "positive", "exact"]
+_QUALITY: Mapping[str, float] = {"negative": 0.0, "between": 0.5, "positive": 1.0}
+_PLACES: tuple[Place, ...] = ("negative", "between", "positive", "exact")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Feedback that was sent: the value of each trait in words, and the request that carried it."""
+
+    summary: str
+    request_id: str
+    samples: tuple[int, ...]
+
+
+def why_none(model: Model, text: str) -> str:
+    """Why no feedback is possible on this text, in markdown; empty if it is possible."""
+    if model.zero_data_retention:
+        return "Zero data retention is on for this model, so texts cannot be stored as feedback."
+    if len(text) > LONGEST_TEXT:
+        return f"The text has {len(text):,} characters. A sample can have at most {LONGEST_TEXT:,} characters."
+    return why_read_only(model)
+
+
+def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: Sequence[Trait]) -> None:
+    """Draw a row for each trait of the card and the button to send the values, or the reason why there is none."""
+    if reason := why_none(model, text):
+        st.caption(f":material/lock: **No feedback possible.** {reason}")
+        return
+    this = _digest(model.handle, text)
+    form = session.round_key(f"{_FORM}:{this}")
+    known = [trait for trait in traits if trait.key in card.scores]
+    if _FORM not in st.session_state and any(session.get(f"{form}:{trait.key}") for trait in known):
+        session.put({_FORM: True})  # what was begun before another page is on screen again
+    chosen: dict[str, float] = {}
+    label = "Is a score wrong? Say what it should have been."
+    # The rows of many traits take as long to draw as the scores, so they are drawn when somebody wants them.
+    with st.expander(label, icon=":material/school:", key=_FORM, on_change="rerun") as fold:
+        if fold.open:
+            st.caption(
+                "The text becomes a sample of each trait that you choose a value for. The next retraining uses it. "
+                "When you compare two texts, feedback is about the first."
+            )
+            picked = {trait.key: _pick_quality(form, trait, card) for trait in known}
+            chosen = {key: quality for key, quality in picked.items() if quality is not None}
+            _draw_sending(this, len(chosen))
+    _draw_sent(model, this)
+    if asked(_QUESTION) == this and chosen:
+        _confirm(model, version_no, text, card, [(trait, chosen[trait.key]) for trait in known if trait.key in chosen])
+    else:
+        session.store(_QUESTION, None)
+
+
+def _pick_quality(form: str, trait: Trait, card: Card) -> float | None:
+    """Draw the row of a trait and return the chosen quality, or None while there is none."""
+    score = card.scores[trait.key]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{_FORM}.{trait.key}"):
+        place = st.segmented_control(
+            f"{plain(shortened(trait.name, _LABEL))} **{score}**",
+            _PLACES,
+            format_func=_labels(trait).__getitem__,
+            key=f"{form}:{trait.key}",
+            wrap=True,
+            persist_state="session",
+        )
+        if place != "exact":
+            return _QUALITY.get(place or "")
+        points: int = st.slider(
+            f"{plain(trait.name)}, 0 to 100",
+            0,
+            100,
+            score,
+            key=f"{form}:{trait.key}:points",
+            label_visibility="collapsed",
+            width=220,
+            persist_state="session",
+        )
+    return points / 100
+
+
+def _labels(trait: Trait) -> Mapping[Place, str]:
+    return {
+        "negative": f"{NEGATIVE_SIGN} {plain(shortened(trait.negative_label, _LABEL))}",
+        "between": f"{NEUTRAL_SIGN} in between",
+        "positive": f"{plain(shortened(trait.positive_label, _LABEL))} {POSITIVE_SIGN}",
+        "exact": "exactly …",
+    }
+
+
+def _draw_sending(this: str, chosen: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            f"Send feedback on {count(chosen, 'trait')}" if chosen else "Send feedback",
+            icon=":material/school:",
+            type="primary" if chosen else "secondary",
+            disabled=not chosen,
+            key=f"{_FORM}.send",
+            on_click=ask,
+            args=(_QUESTION, this),
+        )
+        st.caption(
+            "You confirm it first. Until the next retraining you can undo it."
+            if chosen
+            else "Choose a value for at least one trait."
+        )
+
+
+def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Sequence[tuple[Trait, float]]) -> None:
+    lines = [f"- {_in_words(trait, quality)} (scored {card.scores[trait.key]})" for trait, quality in chosen]
+
+    def send() -> None:
+        feedback = {trait.key: quality for trait, quality in chosen}
+        answer = client().scores.score(pin(model.handle, version_no), text, feedback=feedback)
+        key = f"{_SENT}:{_digest(model.handle, text)}"
+        words = "; ".join(_in_words(trait, quality) for trait, quality in chosen)
+        sent = Sent(words, answer.metadata.request_id, tuple(answer.metadata.sample_ids))
+        session.store(key, (*session.get(key, ()), sent))
+        session.next_round(f"{_FORM}:{_digest(model.handle, text)}")
+        session.flash(f"Feedback sent: the next retraining uses {count(len(sent.samples), 'more sample')}.")
+
+    confirm(
+        _QUESTION,
+        title="Send this feedback?",
+        body=f"> {plain(shortened(text, _QUOTE))}\n\n"
+        + "\n".join(lines)
+        + f"\n\nThe service stores the text as {count(len(chosen), 'sample')} of **{plain(model.handle)}**. "
+        "You can undo it until the next retraining.",
+        yes="Send feedback",
+        no="Not yet",
+        icon=":material/school:",
+        act=send,
+    )
+
+
+def _draw_sent(model: Model, this: str) -> None:
+    """Draw the feedback that this tab already sent for this text, so that it is not sent twice by mistake.
+
+    What the model has not learned yet can be undone.
+    """
+    all_sent: tuple[Sent, ...] = session.get(f"{_SENT}:{this}", ())
+    if not all_sent:
+        return
+    pending = {sample.id for sample in waiting_samples(model.handle)}
+    for sent in all_sent:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f":material/check: Sent for this text: {sent.summary}. Request `{sent.request_id}`")
+            if pending.issuperset(sent.samples) and st.button(
+                "Undo",
+                icon=":material/undo:",
+                type="tertiary",
+                key=f"{_FORM}.undo:{sent.request_id}",
+                disabled=model.state != "ready",
+                help="Delete these samples. This is possible until a version has learned them.",
+            ):
+                _undo(model, this, sent)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page_link("samples", "See what waits")
+        hold_switch(model, key=f"{_FORM}.hold")
+
+
+def _undo(model: Model, this: str, sent: Sent) -> None:
+    with attempt() as undoing:
+        client().samples.delete_many(model.handle, sent.samples)
+    if undoing.done:
+        key = f"{_SENT}:{this}"
+        session.store(key, tuple(each for each in session.get(key, ()) if each != sent) or None)
+        session.flash("Feedback undone. The model does not learn it.")
+        st.rerun()
+
+
+def _in_words(trait: Trait, quality: float) -> str:
+    """`Warmth **100**, warm`."""
+    poles = {0.0: trait.negative_label, 0.5: "in between", 1.0: trait.positive_label}
+    pole = f", {plain(poles[quality])}" if quality in poles else ""
+    return f"{plain(trait.name)} **{round(quality * 100)}**{pole}"
+
+
+def _digest(handle: str, text: str) -> str:
+    return hashlib.sha256(f"{handle}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,24 @@
+"""The switch for what happens to a retrained version that is worse: it serves all the same, or waits for a decision."""
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench_app.shell.service import attempt, client
+
+
+def hold_switch(model: Model, *, key: str) -> None:
+    """Draw the switch; a change is saved at once."""
+    st.toggle(
+        "Hold worse versions",
+        value=model.hold_if_worse,
+        key=f"{key}:{model.handle}:{model.hold_if_worse}",
+        on_change=_switch,
+        args=(model.handle, not model.hold_if_worse),
+        help="A retrained version that is worse waits for your decision instead of scoring. It is measured on the "
+        "test samples, or out of fold if there are too few.",
+    )
+
+
+def _switch(handle: str, hold: bool) -> None:
+    with attempt():
+        client().models.update(handle, hold_if_worse=hold)

@@ -1,0 +1,109 @@
+"""Automatic retraining on a page: pending feedback, the progress of the run, and the new version.
+
+An open page shows a version that somebody else made active within some seconds, too.
+"""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.display.text import count, plain
+from traitbench_app.parts.runs import draw_run
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.service import client, guarded
+from traitbench_app.workspace.waiting import Rule, Waiting, rule, waiting
+
+_SEEN, _NEW = "learning.seen", "learning.new"
+_SLOWLY = 10.0  # seconds between polls while nothing is expected to happen
+
+
+def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Version]) -> None:
+    """Draw the state of retraining, if there is anything to show; `versions` newest first."""
+    _announce(model)
+    last = model.last_operation
+    runs = model.state == "busy" and last is not None and last.kind == "retrain"
+    waits = waiting(model, traits, versions[0] if versions else None)
+    if last and last.kind == "retrain" and last.status == "failed":
+        reason = last.error.message if last.error else "The service gave no reason."
+        st.warning(
+            f"**Retraining from feedback failed.** {plain(reason)} v{model.version_no} keeps scoring. The feedback is "
+            "kept, and the service tries again in a few minutes.",
+            icon=":material/error:",
+        )
+    if not runs and not waits.samples:
+        _watch_version(model)
+        return
+    this_rule = rule()
+
+    @st.fragment(run_every=_pause(waits, runs=runs))
+    def watch() -> None:
+        with guarded():
+            now = client().models.get(model.handle)
+        if (now.state, now.version_no) != (model.state, model.version_no):
+            st.rerun()
+        with st.container(border=True, key="learning"):
+            if runs:
+                draw_run(now)
+            else:
+                _draw_waiting(model, waits, this_rule)
+
+    watch()
+
+
+def _watch_version(model: Model) -> None:
+    """Draw nothing, but show the page again when another version is active."""
+
+    @st.fragment(run_every=_SLOWLY)
+    def watch() -> None:
+        with guarded():
+            now = client().models.get(model.handle)
+        if now.version_no != model.version_no:
+            st.rerun()
+
+    watch()
+
+
+def _pause(waits: Waiting, *, runs: bool) -> float | None:
+    """Seconds between polls; None if nothing will happen without the user."""
+    return 1.0 if runs else None if waits.stalled else 3.0
+
+
+def _announce(model: Model) -> None:
+    """Announce a new active version that came from feedback."""
+    key, last = f"{_SEEN}:{model.handle}", model.last_operation
+    before = session.get(key)
+    session.store(key, model.version_no)
+    retrained = last is not None and (last.kind, last.status) == ("retrain", "succeeded")
+    if before is not None and before != model.version_no and retrained:
+        session.store(f"{_NEW}:{model.handle}", (before, model.version_no))
+        session.flash(f"v{model.version_no} is active: it was retrained with feedback.")
+        session.show_flashes()
+    earlier, new = session.get(f"{_NEW}:{model.handle}", (None, None))
+    if new is not None and new == model.version_no:
+        with st.container(border=True, key="learning.new"):
+            st.markdown(
+                f":material/school: **v{new} is active.** It was retrained with feedback. You can switch back to "
+                f"v{earlier} on the Versions page."
+            )
+            page_link("versions", f"Compare v{earlier} with v{new}", view="Compare", a=f"v{earlier}", b=f"v{new}")
+
+
+def _draw_waiting(model: Model, waits: Waiting, this_rule: Rule) -> None:
+    share = min(waits.samples / this_rule.samples, 1.0)
+    due = waits.due(this_rule)
+    st.progress(share, text=f"{count(waits.samples, 'sample')} of feedback; {this_rule.samples} start a retraining")
+    if waits.stalled:
+        st.caption(
+            f"Automatic retraining is paused: some samples of v{model.version_no} were removed, and a new version "
+            "would be fitted without them. To use the remaining samples, refit the model on the Train page."
+        )
+        return
+    st.caption(
+        f"The model retrains automatically when {this_rule.in_words}"
+        + (f": {due}" if due else "")
+        + f". v{model.version_no} scores until then."
+    )

@@ -1,0 +1,95 @@
+"""The refit of a trained model: what it does, why it may be unavailable, and its start."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.display.text import count, plain
+from traitbench_app.parts.cost import USUAL_LENGTH
+from traitbench_app.parts.runs import SearchChoice, pick_search
+from traitbench_app.parts.version_figures import label
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import attempt, client, version
+from traitbench_app.workspace.waiting import Waiting
+
+
+def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:
+    """Draw the refit box for a ready model; `versions` newest first."""
+    newest, kept = versions[0], _chosen_encoder(next((v for v in versions if v.version_no == model.version_no), None))
+    with st.container(key="train.retune"):
+        if reason := why_no_search(model):
+            st.markdown(f":material/lock: {reason}")
+            return
+        plan, choice = st.columns([3, 2], gap="large")
+        with choice:
+            asked = pick_search(traits, lengths=[USUAL_LENGTH] * waits.samples)
+            nothing_new = kept == _chosen_encoder(newest) and gains_nothing(model, newest, asked, waits)
+            if st.button(
+                "Refit",
+                icon=":material/manage_search:",
+                key="train.retune.start",
+                disabled=nothing_new,
+                help="A refit would change nothing now." if nothing_new else None,
+            ):
+                with attempt() as starting:
+                    client().models.train(
+                        model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=True
+                    )
+                if starting.done:
+                    st.rerun()
+        with plan:
+            st.markdown(_plan(model, traits, newest, waits, kept))
+            if nothing_new:
+                st.info(
+                    f"A refit would change nothing now: {label(newest)} was fitted to the same samples with the same "
+                    "settings. Add samples or choose another effort first.",
+                    icon=":material/info:",
+                )
+
+
+def why_no_search(model: Model) -> str:
+    """Why the model cannot be refitted, in markdown; empty if it can."""
+    if model.zero_data_retention:
+        return (
+            "Zero data retention is on: the samples were removed after training, so the model cannot be refitted. "
+            f"v{model.version_no} keeps scoring. (The API returns `samples_purged`.)"
+        )
+    return why_read_only(model)
+
+
+def gains_nothing(model: Model, newest: Version, asked: SearchChoice, waits: Waiting) -> bool:
+    """Whether the newest version was fitted with these settings to these samples."""
+    depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
+    metrics = newest.metrics
+    wanted = (asked.effort, asked.use_labels, model.scoring_method, model.max_depth)
+    had = (metrics.effort, metrics.use_labels, metrics.scoring_method, depth)
+    return not waits.samples and wanted == had and _was_searched(newest)
+
+
+def _was_searched(version: Version) -> bool:
+    """Whether a version comes from a search. A retraining from feedback reuses the settings of an earlier version."""
+    searches = [trait.search for trait in version.metrics.traits.values()]
+    return version.triggered_by in ("train", "retune") or any(
+        search is not None and search.tried for search in searches
+    )
+
+
+def _chosen_encoder(version: Version | None) -> str | None:
+    """The encoder that the model was switched to with this version; None if it is that of the service."""
+    encoder = None if version is None else version.metrics.encoder
+    return None if encoder is None else encoder.chosen
+
+
+def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting, kept: str | None) -> str:
+    held = sum(trait.sample_count for trait in traits)
+    feedback = f", {waits.samples:,} of them pending feedback" if waits.samples else ""
+    return (
+        f"Each trait is fitted again from scratch ({count(held, 'sample')}{feedback}). The result becomes "
+        f"**v{newest.version_no + 1}**, which is active at once. Until then, or if the refit fails, "
+        f"v{model.version_no} keeps scoring.\n\n"
+        f"The refit uses the current scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) of "
+        f"the model{f', and the encoder *{plain(kept)}* that it was switched to' if kept else ''}."
+    )

@@ -1,0 +1,105 @@
+"""The samples of a version with their held-out scores on a page: found on request, and shown with highlights."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES
+from traitbench.display.reasons import legend
+from traitbench.display.sides import side_of
+from traitbench.display.text import count, plain, shortened
+from traitbench.names import pin
+from traitbench_app.parts.highlights import draw_highlighted
+from traitbench_app.parts.version_figures import label
+from traitbench_app.shell import session
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import version as whole_version
+from traitbench_app.workspace import preview
+from traitbench_app.workspace.held_out_scores import HeldOutScore, HeldOutScores, held_out_scores, learned
+from traitbench_app.workspace.preview import PreviewUnavailable
+from traitbench_app.workspace.samples import all_samples
+
+_UNASKED = 1_000
+_EXCERPT = 160
+
+
+def find(model: Model, version: Version, traits: Sequence[Trait], *, only: str | None = None) -> HeldOutScores | None:
+    """Return the held-out scores of a version; if they cannot be had, say why and return None.
+
+    `traits` are all traits of the model; `only` is the key of the one that is wanted, all if it is None.
+    """
+    if model.zero_data_retention:
+        st.info("Zero data retention is on: the samples were removed after training, so no texts can be shown.")
+        return None
+    if forbidden := why_read_only(model):
+        st.info(f"{forbidden} Only people who may change the model see its samples.", icon=":material/lock:")
+        return None
+    try:
+        return _scores(model, version, traits, only)
+    except PreviewUnavailable as reason:
+        st.info(f"The samples cannot be scored here. {plain(str(reason))}", icon=":material/info:")
+        return None
+
+
+def side_in_words(scored: HeldOutScore, trait: Trait) -> str:
+    """`▼ clearly cold`: what the held-out score says, in Markdown."""
+    side = side_of(scored.score, positive_label=trait.positive_label, negative_label=trait.negative_label)
+    return f"{SIDES[side.positive].sign} {plain(side.words)}"
+
+
+def pole_in_words(positive: bool, trait: Trait) -> str:
+    """`▲ warm`, in Markdown."""
+    pole = trait.positive_label if positive else trait.negative_label
+    return f"{POSITIVE_SIGN if positive else NEGATIVE_SIGN} {plain(shortened(pole, 40))}"
+
+
+def draw_text(model: Model, version: Version, trait: Trait, scored: HeldOutScore) -> None:
+    """Draw the whole text with the highlights of the version."""
+    st.html(legend(trait.negative_label, trait.positive_label))
+    draw_highlighted(pin(model.handle, label(version)), trait.key, scored.first.text)
+
+
+def table_of(scores: Sequence[HeldOutScore], trait: Trait) -> pd.DataFrame:
+    """One row per text: the text, its label, its held-out score and what that says."""
+    poles = {True: f"{POSITIVE_SIGN} {trait.positive_label}", False: f"{NEGATIVE_SIGN} {trait.negative_label}"}
+    sides = [
+        side_of(each.score, positive_label=trait.positive_label, negative_label=trait.negative_label) for each in scores
+    ]
+    return pd.DataFrame(
+        {
+            "Text": [shortened(each.first.text, _EXCERPT) for each in scores],
+            "Label": [poles[each.positive] for each in scores],
+            "Score": [each.points for each in scores],
+            "Says": [f"{SIDES[side.positive].sign} {side.words}" for side in sides],
+            "Measured": ["test sample" if each.first.held_out else "out of fold" for each in scores],
+        }
+    )
+
+
+def _scores(model: Model, version: Version, traits: Sequence[Trait], only: str | None) -> HeldOutScores | None:
+    samples = learned(version, all_samples(model.handle, traits))
+    unread = preview.unread(samples)
+    agreed = f"held_out_texts.read:{model.handle}"
+    if len(unread) > _UNASKED and session.get(agreed) is None:
+        st.button(
+            f"Read {count(len(unread), 'text')}",
+            type="primary",
+            icon=":material/auto_stories:",
+            key="held_out_texts.read",
+            on_click=session.store,
+            args=(agreed, True),
+            help="Each text is read once. This may take a minute or more.",
+        )
+        return None
+    place = st.empty()
+    with st.spinner("Scoring each sample by a fit without it", show_time=True):
+        if len(unread) > 64:
+            preview.read(unread, lambda done, of: place.progress(done / of, text=f"Reading {done:,} of {of:,} texts"))
+        wanted = [each for each in traits if only in (None, each.key)]
+        scores = held_out_scores(whole_version(model.handle, version), wanted, samples)
+    place.empty()
+    return scores

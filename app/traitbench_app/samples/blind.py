@@ -1,0 +1,225 @@
+"""Label some texts without seeing the labels of others: one text at a time, by buttons or keys.
+
+Your labels belong to a trait and a text, not to a file, so they survive every run of the page and another upload in
+the same tab. The texts are chosen by the trait, the texts and the first rater's labels: the same file gives the same
+ones.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import streamlit as st
+
+from traitbench.contract.traits import Trait
+from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
+from traitbench.display.text import count, plain, shortened
+from traitbench.tables.rating_files import OWN, Item, Ratings, in_order, labelled_file, preferred
+from traitbench_app.shell import session
+
+GIVEN = "samples.blind"
+"""The session key of your labels, before a colon and the handle of the model."""
+
+_SHEETS = "samples.raters.sheets"
+_DEFAULT, _FEWEST = 40, 10
+_LABEL, _LONG, _HEIGHT = 28, 900, 280
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The texts of a trait to label, chosen from `candidates`, which have the first rater's qualities.
+
+    `known` are your labels from a column of the file, by item.
+    """
+
+    handle: str
+    trait: str
+    candidates: Mapping[Item, float]
+    known: Mapping[Item, float]
+
+    @cached_property
+    def seed(self) -> str:
+        """A hash of the trait, its texts, and the first rater's labels."""
+        seen = hashlib.sha256()
+        for item, quality in sorted(self.candidates.items()):
+            seen.update(f"{item} {quality}".encode())
+        return seen.hexdigest()
+
+    @cached_property
+    def _preferred(self) -> list[Item]:
+        return preferred(self.candidates, seed=self.seed, first=self.known)
+
+    @property
+    def key(self) -> str:
+        """The session key of the number of texts."""
+        return f"samples.raters.number:{self.seed}"
+
+    @property
+    def suggested(self) -> int:
+        """40 texts, or those with a known label if they are more, but at most half: the others are for training."""
+        half = max(len(self.candidates) // 2, min(_FEWEST, len(self.candidates)))
+        return min(max(_DEFAULT, len(self.known)), half)
+
+    @property
+    def number(self) -> int:
+        """The number of texts that was chosen."""
+        return min(int(session.get(self.key, self.suggested)), len(self.candidates))
+
+    @property
+    def items(self) -> list[Item]:
+        """The texts to label, in order."""
+        return in_order(self._preferred[: self.number], seed=self.seed)
+
+
+def sheets(handle: str, ratings: Ratings, first: str, trusted: str | None) -> dict[str, Sheet]:
+    """Return the sheet of each trait. They are kept while the ratings and columns stay the same."""
+    held = session.get(_SHEETS)
+    if held is None or held[0] is not ratings or held[1] != (handle, first, trusted):
+        known = ratings.by_rater[trusted] if trusted else {}
+        made = {}
+        for trait in ratings.traits:
+            candidates = {item: each for item, each in ratings.by_rater[first].items() if item[0] == trait}
+            made[trait] = Sheet(handle, trait, candidates, {item: known[item] for item in candidates if item in known})
+        held = (ratings, (handle, first, trusted), made)
+        session.store(_SHEETS, held)
+    kept: dict[str, Sheet] = held[2]
+    return kept
+
+
+def pick_number(sheet: Sheet) -> None:
+    """Draw the number of texts to label."""
+    available = len(sheet.candidates)
+    if not available:
+        return
+    chosen = st.number_input(
+        "Texts to label",
+        min_value=min(_FEWEST, available),
+        max_value=available,
+        value=sheet.number,
+        step=10,
+        key=f"samples.raters.texts.{sheet.seed}.{sheet.suggested}",
+        width=160,
+        help=f"Chosen at random from {count(available, 'text')}, with at least five of each pole if there are as many. "
+        "More texts give narrower intervals; the others are for training.",
+    )
+    session.store(sheet.key, int(chosen))
+
+
+def your_labels(sheet: Sheet) -> dict[Item, float]:
+    """Return your labels of the texts on a sheet."""
+    given = _given(sheet.handle)
+    labels = {item: given.get(item, sheet.known.get(item)) for item in sheet.items}
+    return {item: quality for item, quality in labels.items() if quality is not None}
+
+
+def draw_sheet(sheet: Sheet, trait: Trait, ratings: Ratings, *, file_name: str) -> None:
+    """Draw the next text with the buttons that label it, or say that all are labelled."""
+    items = sheet.items
+    if not items:
+        st.caption(f"No text has a label for {plain(trait.name)}.")
+        return
+    given = _given(sheet.handle)
+    answered = [item for item in items if item in given or item in sheet.known]
+    following = next((item for item in items if item not in given and item not in sheet.known), None)
+    skipped = [item for item in answered if item in given and given[item] is None]
+    labelled = len(answered) - len(skipped)
+    with st.container(border=True, key="samples.blind.card"):
+        left_out = f", {len(skipped):,} skipped" if skipped else ""
+        st.progress(
+            len(answered) / len(items),
+            text=f"{labelled:,} of {count(len(items), 'text')} labelled{left_out}",
+        )
+        if following is None:
+            st.markdown(f":material/check_circle: **All {len(items):,} texts are done.**")
+        else:
+            text = ratings.texts[following[1]]
+            with st.container(
+                height=_HEIGHT if len(text) > _LONG else "content", border=False, key="samples.blind.text"
+            ):
+                st.text(text, width="stretch")
+            _draw_poles(sheet.handle, trait, following)
+        _draw_ways(sheet, skipped, ratings, file_name=file_name, labelled=labelled)
+
+
+def _draw_poles(handle: str, trait: Trait, item: Item) -> None:
+    buttons = (
+        ("negative", 0.0, f"{NEGATIVE_SIGN} {plain(shortened(trait.negative_label, _LABEL))}", "1"),
+        ("between", 0.5, f"{NEUTRAL_SIGN} In between", "2"),
+        ("positive", 1.0, f"{plain(shortened(trait.positive_label, _LABEL))} {POSITIVE_SIGN}", "3"),
+        ("skip", None, "Skip", "S"),
+    )
+    with st.container(horizontal=True, key="samples.blind.poles"):
+        for name, quality, label, shortcut in buttons:
+            st.button(
+                label,
+                key=f"samples.blind.{name}",
+                type="tertiary" if quality is None else "secondary",
+                shortcut=shortcut,
+                on_click=_answer,
+                args=(handle, item, quality),
+            )
+
+
+def _draw_ways(sheet: Sheet, skipped: list[Item], ratings: Ratings, *, file_name: str, labelled: int) -> None:
+    given = _given(sheet.handle)
+    with st.container(horizontal=True, vertical_alignment="center", key="samples.blind.ways"):
+        st.button(
+            "Back",
+            icon=":material/undo:",
+            type="tertiary",
+            key="samples.blind.back",
+            shortcut="B",
+            disabled=not any(item in given for item in sheet.items),
+            help="Take the last label back.",
+            on_click=_back,
+            args=(sheet.handle, tuple(sheet.items)),
+        )
+        if skipped:
+            st.button(
+                f"Show {count(len(skipped), 'skipped text')} again",
+                icon=":material/replay:",
+                type="tertiary",
+                key="samples.blind.again",
+                on_click=_forget,
+                args=(sheet.handle, tuple(skipped)),
+            )
+        if labelled:
+            st.download_button(
+                "Download with your labels",
+                lambda: labelled_file(ratings, {**sheet.known, **_given(sheet.handle)}),
+                file_name=f"{file_name}.csv",
+                mime="text/csv",
+                icon=":material/download:",
+                type="tertiary",
+                key="samples.blind.download",
+                on_click="ignore",
+                help=f"All texts and labels, and yours in the column {OWN}. Upload this file later to go on: your "
+                "labels are kept only in this tab.",
+            )
+
+
+# ---- your labels in the session --------------------------------------------------------------------------------------
+
+
+def _given(handle: str) -> dict[Item, float | None]:
+    """Your labels in the order in which you gave them; None is a skipped text."""
+    given: dict[Item, float | None] = session.get(f"{GIVEN}:{handle}", {})
+    return given
+
+
+def _answer(handle: str, item: Item, quality: float | None) -> None:
+    """Label a text. A button callback."""
+    session.store(f"{GIVEN}:{handle}", {**_given(handle), item: quality})
+
+
+def _back(handle: str, items: tuple[Item, ...]) -> None:
+    """Take the last label of these texts back. A button callback."""
+    last = next((item for item in reversed(_given(handle)) if item in items), None)
+    if last is not None:
+        _forget(handle, (last,))
+
+
+def _forget(handle: str, items: tuple[Item, ...]) -> None:
+    """Remove your labels of these texts. A button callback."""
+    session.store(f"{GIVEN}:{handle}", {item: each for item, each in _given(handle).items() if item not in items})

@@ -1,0 +1,150 @@
+"""Test samples on the Samples page: set some aside in one click, and see which resemble training samples."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.display.text import count, plain, shortened
+from traitbench.local import held_out
+from traitbench_app.shell import session
+from traitbench_app.shell.service import attempt
+from traitbench_app.workspace import preview
+from traitbench_app.workspace.changes import marked, remember
+from traitbench_app.workspace.leaks import Leak, leaks_of
+from traitbench_app.workspace.samples import facts
+
+_SEED, _REFUSED = "samples.seed", "samples.not_set_aside"
+_READ_UNASKED = 1_000
+_SHOWN, _TEXT = 5, 110
+
+_ABOUT = (
+    f"Picks {held_out.SHARE:.0%} of the texts at each pole of each trait at random, at least {held_out.AT_LEAST}. "
+    "No version learns from them, and every version is measured on them. Near duplicates, and texts with their "
+    "variations, go aside together."
+)
+
+
+def draw_set_aside(
+    model: Model, traits: Sequence[Trait], tests: int, every_sample: Callable[[], Sequence[Sample]]
+) -> None:
+    """Draw how many test samples there are, and the button that sets some aside; it reads all samples."""
+    with st.expander(f"Test samples ({tests:,})" if tests else "Test samples", icon=":material/science:"):
+        st.caption(
+            f"{count(tests, 'test sample')}: no version learns from them."
+            if tests
+            else f"No test samples. Set {held_out.SHARE:.0%} of the texts at each pole aside (at "
+            f"least {held_out.AT_LEAST}) to see how good a version is on texts it never saw."
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom", key="samples.tests"):
+            asked = st.button(
+                "Set test samples aside", icon=":material/call_split:", key="samples.set_aside", help=_ABOUT
+            )
+            seed = st.number_input(
+                "Seed",
+                0,
+                2**31 - 1,
+                0,
+                key=_SEED,
+                help="The same samples and the same seed give the same choice.",
+                persist_state="session",
+                width=140,
+            )
+    place = st.container()
+    if asked:
+        session.store(_REFUSED, None)
+        with place:
+            _set_aside(model, traits, every_sample(), seed=int(seed))
+    if (refused := session.get(_REFUSED)) and refused[0] == model.handle:
+        place.info(plain(refused[1]), icon=":material/info:")
+
+
+def draw_leaks(model: Model, traits: Sequence[Trait], samples: list[Sample], *, can_edit: bool) -> None:
+    """Draw the test samples that resemble training samples, each with its counterpart, and the ways out."""
+    if not facts(samples).tests:
+        return
+    try:
+        if len(preview.unread(samples)) > _READ_UNASKED:
+            return
+        leaks = leaks_of(samples, preview.identity(traits, samples))
+    except preview.PreviewUnavailable:
+        return
+    if not leaks:
+        return
+    names = {trait.key: trait.name for trait in traits}
+    with st.container(border=True, key="samples.leaks"):
+        st.markdown(
+            f":material/warning: **{count(len(leaks), 'test sample resembles', 'test samples resemble')} a training "
+            "sample.** A version would know the answer, so its figures leave these out."
+        )
+        st.markdown("\n".join(_line(leak, names) for leak in leaks[:_SHOWN]))
+        if len(leaks) > _SHOWN:
+            st.caption(f"The first {_SHOWN} of {len(leaks):,}.")
+        if can_edit:
+            _ways_out(model.handle, leaks)
+
+
+def _ways_out(handle: str, leaks: Sequence[Leak]) -> None:
+    trained = list({each.training.id: each.training for each in leaks}.values())
+    tests = list({each.test.id: each.test for each in leaks}.values())
+    with st.container(horizontal=True):
+        test_too = st.button(
+            f"Test with {_these(len(trained), 'training sample')} too",
+            icon=":material/science:",
+            key="samples.test_too",
+            help="Makes the training samples test samples, so that no version learns from these texts.",
+        )
+        train_too = st.button(
+            f"Train with {_these(len(tests), 'test sample')} instead",
+            icon=":material/model_training:",
+            type="tertiary",
+            key="samples.train_instead",
+            help="Makes the test samples training samples again.",
+        )
+    if test_too:
+        _mark(handle, trained, (True, False), f"{count(len(trained), 'sample')} set aside as test samples")
+    elif train_too:
+        _mark(handle, tests, (False, False), f"{count(len(tests), 'test sample')} put back for training")
+
+
+def _these(number: int, thing: str) -> str:
+    return f"this {thing}" if number == 1 else f"these {number:,} {thing}s"
+
+
+def _set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, seed: int) -> None:
+    bar = st.empty()
+    try:
+        unread = preview.unread(samples)
+        preview.read(unread, lambda done, of: bar.progress(done / max(of, 1), text=f"Reading {done:,} of {of:,} texts"))
+        chosen = held_out.choice(samples, preview.vectors(samples), seed=seed)
+    except preview.PreviewUnavailable as reason:
+        session.store(_REFUSED, (model.handle, str(reason)))
+        return
+    finally:
+        bar.empty()
+    if refusal := held_out.refusal(chosen, traits):
+        session.store(_REFUSED, (model.handle, f"Nothing was set aside. {refusal}"))
+        return
+    ids = frozenset(chosen.ids)
+    done = held_out.done(chosen, samples, traits)
+    short = " ".join(held_out.shortages(chosen.too_few, traits))
+    session.store(_REFUSED, (model.handle, short) if short else None)
+    own = [sample for sample in samples if sample.id in ids]
+    _mark(model.handle, own, (True, False), f"{count(len(own), 'sample')} set aside as test samples", say=done)
+
+
+def _mark(handle: str, samples: Sequence[Sample], mark: tuple[bool, bool], what: str, *, say: str = "") -> None:
+    with attempt() as marking:
+        undo = marked(handle, samples, mark, what=what)
+    if marking.done:
+        remember(undo)
+        session.flash(plain(say) or f"Done: {what}.")
+        st.rerun()
+
+
+def _line(leak: Leak, names: dict[str, str]) -> str:
+    test, training = (plain(shortened(" ".join(each.text.split()), _TEXT)) for each in (leak.test, leak.training))
+    name = plain(names.get(leak.test.trait, leak.test.trait))
+    return f"- **{name}**: test #{leak.test.id} “{test}” and training #{leak.training.id} “{training}”"

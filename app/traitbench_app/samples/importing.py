@@ -1,0 +1,366 @@
+"""The import of samples from a file: read it, map its columns, compare it with what is there, preview and import it.
+
+Rows with errors are left out if the person agrees, and offered as a file to mend. All samples of an import are added
+or none.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.display.colours import pole_sign
+from traitbench.display.text import count, plain
+from traitbench.errors import TraitbenchError
+from traitbench.tables import sample_files
+from traitbench.tables.rows import Problem
+from traitbench.tables.sample_files import MOST_MEGABYTES, Checked, Choice, Compared, Table, table_of
+from traitbench.tables.writing import csv_file
+from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
+from traitbench_app.parts.upload import pick_text_column, upload_table
+from traitbench_app.samples.label_meanings import LEAVE_OUT, MEANINGS, meaning_name, pick_meanings
+from traitbench_app.samples.unlabelled import offer_labelling
+from traitbench_app.shell import session
+from traitbench_app.shell.service import attempt
+from traitbench_app.workspace.changes import bring_in, remember
+
+VIEW = "samples.goto"
+_FORM = "samples.import"
+_PREVIEW = 50
+
+Repeated = Literal["skip", "keep", "replace"]
+_REPEATED: Mapping[Repeated, str] = {"skip": "Skip", "keep": "Keep both", "replace": "Replace"}
+
+
+def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
+    """Draw the steps in order, each one when the step before it is complete."""
+    upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: _first_help(traits), keep=sys.maxsize)
+    if upload is None:
+        return
+    table = table_of(upload.source)
+    choice = _choose(upload.key, table, traits)
+    if choice is None:
+        return
+    if choice.quality is None and choice.default_quality is None and not choice.wide:
+        st.info(
+            "Choose the column with the pole or quality, or one pole for all rows. Or label the texts yourself, one by "
+            "one.",
+            icon=":material/arrow_upward:",
+        )
+        offer_labelling(model.handle, sample_files.unlabelled(table, choice), upload.name, primary=True)
+        return
+    checked = sample_files.check(table, choice, traits)
+    against = sample_files.compared(checked, samples)
+    repeated = _pick_repeated(upload.key, checked, against)
+    _preview(table, checked, traits)
+    _offer(model.handle, checked, against, repeated)
+    if choice.default_quality is None:
+        offer_labelling(model.handle, sample_files.unlabelled(table, choice), upload.name, primary=False)
+
+
+def _first_help(traits: Sequence[Trait]) -> None:
+    st.caption(
+        f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts, and a column of labels or one for each trait. "
+        "You see a preview before anything is imported."
+    )
+    rows = [("A text at the positive pole.", trait.name, 1) for trait in traits[:2]]
+    rows += [("A text at the negative pole.", trait.name, 0) for trait in traits[:2]]
+    st.download_button(
+        "Download example file",
+        partial(csv_file, ("text", "trait", "quality"), rows),
+        file_name="samples-example.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="samples.example",
+        on_click="ignore",
+    )
+
+
+# ---- the columns ---------------------------------------------------------------------------------------------------
+
+
+def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice | None:
+    """Draw the choice of the columns and of the meaning of labels; None while the column of texts is not chosen."""
+    _, trait_guess, quality_guess = sample_files.guess_columns(table, traits)
+    named = sample_files.guess_wide(table, traits)
+    columns = list(table.columns)
+    wide = False
+    if named:
+        wide = (
+            st.segmented_control(
+                "Labels are in",
+                ["wide", "long"],
+                default="wide" if trait_guess is None and quality_guess in (None, *named) else "long",
+                required=True,
+                format_func={"wide": "a column for each trait", "long": "one column"}.__getitem__,
+                key=f"{form}.shape",
+            )
+            == "wide"
+        )
+    held_guess, must_guess = sample_files.guess_test_columns(table)
+    with st.grid(3, min_column_width=240):
+        text = pick_text_column(table, key=f"{form}.text")
+        if not wide:
+            trait, default_trait = pick_trait(form, columns, trait_guess, traits)
+            quality, default_quality = _pick_quality(form, columns, quality_guess)
+        held_out = _column("Test column", columns, held_guess, "No test samples", key=f"{form}.held_out")
+        must_pass = None
+        if held_out:
+            must_pass = _column("Must-pass column", columns, must_guess, "None must pass", key=f"{form}.must_pass")
+    if text is None:
+        return None
+    if wide:
+        return _choose_wide(form, table, Choice(text, None, None, None, None, {}, held_out, must_pass), named, traits)
+    meanings = _words(form, sample_files.words(table, quality), traits) if quality else {}
+    return Choice(
+        text,
+        trait,
+        default_trait,
+        quality,
+        None if default_quality == LEAVE_OUT else default_quality,
+        {word: meaning for word, meaning in meanings.items() if meaning != LEAVE_OUT},
+        held_out,
+        must_pass,
+        frozenset(word for word, meaning in meanings.items() if meaning == LEAVE_OUT),
+        leave_out_blank=default_quality == LEAVE_OUT,
+    )
+
+
+def pick_trait(
+    form: str, columns: list[str], guess: str | None, traits: Sequence[Trait]
+) -> tuple[str | None, str | None]:
+    """Draw the choice of the trait column and of the trait of empty cells."""
+    names = {trait.key: trait.name for trait in traits}
+    with st.container():
+        trait = _column("Trait column", columns, guess, "One trait for all rows", key=f"{form}.trait")
+        default_trait = st.selectbox(
+            "Trait for empty cells" if trait else "Trait for all rows",
+            list(names),
+            index=None if trait else 0,
+            format_func=lambda key: names.get(key, key),
+            placeholder="Report an error",
+            key=f"{form}.default_trait.{bool(trait)}",
+        )
+    return trait, default_trait
+
+
+def _pick_quality(form: str, columns: list[str], guess: str | None) -> tuple[str | None, float | None]:
+    """Draw the choice of the label column and of the label of empty cells, which may be `LEAVE_OUT`."""
+    with st.container():
+        quality = _column("Pole or quality column", columns, guess, "One pole for all rows", key=f"{form}.q")
+        default_quality = st.selectbox(
+            "Pole for empty cells" if quality else "Pole for all rows",
+            [*MEANINGS, *([LEAVE_OUT] if quality else [])],
+            index=None,
+            format_func=meaning_name,
+            placeholder="Report an error" if quality else "Choose a pole",
+            key=f"{form}.default_quality.{bool(quality)}",
+        )
+    return quality, default_quality
+
+
+def _choose_wide(form: str, table: Table, choice: Choice, named: Mapping[str, str], traits: Sequence[Trait]) -> Choice:
+    """Draw the columns of labels, one for each trait, and the meaning of their words."""
+    by_key = {trait.key: trait for trait in traits}
+    chosen = st.multiselect("Label columns", list(named), default=list(named), key=f"{form}.wide")
+    words: dict[str, dict[str, float]] = {}
+    left_out: set[str] = set()
+    for column in chosen:
+        labels = sample_files.words(table, column)
+        guesses = sample_files.guess_words(labels, [by_key[named[column]]])
+        if labels and len(labels) <= sample_files.MOST_WORDS:
+            unknown = any(guess is None for guess in guesses.values())
+            with st.expander(f"Meaning of the labels in {plain(column)}", expanded=unknown):
+                meanings = pick_meanings(labels, guesses, key=f"{form}.word.{column}", can_leave_out=True)
+            left_out |= {word for word, meaning in meanings.items() if meaning == LEAVE_OUT}
+            words[column] = {word: meaning for word, meaning in meanings.items() if meaning != LEAVE_OUT}
+    st.caption("An empty cell gives no sample for that trait.")
+    return replace(
+        choice,
+        wide={column: named[column] for column in chosen},
+        wide_words=words,
+        left_out=frozenset(left_out),
+    )
+
+
+def _column(label: str, columns: list[str], guess: str | None, none: str, *, key: str) -> str | None:
+    options = ["", *columns]
+    chosen = st.selectbox(
+        label,
+        options,
+        index=options.index(guess or ""),
+        format_func=lambda column: column or none,
+        key=key,
+    )
+    return chosen or None
+
+
+def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dict[str, float]:
+    """The quality of each label in a column: guessed where possible, and shown for confirmation."""
+    if not labels:
+        return {}
+    if len(labels) > sample_files.MOST_WORDS:
+        st.warning(
+            f"This column has {len(labels):,} different values, too many for labels. Is it the right column? "
+            "Numbers are read as labels only if all are from 0 to 1.",
+            icon=":material/help:",
+        )
+        return {}
+    st.markdown("**Meaning of each label**")
+    return pick_meanings(labels, sample_files.guess_words(labels, traits), key=f"{form}.word", can_leave_out=True)
+
+
+# ---- preview and import --------------------------------------------------------------------------------------------
+
+
+def _pick_repeated(form: str, checked: Checked, against: Compared) -> Repeated:
+    """Draw how many texts are there already, and the choice of what to do with them."""
+    if not against.same and not against.other:
+        return "skip"
+    parts = []
+    if against.same:
+        parts.append(f"{count(len(against.same), 'text')} with the same label")
+    if against.other:
+        parts.append(f"{count(len(against.other), 'text')} with another label")
+    return st.radio(
+        f"Already there or repeated: {' and '.join(parts)}",
+        list(_REPEATED),
+        format_func=lambda each: _REPEATED[each],
+        captions=[
+            f"Import only the {count(len(against.new), 'new text')}.",
+            f"Import all {len(checked.samples):,}. Copies count once in training; contradicting labels cancel out.",
+            f"Import the new texts, and give {count(len(against.other), 'text')} the label of the file.",
+        ],
+        horizontal=True,
+        key=f"{form}.repeated",
+    )
+
+
+def _preview(table: Table, checked: Checked, traits: Sequence[Trait]) -> None:
+    names = {trait.key: trait.name for trait in traits}
+    if checked.left_out:
+        st.caption(f"{count(checked.left_out, 'row')} left out, as chosen above.")
+    if checked.problems:
+        draw_problems(
+            checked.problems,
+            sample_files.known_traits(checked.problems, traits),
+            mend=sample_files.to_mend(table, checked),
+            nothing="They are left out" if checked.samples else "Nothing is imported",
+        )
+    if checked.samples:
+        first = list(zip(checked.lines, checked.samples, strict=True))[:_PREVIEW]
+        tests = sum(each.held_out for each in checked.samples)
+        apart = f", {count(tests, 'test sample')} among them" if tests else ""
+        st.markdown(f"**Preview: {count(len(checked.samples), 'sample')}{apart}**")
+        st.dataframe(
+            pd.DataFrame(
+                [
+                    (line, each.text, names[each.trait], f"{pole_sign(each.quality)} {each.quality:g}", each.held_out)
+                    for line, each in first
+                ],
+                columns=["Line", "Text", "Trait", "Quality", "Test"],
+            ),
+            column_order=["Line", "Text", "Trait", "Quality", *(["Test"] if tests else [])],
+            column_config={
+                "Line": st.column_config.NumberColumn(width=60),
+                "Text": st.column_config.TextColumn(width=600),
+                "Trait": st.column_config.TextColumn(width=140),
+                "Quality": st.column_config.TextColumn(width=80),
+            },
+            hide_index=True,
+            height=table_height(len(first), most=10),
+            row_height=ROW_HEIGHT,
+            key="samples.preview",
+            alt="The first samples of the file",
+        )
+        if len(checked.samples) > _PREVIEW:
+            st.caption(f"The first {_PREVIEW} of {len(checked.samples):,}.")
+
+
+def draw_problems(
+    problems: Sequence[Problem],
+    hint: str = "",
+    *,
+    nothing: str = "Nothing is imported",
+    mend: tuple[list[str], list[list[str]]] | None = None,
+) -> None:
+    """Draw the rows of a file that have errors; `mend` is the header and the rows of a file to correct."""
+    rows = len({problem.row for problem in problems})
+    st.error(
+        f"**{count(rows, 'row has', 'rows have')} errors.** {nothing}{'' if mend else ' until every row is valid'}. "
+        f"Change the choices above, or correct {'them' if mend else 'the file'} and upload "
+        f"{'them' if mend else 'it'} again. {plain(hint)}",
+        icon=":material/error:",
+    )
+    columns = ("Line", "Column", "Error")
+    cells = [(problem.row, problem.column, problem.reason) for problem in problems]
+    st.dataframe(
+        pd.DataFrame(cells[:200], columns=list(columns)),
+        column_config={
+            "Line": st.column_config.NumberColumn(width=60),
+            "Column": st.column_config.TextColumn(width=140),
+            "Error": st.column_config.TextColumn(width=700),
+        },
+        hide_index=True,
+        height=table_height(len(cells), most=8),
+        row_height=ROW_HEIGHT,
+        key="samples.problems",
+        alt="Rows of the file that cannot be imported",
+    )
+    st.download_button(
+        f"Download {count(rows, 'row')} to correct (CSV)" if mend else f"Download {count(len(cells), 'error')} (CSV)",
+        partial(csv_file, *(mend or (columns, cells))),
+        file_name="rows-to-correct.csv" if mend else "problems.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="samples.problems_file",
+        on_click="ignore",
+    )
+
+
+def _offer(handle: str, checked: Checked, against: Compared, repeated: Repeated) -> None:
+    places = [*against.new, *(against.other if repeated == "replace" else ())]
+    chosen = range(len(checked.samples)) if repeated == "keep" else sorted(places)
+    adding = [checked.samples[place] for place in chosen]
+    replacing = {each.id: each for old in against.other.values() for each in old} if repeated == "replace" else {}
+    bad = len(checked.bad_rows)
+    label = f"Import {len(adding):,}, leave out {bad:,}" if bad else f"Import {count(len(adding), 'sample')}"
+    sent = st.button(
+        label if adding else "Import",
+        type="primary",
+        icon=":material/upload:",
+        disabled=not adding,
+        key="samples.import_button",
+        help=None if adding else "No row can be imported.",
+    )
+    if not sent:
+        return
+    what = f"{len(adding):,} imported" + (f", {len(replacing):,} replaced" if replacing else "")
+    with attempt() as importation, st.spinner(f"Importing {count(len(adding), 'sample')}", show_time=True):
+        undo = bring_in(handle, adding, replacing, what=what, progress=lambda _done, _of: None)
+    if importation.done:
+        session.next_round(_FORM)
+        session.store(VIEW, "table")
+        remember(undo)
+        session.flash(f"{count(len(adding), 'sample')} imported.")
+        st.rerun()
+    elif importation.error:
+        _problems_of(importation.error, [checked.lines[place] for place in chosen])
+
+
+def _problems_of(error: TraitbenchError, lines: Sequence[int]) -> None:
+    """Draw the errors that the service returned, by line of the file."""
+    problems = []
+    for each in error.details.get("errors", ()):
+        match each.get("loc"):
+            case ["samples", int(index), *rest] if index < len(lines):
+                problems.append(Problem(lines[index], str(rest[-1] if rest else ""), str(each.get("msg", ""))))
+    if problems:
+        draw_problems(problems)

@@ -1,0 +1,49 @@
+"""A rehearsal: how a draft would score after training. A small draft is fitted at once, a large one on request."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
+from traitbench.contract.traits import Trait
+from traitbench.display.text import count, plain
+from traitbench_app.shell import session
+from traitbench_app.shell.service import client
+from traitbench_app.workspace import preview
+from traitbench_app.workspace.preview import Rehearsal
+
+AT_ONCE = 2_000
+"""The most samples that are fitted again whenever the text changes; larger drafts are fitted on request."""
+
+
+def rehearsed(model: Model, traits: Sequence[Trait]) -> Rehearsal | None:
+    """The draft, fitted in memory; None while a large draft waits for the button."""
+    samples = sum(trait.sample_count for trait in traits)
+    rehearsal = _read(model, traits) if samples <= AT_ONCE else _on_request(model, traits, samples)
+    if rehearsal and rehearsal.left_out:
+        st.caption(
+            f"Not scored, because a pole has no samples: {', '.join(plain(name) for name in rehearsal.left_out)}."
+        )
+    if rehearsal and rehearsal.discovered:
+        names = ", ".join(plain(name) for name in rehearsal.discovered)
+        st.caption(f"Discovered traits are scored once the model is trained: {names}.")
+    return rehearsal
+
+
+def _on_request(model: Model, traits: Sequence[Trait], samples: int) -> Rehearsal | None:
+    key = f"score.rehearsal:{model.handle}"
+    kept = session.get(key)
+    label = f"Read {count(samples, 'sample')}" + (" again" if kept else "")
+    if st.button(label, icon=":material/model_training:", key="score.rehearse", help="This may take a minute."):
+        kept = _read(model, traits)
+        session.store(key, kept)
+    if kept is None:
+        st.caption("To preview scores of this large draft, read its samples first, or train the model.")
+    return kept if isinstance(kept, Rehearsal) else None
+
+
+def _read(model: Model, traits: Sequence[Trait]) -> Rehearsal:
+    samples = list(client().samples.list(model.handle, held_out=False, limit=LARGEST_SAMPLE_PAGE))
+    with st.spinner(f"Reading {count(len(samples), 'sample')}", show_time=True):
+        return preview.rehearse(model, traits, samples)

@@ -1,0 +1,150 @@
+"""The table of the workbench's pages, and links between them.
+
+The code refers to pages by name (`open_page("score")`). Only this table has their titles, icons, addresses and files.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NoReturn
+
+import streamlit as st
+
+from traitbench_app.shell import people, session
+from traitbench_app.shell.people import Person
+
+PageName = Literal[
+    "catalog",
+    "idea",
+    "traits",
+    "samples",
+    "label",
+    "train",
+    "versions",
+    "score",
+    "batch",
+    "model",
+    "operations",
+    "console",
+]
+
+# A wheel carries the pages in the package, a checkout has them at its top.
+_CARRIED = Path(__file__).parents[1] / "pages"
+_FOLDER = _CARRIED if _CARRIED.is_dir() else Path(__file__).parents[3] / "pages"
+_KNOWN: dict[tuple[PageName, bool, bool], st.Page] = {}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the table of pages. `help` is the line below the title of the page, and its tooltip in the menu."""
+
+    name: PageName
+    title: str
+    icon: str
+    section: str
+    help: str
+
+    @property
+    def about_a_model(self) -> bool:
+        """Whether the page needs a model. Other pages have no model picker and no model in their address."""
+        return self.section in ("Teach", "Use")
+
+    @property
+    def url_path(self) -> str:
+        """The path of the page; the first page is the root."""
+        return "" if self.name == PAGES[0].name else self.name
+
+    @property
+    def file(self) -> Path:
+        """The script of the page."""
+        return _FOLDER / f"{self.name}.py"
+
+
+PAGES: tuple[Entry, ...] = (
+    Entry("catalog", "Catalog", ":material/grid_view:", "", "All models you have access to."),
+    Entry("idea", "Try an idea", ":material/lightbulb:", "", "From two poles to a scored text in a minute."),
+    Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
+    Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
+    Entry("label", "Label", ":material/label:", "Teach", "Label texts one by one with the keyboard."),
+    Entry("train", "Train", ":material/model_training:", "Teach", "Train a version from your traits and samples."),
+    Entry("versions", "Versions", ":material/history:", "Use", "Quality of each training, and what changed."),
+    Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),
+    Entry("batch", "Batch", ":material/table_rows:", "Use", "Score a whole file and explore the results."),
+    Entry("model", "Model", ":material/badge:", "Use", "Model card, API access, data retention."),
+    Entry("operations", "Operations", ":material/monitor_heart:", "Operate", "Running, queued and failed runs."),
+    Entry("console", "Console", ":material/key:", "Operate", "Issue and revoke API keys."),
+)
+
+
+def entry(name: PageName) -> Entry:
+    """Return the row of a page."""
+    return next(page for page in PAGES if page.name == name)
+
+
+def page(name: PageName) -> st.Page:
+    """Return the page as a Streamlit object; Catalog is the start page."""
+    row = entry(name)
+    return _page(row, visible=_is_for(row, people.current()))
+
+
+def _page(row: Entry, *, visible: bool, icon: bool = True) -> st.Page:
+    """Return a copy of the page's object. To make one, Streamlit looks for the script on the disk each time."""
+    known = _KNOWN.get((row.name, visible, icon))
+    if known is None:
+        known = _KNOWN[row.name, visible, icon] = st.Page(
+            row.file,
+            title=row.title,
+            icon=row.icon if icon else None,
+            url_path=row.name,
+            help=row.help,
+            default=not row.url_path,
+            visibility="visible" if visible else "hidden",
+        )
+    return copy(known)
+
+
+def _is_for(row: Entry, person: Person) -> bool:
+    """Whether the menu shows a page to a person.
+
+    A hidden page can still be opened by its address, and then explains why it is closed.
+    """
+    if row.section == "Operate":
+        return person.operator
+    teaches = row.section == "Teach" or row.name == "idea"
+    return not teaches or person.scope == "authoring"
+
+
+def menu() -> dict[str, list[st.Page]]:
+    """Return the pages by section, in the order of the table."""
+    sections: dict[str, list[st.Page]] = {}
+    for row in PAGES:
+        sections.setdefault(row.section, []).append(page(row.name))
+    return sections
+
+
+def open_page(name: PageName, *, model: str, **query: str) -> NoReturn:
+    """Go from a page without a model to a page about a model; `query` sets what that page shows.
+
+    This does not work on a page about a model, because its address is bound to the picker. Use `session.next_model`
+    there.
+    """
+    st.switch_page(page(name), query_params={session.MODEL: model, **query})
+
+
+def page_link(name: PageName, label: str | None = None, *, icon: str | None = None, **query: str) -> None:
+    """Draw a link to another page about the chosen model; `query` sets what that page shows."""
+    row = entry(name)
+    st.page_link(page(name), label=label or row.title, icon=icon or row.icon, query_params=query)
+
+
+def model_link(name: PageName, label: str, *, model: str) -> None:
+    """Draw a link to a model, on pages without a model."""
+    query = {session.MODEL: model}
+    st.page_link(page(name), label=label, icon=":material/arrow_forward:", icon_position="right", query_params=query)
+
+
+def name_link(model: str, label: str) -> None:
+    """Draw a model's name as a link to its page, on pages without a model."""
+    # A link shows the icon of its page, so this page has none.
+    plain_page = _page(entry("model"), visible=True, icon=False)
+    st.page_link(plain_page, label=label, help="Open the page of this model", query_params={session.MODEL: model})

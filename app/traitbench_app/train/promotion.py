@@ -1,0 +1,126 @@
+"""A fork of a model: how it compares with the model it was made from, and making it the next version there."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from traitbench.contract.comparisons import VersionsComparison
+from traitbench.contract.models import Model
+from traitbench.display.text import plain
+from traitbench.errors import PromotionConflict
+from traitbench.names import pin
+from traitbench_app.parts import comparisons
+from traitbench_app.parts.improve import origin_of
+from traitbench_app.parts.verdict import compared, draw_changes, draw_figures, draw_verdict
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import attempt, client, explain, reader
+
+_ASK, _FORCE = "train.promote", "train.promote.force"
+
+
+def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
+    """Draw the comparison with the original, and the button that makes the fork its next version."""
+    origin = origin_of(model)
+    if model.forked_from is None:
+        return
+    handle = plain(model.forked_from.handle)
+    if origin is None or origin.version_no is None or origin.state == "archived":
+        gone = "has no version" if origin is not None and origin.state != "archived" else "was archived"
+        st.caption(f"This model was made from {handle}, which {gone}. There is nothing to compare it with.")
+        return
+    with st.container(border=True, key="train.promotion"):
+        with st.spinner(f"Comparing with {handle}", show_time=True), attempt() as comparing:
+            comparison = compared(reader(), pin(origin.handle, f"v{origin.version_no}"), _pinned(model))
+        if not comparing.done:
+            return
+        other = f"{handle} v{origin.version_no}"
+        draw_verdict(comparison, other)
+        if model.forked_from.version_no != origin.version_no:
+            st.caption(f"This draft was made from v{model.forked_from.version_no}; {other} is active now.")
+        labels = (f"{origin.handle} v{origin.version_no}", f"{model.handle} v{model.version_no}")
+        draw_figures(comparison, names, labels, key="train.promotion_figures")
+        draw_changes(comparison, names)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            forbidden = why_read_only(origin)
+            st.button(
+                f"Make it {handle} v{_next_version_no(origin)}",
+                type="primary",
+                icon=":material/publish:",
+                key="train.promote_button",
+                on_click=session.store,
+                args=(_ASK, model.handle),
+                disabled=bool(forbidden) or origin.state != "ready",
+                help=forbidden or ("Wait until its run has ended." if origin.state == "busy" else None),
+            )
+            page_link(
+                "versions",
+                "Compare text by text",
+                icon=":material/compare_arrows:",
+                view="Compare",
+                a=pin(origin.handle, f"v{origin.version_no}"),
+                b=f"v{model.version_no}",
+            )
+    if session.get(_ASK) == model.handle:
+        st.dialog(f"Make it the next version of {origin.handle}", width="large", on_dismiss=_close)(_confirm)(
+            model, origin, comparison, names
+        )
+
+
+def _pinned(model: Model) -> str:
+    return pin(model.handle, f"v{model.version_no}")
+
+
+def _next_version_no(origin: Model) -> int:
+    newest = next(iter(client().versions.list(origin.handle, limit=1)), None)
+    return max(newest.version_no if newest else 0, origin.version_no or 0) + 1
+
+
+def _close() -> None:
+    session.store(_ASK, None)
+    session.store(_FORCE, None)
+
+
+def _confirm(model: Model, origin: Model, comparison: VersionsComparison, names: Mapping[str, str]) -> None:
+    st.markdown(f"**{comparisons.VERDICTS[comparison.verdict]}.** {plain(comparison.reason)}")
+    for key, each in comparison.traits.items():
+        st.markdown(f"- **{plain(names.get(key, key))}.** {plain(each.reason)}")
+    st.markdown(
+        f"Programs that score with **{plain(origin.handle)}** get scores of the new version at once. Its traits and "
+        "samples are replaced by those of this draft. Earlier versions stay, so you can go back."
+    )
+    keep = st.toggle(
+        f"Keep {plain(model.handle)}", key="train.promote_keep", help="Otherwise the draft is archived: it is done."
+    )
+    refusal = st.container()
+    force = session.get(_FORCE) == model.handle
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Not yet", key="train.promote_no"):
+            _close()
+            st.rerun()
+        agreed = st.button(
+            "Do it anyway" if force else f"Make it v{_next_version_no(origin)}",
+            type="primary",
+            icon=":material/publish:",
+            key="train.promote_yes",
+        )
+    if not agreed:
+        return
+    with refusal, attempt() as promoting:
+        try:
+            version = client().models.promote(origin.handle, from_=model.handle, force=force, keep=keep)
+        except PromotionConflict as conflict:
+            _draw_conflict(model, conflict)
+            return
+    if promoting.done:
+        _close()
+        session.flash(f"{plain(origin.handle)} v{version.version_no} scores now.")
+        session.next_model(origin.handle)
+        st.rerun()
+
+
+def _draw_conflict(model: Model, conflict: PromotionConflict) -> None:
+    """Say what happened meanwhile; the next press of the button promotes all the same."""
+    st.warning(explain(conflict), icon=":material/warning:")
+    session.store(_FORCE, model.handle)

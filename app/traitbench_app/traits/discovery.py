@@ -1,0 +1,160 @@
+"""Discovered traits: the dialog that starts a discovery, its outcome, and the figures of each trait.
+
+Each figure is explained in words and says what it was measured on, because a discovered trait is only a suggestion.
+"""
+
+from collections.abc import Sequence
+from typing import get_args
+
+import streamlit as st
+
+from traitbench.contract.models import Effort, Model
+from traitbench.contract.rounding import in_decimals
+from traitbench.contract.traits import Trait
+from traitbench.display.separation import how_well
+from traitbench.display.text import ago, count, plain, span
+from traitbench.fitting.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
+from traitbench.fitting.discover import Effort as Search
+from traitbench_app.parts.bring import bring_texts
+from traitbench_app.parts.derive import begin, draw_failure, notes, pick_effort
+from traitbench_app.shell import session
+from traitbench_app.shell.service import client
+from traitbench_app.traits.unlabelled import Texts, texts_of
+from traitbench_app.workspace import pool
+from traitbench_app.workspace.samples import all_samples
+
+_OPEN = "traits.discover"
+
+
+def start() -> None:
+    """Open the dialog. A button callback."""
+    session.store(_OPEN, True)
+
+
+def discovery(model: Model, traits: Sequence[Trait]) -> None:
+    """Draw the dialog while it is open."""
+    if session.get(_OPEN):
+        st.dialog("Discover traits", icon=":material/explore:", width="medium", on_dismiss=_close)(_ask)(model, traits)
+
+
+def _close() -> None:
+    session.store(_OPEN, None)
+
+
+def _ask(model: Model, traits: Sequence[Trait]) -> None:
+    st.markdown(
+        "Discovery looks for differences between your texts that no trait covers yet, and suggests them as traits. "
+        "Keep those that you want to measure."
+    )
+    texts = texts_of(all_samples(model.handle, traits) if traits else [], pool.texts(model.handle))
+    if len(texts) < FEWEST_TEXTS:
+        st.warning(
+            f"Discovery needs **{FEWEST_TEXTS} different texts**; there are {len(texts)}. They need no labels.",
+            icon=":material/info:",
+        )
+        _bring(model)
+        return
+    with st.expander("Add texts without labels", icon=":material/upload_file:", key="discover.more"):
+        _bring(model)
+    if any(trait.kind == "intrinsic" for trait in traits):
+        st.caption("New suggestions replace those that you have not changed. Traits that you changed stay.")
+    effort = pick_effort({name: _in_words(EFFORTS[name]) for name in get_args(Effort)}, key="discover.effort")
+    st.caption(f"{_what_goes_in(texts)} Takes about {span(texts.seconds(effort))}.")
+    language_model = _draw_language_model(model)
+    refusal = st.container()
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        sent = st.button("Discover", type="primary", icon=":material/explore:", key="traits.discover_send")
+    if sent:
+        with refusal:
+            started = begin(
+                lambda: client().traits.discover(
+                    model.handle, effort=effort, texts=texts.to_send(), language_model=language_model
+                ),
+                already="Discovery already ran on these texts with this effort, and its suggestions are in the "
+                "list. Choose another effort, add texts, or dismiss a suggestion first.",
+            )
+        if started:
+            _close()
+            st.rerun()
+
+
+def _bring(model: Model) -> None:
+    """Draw the ways to bring texts without labels; they are also there on the Label page."""
+    bring_texts(model, to="Add")
+    if model.zero_data_retention:
+        st.caption(":material/shield: Zero data retention is on: the texts are kept only until you close this tab.")
+
+
+def _draw_language_model(model: Model) -> bool | None:
+    """Draw whether the language model names the traits, and what it gets to see; None if none may be asked."""
+    plan = client().samples.plan(model.handle)
+    if plan.host is None:
+        return None
+    wanted = st.toggle(f"Names from the language model {plain(plan.generator)}", value=True, key="discover.model")
+    st.caption(
+        f"Typical texts and phrases of each new trait are sent to {plain(plan.host)}."
+        if wanted
+        else "Names are made of words of the texts. Nothing is sent to the language model."
+    )
+    return wanted
+
+
+def _what_goes_in(texts: Texts) -> str:
+    """Say how many texts go in, and what becomes of those without labels."""
+    without = len(texts.unlabelled)
+    kinds = f"{count(len(texts.labelled), 'sample text')} and {count(without, 'text')} without labels"
+    what = kinds if without and texts.labelled else count(len(texts), "text")
+    most = f"; {MOST_TEXTS:,} of them are used" if len(texts) > MOST_TEXTS else ""
+    after = " The service forgets texts without labels afterwards." if without else ""
+    return f"Reads {what}{most}.{after}"
+
+
+def _in_words(effort: Search) -> str:
+    splits = f" in {effort.splits} different splits" if effort.splits > 1 else ""
+    return (
+        f"Tries {effort.candidates} candidates and suggests at most {effort.shown}. Each must appear in both halves of "
+        f"the texts{splits}."
+    )
+
+
+# ---- the outcome -----------------------------------------------------------------------------------------------------
+
+
+def draw_outcome(model: Model, traits: Sequence[Trait]) -> None:
+    """Draw the outcome of the last discovery, as long as no later operation replaced it."""
+    last = model.last_operation
+    if last is None or last.kind != "discover" or draw_failure(model, what="The discovery"):
+        return
+    if last.status == "succeeded":
+        discovered = sum(trait.kind == "intrinsic" for trait in traits)
+        summary = f"**Discovery ran {ago(last.started_at)}.** "
+        summary += (
+            f"The model has {count(discovered, 'discovered trait')}. Read the typical texts, then decide. "
+            if discovered
+            else "The model has no discovered traits. "
+        )
+        st.info(summary + notes(model), icon=":material/explore:")
+
+
+# ---- one discovered trait --------------------------------------------------------------------------------------------
+
+
+def figures_in_words(trait: Trait) -> list[str]:
+    """Return the figures of a discovered trait, explained in words, in markdown."""
+    lines = []
+    if trait.discrimination is not None:
+        figure, how = in_decimals(trait.discrimination), how_well(trait.discrimination)
+        lines.append(
+            f"**Discrimination {figure}:** words alone separate its two poles {how} on held-out texts (0.5 is chance, "
+            "1 is perfect)."
+        )
+    if trait.explained_variance is not None:
+        lines.append(
+            f"**Explained variance {_percent(trait.explained_variance)}:** its share of the differences between texts, "
+            "measured on held-out halves."
+        )
+    return lines
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"

@@ -1,0 +1,249 @@
+"""Suggestions of a discovery: what lies at both ends of each axis, and what to do with it, also by key and in bulk."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import streamlit as st
+
+from traitbench.contract.traits import Discovered, Trait
+from traitbench.display.colours import DISCOVERED_SIGN, NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, SIDES
+from traitbench.display.separation import how_well
+from traitbench.display.stability import how_stable
+from traitbench.display.text import count, plain, shortened
+from traitbench_app.shell import session
+from traitbench_app.shell.service import attempt, explain
+from traitbench_app.traits import suggested_traits
+from traitbench_app.traits.discovery import figures_in_words
+from traitbench_app.traits.suggested_traits import Reviewed, typical_samples
+from traitbench_app.traits.trait_form import describe
+from traitbench_app.workspace.changes import remember
+
+_TYPICAL, _LONGEST = 3, 220
+_REFUSED = "traits.suggestions_refused"
+_BAR = "flex:1 1 0;min-width:2px;border-radius:2px 2px 0 0"
+
+
+def draw_suggestions(
+    handle: str,
+    suggestions: Sequence[Trait],
+    names: Mapping[str, str],
+    texts: Mapping[str, str],
+    *,
+    with_samples: bool,
+) -> None:
+    """Draw the suggestions with their actions. `names` are those of all traits by key, `texts` known ones by hash.
+
+    `with_samples` says whether the model has samples to train with.
+    """
+    st.subheader("Suggestions", icon=":material/explore:", anchor=False)
+    st.caption(
+        "Keep what you want to measure. "
+        + (
+            "Training includes what you do not dismiss; the next discovery replaces it."
+            if with_samples
+            else "This model has no samples yet: make a suggestion your own, and its typical texts become samples."
+        )
+    )
+    if refused := session.get(_REFUSED):
+        st.error(refused, icon=":material/error:")
+        session.store(_REFUSED, None)
+    picked = [trait for trait in suggestions if session.get(_picked(trait))]
+    _draw_bulk(handle, suggestions, picked, texts)
+    for place, trait in enumerate(suggestions):
+        with st.container(border=True, key=f"traits.suggestion.{trait.key}"):
+            _draw_one(handle, trait, names, texts, first=place == 0)
+
+
+def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
+    """Draw the phrases and typical texts of both poles."""
+    discovered = trait.discovered
+    if discovered is None:
+        return
+    ends = (
+        (False, trait.negative_label, discovered.phrases.negative, discovered.typical.negative),
+        (True, trait.positive_label, discovered.phrases.positive, discovered.typical.positive),
+    )
+    for column, (positive, label, phrases, typical) in zip(st.columns(2, gap="medium"), ends, strict=True):
+        with column:
+            sign = POSITIVE_SIGN if positive else NEGATIVE_SIGN
+            # A label of discovery only repeats the phrases.
+            name = "" if label == ", ".join(phrases[:2]) else f" **{plain(label)}**"
+            badges = " ".join(f":{SIDES[positive].badge}-badge[{plain(phrase)}]" for phrase in phrases)
+            st.markdown(f":{SIDES[positive].badge}[{sign}]{name} {badges}")
+            known = [texts[each] for each in typical if each in texts][:_TYPICAL]
+            for text in known:
+                st.markdown(f":small[“{plain(shortened(text, _LONGEST))}”]")
+            if not known:
+                st.caption("Its typical texts are not stored here.")
+
+
+def _draw_one(handle: str, trait: Trait, names: Mapping[str, str], texts: Mapping[str, str], *, first: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.checkbox(f"Select {trait.name}", key=_picked(trait), label_visibility="collapsed", width="content")
+        st.markdown(f"**{plain(trait.name)}** {DISCOVERED_SIGN}", width="stretch")
+        if trait.discovered is not None:
+            st.caption(_in_words(trait, trait.discovered), width="content")
+    draw_ends(trait, texts)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _draw_actions(handle, trait, texts, first=first)
+    with st.expander("Figures", icon=":material/bar_chart:", key=f"traits.figures.{trait.key}"):
+        draw_details(trait, names)
+
+
+def _draw_actions(handle: str, trait: Trait, texts: Mapping[str, str], *, first: bool) -> None:
+    """Draw the buttons; those of the first suggestion have keys."""
+    key = trait.key
+    st.button(
+        "Keep",
+        icon=":material/check:",
+        type="primary" if first else "secondary",
+        shortcut="K" if first else None,
+        key=f"traits.keep.{key}",
+        on_click=_keep,
+        args=(handle, [trait]),
+    )
+    st.button(
+        "Dismiss",
+        icon=":material/close:",
+        shortcut="D" if first else None,
+        key=f"traits.dismiss.{key}",
+        on_click=_dismiss,
+        args=(handle, [trait]),
+    )
+    st.button(
+        "Rename",
+        icon=":material/edit:",
+        shortcut="E" if first else None,
+        key=f"traits.edit.{key}",
+        help="Change its name, poles or description. That keeps it.",
+        on_click=describe,
+        args=(key,),
+    )
+    st.button(
+        "Flip",
+        icon=":material/swap_horiz:",
+        shortcut="F" if first else None,
+        key=f"traits.flip.{key}",
+        help="Exchange its poles. That keeps it.",
+        on_click=flip,
+        args=(handle, trait),
+    )
+    st.button(
+        "Make it my own",
+        icon=":material/label:",
+        shortcut="M" if first else None,
+        key=f"traits.own.{key}",
+        help="Its typical texts become samples that you can edit, of a trait that learns from them.",
+        disabled=not typical_samples([trait], texts, key),
+        on_click=_make_own,
+        args=(handle, [trait], texts),
+    )
+
+
+def _draw_bulk(handle: str, every: Sequence[Trait], picked: Sequence[Trait], texts: Mapping[str, str]) -> None:
+    """Draw the actions on several suggestions: those that are selected, or all."""
+    if len(every) < 2:
+        return
+    chosen, which = (picked, f"{len(picked)} selected") if picked else (every, "all")
+    with st.container(horizontal=True, vertical_alignment="center", key="traits.suggestions_bulk"):
+        st.button(f"Keep {which}", key="traits.keep_many", on_click=_keep, args=(handle, chosen))
+        st.button(f"Dismiss {which}", key="traits.dismiss_many", on_click=_dismiss, args=(handle, chosen))
+        if len(picked) > 1:
+            st.button(
+                "Merge into one trait",
+                icon=":material/merge:",
+                key="traits.merge",
+                help="Their typical texts become samples of one trait. Flip first what points the other way.",
+                disabled=not typical_samples(picked, texts, ""),
+                on_click=_make_own,
+                args=(handle, picked, texts),
+            )
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def draw_details(trait: Trait, names: Mapping[str, str]) -> None:
+    """Draw the figures of a discovered trait, how its texts spread, and what it overlaps with."""
+    lines, discovered = figures_in_words(trait), trait.discovered
+    if discovered is not None and discovered.stability is not None:
+        lines.append(
+            f"**Stability {discovered.stability:.2f}:** the axis of one half of the texts is "
+            f"{how_stable(discovered.stability)} like that of the other half (1 is equal)."
+        )
+    for each in discovered.overlaps if discovered is not None else ():
+        way = "with" if each.correlation > 0 else "against"
+        lines.append(f"**Overlap {each.correlation:+.2f}:** it goes {way} {plain(names.get(each.trait, each.trait))}.")
+    if lines:
+        st.markdown("\n".join(f"- :small[{line}]" for line in lines))
+    if discovered is not None and discovered.histogram:
+        _draw_histogram(trait, discovered.histogram)
+
+
+def _draw_histogram(trait: Trait, counts: Sequence[int]) -> None:
+    half, most = len(counts) // 2, max(max(counts), 1)
+    left, right = sum(counts[:half]), sum(counts[half:])
+    said = f"{left:,} texts nearer to {trait.negative_label}, {right:,} nearer to {trait.positive_label}"
+    bars = "".join(
+        f'<span style="{_BAR};height:{100 * number / most:.0f}%;background:'
+        f'{PALETTE.negative if place < half else PALETTE.positive}"></span>'
+        for place, number in enumerate(counts)
+    )
+    st.html(
+        f'<div role="img" aria-label="{escape(said)}"><div style="display:flex;align-items:flex-end;gap:2px;'
+        f'height:4rem;max-width:32rem;border-bottom:1px solid {PALETTE.neutral}">{bars}</div></div>'
+    )
+    st.caption(f"{NEGATIVE_SIGN} {left:,} texts nearer to the left pole, {right:,} to the right pole {POSITIVE_SIGN}")
+
+
+def _in_words(trait: Trait, discovered: Discovered) -> str:
+    parts = []
+    if trait.discrimination is not None:
+        parts.append(f"Words separate the poles {how_well(trait.discrimination)}")
+    if discovered.stability is not None:
+        parts.append(f"{how_stable(discovered.stability)} stable")
+    if discovered.texts is not None:
+        parts.append(count(discovered.texts, "text"))
+    return " · ".join(parts)
+
+
+# ---- actions ---------------------------------------------------------------------------------------------------------
+
+
+def flip(handle: str, trait: Trait) -> None:
+    """Exchange the poles of a discovered trait. A button callback."""
+    with attempt() as flipping:
+        undo = suggested_traits.flip(handle, trait)
+    if flipping.done:
+        remember(undo)
+        session.flash(f"Flipped {plain(trait.name)}.")
+
+
+def _keep(handle: str, chosen: Sequence[Trait]) -> None:
+    _finish(suggested_traits.keep(handle, chosen), "Kept")
+
+
+def _dismiss(handle: str, chosen: Sequence[Trait]) -> None:
+    _finish(suggested_traits.dismiss(handle, chosen), "Dismissed")
+
+
+def _finish(reviewed: Reviewed, verb: str) -> None:
+    if reviewed.done:
+        remember(reviewed.undo)
+        what = plain(reviewed.done[0].name) if len(reviewed.done) == 1 else count(len(reviewed.done), "suggestion")
+        session.flash(f"{verb} {what}.")
+    if reviewed.error is not None:
+        session.store(_REFUSED, explain(reviewed.error))
+
+
+def _make_own(handle: str, chosen: Sequence[Trait], texts: Mapping[str, str]) -> None:
+    with attempt() as making:
+        new, undo = suggested_traits.make_own(handle, chosen, texts)
+    if making.done:
+        remember(undo)
+        session.flash(f"{plain(new.name)} is a trait of your own now. Name it, then check its samples.")
+        describe(new.key)
+
+
+def _picked(trait: Trait) -> str:
+    return f"traits.pick.{trait.key}"

@@ -1,0 +1,52 @@
+"""The texts that a discovery reads: those of the samples, and those of the heap that have no label."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from traitbench.contract.models import Effort
+from traitbench.contract.samples import Sample
+from traitbench.fitting import work
+from traitbench.fitting.discover import MOST_TEXTS
+from traitbench.fitting.speed import speed_now
+from traitbench_app.workspace.heap_file import HeapText
+
+_MOST_CHARACTERS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts by hash: those of samples, and those without labels."""
+
+    labelled: Mapping[str, str]
+    unlabelled: Mapping[str, str]
+
+    def __len__(self) -> int:
+        return len(self.labelled) + len(self.unlabelled)
+
+    def to_send(self) -> list[str]:
+        """The unlabelled texts that a discovery would analyse: those with the lowest hashes of all.
+
+        Very long texts may fill the request before; then those with higher hashes are left out.
+        """
+        chosen, characters = list[str](), 0
+        for digest in sorted({*self.labelled, *self.unlabelled})[:MOST_TEXTS]:
+            text = self.unlabelled.get(digest, "")
+            characters += len(text)
+            if characters > _MOST_CHARACTERS:
+                break
+            if text:
+                chosen.append(text)
+        return chosen
+
+    def seconds(self, effort: Effort) -> float:
+        """About how long a discovery takes now, if all texts have to be encoded."""
+        analysed = min(len(self), MOST_TEXTS)
+        lengths = [*map(len, self.labelled.values()), *map(len, self.to_send())]
+        return (work.reading(lengths) + work.discovering(analysed, effort)) * speed_now().likely
+
+
+def texts_of(samples: Sequence[Sample], heap: Sequence[HeapText]) -> Texts:
+    """The texts of samples and heap; test samples are left out, also of the heap."""
+    labelled = {sample.content_sha256: sample.text for sample in samples if not sample.held_out}
+    known = labelled.keys() | {sample.content_sha256 for sample in samples}
+    return Texts(labelled, {each.hash: each.text for each in heap if each.hash not in known})

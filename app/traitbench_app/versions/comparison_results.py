@@ -1,0 +1,214 @@
+"""The results of a comparison text by text as a table: kinds of change, filters, counts and files. Pure functions.
+
+A score is right if it is on the side of the middle where the expected quality is. The middle itself is on no side.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from traitbench.display.text import count
+from traitbench.tables.writing import csv_file, jsonl_file
+from traitbench_app.versions.text_comparison import Comparison, SideColumn
+from traitbench_app.workspace.batches import CONFIDENCES, NONE, TIERS
+
+Kind = Literal["regression", "fixed", "side changed", ""]
+Show = Literal["All", "Regressions", "Fixed", "Side changed", "Must pass failed"]
+
+TEXT, EXPECTED, KIND, DELTA, MUST_PASS, ERROR = "text", "expected", "kind", "delta", "must_pass", "error"
+SCORE_A, SCORE_B, TIER_A, TIER_B = "score_a", "score_b", "tier_a", "tier_b"
+SURE_A, SURE_B = "confidence_a", "confidence_b"
+UNCERTAIN = "uncertain"
+
+STEP = 5
+"""Points of one bar of the histogram."""
+
+Sides = NDArray[np.int64]
+
+_MIDDLE_SCORE, _MIDDLE_QUALITY = 50, 0.5
+_RANKS: Mapping[Kind, int] = {"regression": 0, "side changed": 1}
+
+
+def frame_of(job: Comparison, key: str) -> pd.DataFrame:
+    """Return the results of one trait so far, a row per text, ordered: regressions, changed sides, biggest changes.
+
+    `expected` is the expected quality, null if it is not known. `must_pass` is null for texts that need not pass. Of a
+    comparison on samples, only those of the trait are in the table.
+    """
+    done = job.done
+    columns = job.traits[key]
+    labels = [each.labels.get(key) for each in job.texts[:done]]
+    frame = pd.DataFrame(
+        {
+            TEXT: pd.Series([each.text for each in job.texts[:done]], dtype="str"),
+            EXPECTED: pd.Series([None if label is None else label.quality for label in labels], dtype="float64"),
+            **_side(columns.a, done, SCORE_A, TIER_A, SURE_A),
+            **_side(columns.b, done, SCORE_B, TIER_B, SURE_B),
+            ERROR: pd.Series([job.errors.get(row, "") for row in range(done)], dtype="str"),
+        }
+    )
+    frame.insert(4, DELTA, frame[SCORE_B] - frame[SCORE_A])
+    a, b = (_sides(frame[score]) for score in (SCORE_A, SCORE_B))
+    expected = np.sign(frame[EXPECTED].fillna(_MIDDLE_QUALITY).to_numpy() - _MIDDLE_QUALITY).astype(np.int64)
+    scored = frame[SCORE_A].notna().to_numpy(dtype=bool)
+    frame[KIND] = _kinds(a, b, expected, scored)
+    frame[MUST_PASS] = [
+        None if label is None or not label.must_pass or not ok else "passed" if side == wanted else "failed"
+        for label, ok, side, wanted in zip(labels, scored, b, expected, strict=True)
+    ]
+    if job.of_samples:
+        frame = frame[frame[EXPECTED].notna()]
+    ranks = frame[KIND].map(lambda kind: _RANKS.get(kind, len(_RANKS)))
+    order = pd.DataFrame({"rank": ranks, "size": -frame[DELTA].abs().astype("Float64").fillna(-1)})
+    return frame.loc[order.sort_values(["rank", "size"], kind="stable").index]
+
+
+def shown(frame: pd.DataFrame, show: Show) -> pd.DataFrame:
+    """Return the rows of a filter, in their order. Sides also change where a text becomes wrong or right."""
+    kinds = frame[KIND]
+    masks: Mapping[Show, pd.Series] = {
+        "All": pd.Series(True, frame.index),
+        "Regressions": kinds == "regression",
+        "Fixed": kinds == "fixed",
+        "Side changed": changed_sides(frame),
+        "Must pass failed": frame[MUST_PASS] == "failed",
+    }
+    return frame[masks[show]]
+
+
+def changed_sides(frame: pd.DataFrame) -> pd.Series:
+    """Whether the two scores of each text are on different sides of the middle."""
+    differs = _sides(frame[SCORE_A]) != _sides(frame[SCORE_B])
+    return frame[SCORE_A].notna() & pd.Series(differs, frame.index)
+
+
+def summary(frame: pd.DataFrame) -> str:
+    """Return the counts as a sentence: `12 of 400 texts changed sides: 9 regressions, 3 fixed.`"""
+    scored = int(frame[SCORE_A].notna().sum())
+    changed = int(changed_sides(frame).sum())
+    counts = frame[KIND].value_counts()
+    parts = [
+        f"{number:,} {one if number == 1 else many}"
+        for kind, one, many in (
+            ("regression", "regression", "regressions"),
+            ("fixed", "fixed", "fixed"),
+            ("side changed", "other", "other"),
+        )
+        if (number := int(counts.get(kind, 0)))
+    ]
+    said = [f"{changed:,} of {count(scored, 'text')} changed sides{': ' if parts else ''}{', '.join(parts)}."]
+    if failed := int((frame[MUST_PASS] == "failed").sum()):
+        must = int(frame[MUST_PASS].notna().sum())
+        said.append(f"{failed:,} of {count(must, 'text')} that must pass {'fails' if failed == 1 else 'fail'}.")
+    if failed := len(frame) - scored:
+        said.append(f"{count(failed, 'text')} could not be scored.")
+    return " ".join(said)
+
+
+# ---- tiers and changes as figures ----------------------------------------------------------------------------------
+
+
+def tier_matrix(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return how many texts of each tier before (rows) have each tier after (columns), the lowest tier first."""
+    scored = frame[frame[SCORE_A].notna()]
+    names = [*TIER_ORDER]
+    table = pd.crosstab(scored[TIER_A].astype(str), scored[TIER_B].astype(str))
+    return table.reindex(index=names, columns=names, fill_value=0)
+
+
+TIER_ORDER: tuple[str, ...] = (*(tier for tier in TIERS if tier is not None), UNCERTAIN)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The texts whose change is from `start` to `end` points, both included."""
+
+    start: int
+    end: int
+    texts: int
+
+    @property
+    def name(self) -> str:
+        """The range: `+3 to +7`, `0`."""
+        if self.start == self.end:
+            return _signed(self.start)
+        return f"{_signed(self.start)} to {_signed(self.end)}"
+
+
+def change_bars(frame: pd.DataFrame) -> list[Bar]:
+    """Return a histogram of the changes, from the largest fall to the largest rise; no change has a bar of its own."""
+    deltas = frame[DELTA].dropna().astype(int)
+    if deltas.empty:
+        return []
+    # 0 is bar 0; 1 to 5 is bar 1; -5 to -1 is bar -1.
+    places = Counter((1 if delta > 0 else -1) * -(-abs(delta) // STEP) for delta in deltas.tolist())
+    return [Bar(*_range(place), texts=places[place]) for place in range(min(*places, 0, 0), max(*places, 0, 0) + 1)]
+
+
+# ---- files ---------------------------------------------------------------------------------------------------------
+
+COLUMNS = (
+    TEXT, EXPECTED, KIND, SCORE_A, SCORE_B, DELTA, TIER_A, TIER_B, SURE_A, SURE_B, MUST_PASS, ERROR,
+)  # fmt: skip
+
+
+def as_csv(frame: pd.DataFrame, job: Comparison, key: str) -> bytes:
+    """Return the rows as a CSV file for spreadsheets."""
+    return csv_file(*_file(frame, job, key))
+
+
+def as_jsonl(frame: pd.DataFrame, job: Comparison, key: str) -> bytes:
+    """Return the rows as a JSONL file."""
+    return jsonl_file(*_file(frame, job, key))
+
+
+def _file(frame: pd.DataFrame, job: Comparison, key: str) -> tuple[list[str], list[tuple[object, ...]]]:
+    named = frame[list(COLUMNS)].assign(trait=key, a=job.a, b=job.b)
+    columns = [[None if pd.isna(cell) else cell for cell in column.tolist()] for _, column in named.items()]
+    return [str(name) for name in named.columns], list(zip(*columns, strict=True))
+
+
+def _side(column: SideColumn, done: int, score: str, tier: str, sure: str) -> dict[str, object]:
+    scores = pd.Series(column.scores[:done], dtype="Int64")
+    return {
+        score: scores.mask(scores == NONE),
+        tier: _words(column.tiers[:done], [each or UNCERTAIN for each in TIERS]),
+        sure: _words(column.confidences[:done], CONFIDENCES),
+    }
+
+
+def _words(codes: Sequence[int], words: Sequence[str]) -> "pd.Categorical[str]":
+    return pd.Categorical.from_codes(list(codes), categories=pd.Index(words))
+
+
+def _sides(scores: pd.Series) -> Sides:
+    """Return 1 above the middle, -1 below it, and 0 in the middle or without a score."""
+    values: Sides = scores.fillna(_MIDDLE_SCORE).to_numpy(dtype=np.int64)
+    return np.sign(values - _MIDDLE_SCORE)
+
+
+def _kinds(a: Sides, b: Sides, expected: Sides, scored: NDArray[np.bool_]) -> list[Kind]:
+    known = expected != 0
+    right_a, right_b = a == expected, b == expected
+    kinds = np.select(
+        [known & right_a & ~right_b, known & ~right_a & right_b, a != b],
+        ["regression", "fixed", "side changed"],
+        "",
+    )
+    return [str(kind) if ok else "" for kind, ok in zip(kinds, scored, strict=True)]  # type: ignore[misc]
+
+
+def _range(place: int) -> tuple[int, int]:
+    if place == 0:
+        return 0, 0
+    ends = (abs(place) - 1) * STEP + 1, abs(place) * STEP
+    return ends if place > 0 else (-ends[1], -ends[0])
+
+
+def _signed(points: int) -> str:
+    return f"{points:+d}".replace("-", "−") if points else "0"

@@ -1,0 +1,153 @@
+"""The Details view: one version, how good it is in a sentence, its tags, and its figures trait by trait."""
+
+import json
+from collections.abc import Sequence
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.display.quality import by_trait as evidence_by_trait
+from traitbench.display.quality import evidence_on
+from traitbench.display.text import plain
+from traitbench_app.parts import retention
+from traitbench_app.parts.confidence import draw_confidence, draw_trained_before
+from traitbench_app.parts.folded import folded
+from traitbench_app.parts.modes import draw_modes, modes_of, speeds
+from traitbench_app.parts.on_tests import draw_tests
+from traitbench_app.parts.quality import draw_quality
+from traitbench_app.parts.search_report import draw_search, draw_trait_search
+from traitbench_app.parts.shortcuts import draw_shortcuts
+from traitbench_app.parts.trait_figures import draw_trait, pick_trait
+from traitbench_app.parts.version_confidence import trained_before_confidence
+from traitbench_app.parts.version_figures import (
+    figures_table,
+    label,
+    made_how,
+    names_of,
+    parameters_table,
+    search_of,
+    series,
+)
+from traitbench_app.shell import session
+from traitbench_app.shell.service import attempt, client, version
+from traitbench_app.versions.listing import CREATED_BY
+from traitbench_app.versions.tags import draw_tags
+
+
+def draw_details(
+    model: Model, versions: Sequence[Version], shown: Version, traits: Sequence[Trait], *, may_change: bool
+) -> None:
+    """Draw one version; its figures are folded, except those of one trait."""
+    active = f"v{model.version_no}"
+    evidence = evidence_on(evidence_by_trait(shown.metrics))
+    if evidence:
+        figure = f" :small[:gray[({evidence.figure})]]" if evidence.figure else ""
+        draw_shortcuts(evidence, traits)
+        st.markdown(f"**{plain(evidence.says(label(shown), traits))}.**{figure}")
+    st.caption(made_how(shown), help=CREATED_BY)
+    _draw_activation(model, shown, active, may_change=may_change)
+    draw_trained_before(model, shown)
+    _draw_trait(model, shown, traits)
+    with folded("Tags", icon=":material/sell:", key="tags") as is_open:
+        if is_open:
+            draw_tags(model.handle, shown, active=active, may_change=may_change)
+            st.caption(f"**After the next version:** {retention.fates(model, versions)[shown.version_id]}.")
+    _draw_folded(model, shown, traits)
+
+
+def _draw_activation(model: Model, shown: Version, active: str, *, may_change: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", key="versions.actions"):
+        if label(shown) == active:
+            st.badge("Active: this version scores", icon=":material/check_circle:", color="green")
+            for tag in shown.tags:
+                st.badge(plain(tag), icon=":material/sell:", color="gray")
+        elif may_change and st.button(
+            f"Activate {label(shown)}",
+            type="primary",
+            icon=":material/swap_horiz:",
+            key="versions.activate",
+            help=f"Scores will come from {label(shown)} instead of {active}. You can switch back.",
+        ):
+            with attempt() as activating:
+                client().versions.activate(model.handle, version=label(shown))
+            if activating.done:
+                session.flash(f"{label(shown)} is active now.")
+                st.rerun()
+
+
+def _draw_trait(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
+    by_trait, names = shown.metrics.traits, names_of(traits)
+    if not by_trait:
+        return
+    key = pick_trait({key: names.get(key, key) for key in by_trait})
+    mine = next((trait for trait in traits if trait.key == key), None)
+    stem = f"{model.handle}-{label(shown)}-{key}"
+    draw_trait(model, mine, [(label(shown), by_trait[key])], key="versions.trait", file_name=stem, shown=shown)
+
+
+def _draw_folded(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
+    by_trait, names, stem = shown.metrics.traits, names_of(traits), f"{model.handle}-{label(shown)}"
+    with folded("Figures of all traits", icon=":material/query_stats:", key="figures") as is_open:
+        if is_open:
+            draw_tests(shown, names, key="versions.figures", file_name=f"{stem}-figures")
+            draw_quality(
+                [series(shown, names)],
+                traits,
+                key="versions.figures",
+                file_name=f"{stem}-figures",
+                table=figures_table(shown, names),
+            )
+            if not trained_before_confidence(shown):
+                st.markdown("**How sure its scores are**")
+                draw_confidence(model, shown, names, key="versions.confidence", file_name=f"{stem}-confidence")
+    if modes_of(by_trait):
+        with folded("Faster batch modes", icon=":material/speed:", key="modes") as is_open:
+            if is_open:
+                draw_modes(
+                    [(label(shown), by_trait)], names, speeds(shown), key="versions.modes", file_name=f"{stem}-modes"
+                )
+    if any(each.search for each in by_trait.values()):
+        with folded("Search report", icon=":material/manage_search:", key="search") as is_open:
+            if is_open:
+                draw_search(by_trait, names, key="versions.search", file_name=f"{stem}-search")
+                for key, figures in by_trait.items():
+                    st.markdown(f"**{plain(names.get(key, key))}**")
+                    draw_trait_search(figures)
+    with folded("Parameters and files", icon=":material/tune:", key="parameters") as is_open:
+        if is_open:
+            _draw_parameters(model, shown, traits)
+
+
+def _draw_parameters(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
+    stem = f"{model.handle}-{label(shown)}"
+    st.dataframe(parameters_table(shown, names_of(traits)), hide_index=True, width="stretch", key="versions.parameters")
+    st.caption(f"The chosen configuration of each trait. Search: {plain(search_of(shown))}.")
+    st.markdown("`param_hash` (equal parameters have equal hashes):")
+    st.code(shown.param_hash, language=None)
+    st.markdown("The snapshot has everything needed to score without the service. It contains no sample text.")
+    whole = version(model.handle, shown)
+    with st.container(horizontal=True):
+        if whole.snapshot is not None:
+            st.download_button(
+                "Download snapshot (JSON)",
+                json.dumps(whole.snapshot, ensure_ascii=False),
+                file_name=f"{stem}-snapshot.json",
+                mime="application/json",
+                icon=":material/download:",
+                key="versions.snapshot",
+                on_click="ignore",
+            )
+        st.download_button(
+            "Download figures (JSON)",
+            json.dumps(shown.metrics.model_dump(), ensure_ascii=False, indent=1),
+            file_name=f"{stem}-figures.json",
+            mime="application/json",
+            icon=":material/download:",
+            key="versions.metrics",
+            on_click="ignore",
+            help="All figures of this version, as the API returns them.",
+        )
+    if whole.snapshot is None:
+        st.caption("To read snapshots, this workbench needs an API key with the scope `authoring`.")

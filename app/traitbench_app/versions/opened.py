@@ -1,0 +1,134 @@
+"""One text of a comparison: the reasons of both versions side by side, and the changed samples that moved its score."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from traitbench.contract.comparisons import ComparedText, MovedBy
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
+from traitbench.contract.traits import Trait
+from traitbench.display.barchart import DOTS
+from traitbench.display.colours import NEGATIVE_SIGN, NO_TIER, POSITIVE_SIGN, TIERS, pole_sign
+from traitbench.display.reasons import highlighted, legend
+from traitbench.display.text import is_address, plain, shortened
+from traitbench_app.parts.highlights import explained, kept
+from traitbench_app.shell.service import attempt, client
+from traitbench_app.versions.comparison_results import (
+    ERROR,
+    EXPECTED,
+    SCORE_A,
+    SCORE_B,
+    SURE_A,
+    SURE_B,
+    TEXT,
+    TIER_A,
+    TIER_B,
+)
+from traitbench_app.versions.pair import Side
+from traitbench_app.versions.texts import may_read_samples
+
+_EXCERPT = 140
+_GLYPHS = {str(tier): sign.glyph for tier, sign in TIERS.items()}
+
+Moved = Sequence[tuple[MovedBy, str]]
+"""Changed samples with their texts; the text is empty if it was deleted."""
+
+
+def draw_opened(row: pd.Series, pair: tuple[Side, Side], key: str, trait: Trait | None) -> None:
+    """Draw the text with the reasons of both versions for one trait."""
+    text = str(row[TEXT])
+    with st.container(border=True, key="versions.opened"):
+        if row[ERROR]:
+            st.text(shortened(text, 2_000))
+            st.error(plain(str(row[ERROR])), icon=":material/error:")
+            return
+        poles = (trait.negative_label, trait.positive_label) if trait else (NEGATIVE_SIGN, POSITIVE_SIGN)
+        if pd.notna(row[EXPECTED]):
+            pole = "in between" if row[EXPECTED] == 0.5 else poles[bool(row[EXPECTED] > 0.5)]
+            st.markdown(f"Expected: **{pole_sign(row[EXPECTED])} {plain(pole)}**")
+        st.html(legend(*poles))
+        sides = ((SCORE_A, TIER_A, SURE_A), (SCORE_B, TIER_B, SURE_B))
+        for side, column, (score, tier, sure) in zip(pair, st.columns(2, gap="large"), sides, strict=True):
+            with column:
+                name = f"{_GLYPHS[row[tier]]} {row[tier]}" if row[tier] in _GLYPHS else f"{NO_TIER.glyph} uncertain"
+                st.markdown(f"**{plain(side.name)}: {row[score]}** {name} {DOTS[row[sure]]}")
+                _draw_reasons(side, key, text)
+        if may_read_samples(pair):
+            _draw_moved(pair, key, text)
+
+
+def _draw_reasons(side: Side, key: str, text: str) -> None:
+    with st.spinner("Finding the reasons", show_time=True), attempt() as asking:
+        reasons = explained(side.pinned, key, text)
+    if not asking.done:
+        return
+    if reasons is None:
+        st.text(shortened(text, 2_000))
+        return
+    if is_address(text):
+        text = "".join(part.text or "" for part in reasons.parts)
+    st.html(highlighted(reasons, text, by_pieces=any(part.pieces for part in reasons.parts)))
+
+
+def _draw_moved(pair: tuple[Side, Side], key: str, text: str) -> None:
+    with st.spinner("Finding the changed samples that moved this text", show_time=True), attempt() as asking:
+        moved = _moved(pair, key, text)
+    if not asking.done:
+        return
+    st.markdown("**Changed samples most like this text**")
+    if not moved:
+        st.caption("None: no training samples changed between these versions, or they were not recorded.")
+        return
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "Sample": shortened(words, _EXCERPT) if words else f"#{each.sample_id}",
+                    "Change": each.change,
+                    "Quality before": each.quality_a,
+                    "Quality after": each.quality_b,
+                    "Similarity": each.similarity,
+                    "Moved the score by": each.shift,
+                }
+                for each, words in moved
+            ]
+        ),
+        hide_index=True,
+        width="stretch",
+        placeholder="–",
+        key="versions.moved",
+        column_config={
+            "Sample": st.column_config.TextColumn(width="large"),
+            "Similarity": st.column_config.NumberColumn(format="%.2f"),
+            "Moved the score by": st.column_config.NumberColumn(
+                format="%+.1f",
+                help="In points: the score compared with a refit without this change and its near duplicates.",
+            ),
+        },
+    )
+
+
+def _moved(pair: tuple[Side, Side], key: str, text: str) -> Moved:
+    """The changed samples that are most similar to the text, with their texts."""
+    return kept((pair[0].pinned, pair[1].pinned, key, text), lambda: _find(pair, key, text))  # type: ignore[no-any-return]
+
+
+def _find(pair: tuple[Side, Side], key: str, text: str) -> Moved:
+    a, b = pair
+    compared = client().versions.compare(a.pinned, b.pinned, texts=[text], traits=[key], explain=True)
+    line = next(iter(compared.texts or ()), None)
+    moved = (line.moved_by or []) if isinstance(line, ComparedText) else []
+    texts = _texts(pair, {each.sample_id for each in moved}, key)
+    return [(each, texts.get(each.sample_id, "")) for each in moved]
+
+
+def _texts(pair: tuple[Side, Side], ids: set[int], key: str) -> Mapping[int, str]:
+    """The texts of samples of either model, by id."""
+    texts: dict[int, str] = {}
+    for handle in dict.fromkeys(each.model.handle for each in reversed(pair)):
+        if ids - texts.keys():
+            for sample in client().samples.list(handle, trait=key, held_out=False, limit=LARGEST_SAMPLE_PAGE):
+                if sample.id in ids:
+                    texts[sample.id] = sample.text
+    return texts

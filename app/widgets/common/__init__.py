@@ -1,1 +1,0 @@
-"""Parts that several pages or the sidebar use: headings, charts, dialogs and pickers."""

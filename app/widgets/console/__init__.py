@@ -1,1 +1,0 @@
-"""Parts of the Console page: the dialog that issues a key."""

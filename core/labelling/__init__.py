@@ -1,1 +1,0 @@
-"""Labelling texts by keys: the script that pages and notebooks share, and its interface."""

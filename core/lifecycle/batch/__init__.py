@@ -1,1 +1,0 @@
-"""The batch: many texts scored by one version, in threads, while the earlier lines are being sent."""

@@ -1,0 +1,149 @@
+"""Answers about a corpus: all texts have a score, and a random sample of them has labels of a person.
+
+Scores alone mislead: whoever counts scores above 50 counts the mistakes of the version too. Labels alone are few. The
+estimate combines them: the mean of all scores, corrected by how far scores are from labels in the sample. This is the
+difference estimator of survey sampling (Cassel, Sarndal and Wretman, Biometrika 63, 1976, 615-620), known today as
+prediction-powered inference (Angelopoulos et al., Science 382, 2023, 669-674). The weight of the scores is the one with
+the least variance ("power tuning", Angelopoulos, Duchi and Zrnic, arXiv 2311.01453, 2023): useless scores do no harm.
+
+The interval is that of Wilson (Journal of the American Statistical Association 22, 1927, 209-212) with an effective
+sample size: the number of labels that would be as exact without scores, with the correction for a finite corpus. It
+has Student's t with n - 2 degrees of freedom, residuals corrected for their leverage (HC2 of MacKinnon and White,
+Journal of Econometrics 29, 1985, 305-325), and one imaginary error, because a sample without errors does not prove that
+there are none. Differences and totals of groups combine the intervals of their parts (Newcombe, Statistics in Medicine
+17, 1998, 873-890; Zou and Donner, Statistics in Medicine 27, 2008, 1693-1702).
+
+`tests/benchmarks/corpus.py` measures how often the intervals contain the truth; see core/docs/scoring.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from traitbench.scoring.inputs import Floats
+
+Interval = tuple[float, float]
+Rows = NDArray[np.int64]
+
+LEVEL = 0.95
+FEWEST = 8
+"""The fewest labels that give an interval, also of a group."""
+
+_IMAGINARY = 0.25
+"""The square of the imaginary error; chosen by measured coverage."""
+
+_MOST_LEVERAGE = 0.8
+_NO_SPREAD = 1e-9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share or a mean over a corpus of `total` texts, of which `labelled` have a label. All between 0 and 1.
+
+    `counted` is what the scores alone say. `weight` is that of the scores: with 0 they did not help.
+    """
+
+    value: float
+    interval: Interval
+    counted: float
+    labelled: int
+    total: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The figure of group `a` minus that of group `b`, between -1 and 1."""
+
+    value: float
+    interval: Interval
+    counted: float
+
+
+def estimate_share(scores: Floats, rows: Rows, labels: Floats, *, level: float = LEVEL) -> Estimate:
+    """Return the share of texts with a label above 0.5.
+
+    `scores` (N,) between 0 and 1 are of all texts, `rows` (n,) are the places of the random sample, and `labels` (n,)
+    are theirs. Raise `ValueError` with fewer than `FEWEST` labels.
+    """
+    return _estimate(scores, rows, (labels > 0.5).astype(np.float64), float(np.mean(scores > 0.5)), level)
+
+
+def estimate_mean(scores: Floats, rows: Rows, labels: Floats, *, level: float = LEVEL) -> Estimate:
+    """Return the mean label of all texts; arguments and errors as in `estimate_share`."""
+    return _estimate(scores, rows, labels, float(np.mean(scores)), level)
+
+
+def difference(a: Estimate, b: Estimate) -> Difference:
+    """Return the difference of two groups that were estimated from labels of their own."""
+    value = a.value - b.value
+    low = value - np.hypot(a.value - a.interval[0], b.interval[1] - b.value)
+    high = value + np.hypot(a.interval[1] - a.value, b.value - b.interval[0])
+    return Difference(value, (max(float(low), -1.0), min(float(high), 1.0)), a.counted - b.counted)
+
+
+def total_of(parts: Sequence[Estimate]) -> Estimate:
+    """Return the estimate over all groups, from those of groups that were sampled one by one and share no text."""
+    total = sum(part.total for part in parts)
+    shares = [part.total / total for part in parts]
+    pairs = list(zip(shares, parts, strict=True))
+    value = sum(share * part.value for share, part in pairs)
+    below = np.sqrt(sum((share * (part.value - part.interval[0])) ** 2 for share, part in pairs))
+    above = np.sqrt(sum((share * (part.interval[1] - part.value)) ** 2 for share, part in pairs))
+    return Estimate(
+        value,
+        (max(float(value - below), 0.0), min(float(value + above), 1.0)),
+        sum(share * part.counted for share, part in pairs),
+        sum(part.labelled for part in parts),
+        total,
+        sum(share * part.weight for share, part in pairs),
+    )
+
+
+def _estimate(scores: Floats, rows: Rows, y: Floats, counted: float, level: float) -> Estimate:
+    n, total = len(rows), len(scores)
+    if (n < FEWEST and n < total) or not n:
+        raise ValueError(f"An interval needs at least {FEWEST} labels; there are {n}.")
+    plain = float(y.mean())
+    if n == total:
+        return Estimate(plain, (plain, plain), counted, n, total, 0.0)
+    f = scores[rows]
+    weight = _weight(f, y)
+    # Certain, because labels are between 0 and 1.
+    least, most = float(y.sum()) / total, (float(y.sum()) + total - n) / total
+    value = float(np.clip(plain + weight * (scores.mean() - f.mean()), least, most))
+    size = _effective_size(f, y, weight) / (1 - n / total)
+    low, high = _wilson(value, size, float(stdtrit(n - 2, (1 + level) / 2)))
+    return Estimate(value, (min(max(low, least), value), max(min(high, most), value)), counted, n, total, weight)
+
+
+def _weight(f: Floats, y: Floats) -> float:
+    """Return the weight of the scores with the least variance of the estimate: the slope of labels on scores."""
+    spread = float(np.square(f - f.mean()).sum())
+    return float(((f - f.mean()) * (y - y.mean())).sum()) / spread if spread > _NO_SPREAD else 0.0
+
+
+def _effective_size(f: Floats, y: Floats, weight: float) -> float:
+    """Return how many labels of yes or no would be as exact without scores, before the correction for the corpus."""
+    n = len(y)
+    centred = f - f.mean()
+    spread = float(np.square(centred).sum())
+    leverage = 1 / n + (np.square(centred) / spread if spread > _NO_SPREAD else 0.0)
+    left = np.square(y - y.mean() - weight * centred) / np.maximum(1 - leverage, 1 - _MOST_LEVERAGE)
+    without = float(np.square(y - y.mean()).sum())
+    # Grades vary less than yes and no with the same mean.
+    p = (float(y.sum()) + 1) / (n + 2)
+    binary = bool(np.isin(y, (0.0, 1.0)).all())
+    grading = 1.0 if binary else min((without + _IMAGINARY) / ((n - 1) * p * (1 - p) + _IMAGINARY), 1.0)
+    imaginary = _IMAGINARY * grading
+    ratio = min((float(left.sum()) + imaginary) / (without + imaginary) * (n - 1) / n, 1.0)
+    return n / (ratio * grading)
+
+
+def _wilson(p: float, n: float, z: float) -> Interval:
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return max(float(middle - half), 0.0), min(float(middle + half), 1.0)

@@ -1,0 +1,1 @@
+"""How many rows are scored, kept and resumed."""

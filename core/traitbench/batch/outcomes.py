@@ -1,0 +1,231 @@
+"""Score a table row by row, and format the results.
+
+Commands and pages provide the rows and a sink for the outcomes. Invalid rows are not sent; their outcome is an error.
+
+CSV output has the columns of the input, then ours; JSONL output has `{"line", "row", "card"}` or `{"line", "row",
+"error"}`; Parquet output has the columns of the CSV, with types.
+"""
+
+import csv
+import io
+import json
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, Any, get_args
+
+from traitbench.client import Traitbench
+from traitbench.contract.asked import Asked
+from traitbench.contract.batches import BatchLine, ScoredLine
+from traitbench.contract.scores import Card, ConfidenceReason
+from traitbench.errors import InternalError
+from traitbench.formulas import harmless
+from traitbench.tables.rows import Line, Problem, Row
+from traitbench.tables.source import Source
+
+_PROBE = "a"
+_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a line: its row if it is valid, and its card or the reason why there is none."""
+
+    line: int
+    row: Row | None
+    card: ScoredLine | None
+    code: str = ""
+    reason: str = ""
+
+
+Outcomes = Generator[Outcome, None, None]
+
+
+def probe(client: Traitbench, asked: Asked) -> ScoredLine:
+    """Score a dummy text to learn the version and its traits; raise the errors that would affect all rows."""
+    [line] = client.scores.batch(asked.handle, [_PROBE], traits=asked.traits, mode=asked.mode)
+    if isinstance(line, ScoredLine):
+        return line
+    raise InternalError(f"The service cannot score any text: {line.error.message}")
+
+
+def outcomes(client: Traitbench, asked: Asked, lines: Iterable[Line], column: str) -> Outcomes:
+    """Yield the outcome of each line, in order, as the answers arrive."""
+    waiting: deque[Line] = deque()
+
+    def texts() -> Iterator[str]:
+        for line in lines:
+            waiting.append(line)
+            if isinstance(line, Row):
+                yield line.cells.get(column, "")
+
+    for answer in client.scores.batch(asked.handle, texts(), traits=asked.traits, mode=asked.mode):
+        line = waiting.popleft()
+        while isinstance(line, Problem):
+            yield _refused(line)
+            line = waiting.popleft()
+        yield _answered(line, answer)
+    # These are the invalid rows after the last text.
+    yield from (_refused(line) for line in waiting if isinstance(line, Problem))
+
+
+def _refused(line: Problem) -> Outcome:
+    return Outcome(line.row, None, None, "invalid_row", f"{line.column} {line.reason}".strip())
+
+
+def _answered(row: Row, answer: BatchLine) -> Outcome:
+    if isinstance(answer, ScoredLine):
+        return Outcome(row.number, row, answer)
+    return Outcome(row.number, row, None, answer.error.code, answer.error.message)
+
+
+# ---- text ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The columns of the input, and the traits that are scored."""
+
+    columns: Sequence[str]
+    keys: Sequence[str]
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """A format that is written line by line."""
+
+    head: Callable[[Shape], str]
+    line: Callable[[Shape, Outcome], str]
+
+
+def columns_out(shape: Shape) -> list[str]:
+    """Return the columns of a CSV or Parquet file: those of the input, then ours under unused names."""
+    names = list(shape.columns)
+    for name in ("line", *shape.keys, "composite", "confidence", "confidence_reason", "version", "error"):
+        names.append(_unlike(names, name))
+    return names
+
+
+def encoded(text: str) -> bytes:
+    """Encode text as UTF-8; a lone surrogate is escaped as in JSON."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def figures(shape: Shape, outcome: Outcome) -> list[Any]:
+    """Return the values of our columns, beginning with the line; None for scores if there is no card."""
+    card = outcome.card
+    if card is None:
+        return [outcome.line, *[None] * (len(shape.keys) + 4), outcome.reason]
+    scores = [card.scores.get(key) for key in shape.keys]
+    return [outcome.line, *scores, card.composite, card.confidence, reason_of(card), card.metadata.version_id, ""]
+
+
+def reason_of(card: Card) -> str:
+    """Return why the confidence of a card is not high: the reasons of its least certain traits, with commas between.
+
+    Empty if it is high, and from a service that gives no reasons.
+    """
+    weakest = [trait.confidence_reason for trait in card.detail.values() if trait.confidence == card.confidence]
+    return ", ".join(reason for reason in get_args(ConfidenceReason) if reason in weakest)
+
+
+def _unlike(columns: Sequence[str], name: str) -> str:
+    """Return the name, or a variant that is not yet a column."""
+    return name if name not in columns else _unlike(columns, f"{name} (new)")
+
+
+def _csv_head(shape: Shape) -> str:
+    return _record(columns_out(shape))
+
+
+def _csv_line(shape: Shape, outcome: Outcome) -> str:
+    cells = outcome.row.cells if outcome.row else {}
+    return _record((*(cells.get(column, "") for column in shape.columns), *figures(shape, outcome)))
+
+
+def _record(cells: Iterable[object]) -> str:
+    place, end = io.StringIO(newline=""), "\r\n"
+    # A cell is quoted if it has a character of this end; with "\n", a "\r" in a text would begin a row.
+    csv.writer(place, lineterminator=end).writerow([harmless(cell) for cell in cells])
+    return f"{place.getvalue().removesuffix(end)}\n"
+
+
+def _json_line(_shape: Shape, outcome: Outcome) -> str:
+    row = outcome.row
+    record = {} if row is None else {"row": row.cells if row.record is None else row.record}
+    beginning = json.dumps({"line": outcome.line, **record}, ensure_ascii=False)[:-1]
+    if outcome.card is None:
+        error = {"code": outcome.code, "message": outcome.reason}
+        return f'{beginning}, "error": {json.dumps(error, ensure_ascii=False)}}}\n'
+    card = outcome.card.model_dump(mode="json", exclude={"index"})
+    return f'{beginning}, "card": {json.dumps(card, ensure_ascii=False)}}}\n'
+
+
+def _figures_line(shape: Shape, outcome: Outcome) -> str:
+    return json.dumps(figures(shape, outcome)) + "\n"
+
+
+CSV = TextForm(_csv_head, _csv_line)
+JSONL = TextForm(lambda _shape: "", _json_line)
+FIGURES = TextForm(lambda _shape: "", _figures_line)
+"""Our columns only: stored while a batch runs, and written as Parquet when it is complete."""
+
+
+# ---- Parquet -------------------------------------------------------------------------------------------------------
+
+
+def write_parquet(out: IO[bytes], source: Source, shape: Shape, figures_lines: Iterable[bytes]) -> None:
+    """Write the typed columns of the source and our columns, which come from lines of `FIGURES` in the same order."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    ours = _our_types(shape, pa)
+    coming = iter(figures_lines)
+    writer: ParquetWriter | None = None
+    try:
+        for table in _tables_of(source, shape, pa):
+            rows = [json.loads(line) for line in islice(coming, table.num_rows)]
+            for place, (name, kind) in enumerate(ours):
+                table = table.append_column(pa.field(name, kind), pa.array([row[place] for row in rows], kind))
+            writer = writer or ParquetWriter(out, table.schema, compression="zstd")
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _our_types(shape: Shape, pa: Any) -> list[tuple[str, Any]]:
+    whole, text = pa.int64(), pa.string()
+    kinds = [whole, *[whole] * len(shape.keys), whole, text, text, text, text]
+    return list(zip(columns_out(shape)[len(shape.columns) :], kinds, strict=True))
+
+
+def _tables_of(source: Source, shape: Shape, pa: Any) -> Iterator[Any]:
+    """Yield the rows of a source in tables of up to 10,000; a row that could not be read is empty."""
+    if source.typed is not None:
+        from pyarrow.parquet import ParquetFile
+
+        with source.typed.open() as typed:
+            for batch in ParquetFile(typed).iter_batches(batch_size=_AT_ONCE):
+                yield pa.Table.from_batches([batch])
+        return
+    lines = source.lines()
+    while some := list(islice(lines, _AT_ONCE)):
+        arrays = [_column(column, frozenset(source.survey.types.get(column, ())), some, pa) for column in shape.columns]
+        yield pa.Table.from_arrays(arrays, names=list(shape.columns)) if arrays else pa.table({})
+
+
+def _column(name: str, types: frozenset[str], lines: Sequence[Line], pa: Any) -> Any:
+    kinds: Mapping[frozenset[str], tuple[Any, Callable[[Any], Any]]] = {
+        frozenset({"bool"}): (pa.bool_(), bool),
+        frozenset({"int"}): (pa.int64(), int),
+        frozenset({"float"}): (pa.float64(), float),
+        frozenset({"int", "float"}): (pa.float64(), float),
+    }
+    kind, read = kinds.get(types - {"NoneType"}, (pa.string(), None))
+    if read is None:
+        cells = [line.cells.get(name) if isinstance(line, Row) else None for line in lines]
+        return pa.array([None if cell is None else encoded(cell).decode() for cell in cells], kind)
+    values = [(line.record or {}).get(name) if isinstance(line, Row) else None for line in lines]
+    return pa.array([None if value is None else read(value) for value in values], kind)

@@ -1,0 +1,211 @@
+"""`traitbench audit`: answer what share of many scored texts is on a pole, from a labelled random sample. Needs no
+service: `draw` writes the texts to label, `answer` reads their labels.
+"""
+
+import json
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from traitbench.batch.scored import NotScored, Scored, read_scored
+from traitbench.cli.files import read_table
+from traitbench.cli.options import InputFile, Misasked, Refused, as_json
+from traitbench.cli.output import say_table, say_text
+from traitbench.display.text import count
+from traitbench.tables.sample_files import Table, as_number, guess_words
+from traitbench.tables.writing import csv_file
+
+_COLUMNS = ("line", "text", "label")
+_SEED, _GROUP = "seed", "group"
+_TRAIT = click.option("--trait", metavar="KEY", help="The trait. Default: the only one in the file.")
+_TEXT = click.option("--text", metavar="COLUMN", help="The column of the texts. Default: guessed.")
+
+
+def _promised() -> float:
+    # With numpy and scipy, for which no other command waits.
+    from traitbench.analysis import corpus
+
+    return corpus.PROMISED
+
+
+@click.group()
+def audit() -> None:
+    """Ask a corpus: what share of many scored texts is on a pole?
+
+    Counting scores above 50 counts the mistakes of the version too. Draw a random sample, label it without looking at
+    scores, and get the share with its 95 % interval. Needs no service.
+    """
+
+
+@audit.command("draw")
+@click.argument("scored", type=InputFile())
+@click.option("--size", type=click.IntRange(min=1), default=100, show_default=True, help="How many texts; 50 to 200.")
+@click.option("--seed", type=click.IntRange(min=0), help="Draws the same sample again. Default: a random one.")
+@click.option("--by", metavar="COLUMN", help="Draw equally from the groups of this column, to compare them.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The CSV file.")
+@_TRAIT
+@_TEXT
+@as_json
+def draw(
+    scored: str,
+    size: int,
+    seed: int | None,
+    by: str | None,
+    output: Path,
+    trait: str | None,
+    text: str | None,
+    as_json: bool,
+) -> None:
+    """Draw an audit sample from SCORED, the output of `traitbench score --batch`, and write it for labelling.
+
+    Write a number from 0 to 1 or a word into the column label, in the order of the file. Leave it empty to skip a text.
+    """
+    from traitbench.analysis import corpus
+
+    if output.exists():
+        raise Refused(f"{output} exists. Name another file, so that no labels are lost.")
+    content = _scored(scored, trait, text)
+    seed = secrets.randbelow(1_000_000) if seed is None else seed
+    groups = _groups(content, by)
+    rows = corpus.draw(len(content.scores), size=size, seed=seed, groups=groups)
+    names = (*_COLUMNS, _SEED) if groups is None else (*_COLUMNS, _GROUP, _SEED)
+    cells = [
+        (content.lines[row], content.texts[row], "", *(() if groups is None else (groups[row],)), seed) for row in rows
+    ]
+    output.write_bytes(csv_file(names, cells))
+    if as_json:
+        drawn = {"file": str(output), "drawn": len(rows), "scored": len(content.scores), "seed": seed}
+        click.echo(json.dumps(drawn))
+        return
+    click.echo(f"{count(len(rows), 'text')} of {len(content.scores):,} drawn with seed {seed}. Label them in {output}.")
+
+
+@audit.command("answer")
+@click.argument("scored", type=InputFile())
+@click.argument("labels", type=InputFile())
+@click.option("--pole", metavar="NAME", help="The name of the pole, for the answer. Default: positive or negative.")
+@click.option("--negative", is_flag=True, help="Ask about the negative pole.")
+@click.option("--by", metavar="COLUMN", help="Also answer for each group of this column, and compare the first two.")
+@click.option(
+    "--promise",
+    type=click.FloatRange(0.5, 0.99),
+    default=_promised,
+    help="The share of texts above the cut that are truly of the pole. Default: 0.9.",
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures as CSV.")
+@_TRAIT
+@_TEXT
+@as_json
+def answer(
+    scored: str,
+    labels: str,
+    pole: str | None,
+    negative: bool,
+    by: str | None,
+    promise: float,
+    output: Path | None,
+    trait: str | None,
+    text: str | None,
+    as_json: bool,
+) -> None:
+    """Answer from SCORED and LABELS, the file of `audit draw` with its column label filled in."""
+    from traitbench.analysis import corpus
+
+    content = _scored(scored, trait, text)
+    table = read_table(labels)
+    read = _labels(table, content)
+    seed = _seed(table)
+    stratified = _GROUP in table.columns
+    groups = _groups(content, by)
+    if stratified and groups is None:
+        raise Misasked("The sample was drawn by group. Name the column: --by COLUMN.")
+    try:
+        result = corpus.answer(
+            content.scores,
+            read,
+            pole=pole or ("negative" if negative else "positive"),
+            positive=not negative,
+            groups=groups,
+            stratified=stratified,
+            promised=promise,
+            seed=seed,
+            skipped=len(table.rows) - len(read),
+        )
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    if output is not None:
+        rows = result.rows()
+        output.write_bytes(csv_file(list(rows[0]), [list(row.values()) for row in rows], mark=False))
+    if as_json:
+        document = {"answer": result.paragraph, "cut": corpus.cut_sentence(result), "figures": result.rows()}
+        document["left_out"] = [{"group": name, "labels": number} for name, number in result.left_out.items()]
+        click.echo(json.dumps({**document, "method": result.method}, indent=2, ensure_ascii=False))
+        return
+    say_text(result.paragraph)
+    if result.cut is None:
+        say_text(result.no_cut)
+    say_table(
+        ("FIGURE", "GROUP", "PERCENT", "95 % INTERVAL", "COUNTING", "LABELS", "TEXTS"),
+        [
+            (
+                r["figure"],
+                r["group"],
+                r["percent"],
+                f"{r['low']} to {r['high']}",
+                r["counting"],
+                r["labels"],
+                r["texts"],
+            )
+            for r in result.rows()
+        ],
+    )
+    say_text(result.method)
+
+
+def _scored(name: str, trait: str | None, text: str | None) -> Scored:
+    try:
+        content = read_scored(read_table(name), trait=trait, text=text)
+    except NotScored as error:
+        raise Misasked(str(error)) from error
+    if content.unscored:
+        click.echo(f"{count(content.unscored, 'row')} without a score left out.", err=True)
+    return content
+
+
+def _groups(content: Scored, by: str | None) -> Sequence[str] | None:
+    if by is None:
+        return None
+    try:
+        return [cell.strip() or "(empty)" for cell in content.column(by)]
+    except NotScored as error:
+        raise Misasked(str(error)) from error
+
+
+def _labels(table: Table, content: Scored) -> dict[int, float]:
+    """Return the labels by place; raise `Refused` for a label or a line that cannot be used."""
+    missing = [name for name in ("line", "label") if name not in table.columns]
+    if missing:
+        raise Misasked(f"The labels have no column {missing[0]}. Use the file that `traitbench audit draw` wrote.")
+    place = {line: row for row, line in enumerate(content.lines)}
+    words = guess_words({row.cells["label"].strip() for row in table.rows}, ())
+    labels: dict[int, float] = {}
+    for row in table.rows:
+        cell = row.cells.get("label", "").strip()
+        if not cell:
+            continue
+        number = as_number(cell)
+        quality = words.get(cell) if number is None else number
+        line = as_number(row.cells.get("line", ""))
+        if quality is None or not 0 <= quality <= 1:
+            raise Refused(f"Line {row.number}: {cell!r} is not a label. Use a number from 0 to 1, or leave it empty.")
+        if line is None or int(line) not in place:
+            raise Refused(f"Line {row.number}: the scored file has no line {row.cells.get('line', '')}.")
+        labels[place[int(line)]] = quality
+    return labels
+
+
+def _seed(table: Table) -> int | None:
+    number = as_number(table.rows[0].cells.get(_SEED, "")) if table.rows else None
+    return None if number is None else int(number)

@@ -1,0 +1,309 @@
+"""The command line: processes, keys, backups, and the operations of the API (`traitbench.cli`).
+
+Results go to stdout, everything else to stderr. Exit codes: 0 success; 1 refused or failed, in a batch even for a
+single row; 2 wrong command or setting, or no service answers.
+
+See core/docs/contract.md, section 11.
+"""
+
+import json
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import click
+
+from traitbench import logs
+from traitbench.cli import VERBS
+from traitbench.cli.examples import show_examples
+from traitbench.cli.options import Misasked, Refused, as_json
+from traitbench.cli.output import say_table, say_unreadable
+from traitbench.errors import TraitbenchError, Unreachable
+from traitbench.install import advice, require
+from traitbench.settings import SettingInvalid, Settings, read_settings
+from traitbench.synthesis import language_model
+
+Scope = Literal["scoring", "authoring"]
+
+_BACKED_UP = ("model", "sample", "version", "key")
+
+
+class _Commands(click.Group):
+    """The commands. Each expected failure is reported as a sentence instead of a traceback."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except (SettingInvalid, Unreachable) as error:
+            raise Misasked(str(error)) from error
+        except TraitbenchError as error:
+            raise Refused("\n".join((str(error), *_particulars(error)))) from error
+        except TimeoutError as error:
+            raise Refused(str(error)) from error
+        except ModuleNotFoundError as error:
+            if (sentence := advice(error)) is None:
+                raise
+            raise Misasked(sentence) from error
+        except _database_errors() as error:
+            raise Refused(
+                f"The database failed ({type(error).__name__}). Check that TRAITBENCH_DATABASE_URL names a Traitbench"
+                " database, and that its server works."
+            ) from error
+
+
+@click.group(cls=_Commands, invoke_without_command=True)
+@click.version_option(package_name="traitbench", message="%(version)s")
+@click.option("--open", "open_to_all", is_flag=True, help="Serve the workbench beyond this machine without a sign-in.")
+@click.pass_context
+def main(context: click.Context, open_to_all: bool) -> None:
+    """Traitbench scores texts and explains the scores.
+
+    Without a command, start the workbench, the API and a worker on one port.
+    """
+    if context.invoked_subcommand is None:
+        _run_workbench(read_settings(), open_to_all=open_to_all)
+
+
+# ---- processes -------------------------------------------------------------------------------------------------------
+
+
+@main.command("serve")
+def serve_api() -> None:
+    """Start the API and a worker, without the workbench."""
+    from traitbench_app.process import asgi
+
+    settings = read_settings()
+    _serve(asgi.api, settings, path="/v1", ready=["/v1/health"])
+
+
+@main.command()
+def worker() -> None:
+    """Start a worker. Needs PostgreSQL; any number of workers can share one database."""
+    settings = read_settings()
+    language_model.check(settings)
+    if settings.database_url.startswith("sqlite"):
+        raise Misasked(
+            "A separate worker needs PostgreSQL: set TRAITBENCH_DATABASE_URL to postgresql://... "
+            "On SQLite, `traitbench` and `traitbench serve` start a worker themselves."
+        )
+    from traitbench.operations.context import WORKER, greeting
+    from traitbench.runs.engine import Runs
+    from traitbench.service.serve import until_signal
+    from traitbench.store.opening import open_store
+
+    logs.configure(level=settings.log_level, form=settings.log_form)
+    open_store(settings).dispose()
+    runs = Runs(settings.database_url, module=WORKER, greeting=greeting(settings))
+    runs.start()
+    until_signal(runs.healthy, "Traitbench executes runs.")
+    runs.close()
+
+
+def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
+    require("streamlit")  # checked first, because its extra installs everything else too
+    from traitbench_app.process import asgi
+
+    signed_in = settings.sign_in != "none"
+    if not settings.on_loopback and not signed_in:
+        if not open_to_all:
+            raise Misasked(
+                f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=token "
+                "or oidc, or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open to let "
+                "everyone on the network use it, including its API keys."
+            )
+        click.echo(
+            f"Everyone who can reach port {settings.port} can use the workbench, including its API keys.", err=True
+        )
+    secret = secrets.token_urlsafe(32) if signed_in else ""
+    page = "/sign-in" if signed_in else "/"
+    _serve(
+        partial(asgi.workbench, secret=secret),
+        settings,
+        path="",
+        ready=[page] if settings.api_url else ["/v1/health", page],
+        further=lambda bound: _sign_in_line(bound, secret),
+    )
+
+
+def _sign_in_line(settings: Settings, secret: str) -> Sequence[str]:
+    """Return the operator's sign-in link and, with OpenID, the file that lists other people; empty without sign-in."""
+    from traitbench_app.process import sign_in
+
+    people = [f"People who may sign in: {settings.people_file}"] if settings.sign_in == "oidc" else []
+    return [f"Sign in: {sign_in.link(settings, secret)}", *people] if secret else []
+
+
+def _serve(make: Any, settings: Settings, **how: Any) -> None:
+    from traitbench.encoders import EncoderUnavailable
+    from traitbench.service.serve import NotStarted, serve
+
+    language_model.check(settings)
+    if settings.near_host != settings.host and not settings.allowed_hosts:
+        click.echo(
+            "Only requests to localhost are accepted. Set TRAITBENCH_ALLOWED_HOSTS to the name or address "
+            "that people and programs use for this machine.",
+            err=True,
+        )
+    try:
+        serve(make, settings, **how)
+    except (NotStarted, EncoderUnavailable) as error:
+        raise Refused(str(error)) from error
+    except (OSError, MemoryError) as error:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        raise Refused(f"Traitbench could not start: {why}. Fix this, then start it again.") from error
+
+
+# ---- keys ------------------------------------------------------------------------------------------------------------
+
+
+@main.group()
+def key() -> None:
+    """Manage API keys.
+
+    These commands use the database directly. The service need not run.
+    """
+
+
+@key.command("create")
+@click.option("--scope", type=click.Choice(get_args(Scope)), required=True, help="What the key may do.")
+@click.option(
+    "--namespace", "namespaces", multiple=True, required=True, help="A namespace that the key owns; can be repeated."
+)
+@click.option("--name", default="", help="A name to recognise the key by.")
+@as_json
+def create_key(scope: Scope, namespaces: tuple[str, ...], name: str, as_json: bool) -> None:
+    """Issue a key and print its secret, which is shown only once."""
+    from traitbench.operations import console
+
+    issued = console.issue(scope=scope, namespaces=namespaces, name=name)
+    click.echo(_json({**asdict(issued.key), "secret": issued.secret}) if as_json else issued.secret)
+
+
+@key.command("list")
+@as_json
+def list_keys(as_json: bool) -> None:
+    """List all keys, including revoked ones."""
+    from traitbench.operations import console
+
+    say_unreadable(console.unreadable_keys(), "key", way_out="It no longer works. Issue a new key.")
+    if as_json:
+        for each in console.list_keys():
+            click.echo(_json(asdict(each)))
+        return
+    rows = [
+        (
+            each.id,
+            f"{each.prefix}…",
+            each.scope,
+            ",".join(each.namespaces),
+            "revoked" if each.revoked_at else "active",
+            f"{each.last_used_at:%Y-%m-%d %H:%M}" if each.last_used_at else "never",
+            each.name,
+        )
+        for each in console.list_keys()
+    ]
+    say_table(("ID", "KEY", "SCOPE", "NAMESPACES", "STATE", "LAST USED", "NAME"), rows)
+
+
+@key.command("revoke")
+@click.argument("key_id", metavar="ID")
+@as_json
+def revoke_key(key_id: str, as_json: bool) -> None:
+    """Revoke a key, with immediate effect."""
+    from traitbench.operations import console
+
+    try:
+        console.revoke(key_id)
+    except LookupError as error:
+        raise Refused(str(error)) from error
+    click.echo(_json({"id": key_id, "revoked": True}) if as_json else f"{key_id} is revoked.")
+
+
+# ---- backups ---------------------------------------------------------------------------------------------------------
+
+
+@main.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
+@as_json
+def backup(file: Path, overwrite: bool, as_json: bool) -> None:
+    """Write a backup of everything into one file. The service may run.
+
+    The file is a consistent snapshot of models, samples, versions, runs and keys (as hashes). It holds texts: protect
+    it like the database. It can be restored to SQLite and to PostgreSQL.
+    """
+    from traitbench.operations import backups
+
+    try:
+        manifest = backups.backup(read_settings(), file, overwrite=overwrite)
+    except backups.BackupRefused as error:
+        raise Refused(str(error)) from error
+    click.echo(_summary(manifest, file) if as_json else f"Backed up {_contents(manifest)} to {file}.")
+
+
+@main.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--replace", is_flag=True, help="Replace everything in the database with the backup.")
+@as_json
+def restore(file: Path, replace: bool, as_json: bool) -> None:
+    """Restore a backup into an empty database. Stop the service first.
+
+    The file is checked as a whole before anything changes. Unfinished runs continue when the service starts.
+    """
+    from traitbench.operations import backups
+    from traitbench.service.serve import NotStarted, held
+
+    settings = read_settings()
+    try:
+        with held(settings):
+            manifest, queued = backups.restore(settings, file, replace=replace)
+    except (backups.BackupRefused, NotStarted) as error:
+        raise Refused(str(error)) from error
+    if as_json:
+        click.echo(_summary(manifest, file, unfinished_runs=queued))
+        return
+    click.echo(f"Restored {_contents(manifest)}, backed up at {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC.")
+    if queued:
+        click.echo(f"{_many(queued, 'unfinished run')} will continue when Traitbench starts.")
+
+
+def _contents(manifest: Any) -> str:
+    parts = [_many(manifest.count(f"tb_{name}s"), name) for name in _BACKED_UP]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _summary(manifest: Any, file: Path, **more: int) -> str:
+    """Return what a backup holds as JSON."""
+    counts = {f"{name}s": manifest.count(f"tb_{name}s") for name in _BACKED_UP}
+    return _json({"file": str(file), "made_at": manifest.made_at, **counts, **more})
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, default=lambda time: time.isoformat())
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+for verb in VERBS:
+    main.add_command(verb)
+show_examples(main)
+
+
+def _database_errors() -> tuple[type[Exception], ...]:
+    """Return the database errors that have no message of their own; none before SQLAlchemy is imported."""
+    library = sys.modules.get("sqlalchemy.exc")
+    return (library.SQLAlchemyError,) if library else ()
+
+
+def _particulars(error: TraitbenchError) -> list[str]:
+    """Return a line for each invalid field that the error names, and the number of those left out."""
+    places = [each for each in error.details.get("errors", ()) if isinstance(each, dict)]
+    lines = [f"  {'.'.join(str(part) for part in each.get('loc', ()))}: {each.get('msg', '')}" for each in places]
+    more = error.details.get("more_errors")
+    return [*lines, *([f"  ... and {more:,} more"] if isinstance(more, int) else [])]

@@ -1,0 +1,263 @@
+"""`traitbench models`: list, show, create, update, delete, restore, card."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, get_args
+
+import click
+
+from traitbench.cli.options import InputFile, as_json, confirm, connected, text_of, yes
+from traitbench.cli.output import (
+    say,
+    say_fields,
+    say_json,
+    say_lines,
+    say_table,
+    say_text,
+    say_unreadable,
+    version_name,
+)
+from traitbench.client import Traitbench
+from traitbench.contract.models import ForkedFrom, LastOperation, Model, State, VersionRetentionPolicy
+from traitbench.contract.page import LARGEST_PAGE
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_PURGE = """\
+Zero data retention for {handle} deletes all samples, everything derived from their texts, and pending feedback, and
+cancels an active run. This cannot be undone: switching it off later brings nothing back. Versions stay and continue to
+score. From then on, feedback is refused, there is no automatic retraining, and new samples are deleted after the
+training that used them."""
+_ARCHIVE = """\
+{handle} will be archived. It stays readable, but it no longer scores or changes. You can restore it for 30 days. Its
+handle stays taken."""
+
+
+@click.group()
+def models() -> None:
+    """List, show and manage models."""
+
+
+@models.command("list")
+@click.option("--namespace", help="Only models of this namespace, which the key owns.")
+@click.option("--public", is_flag=True, help="Only models of the public catalog.")
+@click.option("--state", type=click.Choice(get_args(State)), help="Only models in this state.")
+@as_json
+def list_models(namespace: str | None, public: bool, state: str | None, as_json: bool) -> None:
+    """List models: those of your namespaces, then the public ones."""
+    if public and namespace is not None:
+        raise click.UsageError("Give --namespace or --public, not both.")
+    with connected() as client:
+        listing = client.models.list(namespace=namespace, public=public, state=state)
+        if as_json:
+            say_lines(listing)
+        else:
+            rows = [
+                (each.handle, each.state, version_name(each), ", ".join(each.traits), each.description)
+                for each in listing
+            ]
+            say_table(("HANDLE", "STATE", "VERSION", "TRAITS", "DESCRIPTION"), rows)
+        say_unreadable(listing.unreadable, "model")
+
+
+@models.command("show")
+@click.argument("handle")
+@as_json
+def show_model(handle: str, as_json: bool) -> None:
+    """Show a model."""
+    with connected() as client:
+        model = client.models.get(handle)
+        _show(model, [] if as_json else _forks(client, handle), as_json=as_json)
+
+
+def _fields(command: Command) -> Command:
+    """Add the options that `create` and `update` share."""
+    for option in reversed((
+        click.option("--description", help="What the model is for."),
+        click.option("--max-depth", type=click.IntRange(1, 3), help="1 whole text, 2 paragraphs, 3 sentences."),
+        click.option("--scoring-method", help="Only balanced_cosine is available."),
+        click.option("--terms", "additional_terms", help="Terms of use, for the model card."),
+        click.option("--readme", type=InputFile(), help="A Markdown file for the model card; - for stdin."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@models.command("create")
+@click.argument("handle")
+@_fields
+@click.option(
+    "--zero-data-retention", is_flag=True, help="Delete samples after each training, and store no scored texts."
+)
+@as_json
+def create_model(handle: str, zero_data_retention: bool, readme: str | None, as_json: bool, **fields: Any) -> None:
+    """Create a draft model."""
+    with connected() as client:
+        given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
+        model = client.models.create(handle, **given, zero_data_retention=zero_data_retention)
+        say(model, f"{handle} is a draft. Add traits and samples, then train it.", as_json=as_json)
+
+
+@models.command("update")
+@click.argument("handle")
+@_fields
+@click.option("--keep-unnamed", type=click.IntRange(0), help="The number of untagged versions that pruning keeps.")
+@click.option(
+    "--keep-first-of-month/--drop-first-of-month",
+    default=None,
+    help="Whether pruning keeps the first version of each month.",
+)
+@click.option("--default-pruning", is_flag=True, help="Restore the default: 100 untagged and the first of each month.")
+@click.option(
+    "--zero-data-retention/--data-retention", default=None, help="Store no texts; existing samples are deleted at once."
+)
+@click.option(
+    "--hold-if-worse/--always-activate",
+    default=None,
+    help="Whether a retrained version that is worse waits for a decision instead of serving.",
+)
+@click.option(
+    "--language-model/--no-language-model",
+    "language_model_allowed",
+    default=None,
+    help="Whether synthesis may send texts to the language model of the service, although nothing is retained here.",
+)
+@click.option("--main-trait", help="The key or name of the trait that is shown first; '' for none.")
+@click.option(
+    "--demo-text", "demo_texts", multiple=True, help="A text to show the model with. Repeat it; the list is replaced."
+)
+@click.option("--no-demo-texts", is_flag=True, help="Empty the list of demo texts.")
+@yes
+@as_json
+def update_model(
+    handle: str,
+    readme: str | None,
+    keep_unnamed: int | None,
+    keep_first_of_month: bool | None,
+    default_pruning: bool,
+    zero_data_retention: bool | None,
+    hold_if_worse: bool | None,
+    language_model_allowed: bool | None,
+    main_trait: str | None,
+    demo_texts: tuple[str, ...],
+    no_demo_texts: bool,
+    yes: bool,
+    as_json: bool,
+    **fields: Any,
+) -> None:
+    """Change the given fields of a model."""
+    pruning = _given(keep_unnamed=keep_unnamed, keep_first_of_month=keep_first_of_month)
+    if pruning and default_pruning:
+        raise click.UsageError("Give --default-pruning or the other pruning options, not both.")
+    if demo_texts and no_demo_texts:
+        raise click.UsageError("Give --demo-text or --no-demo-texts, not both.")
+    with connected() as client:
+        given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
+        given |= _given(zero_data_retention=zero_data_retention, hold_if_worse=hold_if_worse)
+        given |= _given(language_model_allowed=language_model_allowed)
+        if main_trait is not None:
+            given["main_trait"] = main_trait or None
+        if demo_texts or no_demo_texts:
+            given["demo_texts"] = [*demo_texts]
+        if pruning or default_pruning:
+            given["version_retention_policy"] = _policy(client, handle, pruning) if pruning else None
+        if not given:
+            raise click.UsageError("Give at least one field to change.")
+        forks = _forks(client, handle) if zero_data_retention else []
+        if zero_data_retention and not client.models.get(handle).zero_data_retention:
+            archived = [each.handle for each in forks if each.state == "archived" and not each.zero_data_retention]
+            also = f"\nIts archived forks lose their samples too: {', '.join(archived)}." if archived else ""
+            confirm(_PURGE.format(handle=handle) + also, yes=yes)
+        say(client.models.update(handle, **given), f"Updated {handle}.", as_json=as_json)
+    for each in forks:
+        if each.state != "archived" and not each.zero_data_retention:
+            command = f"traitbench models update {each.handle} --zero-data-retention"
+            click.echo(f"Its fork {each.handle} keeps its samples. To delete them too: {command}", err=True)
+
+
+@models.command("delete")
+@click.argument("handle")
+@yes
+@as_json
+def delete_model(handle: str, yes: bool, as_json: bool) -> None:
+    """Archive a model. `models restore` brings it back within 30 days."""
+    with connected() as client:
+        confirm(_ARCHIVE.format(handle=handle), yes=yes)
+        say(client.models.delete(handle), f"Archived {handle}.", as_json=as_json)
+
+
+@models.command("restore")
+@click.argument("handle")
+@as_json
+def restore_model(handle: str, as_json: bool) -> None:
+    """Restore a model that was archived in the last 30 days."""
+    with connected() as client:
+        model = client.models.restore(handle)
+    say(model, f"{handle} is restored. Its state is {model.state}.", as_json=as_json)
+
+
+@models.command("card")
+@click.argument("handle")
+def show_card(handle: str) -> None:
+    """Print the model card as Markdown."""
+    with connected() as client:
+        say_text(client.models.card(handle))
+
+
+def _policy(client: Traitbench, handle: str, changes: dict[str, Any]) -> VersionRetentionPolicy:
+    """Return the policy in force with these changes."""
+    policy = client.models.get(handle).version_retention_policy or VersionRetentionPolicy()
+    return policy.model_copy(update=changes)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _forks(client: Traitbench, handle: str) -> list[Model]:
+    return list(client.models.list(forked_from=handle, limit=LARGEST_PAGE))
+
+
+def _show(model: Model, forks: Sequence[Model], *, as_json: bool) -> None:
+    if as_json:
+        say_json(model)
+        return
+    policy = model.version_retention_policy
+    say_fields(
+        (
+            ("handle", model.handle),
+            ("state", _state(model)),
+            ("version", " ".join((version_name(model), *model.version_tags))),
+            ("traits", ", ".join(model.traits) or "-"),
+            *([("main trait", model.main_trait)] if model.main_trait else []),
+            ("description", model.description or "-"),
+            *([("demo texts", len(model.demo_texts))] if model.demo_texts else []),
+            ("scoring", f"{model.scoring_method}, depth {model.max_depth}"),
+            ("zero data retention", "on" if model.zero_data_retention else "off"),
+            ("hold if worse", "on" if model.hold_if_worse else "off"),
+            *([("on hold", f"v{model.held_version_no}")] if model.held_version_no is not None else []),
+            ("pruning", _pruning(policy) if policy else f"default: {_pruning(VersionRetentionPolicy())}"),
+            ("last operation", _operation(model.last_operation)),
+            *((("forked from", _origin(model.forked_from)),) if model.forked_from else ()),
+            *((("forks", ", ".join(f"{each.handle} ({each.state})" for each in forks)),) if forks else ()),
+        )
+    )
+
+
+def _state(model: Model) -> str:
+    return model.state if model.archived_at is None else f"{model.state} since {model.archived_at:%Y-%m-%d}"
+
+
+def _origin(lineage: ForkedFrom) -> str:
+    return lineage.handle if lineage.version_no is None else f"{lineage.handle} v{lineage.version_no}"
+
+
+def _pruning(policy: VersionRetentionPolicy) -> str:
+    first = " and the first of each month" if policy.keep_first_of_month else ""
+    return f"keeps {policy.keep_unnamed} untagged{first}"
+
+
+def _operation(operation: LastOperation | None) -> str:
+    if operation is None:
+        return "-"
+    why = f": {operation.error.message}" if operation.error else ""
+    return f"{operation.kind} {operation.status}, started {operation.started_at:%Y-%m-%d %H:%M} UTC{why}"

@@ -1,0 +1,144 @@
+"""`traitbench score` and `compare`."""
+
+import math
+from typing import get_args
+
+import click
+
+from traitbench.cli import options
+from traitbench.cli.batches import Form, Order, score_file
+from traitbench.cli.options import InputFile, as_json, connected, given_text, text_of
+from traitbench.cli.output import say_json, say_text
+from traitbench.cli.reasons import say_reasons
+from traitbench.contract.batches import Mode
+from traitbench.contract.scores import Card
+from traitbench.display.barchart import draw, draw_pair
+from traitbench.display.differences import sentences
+from traitbench.display.words import why_not_high
+
+
+@click.command()
+@click.argument("handle")
+@click.argument("text", required=False)
+@click.option("--file", type=InputFile(), help="Read the text from a file; - for stdin.")
+@options.traits
+@click.option(
+    "--feedback", "words", metavar="TRAIT=WORD", multiple=True, help="What the score should be: good, 0.7 or a pole."
+)
+@click.option("--explain", is_flag=True, help="Show what each part adds, and the most similar samples.")
+@click.option("--batch", type=InputFile(), help="Score each row of a CSV, Excel, JSONL or Parquet file; - for stdin.")
+@click.option("--column", help="The column of the texts in a batch. Default: guessed.")
+@click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one.")
+@click.option("--no-header", is_flag=True, help="The first row of a CSV or Excel file is a text.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="The output file of a batch.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(Form)),
+    help="The output format. Default: by the name of -o, else as the input.",
+)
+@click.option("--mode", type=click.Choice(get_args(Mode)), help="full; layer4 and static are faster and less accurate.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted batch.")
+@as_json
+def score(
+    handle: str,
+    text: str | None,
+    file: str | None,
+    traits: list[str] | None,
+    words: tuple[str, ...],
+    explain: bool,
+    batch: str | None,
+    column: str | None,
+    sheet: str | None,
+    no_header: bool,
+    output: str | None,
+    form: Form | None,
+    mode: Mode | None,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Score a TEXT, or every row of a file.
+
+    With `-` as TEXT, or without TEXT in a pipe, read stdin. HANDLE may name a version: a.b@v3.
+
+    With --batch, a row that cannot be scored is reported with its line number, the other rows continue, and the exit
+    code is 1. CSV and Parquet output has the columns of the input, then the scores. JSONL output has line, row, and
+    card or error. The output is OUT.part until it is complete. If the command is interrupted or killed, repeat it with
+    --resume: it continues with the same version, and no row is lost or scored twice.
+    """
+    if batch is None:
+        if any((column, sheet, no_header, output, form, mode, resume)):
+            raise click.UsageError(
+                "--column, --sheet, --no-header, --output, --format, --mode and --resume need --batch."
+            )
+        _score(handle, given_text(text, file), traits, words, explain=explain, as_json=as_json)
+        return
+    if text is not None or file is not None or words or explain:
+        raise click.UsageError("--batch does not take TEXT, --file, --feedback or --explain.")
+    form = "jsonl" if as_json else form
+    score_file(Order(handle, batch, traits, mode or "full", column, output, form, resume, not no_header, sheet))
+
+
+@click.command()
+@click.argument("handle")
+@click.argument("texts", metavar="[A] [B]", nargs=-1)
+@click.option("--file-a", type=InputFile(), help="Read text A from a file; - for stdin.")
+@click.option("--file-b", type=InputFile(), help="Read text B from a file; - for stdin.")
+@options.traits
+@as_json
+def compare(
+    handle: str,
+    texts: tuple[str, ...],
+    file_a: str | None,
+    file_b: str | None,
+    traits: list[str] | None,
+    as_json: bool,
+) -> None:
+    """Score two texts, and show the change from A to B and whether it is sure."""
+    files = (file_a, file_b)
+    if len(texts) + sum(file is not None for file in files) != 2 or [*texts, *files].count("-") > 1:
+        raise click.UsageError("Give two texts, as A and B or with --file-a and --file-b. One of them may be -.")
+    rest = iter(texts)
+    a, b = (given_text(next(rest), None) if file is None else text_of(file) for file in files)
+    with connected() as client:
+        if as_json:
+            say_json(client.scores.compare(handle, a, b, traits=traits))
+        else:
+            comparison = client.scores.compare(handle, a, b, traits=traits)
+            say_text("\n".join((draw_pair(comparison), "", *sentences(comparison, {}))))
+            _say_why(comparison.a, "a: ")
+            _say_why(comparison.b, "b: ")
+
+
+def _score(
+    handle: str, text: str, traits: list[str] | None, words: tuple[str, ...], *, explain: bool, as_json: bool
+) -> None:
+    feedback = dict(map(_feedback, words)) or None
+    with connected() as client:
+        card = client.scores.score(handle, text, traits=traits, feedback=feedback, explain=explain)
+    if as_json:
+        say_json(card)
+        return
+    say_text(draw(card))
+    _say_why(card)
+    say_reasons(card, text)
+    if card.metadata.sample_ids:
+        ids = ", ".join(map(str, card.metadata.sample_ids))
+        click.echo(f"The feedback is stored as {ids}, for the next retraining.", err=True)
+
+
+def _say_why(card: Card, begin: str = "") -> None:
+    """Say on stderr why the confidence of traits is not high, as stdout has only the chart."""
+    for (level, reason), keys in why_not_high(card).items():
+        click.echo(f"{begin}{', '.join(keys)}: {level} confidence. {reason}".rstrip(), err=True)
+
+
+def _feedback(option: str) -> tuple[str, float | str]:
+    trait, equals, word = option.partition("=")
+    if not (trait and equals and word):
+        raise click.UsageError(f"--feedback {option} is not TRAIT=WORD.")
+    try:
+        number = float(word)
+    except ValueError:
+        return trait, word
+    return trait, number if math.isfinite(number) else word

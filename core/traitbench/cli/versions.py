@@ -1,0 +1,198 @@
+"""`traitbench versions`: list, show, tag, untag, activate. `traitbench activations`."""
+
+import click
+
+from traitbench.cli.options import as_json, connected
+from traitbench.cli.output import say, say_fields, say_json, say_lines, say_table, say_unreadable
+from traitbench.contract.metrics import HeldOutFigures, Metrics, TraitMetrics
+from traitbench.contract.page import LARGEST_PAGE
+from traitbench.contract.rounding import in_decimals
+from traitbench.contract.versions import Version
+from traitbench.display import held_out
+from traitbench.display.words import MEASURED_BEFORE, REASONS
+from traitbench.names import parse_version
+
+
+@click.group()
+def versions() -> None:
+    """Manage the trained versions of a model."""
+
+
+@versions.command("list")
+@click.argument("handle")
+@as_json
+def list_versions(handle: str, as_json: bool) -> None:
+    """List versions, newest first."""
+    with connected() as client:
+        listing = client.versions.list(handle, limit=LARGEST_PAGE)
+        if as_json:
+            say_lines(listing)
+            say_unreadable(listing.unreadable, "version")
+            return
+        active = client.models.get(handle).version_no
+        rows = [
+            (
+                f"v{each.version_no}",
+                "active" if each.version_no == active else "",
+                ",".join(each.tags),
+                each.triggered_by,
+                each.sample_count,
+                _on_tests(each.metrics),
+                _figure(each.metrics.auroc),
+                f"{each.created_at:%Y-%m-%d %H:%M}",
+            )
+            for each in listing
+        ]
+    say_table(("VERSION", "", "TAGS", "BY", "SAMPLES", "TEST AUROC", "AUROC", "MADE"), rows)
+    say_unreadable(listing.unreadable, "version")
+
+
+@versions.command("show")
+@click.argument("handle")
+@click.argument("version", default="active")
+@as_json
+def show_version(handle: str, version: str, as_json: bool) -> None:
+    """Show a VERSION: vN, a tag, or active (default). --json includes its snapshot."""
+    with connected() as client:
+        detail = client.versions.get(handle, version)
+    if as_json:
+        say_json(detail)
+    else:
+        _say(detail)
+
+
+@versions.command("tag")
+@click.argument("handle")
+@click.argument("name")
+@click.option("--version", help="The version to tag, such as v3. Default: the active one.")
+@click.option("--note", help="A note for the tag, at most 500 characters. Without one, an earlier note is removed.")
+@as_json
+def tag_version(handle: str, name: str, version: str | None, note: str | None, as_json: bool) -> None:
+    """Tag a version with NAME. A tag that exists moves to it."""
+    with connected() as client:
+        tagged = client.versions.tag(handle, name, version=version, note=note)
+    say(tagged, f"Tagged v{tagged.version_no} of {handle} as {tagged.tag}.", as_json=as_json)
+
+
+@versions.command("untag")
+@click.argument("handle")
+@click.argument("name")
+@as_json
+def untag_version(handle: str, name: str, as_json: bool) -> None:
+    """Remove the tag NAME. The version stays."""
+    with connected() as client:
+        untagged = client.versions.untag(handle, name)
+    say(untagged, f"Removed the tag {untagged.tag} from {handle}.", as_json=as_json)
+
+
+@versions.command("activate")
+@click.argument("handle")
+@click.argument("version")
+@as_json
+def activate_version(handle: str, version: str, as_json: bool) -> None:
+    """Make a VERSION (vN or a tag) serve scores."""
+    given = {"tag" if parse_version(version) is None else "version": version}
+    with connected() as client:
+        activated = client.versions.activate(handle, **given)
+    say(activated, f"v{activated.version_no} of {handle} now serves scores.", as_json=as_json)
+
+
+@click.command()
+@click.argument("handle")
+@as_json
+def activations(handle: str, as_json: bool) -> None:
+    """List which version of a model served when, newest first."""
+    with connected() as client:
+        listing = client.versions.activations(handle, limit=LARGEST_PAGE)
+        if as_json:
+            say_lines(listing)
+        else:
+            rows = [
+                (
+                    f"{each.activated_at:%Y-%m-%d %H:%M:%S}",
+                    f"v{each.version_no}",
+                    "-" if each.previous_version_no is None else f"v{each.previous_version_no}",
+                    each.cause,
+                    each.by or "-",
+                )
+                for each in listing
+            ]
+            say_table(("SINCE (UTC)", "VERSION", "BEFORE", "CAUSE", "BY"), rows)
+        say_unreadable(listing.unreadable, "activation")
+
+
+def _say(version: Version) -> None:
+    say_fields(
+        (
+            ("version", " ".join((f"v{version.version_no}", *version.tags))),
+            *((f"note of {tag}", note) for tag, note in version.tag_notes.items()),
+            ("made", f"{version.created_at:%Y-%m-%d %H:%M} UTC by {version.triggered_by}"),
+            ("samples", version.sample_count),
+            ("encoder", encoder.id if (encoder := version.metrics.encoder) and encoder.id else "-"),
+            ("hash", version.param_hash),
+            *([("on hold", held.because)] if (held := version.metrics.held) else []),
+        )
+    )
+    _say_shortcuts(version)
+    _say_tests(version.metrics)
+    if version.metrics.traits:
+        click.echo()
+        say_table(
+            ("TRAIT", "AUROC", "95 %", "BRIER", "CALIBRATION", "MEASURED ON"),
+            [(key, *_figures(each)) for key, each in version.metrics.traits.items()],
+        )
+        _say_confidence(version)
+
+
+def _say_tests(metrics: Metrics) -> None:
+    """Print the figures on test samples, if there are any."""
+    tests = held_out.by_trait(metrics)
+    if not tests:
+        return
+    said = [sentence for sentence in (held_out.headline(metrics), held_out.must_pass(metrics)) if sentence]
+    click.echo(f"\nOn test samples: {'; '.join(said) or 'not measured'}")
+    say_table(
+        ("TRAIT", "AUROC", "95 %", "BRIER", "WRONG SIDE", "MEASURED ON"),
+        [
+            (key, *_area(each), *map(_figure, (each.brier, each.error)), each.measured_on or "")
+            for key, each in tests.items()
+        ],
+    )
+    click.echo("\nOut of fold:")
+
+
+def _on_tests(metrics: Metrics) -> str:
+    """`0.921 (24)`: the mean AUROC and the number of test samples; a dash without test samples."""
+    mean, tests = held_out.mean_auroc(metrics), held_out.by_trait(metrics).values()
+    return "-" if mean is None else f"{_figure(mean)} ({sum(each.samples for each in tests):,})"
+
+
+def _say_shortcuts(version: Version) -> None:
+    """Say on stderr, before any figure, what alone tells the poles of a trait apart."""
+    for key, each in version.metrics.traits.items():
+        if each.shortcut is not None:
+            click.echo(f"{key}: {each.shortcut.says} Check on the page Samples names it.", err=True)
+
+
+def _say_confidence(version: Version) -> None:
+    """Say on stderr which traits are never sure, or that the version is too old to know."""
+    traits = version.metrics.traits
+    if any(each.from_quartiles for each in traits.values()):
+        click.echo(f"v{version.version_no} {MEASURED_BEFORE} Refit the model to measure it.", err=True)
+    for key, each in traits.items():
+        if each.confidence_reason:
+            click.echo(f"{key}: low confidence for every text. {REASONS[each.confidence_reason].trait}", err=True)
+
+
+def _figures(trait: TraitMetrics) -> tuple[str, ...]:
+    errors = (_figure(trait.brier), _figure(trait.calibration_error))
+    return *_area(trait), *errors, trait.measured_on or ""
+
+
+def _area(figures: TraitMetrics | HeldOutFigures) -> tuple[str, str]:
+    span = " - ".join(map(_figure, figures.auroc_interval)) if figures.auroc_interval else "-"
+    return _figure(figures.auroc), span
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else in_decimals(value, 3)

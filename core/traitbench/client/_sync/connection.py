@@ -1,0 +1,192 @@
+# Made from client/connection.py by `python -m tests.client.generate`: edit that file, not this one.
+"""Send requests to the service, retry reads, and turn responses into values or errors.
+
+What is retried, and after which pause, is in `traitbench.client.wire`. A response from something else, such as a
+proxy's error page or the workbench, raises `Unreachable` instead of a parsing error.
+"""
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from time import monotonic, sleep
+from typing import Any
+
+import httpx
+
+from traitbench.client import wire
+from traitbench.client.wire import Answer, Params, busy_for, error_in, media_type_of, value_in, wait_before_next
+from traitbench.errors import Unreachable
+
+
+class Connection:
+    """Kept-alive connections to one service, with one API key; safe to share between threads."""
+
+    def __init__(
+        self, base_url: str, api_key: str | None, *, timeout: float, transport: httpx.BaseTransport | None
+    ) -> None:
+        self.base_url = wire.bare(base_url)
+        self._timeout = timeout
+        self._long = max(timeout, wire.LONG)
+        url = wire.checked_url(self.base_url)
+        self._http = httpx.Client(
+            base_url=url,
+            headers=wire.authorization(api_key),
+            limits=wire.LIMITS,
+            transport=transport,
+            **wire.transport_options(url),
+        )
+
+    def with_timeout(self, seconds: float) -> "Connection":
+        """Return the same connections with another timeout, which also holds for requests that carry a whole model."""
+        other = copy(self)
+        other._timeout = other._long = seconds
+        return other
+
+    def get(self, path: str, answer: type[Answer], *, params: Params | None = None, long: bool = False) -> Answer:
+        """Read a value; retry if the service cannot be reached or is not ready. `long` sets a longer timeout."""
+        request = self._request("GET", path, params=params, long=long)
+        return value_in(self._checked(self._repeated(request)), answer)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        answer: type[Answer],
+        *,
+        params: Params | None = None,
+        body: Any = None,
+        long: bool = False,
+        reads: bool = False,
+    ) -> Answer:
+        """Send a request with a body, once. With `reads` (it changes nothing), retry while the service is too busy."""
+        request = self._request(method, path, params=params, body=body, long=long)
+        response = self._admitted(request) if reads else self._once(request)
+        return value_in(self._checked(response), answer)
+
+    def get_text(self, path: str, media_type: str) -> str:
+        """Read an answer as text of a media type; retry like `get`."""
+        request = self._request("GET", path, accept=media_type)
+        response = self._checked(self._repeated(request), media_type=media_type)
+        return response.text
+
+    def text(self, path: str, *, body: Any) -> str:
+        """Send a body and return the answer as plain text; retry while the service is too busy."""
+        request = self._request("POST", path, body=body, accept="text/plain")
+        response = self._checked(self._admitted(request), media_type="text/plain")
+        return response.text
+
+    def lines(self, path: str, *, content: bytes, wait: bool = True) -> "Lines":
+        """Send a body, once, and return the lines of the answer as soon as it begins.
+
+        Without `wait`, a busy service refuses at once.
+        """
+        request = self._request("POST", path, content=content, accept=wire.LINES)
+        if not wait:
+            request.headers["Prefer"] = "wait=0"
+        response = self._once(request, stream=True)
+        return Lines(self._checked(response, media_type=wire.LINES), self._broken)
+
+    def close(self) -> None:
+        """End the connections."""
+        self._http.close()
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params | None = None,
+        body: Any = None,
+        content: bytes | None = None,
+        accept: str = "application/json",
+        long: bool = False,
+    ) -> httpx.Request:
+        content = content if body is None else wire.encoded(body)
+        headers = {"Accept": accept} | ({} if content is None else {"Content-Type": "application/json"})
+        seconds = self._long if long else self._timeout
+        timeout = httpx.Timeout(seconds, connect=min(self._timeout, wire.CONNECT_TIMEOUT))
+        return self._http.build_request(
+            method, f"/v1{path}", params=wire.given(params), headers=headers, content=content, timeout=timeout
+        )
+
+    def _once(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
+        try:
+            return self._http.send(request, stream=stream)
+        except httpx.ReadTimeout as error:
+            seconds = request.extensions["timeout"]["read"]
+            raise self._unreachable(
+                f"did not answer within {seconds:g} s; it may still carry out the request, so check before you retry"
+            ) from error
+        except httpx.RequestError as error:
+            raise self._unreachable(wire.NO_ANSWER) from error
+
+    def _repeated(self, request: httpx.Request) -> httpx.Response:
+        for pause in wire.PAUSES:
+            wait: float | None = wire.jittered(pause)
+            try:
+                response = self._once(request)
+            except Unreachable as error:
+                if isinstance(error.__cause__, httpx.ReadTimeout):
+                    raise
+            else:
+                wait = wait_before_next(response, pause)
+            if wait is None:
+                return response
+            sleep(wait)
+        return self._once(request)
+
+    def _admitted(self, request: httpx.Request) -> httpx.Response:
+        deadline = monotonic() + self._timeout
+        while True:
+            response = self._once(request)
+            pause = busy_for(error_in(response)) if response.status_code == 503 else None
+            if pause is None or monotonic() + pause > deadline:
+                return response
+            sleep(pause)
+
+    def _checked(self, response: httpx.Response, *, media_type: str = "application/json") -> httpx.Response:
+        if response.is_success and media_type_of(response) == media_type:
+            return response
+        self._whole(response)
+        raise error_in(response) or self._unreachable(
+            f"is not Traitbench: it answered {response.status_code} with "
+            f"{media_type_of(response) or 'no content type'}; set TRAITBENCH_API_URL to its address",
+            request_id=wire.request_id_of(response),
+        )
+
+    def _whole(self, response: httpx.Response) -> None:
+        try:
+            response.read()
+        except httpx.RequestError as error:
+            raise self._broken(response) from error
+        finally:
+            response.close()
+
+    def _broken(self, response: httpx.Response) -> Unreachable:
+        return self._unreachable("broke off in the middle of its answer", request_id=wire.request_id_of(response))
+
+    def _unreachable(self, what: str, *, request_id: str | None = None) -> Unreachable:
+        return Unreachable(
+            f"The service at {self.base_url} {what}.", details={"base_url": self.base_url}, request_id=request_id
+        )
+
+
+class Lines:
+    """The lines of a streamed answer; iterating raises `Unreachable` if the answer breaks off."""
+
+    def __init__(self, response: httpx.Response, broken: Callable[[httpx.Response], Unreachable]) -> None:
+        self._response, self._broken = response, broken
+
+    def __iter__(self) -> Iterator[bytes]:
+        rest = b""
+        try:
+            for some in self._response.iter_bytes():
+                *whole, rest = (rest + some).split(b"\n")
+                yield from whole
+        except httpx.RequestError as error:
+            raise self._broken(self._response) from error
+        if rest:
+            raise self._broken(self._response)
+
+    def close(self) -> None:
+        """Close the response, even before its end."""
+        self._response.close()

@@ -1,0 +1,203 @@
+# Made from client/samples.py by `python -m tests.client.generate`: edit that file, not this one.
+"""`client.samples`: add any number, list, hold out, delete, synthesize.
+
+The API takes up to 500 samples per request and stores all of them or none. `add` does the same for any number of
+samples: it sends as many requests as it needs, and if one fails, it removes the samples of the previous ones.
+"""
+
+import builtins
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from traitbench.client._sync.connection import Connection
+from traitbench.client.fields import SynthType
+from traitbench.client.pages import Pages
+from traitbench.client.wire import segment
+from traitbench.contract.models import Effort, ModelDeleted, RunStarted
+from traitbench.contract.page import SamplePage
+from traitbench.contract.samples import (
+    MOST_SAMPLES,
+    Pole,
+    Provenance,
+    RejectedText,
+    RejectedTexts,
+    Sample,
+    SampleIds,
+    SampleInput,
+    SynthesisPlan,
+)
+from traitbench.errors import TraitbenchError
+
+__all__ = ["Samples", "SynthType"]
+
+_PLACE = re.compile(r"\b(samples[.\[])(\d{1,3})\b")
+_MOST_BYTES = 2**20  # far below the operator's limit on a body, and no slower than one large request
+
+
+class Samples:
+    """The labelled texts of a model."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, handle: str, samples: Sequence[SampleInput]) -> list[int]:
+        """Add all samples or none, and return their ids, which ascend in the order given.
+
+        Raise `TypeError`, before anything is sent, for what is no `SampleInput`.
+
+        In an error, `details.errors` counts from the first sample given here. `details.left_behind` has the ids of
+        samples that could not be removed again, for example because the service went down.
+        """
+        ids: list[int] = []
+        for batch in [*_batches(samples)]:
+            try:
+                added = self._connection.send("POST", _path(handle), SampleIds, body={"samples": batch})
+                ids += added.ids
+            except BaseException as error:
+                left_behind = self._remove(handle, ids)
+                if isinstance(error, TraitbenchError):
+                    _recount(error, len(ids), left_behind)
+                raise
+        return ids
+
+    def list(
+        self,
+        handle: str,
+        *,
+        trait: str | None = None,
+        held_out: bool | None = None,
+        pending: bool | None = None,
+        provenance: Provenance | None = None,
+        pole: Pole | None = None,
+        text: str | None = None,
+        newest_first: bool = False,
+        offset: int = 0,
+        count: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Pages[Sample]:
+        """List the samples of the model, or of one of its traits, by id.
+
+        `held_out=True` lists only the test samples, `held_out=False` only the samples to train with. `pending=True`
+        lists only feedback that the model has not learned yet, `pending=False` only the other samples. `text` has words
+        that the texts must contain, in any case. `offset` skips samples at the beginning. With `count=True`, the
+        listing's `count` is the number of all samples that pass the filters.
+        """
+        filters = {"trait": trait, "held_out": held_out, "pending": pending, "provenance": provenance, "pole": pole}
+        wanted = {**filters, "text": text or None, "newest_first": newest_first or None, "limit": limit}
+        first = {"offset": offset or None, "count": count or None, "cursor": cursor}
+        return Pages(
+            lambda at: self._connection.get(
+                _path(handle), SamplePage, params=wanted | (first if at == cursor else {"cursor": at})
+            ),
+            cursor,
+        )
+
+    def update(
+        self, handle: str, ids: Sequence[int], *, held_out: bool | None = None, must_pass: bool | None = None
+    ) -> builtins.list[int]:
+        """Hold samples of a draft out as test samples, or mark those that must pass; return their ids.
+
+        Up to 500 samples are changed as a whole or not at all. More are sent in batches: an error leaves the batches
+        before it changed.
+        """
+        changed: builtins.list[int] = []
+        for first in range(0, len(ids), MOST_SAMPLES):
+            some = {"ids": [*ids[first : first + MOST_SAMPLES]], "held_out": held_out, "must_pass": must_pass}
+            body = {field: value for field, value in some.items() if value is not None}
+            answer = self._connection.send("PATCH", _path(handle), SampleIds, body=body)
+            changed += answer.ids
+        return changed
+
+    def delete(self, handle: str, sample_id: int) -> ModelDeleted:
+        """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
+        return self._connection.send("DELETE", _path(handle, sample_id), ModelDeleted)
+
+    def delete_many(self, handle: str, ids: Sequence[int]) -> builtins.list[int]:
+        """Remove samples of a draft, or withdraw feedback that a ready model has not learned yet; return their ids.
+
+        Up to 500 samples are removed as a whole or not at all. More are sent in batches: an error leaves the batches
+        before it removed.
+        """
+        deleted: builtins.list[int] = []
+        for first in range(0, len(ids), MOST_SAMPLES):
+            body = {"ids": [*ids[first : first + MOST_SAMPLES]]}
+            deleted += (self._connection.send("POST", f"{_path(handle)}/delete", SampleIds, body=body)).ids
+        return deleted
+
+    def plan(
+        self,
+        handle: str,
+        *,
+        synth_type: SynthType = "from_traits",
+        effort: Effort | None = None,
+        language_model: bool | None = None,
+    ) -> SynthesisPlan:
+        """Return what a synthesis would make, what it would cost, and what it would send to a language model."""
+        asked = {"synth_type": synth_type, "effort": effort, "language_model": language_model}
+        return self._connection.get(f"{_path(handle)}/synthesize", SynthesisPlan, params=asked)
+
+    def synthesize(
+        self,
+        handle: str,
+        *,
+        synth_type: SynthType = "from_traits",
+        effort: Effort | None = None,
+        language_model: bool | None = None,
+    ) -> RunStarted:
+        """Start a run that makes samples from the traits, or variations of existing samples (`diversify`).
+
+        `language_model=False` makes them offline, even if the service has a language model. Call `client.models.wait`
+        for the result.
+        """
+        body: dict[str, Any] = {"synth_type": synth_type, "effort": effort}
+        body |= {} if language_model is None else {"language_model": language_model}
+        return self._connection.send("POST", f"{_path(handle)}/synthesize", RunStarted, body=body)
+
+    def rejected(self, handle: str) -> builtins.list[RejectedText]:
+        """Return texts that the last synthesis rejected, with the reasons; they are deleted at the model's next run."""
+        return (self._connection.get(f"{_path(handle)}/rejected", RejectedTexts)).items
+
+    def _remove(self, handle: str, ids: Sequence[int]) -> Sequence[int]:
+        """Remove the samples, and return the ids of those that could not be removed."""
+        for first in range(0, len(ids), MOST_SAMPLES):
+            try:
+                self.delete_many(handle, ids[first : first + MOST_SAMPLES])
+            except TraitbenchError:
+                return ids[first:]
+        return ()
+
+
+def _path(handle: str, sample_id: int | None = None) -> str:
+    return f"/models/{segment(handle)}/samples" + ("" if sample_id is None else f"/{segment(sample_id)}")
+
+
+def _batches(samples: Sequence[SampleInput]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the JSON of consecutive samples, in batches of limited number and size."""
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for place, sample in enumerate(samples):
+        if not isinstance(sample, SampleInput):
+            raise TypeError(f"samples[{place}]: a SampleInput is needed, not {type(sample).__name__}.")
+        wire = sample.model_dump(exclude_unset=True)
+        length = len(json.dumps(wire, ensure_ascii=False))
+        if batch and (len(batch) == MOST_SAMPLES or size + length > _MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(wire)
+        size += length
+    if batch:
+        yield batch
+
+
+def _recount(error: TraitbenchError, before: int, left_behind: Sequence[int]) -> None:
+    """Make the positions in an error count from the first sample given, not from the first in its request."""
+    for place in error.details.get("errors", ()):
+        match place:
+            case {"loc": ["samples", int(index), *rest]}:
+                place["loc"] = ["samples", index + before, *rest]
+    error.message = _PLACE.sub(lambda match: f"{match[1]}{int(match[2]) + before}", error.message, count=1)
+    if left_behind:
+        error.details["left_behind"] = list(left_behind)

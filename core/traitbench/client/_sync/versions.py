@@ -1,0 +1,77 @@
+# Made from client/versions.py by `python -m tests.client.generate`: edit that file, not this one.
+"""`client.versions`: list, get, tag, untag, activate, compare; activations, which say what served when."""
+
+from collections.abc import Iterable, Sequence
+
+from traitbench.client._sync import comparisons
+from traitbench.client._sync.connection import Connection
+from traitbench.client.pages import Pages
+from traitbench.client.wire import segment
+from traitbench.contract.comparisons import VersionsComparison
+from traitbench.contract.page import ActivationPage, VersionPage
+from traitbench.contract.versions import Activation, Version, VersionActivated, VersionTagged, VersionUntagged
+
+
+class Versions:
+    """The trained versions of a model: numbered `vN`, optionally tagged, and one of them active."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def list(self, handle: str, *, limit: int = 50, cursor: str | None = None) -> Pages[Version]:
+        """List the versions without their snapshots, newest first."""
+        return Pages(
+            lambda at: self._connection.get(_path(handle), VersionPage, params={"limit": limit, "cursor": at}), cursor
+        )
+
+    def get(self, handle: str, version: str = "active") -> Version:
+        """Return a version by its number (`v3`), its tag or `active`; with the snapshot if the key may read it."""
+        return self._connection.get(_path(handle, version), Version)
+
+    def tag(self, handle: str, name: str, version: str | None = None, note: str | None = None) -> VersionTagged:
+        """Tag a version (`v3`), by default the active one; a tag that exists moves to it.
+
+        The tag gets the note; without one, it has none.
+        """
+        body = {key: value for key, value in (("version", version), ("note", note)) if value is not None}
+        return self._connection.send("POST", _path(handle, name), VersionTagged, body=body or None)
+
+    def untag(self, handle: str, name: str) -> VersionUntagged:
+        """Remove the tag; the version stays."""
+        return self._connection.send("DELETE", _path(handle, name), VersionUntagged)
+
+    def activate(self, handle: str, *, version: str | None = None, tag: str | None = None) -> VersionActivated:
+        """Make a version serve scores; give exactly one of `version` and `tag`."""
+        body = {name: value for name, value in (("version", version), ("tag", tag)) if value is not None}
+        return self._connection.send("PUT", _path(handle, "active"), VersionActivated, body=body)
+
+    def activations(self, handle: str, *, limit: int = 50, cursor: str | None = None) -> Pages[Activation]:
+        """List which version served when, newest first."""
+        path = f"/models/{segment(handle)}/activations"
+        return Pages(
+            lambda at: self._connection.get(path, ActivationPage, params={"limit": limit, "cursor": at}), cursor
+        )
+
+    def compare(
+        self,
+        a: str,
+        b: str,
+        *,
+        texts: Iterable[str] | None = None,
+        traits: Sequence[str] | None = None,
+        explain: bool = False,
+    ) -> VersionsComparison:
+        """Compare two versions, each given as a handle that may be pinned (`a.b@v3`, `a.b@tag`).
+
+        The answer has the figures of both on the same test samples, what changed from `a` to `b`, and a verdict with
+        its reason. With `texts`, any number of them, it also has the scores of each by both versions. All texts are
+        scored by the versions that scored the first.
+
+        With `explain`, for at most 10 texts, `moved_by` of each text has the changed samples that are most similar to
+        it, and by how much they moved its scores. This needs an authoring key for both models.
+        """
+        return comparisons.compare(self._connection, a, b, texts=texts, traits=traits, explain=explain)
+
+
+def _path(handle: str, version: str | None = None) -> str:
+    return f"/models/{segment(handle)}/versions" + ("" if version is None else f"/{segment(version)}")

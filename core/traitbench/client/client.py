@@ -1,0 +1,74 @@
+"""The client. Create one per service, share it between tasks, and close it at the end."""
+
+from copy import copy
+from types import TracebackType
+
+import httpx
+
+from traitbench.client.connection import AsyncConnection
+from traitbench.client.models import AsyncModels
+from traitbench.client.samples import AsyncSamples
+from traitbench.client.scores import AsyncScores
+from traitbench.client.traits import AsyncTraits
+from traitbench.client.versions import AsyncVersions
+from traitbench.contract.envelope import Health
+from traitbench.contract.extracts import Extracted
+
+
+class AsyncClient:
+    """The operations of the API. `base_url` is the address of the service, with or without `/v1`."""
+
+    def __init__(
+        self,
+        base_url: str = "http://127.0.0.1:8501",
+        api_key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._use(AsyncConnection(base_url, api_key, timeout=timeout, transport=transport))
+
+    @property
+    def base_url(self) -> str:
+        """The address of the service, without `/v1`."""
+        return self._connection.base_url
+
+    def with_timeout(self, seconds: float) -> "AsyncClient":
+        """Return a client with another timeout, for one call or for many: `client.with_timeout(5).health()`.
+
+        It shares the connections of this client, which closes them.
+        """
+        other = copy(self)
+        other._use(self._connection.with_timeout(seconds))
+        return other
+
+    async def health(self) -> Health:
+        """Check that the service is ready; raise `Unavailable` if it is not, `Unreachable` if nothing answers."""
+        return await self._connection.get("/health", Health)
+
+    async def extract(self, url: str) -> Extracted:
+        """Return the readable text of a web page, which the service fetches."""
+        return await self._connection.send("POST", "/extract", Extracted, body={"url": url})
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._connection.close()
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_url!r})"
+
+    def _use(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+        self.models = AsyncModels(connection)
+        self.traits = AsyncTraits(connection)
+        self.samples = AsyncSamples(connection)
+        self.versions = AsyncVersions(connection)
+        self.scores = AsyncScores(connection)

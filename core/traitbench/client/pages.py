@@ -1,0 +1,117 @@
+"""A listing to iterate over: it holds the first page and fetches the others as needed."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from traitbench.contract.page import Page, SamplePage
+from traitbench.contract.unreadable import Unreadable
+from traitbench.display import frames, notebook
+
+Item = TypeVar("Item")
+
+
+class _Listing(Generic[Item]):
+    """The first page, and the rows that could not be read on any page fetched so far."""
+
+    def __init__(self, page: Page[Item]) -> None:
+        self._page = page
+        self._unreadable = list(page.unreadable)
+
+    @property
+    def items(self) -> list[Item]:
+        """The items of the first page."""
+        return self._page.items
+
+    @property
+    def next_cursor(self) -> str | None:
+        """The cursor of the next page; None at the end."""
+        return self._page.next_cursor
+
+    @property
+    def count(self) -> int | None:
+        """The number of items on all pages; None unless the listing of samples was asked for it."""
+        return self._page.count if isinstance(self._page, SamplePage) else None
+
+    @property
+    def unreadable(self) -> list[Unreadable]:
+        """The rows that the service could not read, on the pages fetched so far. They are not among the items."""
+        return list(self._unreadable)
+
+    def _seen(self, page: Page[Item]) -> Page[Item]:
+        self._unreadable += [row for row in page.unreadable if row not in self._unreadable]
+        return page
+
+    def _repr_html_(self) -> str:
+        return notebook.listing(self.items, more=self.next_cursor is not None)
+
+
+class Pages(_Listing[Item]):
+    """`items` and `next_cursor` belong to the first page; iterating yields the items of all pages."""
+
+    def __init__(self, fetch: Callable[[str | None], Page[Item]], cursor: str | None = None) -> None:
+        super().__init__(fetch(cursor))
+        self._fetch = fetch
+
+    def first(self) -> Item | None:
+        """Return the first item, or None if the listing is empty."""
+        return next(iter(self), None)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the items of all pages as a data frame: `pandas`, `polars` or `pyarrow`."""
+        return frames.frame(self, backend)
+
+    def __iter__(self) -> Iterator[Item]:
+        page = self._page
+        yield from page.items
+        while page.next_cursor is not None:
+            page = self._seen(self._fetch(page.next_cursor))
+            yield from page.items
+
+
+class AsyncPages(_Listing[Item]):
+    """`items` and `next_cursor` belong to the first page; `async for` yields the items of all pages."""
+
+    def __init__(self, fetch: Callable[[str | None], Awaitable[Page[Item]]], page: Page[Item]) -> None:
+        super().__init__(page)
+        self._fetch = fetch
+
+    @classmethod
+    async def begin(
+        cls, fetch: Callable[[str | None], Awaitable[Page[Item]]], cursor: str | None = None
+    ) -> "AsyncPages[Item]":
+        """Fetch the first page."""
+        return cls(fetch, await fetch(cursor))
+
+    async def first(self) -> Item | None:
+        """Return the first item, or None if the listing is empty."""
+        async for item in self:
+            return item
+        return None
+
+    async def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the items of all pages as a data frame: `pandas`, `polars` or `pyarrow`."""
+        return frames.frame([item async for item in self], backend)
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        page = self._page
+        for item in page.items:
+            yield item
+        while page.next_cursor is not None:
+            page = self._seen(await self._fetch(page.next_cursor))
+            for item in page.items:
+                yield item
+
+
+class Listed(list[Item]):
+    """A list that a notebook shows as a table; `unreadable` names the rows that the service could not read."""
+
+    def __init__(self, items: Iterable[Item] = (), unreadable: Sequence[Unreadable] = ()) -> None:
+        super().__init__(items)
+        self.unreadable = list(unreadable)
+
+    def _repr_html_(self) -> str:
+        return notebook.listing(self)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the items as a data frame: `pandas`, `polars` or `pyarrow`."""
+        return frames.frame(self, backend)

@@ -1,0 +1,184 @@
+"""What the two clients share: addresses, bodies, answers and errors, as pure functions.
+
+Reads (GET) are retried when the connection fails or the service is not ready (502, 503, 504). A `Retry-After` of up to
+five seconds is honoured. A score or a comparison without feedback changes nothing either, so it is retried while the
+service is too busy, after the pause that the service asks for, until the timeout. Every pause has jitter, so that
+clients do not all retry at once. Writes and 409 responses are never retried.
+"""
+
+import json
+import random
+import ssl
+from collections.abc import Mapping
+from typing import Any, TypedDict, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from traitbench.contract.envelope import ErrorEnvelope
+from traitbench.contract.fields import Received, Wire
+from traitbench.errors import TraitbenchError, Unauthenticated, Unreachable, ValidationFailed, error_for
+
+Answer = TypeVar("Answer", bound=Wire)
+Params = Mapping[str, str | int | None]
+
+LINES = "application/x-ndjson"
+CONNECT_TIMEOUT = 5.0
+LONG = 900.0  # seconds; timeout for requests that carry a whole model
+# The expiry is shorter than the server's, so that no request uses a connection that is being closed.
+LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=30.0)
+PAUSES = (0.1, 0.4)  # seconds before a read is sent again
+NO_ANSWER = "does not answer; start it with `traitbench`, or set TRAITBENCH_API_URL to its address"
+
+_JITTER = (1.0, 1.5)
+_LONGEST_PAUSE = 5.0
+_NOT_READY = frozenset({502, 503, 504})
+_HEADERS_OF_ERRORS = ("X-Run-Id", "Retry-After", "Allow", "WWW-Authenticate")
+_LOOPBACK = frozenset({"127.0.0.1", "0.0.0.0", "::1", "::", "localhost"})
+
+
+class TransportOptions(TypedDict):
+    """Options of httpx for proxies and certificates."""
+
+    trust_env: bool
+    verify: ssl.SSLContext | bool
+
+
+def busy_for(error: TraitbenchError | None) -> float | None:
+    """Return the seconds to wait before a retry if the service was too busy, or None for any other error.
+
+    The wait has jitter.
+    """
+    wish = "" if error is None or "busy" not in error.details else error.headers.get("Retry-After", "")
+    return jittered(float(wish)) if wish.isdecimal() else None
+
+
+def segment(name: str | int) -> str:
+    """Quote a name as one segment of a path; raise `ValidationFailed` if it is not valid Unicode."""
+    quoted = quote(valid_unicode(str(name)), safe="")
+    return quoted.replace(".", "%2E") if not quoted.strip(".") else quoted
+
+
+def given(params: Params | None) -> dict[str, str | int]:
+    """Return the parameters that are not None; raise `ValidationFailed` if one is not valid Unicode."""
+    return {
+        name: valid_unicode(value) if isinstance(value, str) else value
+        for name, value in (params or {}).items()
+        if value is not None
+    }
+
+
+def valid_unicode(text: str) -> str:
+    """Return a text that an address can hold; raise `ValidationFailed` if it is not valid Unicode."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValidationFailed(
+            "A name or a search text has half of a surrogate pair, so it is not valid Unicode. Type it again."
+        ) from error
+    return text
+
+
+def bare(base_url: str) -> str:
+    """Return an address without `/v1` and slashes at its end."""
+    return base_url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
+
+
+def checked_url(base_url: str) -> httpx.URL:
+    """Return the address of a service; raise `Unreachable` if it is not an http or https address."""
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in ("http", "https") or not url.host:
+        raise Unreachable(
+            f"{base_url!r} is not the address of a service. Use one like http://127.0.0.1:8501.",
+            details={"base_url": base_url},
+        )
+    return url
+
+
+def transport_options(url: httpx.URL) -> TransportOptions:
+    """Return how to connect to an address: whether proxies apply, and which certificates are trusted."""
+    local = url.host in _LOOPBACK
+    return {
+        "trust_env": not local,  # a proxy cannot reach this machine's loopback
+        # Reading the trusted certificates takes longer than a score, and plain HTTP needs none.
+        "verify": ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if local and url.scheme == "http" else True,
+    }
+
+
+def authorization(api_key: str | None) -> dict[str, str]:
+    """Return the header with the key; raise `Unauthenticated` if no key can look like this."""
+    if not api_key:
+        return {}
+    if not api_key.strip().isascii():
+        raise Unauthenticated("The API key has characters that no key contains. Copy it again.")
+    return {"Authorization": f"Bearer {api_key.strip()}"}
+
+
+def encoded(body: Any) -> bytes:
+    """Return a body as JSON; raise `ValidationFailed` if JSON cannot represent it."""
+    if isinstance(body, Received):
+        return body.model_dump_json(exclude_unset=True).encode()
+    try:
+        return json.dumps(
+            body, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=lambda value: value.model_dump()
+        ).encode()
+    except ValueError as error:
+        raise ValidationFailed(
+            "JSON cannot represent the request: it has NaN, an infinite number, or half of a surrogate pair in a text."
+            " Leave the number out, or read the text again as UTF-8."
+        ) from error
+
+
+def wait_before_next(response: httpx.Response, pause: float) -> float | None:
+    """Return the seconds to wait before a read is sent again, with jitter, or None if this response is final."""
+    if response.status_code not in _NOT_READY:
+        return None
+    wish = response.headers.get("Retry-After", "")
+    wait = float(wish) if wish.isdecimal() else pause
+    return jittered(wait) if wait <= _LONGEST_PAUSE else None
+
+
+def jittered(seconds: float) -> float:
+    """Return a pause that is longer by a random part."""
+    return seconds * random.uniform(*_JITTER)
+
+
+def value_in(response: httpx.Response, answer: type[Answer]) -> Answer:
+    """Return the value in a response; raise `Unreachable` if it is not of this type."""
+    try:
+        return answer.model_validate_json(response.content)
+    except ValueError as error:
+        raise Unreachable(
+            f"The service at {response.url.host} sent an answer that this client cannot read. "
+            "Use the same release for client and service.",
+            details={"expected": answer.__name__},
+            request_id=request_id_of(response),
+        ) from error
+
+
+def error_in(response: httpx.Response) -> TraitbenchError | None:
+    """Return the error in the response's envelope, or None if it has no envelope."""
+    try:
+        body = ErrorEnvelope.model_validate_json(response.content).error
+    except ValueError:
+        return None
+    return error_for(body.code, response.status_code)(
+        body.message,
+        details=body.details,
+        request_id=body.request_id,
+        headers={name: response.headers[name] for name in _HEADERS_OF_ERRORS if name in response.headers},
+    )
+
+
+def request_id_of(response: httpx.Response) -> str | None:
+    """Return the id under which the service's log names this request."""
+    request_id: str | None = response.headers.get("X-Request-Id")
+    return request_id
+
+
+def media_type_of(response: httpx.Response) -> str:
+    """Return the media type of a response, without parameters."""
+    return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()

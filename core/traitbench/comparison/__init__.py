@@ -1,0 +1,1 @@
+"""Whether one version, or one encoder, is better than another."""

@@ -1,0 +1,203 @@
+"""A whole model as one document, for export and import (an addition to the specification).
+
+`sha256` is the hash of the canonical bytes of everything else in the document, so that a changed document is refused.
+Samples have no ids here, because ids belong to one service. References use the position in `samples`, from 0.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from traitbench.contract.fields import Integral, Received, Text, Time
+from traitbench.contract.models import ModelUpdate
+from traitbench.contract.samples import Provenance, SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.contract.versions import ActivationCause, TagNote, TriggeredBy
+from traitbench.names import ACTIVE, parse_version
+
+FORMAT: Final = "traitbench-bundle-1"
+
+
+Place = Annotated[int, Field(ge=0), Integral]
+VersionNo = Annotated[int, Field(ge=1, lt=2**53), Integral]
+LONGEST_KEY_NAME = 200
+"""Characters of a key's name that a bundle keeps."""
+
+
+class BundleInvalid(ValueError):
+    """A file is not a bundle, or was changed; the message names the file and says what to do."""
+
+
+class Anchors(Received):
+    """Positions of the samples that typify each pole."""
+
+    positive: list[Place]
+    negative: list[Place]
+
+
+class Intrinsic(Received):
+    """The result of discovery. `axis` is base64 of little-endian float32: a direction among an encoder's vectors."""
+
+    axis: Text
+    encoder_digest: Text
+    discrimination: float | None
+    explained_variance: float | None
+    anchors: Anchors | None
+    discovery: dict[str, Any]
+
+
+class BundledTrait(TraitInput):
+    """A trait; `intrinsic` is null if a person defined it."""
+
+    intrinsic: Intrinsic | None
+
+
+class BundledSample(SampleInput):
+    """A sample; `seed` is the position of the sample it varies, `pending` means that no version used it yet."""
+
+    provenance: Provenance
+    seed: Place | None = None
+    generator: Annotated[Text, Field(max_length=200)] | None = None
+    pending: bool = False
+    score_then: Annotated[int, Field(ge=0, le=100), Integral] | None = None
+
+
+class BundledOrigin(Received):
+    """What a fork was made from."""
+
+    handle: Text
+    version_no: Annotated[int, Field(ge=1, lt=2**53), Integral] | None
+
+
+class BundledVersion(Received):
+    """A version with its snapshot.
+
+    `samples` is base64 of what it was trained with and measured on, without texts (`store.version_samples`); null if
+    that is not recorded, or if the records of newer versions are very large.
+
+    `tag_notes` has the notes of its tags, without tags that have none.
+
+    `held_up_to` is null unless the version is on hold; then it is the position of the newest sample that it learned.
+    """
+
+    version_no: VersionNo
+    triggered_by: TriggeredBy
+    param_hash: Text
+    sample_count: Annotated[int, Field(ge=0, lt=2**31), Integral]
+    created_at: Annotated[Time, Field(strict=False)]
+    metrics: dict[str, Any]
+    tags: list[Text]
+    tag_notes: dict[Text, TagNote] = Field(default={})
+    active: bool
+    snapshot: dict[str, Any]
+    samples: Text | None = None
+    held_up_to: Place | None = None
+
+
+class BundledActivation(Received):
+    """An activation, see `Activation`."""
+
+    version_no: VersionNo
+    previous_version_no: VersionNo | None = None
+    activated_at: Annotated[Time, Field(strict=False)]
+    cause: ActivationCause
+    by: Annotated[Text, Field(max_length=LONGEST_KEY_NAME)] | None = None
+
+
+class Bundle(Received):
+    """Answer of `GET /models/{handle}/export` and body of `POST /models/import`.
+
+    `samples` is null when the model is under zero data retention. `activations` are oldest first.
+    """
+
+    format: Literal["traitbench-bundle-1"]
+    sha256: Text
+    handle: Text
+    model: ModelUpdate
+    traits: list[BundledTrait]
+    samples: list[BundledSample] | None
+    versions: list[BundledVersion]
+    forked_from: BundledOrigin | None = None
+    activations: list[BundledActivation] = Field(default=[])
+
+
+def parse(content: bytes, *, name: str) -> Bundle:
+    """Return the bundle in a file; raise `BundleInvalid` if it is none, or was changed since it was exported."""
+    try:
+        bundle = Bundle.model_validate_json(content)
+    except ValidationError as error:
+        raise BundleInvalid(f"{name} is not a model exported from Traitbench. Export it again.") from error
+    if bundle.sha256 != digest(bundle):
+        raise BundleInvalid(f"{name} was changed since it was exported. Export it again.")
+    return bundle
+
+
+def choose_version(bundle: Bundle, version: str | None = None) -> BundledVersion:
+    """Return the version `vN`, or the one with this tag, by default the active one.
+
+    Raise `BundleInvalid` if the bundle does not have it.
+    """
+    name = version or ACTIVE
+    number = parse_version(name)
+    for each in bundle.versions:
+        if each.version_no == number or name in each.tags or (name == ACTIVE and each.active):
+            return each
+    known = ", ".join(f"v{each.version_no}" for each in bundle.versions) or "none"
+    wanted = "no active version" if version is None else f"no version {version}"
+    raise BundleInvalid(f"The export of {bundle.handle} has {wanted}. It has: {known}.")
+
+
+def digest(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> str:
+    """Return the value that `sha256` must have; `samples` replace those of the bundle.
+
+    Fields with their default value are left out, so that a new field does not change the hash of older documents.
+    """
+    sha256 = hashlib.sha256()
+    values = _values(bundle, samples)
+    covered = [
+        name for name, field in Bundle.model_fields.items() if name != "sha256" and values[name] != field.default
+    ]
+    for piece in _object(sorted(covered), values, _dumped):
+        sha256.update(piece.encode())
+    return sha256.hexdigest()
+
+
+def document(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> Iterator[str]:
+    """Yield the bundle as pieces of JSON, so that it is never in memory as a whole.
+
+    `samples` replace those of the bundle.
+    """
+    return _object(Bundle.model_fields, _values(bundle, samples), _as_json)
+
+
+def _as_json(value: Any) -> str:
+    return value.model_dump_json() if isinstance(value, BaseModel) else json.dumps(value)
+
+
+def _values(bundle: Bundle, samples: Iterable[BundledSample] | None) -> Mapping[str, Any]:
+    values = {name: getattr(bundle, name) for name in Bundle.model_fields}
+    return values if samples is None else {**values, "samples": samples}
+
+
+def _object(names: Iterable[str], values: Mapping[str, Any], dump: Callable[[Any], str]) -> Iterator[str]:
+    begin = "{"
+    for name in names:
+        yield f'{begin}"{name}":'
+        value = values[name]
+        if value is None or isinstance(value, str | BaseModel):
+            yield dump(value)
+        else:
+            yield "["
+            for place, each in enumerate(value):
+                yield ("," if place else "") + dump(each)
+            yield "]"
+        begin = ","
+    yield "}"
+
+
+def _dumped(value: Any) -> str:
+    plain = value.model_dump(mode="json", exclude_defaults=True) if isinstance(value, BaseModel) else value
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

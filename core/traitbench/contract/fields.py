@@ -1,0 +1,87 @@
+"""Types of fields, and the base classes of all wire types.
+
+`Received` types reject unknown fields. `Returned` types ignore them, so that a client works with a newer service, and
+have no defaults, so that a service cannot forget a field.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+_PLAIN = {
+    "model_type": "Input should be an object",
+    "is_instance_of": "Input should be a valid string",
+    "string_unicode": "A lone surrogate is not a character",
+}
+
+
+class Wire(BaseModel):
+    """Base class of all requests and answers."""
+
+    def _repr_html_(self) -> str | None:
+        """Plain text in a notebook until `traitbench.display.notebook` is imported, which the client does."""
+        return None
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the answer as a data frame: `pandas`, `polars` or `pyarrow`."""
+        # Loaded when it is asked for: `traitbench.display.frames` knows all these types.
+        return import_module("traitbench.display.frames").to_frame(self, backend)
+
+
+class Received(Wire):
+    """A request body."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class Returned(Wire):
+    """An answer."""
+
+    # JSON has no infinite numbers.
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+def _integral(value: Any) -> Any:
+    """Turn 1.0, which is an integer in JSON, into 1. Strict mode rejects everything else, such as `true`."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _without_nul(value: Any) -> Any:
+    if isinstance(value, str) and "\x00" in value:
+        raise ValueError("the character U+0000 is not allowed")
+    return value
+
+
+def plainly(problem: Mapping[str, Any]) -> str:
+    """Return pydantic's message of an error in plain words, without the value and without a full stop."""
+    context = problem.get("ctx", {})
+    if context.get("pattern") == _NO_SPACE:
+        return "Input should not be blank"
+    if context.get("field_type") == "Value":  # a string that another validator checked before its length
+        return f"String should have at most {context['max_length']} characters, not {context['actual_length']}"
+    return _PLAIN.get(problem["type"]) or str(problem["msg"]).removeprefix("Value error, ")
+
+
+def schema(**keywords: Any) -> Any:
+    """Add keywords to the JSON schema. The operation checks them itself, because it raises an error of its own."""
+    return Field(json_schema_extra=keywords)
+
+
+# In an annotation, bounds and patterns come before these two. After them they would be missing from the schema.
+Integral = BeforeValidator(_integral)
+WithoutNul = BeforeValidator(_without_nul)
+
+# \S written out, because regular-expression engines differ in which characters are spaces: those of `str.strip`.
+_NO_SPACE = r"[^\t-\r\u001c-\u001f \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+
+Text = Annotated[str, WithoutNul]
+NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=_NO_SPACE), WithoutNul]
+Label = Annotated[NotBlank, Field(max_length=200)]
+Description = Annotated[Text, Field(max_length=2_000)]
+LongText = Annotated[Text, Field(max_length=100_000)]
+Count = Annotated[int, schema(minimum=0)]
+"""A number that the service counted. In answers, bounds are only declared: the service does not check its own."""
+Quality = Annotated[float, Field(ge=0.0, le=1.0)]
+Time = AwareDatetime

@@ -1,0 +1,167 @@
+"""Samples on the wire (core/docs/api.md, "Samples")."""
+
+import hashlib
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+
+from traitbench.contract.fields import Count, Integral, NotBlank, Quality, Received, Returned, Text, Time, schema
+from traitbench.contract.models import Effort
+
+LONGEST_TEXT = 50_000
+LONGEST_URL = 2_000
+MOST_SAMPLES = 500
+"""Samples in one request."""
+
+NOT_HELD_OUT = "only a held-out sample can be must_pass; set held_out too"
+
+MOST_REJECTED = 100
+"""Rejected texts of a synthesis that can be read."""
+
+RejectReason = Literal["invalid", "copy", "near_duplicate", "wrong_side", "strayed", "repetitive", "form", "length"]
+"""Why the exam rejects a text (`traitbench.synthesis.quality_filter`)."""
+LONGEST_SEARCH = 200
+"""Characters of a search in texts."""
+
+Provenance = Literal["authored", "synthesized", "score_feedback"]
+Pole = Literal["positive", "negative", "between"]
+"""The pole that a label is nearer to; `between` is a quality of exactly 0.5."""
+
+
+def text_hash(text: str) -> str:
+    """Return the `content_sha256` of a text: SHA-256 over its UTF-8, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+Ids = Annotated[list[Annotated[int, Field(ge=1, le=2**53 - 1), Integral]], Field(min_length=1, max_length=MOST_SAMPLES)]
+
+
+class SampleInput(Received):
+    """One labelled text: quality 1.0 is the positive pole of the trait, 0.0 the negative one.
+
+    A `held_out` sample is a test sample: no version is trained with it, and every version is measured on it. A
+    `must_pass` sample is a test sample whose score has to be on its pole's side.
+    """
+
+    trait: Text
+    text: Annotated[NotBlank, Field(max_length=LONGEST_TEXT)]
+    quality: Quality
+    source_url: Annotated[Text, Field(max_length=LONGEST_URL)] | None = None
+    content_sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
+    held_out: bool = False
+    must_pass: bool = False
+
+    @field_validator("must_pass")
+    @classmethod
+    def _only_tests_must_pass(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("held_out") is False:
+            raise ValueError(NOT_HELD_OUT)
+        return value
+
+
+class SamplesCreate(Received):
+    """Body of `POST /models/{handle}/samples`. Either all samples are added or none."""
+
+    samples: Annotated[list[SampleInput], Field(min_length=1, max_length=MOST_SAMPLES)]
+
+
+class SampleIds(Returned):
+    """Ids of the samples that were added, changed or deleted, in the order sent."""
+
+    ids: Annotated[list[int], schema(minItems=1, maxItems=MOST_SAMPLES)]
+
+
+class SamplesUpdate(Received):
+    """Body of `PATCH /v1/models/{handle}/samples`: the samples to change, and what to set for all of them.
+
+    Null means unchanged. `held_out: false` also clears `must_pass`.
+    """
+
+    ids: Ids
+    held_out: bool | None = None
+    must_pass: bool | None = None
+
+
+class SamplesDelete(Received):
+    """Body of `POST /v1/models/{handle}/samples/delete`. Either all samples are deleted or none."""
+
+    ids: Ids
+
+
+class Sample(Returned):
+    """A stored sample.
+
+    `generator` is what made a synthesized sample: `offline` or the name of a language model. `seed_sample_id` is the
+    sample that a variation was made from; that sample may have been deleted since. A `pending` sample is feedback that
+    the model has not learned yet. `score_then` is the score that the text had when the feedback was given; it is null
+    for other samples, for feedback on a trait that was not scored, and for feedback that an older release stored.
+    """
+
+    id: int
+    trait: str
+    text: str
+    quality: Annotated[float, schema(minimum=0, maximum=1)]
+    provenance: Provenance
+    source_url: str | None
+    content_sha256: str
+    created_at: Time
+    seed_sample_id: int | None
+    generator: str | None
+    held_out: bool
+    must_pass: bool
+    pending: bool
+    score_then: Annotated[int, schema(minimum=0, maximum=100)] | None
+
+
+class SynthesizeRequest(Received):
+    """Body of `POST /models/{handle}/samples/synthesize`; no body is `{}`. More effort makes more samples.
+
+    `language_model`: whether to ask the language model of the service. Null asks it if there is one, and the model is
+    not under zero retention.
+    """
+
+    synth_type: Annotated[Text, schema(enum=["from_traits", "diversify"])] = "from_traits"
+    effort: Effort | None = None
+    language_model: bool | None = None
+
+
+class RejectedText(Returned):
+    """A generated text that was not added to the samples, and the reason.
+
+    `seed_sample_id` is the sample that it varies.
+    """
+
+    trait: str
+    text: str
+    quality: Annotated[float, schema(minimum=0, maximum=1)]
+    reason: RejectReason
+    generator: str
+    seed_sample_id: int | None
+
+
+class RejectedTexts(Returned):
+    """Texts that the last synthesis rejected: the first of every trait and reason, at most 100.
+
+    They are deleted when the model's next run starts. Under zero retention there are none.
+    """
+
+    items: list[RejectedText]
+
+
+class SynthesisPlan(Returned):
+    """What a synthesis would do, before it is started.
+
+    `generator` is `offline` or the name of the language model that would be asked, at `host`. `tokens` is an estimate,
+    `most_tokens` the limit, `seconds` an estimate too. `sent` is the first question as it would be sent. `reason` says
+    why a language model of the service would not be asked: `zero_retention` or `not_wanted`; null if there is none.
+    """
+
+    generator: str
+    host: str | None
+    texts_per_pole: Count
+    requests: Count
+    tokens: Count
+    most_tokens: Count
+    seconds: Annotated[float, schema(minimum=0)]
+    sent: list[str]
+    reason: Literal["zero_retention", "not_wanted"] | None

@@ -1,0 +1,104 @@
+"""Versions and their tags on the wire (core/docs/api.md, "Versions")."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from traitbench.contract.fields import Count, Received, Returned, Text, Time, schema
+from traitbench.contract.metrics import Metrics
+from traitbench.names import TAG_SCHEMA, VERSION
+
+TagNote = Annotated[Text, Field(max_length=500)]
+TriggeredBy = Literal["train", "retune", "retrain_buffered", "backfill"]
+
+
+class Version(Returned):
+    """A trained version.
+
+    `tag_notes` has the notes of its tags, without tags that have none. `snapshot` is absent in lists and for scoring
+    keys.
+    """
+
+    version_id: int
+    version_no: int
+    triggered_by: TriggeredBy
+    param_hash: str
+    sample_count: Count
+    created_at: Time
+    run_id: str | None
+    metrics: Metrics
+    tags: list[str]
+    tag_notes: dict[str, str]
+    snapshot: dict[str, Any] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+
+ActivationCause = Literal["train", "retrain", "activate", "promote", "import"]
+
+
+class Activation(Returned):
+    """A change of the version that serves scores.
+
+    `previous_version_no` is null for the first version. `by` is the name of the key that asked for it, or its id if it
+    has no name; it is null if the service acted by itself, and for callers that may not know it.
+    """
+
+    version_no: int
+    previous_version_no: int | None
+    activated_at: Time
+    cause: ActivationCause
+    by: str | None
+
+
+class VersionTag(Received):
+    """Body of `POST /models/{handle}/versions/{name}`; no body is `{}`, which tags the active version.
+
+    The tag gets the note that is sent; without one, it has none.
+    """
+
+    version: Annotated[Text, schema(pattern=f"^{VERSION.pattern}$")] | None = None
+    note: TagNote | None = None
+
+
+class VersionTagged(Returned):
+    """Answer to tagging: the tag and the version it now points at."""
+
+    handle: str
+    tag: str
+    version_no: int
+
+
+class VersionUntagged(Returned):
+    """Answer to the deletion of a tag."""
+
+    handle: str
+    tag: str
+    deleted: bool
+
+
+class VersionActivate(Received):
+    """Body of `PUT /models/{handle}/versions/active`: exactly one of the two."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["version"], "properties": {"version": {"type": "string"}, "tag": {"type": "null"}}},
+                {"required": ["tag"], "properties": {"tag": {"type": "string"}, "version": {"type": "null"}}},
+            ]
+        }
+    )
+
+    version: Annotated[Text, schema(pattern=f"^{VERSION.pattern}$")] | None = None
+    tag: Annotated[Text, schema(pattern=TAG_SCHEMA)] | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "VersionActivate":
+        if (self.version is None) == (self.tag is None):
+            raise ValueError("give exactly one of version and tag")
+        return self
+
+
+class VersionActivated(Returned):
+    """The version that now serves scores."""
+
+    handle: str
+    version_no: int

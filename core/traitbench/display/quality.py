@@ -1,0 +1,196 @@
+"""How often a version is right on texts it has not seen, in plain words: `about 9 in 10 right`.
+
+The share is of test samples if there are any, else of samples that were scored out of fold. A figure that flatters is
+said as what it is: a share that always answering one pole gets too, a figure of texts that share a shortcut, and an
+AUROC near 1 of few samples.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+
+from traitbench.contract.metrics import POLES, Interval, Metrics, Pole, ShortcutFigures, TraitMetrics
+from traitbench.contract.rounding import in_decimals
+from traitbench.contract.traits import Trait
+from traitbench.display.text import count
+
+_Z = 1.96
+_UNSURE = 0.2
+_NEARLY_ALL, _NINETEEN = 0.975, 0.925
+_NEAR_ONE = 0.98
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How many of the samples that a version had not seen are on their pole's side.
+
+    `auroc` is the mean over `traits` traits; `interval` is that of a single trait. `larger` is how many samples are at
+    the larger pole of each trait, and `pole` is that pole of a single trait. `shortcuts` are those of the traits, by
+    key.
+    """
+
+    right: int
+    samples: int
+    on_tests: bool
+    auroc: float | None
+    interval: Interval | None
+    traits: int = 1
+    larger: int = 0
+    pole: Pole | None = None
+    shortcuts: Mapping[str, ShortcutFigures] = field(default_factory=dict)
+    trait: str = ""
+
+    @property
+    def share(self) -> float:
+        """The share that is right."""
+        return self.right / self.samples
+
+    @property
+    def wrong(self) -> int:
+        """How many are on the wrong side."""
+        return self.samples - self.right
+
+    @property
+    def in_words(self) -> str:
+        """`about 9 in 10`, `nearly all`, or `all 20`."""
+        return _in_words(self.right, self.samples)
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether always answering the larger pole is right as often, or sounds the same in words."""
+        return self.larger >= self.right or _in_words(self.larger, self.samples) == self.in_words
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the samples share a shortcut with those that the version learned from."""
+        return any(not self.on_tests or each.in_tests for each in self.shortcuts.values())
+
+    @property
+    def in_short(self) -> str:
+        """`about 9 in 10 right`; less if the figure flatters."""
+        if self.is_guessed:
+            return "no better than a guess"
+        return f"{self.in_words} right{' on texts with its shortcut' if self.is_shared else ''}"
+
+    def says(self, who: str, traits: Sequence[Trait]) -> str:
+        """`v1 gets about 9 in 10 right on texts it has not seen`; less if the figure flatters, as plain text."""
+        if self.is_guessed:
+            own = next((trait for trait in traits if self.traits == 1 and trait.key == self.trait), None)
+            label = "" if own is None else own.positive_label if self.pole == "positive" else own.negative_label
+            answer = f"“{label}”" if label else "the more frequent pole"
+            only = " on texts with the same shortcut" if self.is_shared else ""
+            return f"{who} is no better than a guess: always answering {answer} gets {self.in_words} right too{only}"
+        if self.is_shared:
+            return f"{who} gets {self.in_words} right, but only on texts that have the same shortcut"
+        return f"{who} gets {self.in_words} right on texts it has not seen"
+
+    def warnings(self, traits: Sequence[Trait]) -> list[str]:
+        """One sentence for each shortcut, as plain text; read them before any figure."""
+        names = {trait.key: trait.name for trait in traits}
+        return [f"{names.get(key, key)}: {each.says}" for key, each in self.shortcuts.items()]
+
+    @property
+    def figure(self) -> str:
+        """`AUROC 0.92, 0.87 to 0.96`; empty if it was not measured."""
+        if self.auroc is None:
+            return ""
+        if self.traits > 1:
+            return f"mean AUROC {in_decimals(self.auroc)} of {self.traits} traits"
+        between = f", {' to '.join(map(in_decimals, self.interval))}" if self.interval else ""
+        return f"AUROC {in_decimals(self.auroc)}{between}"
+
+    @property
+    def measured_on(self) -> str:
+        """`55 of 60 test samples are right`, with how they were scored."""
+        of = f"{self.right:,} of {self.samples:,}"
+        verb = "is" if self.right == 1 else "are"
+        if self.on_tests:
+            return f"{of} test samples {verb} on the side of their label. No version learns from these"
+        return f"{of} samples {verb} on the side of their label, each scored by a fit without it"
+
+    @property
+    def doubt(self) -> str:
+        """A sentence if there is so little evidence that the true share may be quite different; else empty."""
+        low, high = wilson(self.right, self.samples)
+        area, least = self.auroc or 0.0, self.interval[0] if self.interval else 1.0
+        if area >= _NEAR_ONE > least and not self.is_shared:
+            return (
+                f"An AUROC of {in_decimals(area)} on only {count(self.samples, 'sample')} may be luck, or a "
+                f"shortcut that these texts share: the true one may be as low as {in_decimals(least)}."
+            )
+        if high - low <= _UNSURE:
+            return ""
+        return (
+            f"This is little evidence: with {count(self.samples, 'sample')}, the true share may be anywhere from "
+            f"{round(100 * low)} to {round(100 * high)} in 100."
+        )
+
+
+def _in_words(right: int, samples: int) -> str:
+    if right == samples:
+        return f"all {samples:,}"
+    share = right / samples
+    if share >= _NEARLY_ALL:
+        return "nearly all"
+    return "about 19 in 20" if share >= _NINETEEN else f"about {round(10 * share)} in 10"
+
+
+def evidence_of(key: str, figures: TraitMetrics) -> Evidence | None:
+    """The evidence on one trait; None if nothing was measured."""
+    test = figures.test
+    shortcuts = {} if figures.shortcut is None else {key: figures.shortcut}
+    if test is not None and test.error is not None and test.samples:
+        right = test.samples - round(test.error * test.samples)
+        larger, pole = _larger(test.positive, test.negative)
+        return Evidence(
+            right, test.samples, True, test.auroc, test.auroc_interval, 1, larger, pole, shortcuts, trait=key
+        )
+    known = (figures.confidence or {}).values()
+    samples, right = sum(each.samples for each in known), sum(each.right for each in known)
+    if not samples or figures.auroc is None:
+        return None
+    tiers = figures.confusion or {}
+    larger, pole = _larger(*(sum(tiers[each].values()) if each in tiers else 0 for each in POLES))
+    return Evidence(right, samples, False, figures.auroc, figures.auroc_interval, 1, larger, pole, shortcuts, trait=key)
+
+
+def _larger(positive: int, negative: int) -> tuple[int, Pole | None]:
+    """How many samples are at the larger pole, and which it is; None if both are equal."""
+    if positive == negative:
+        return positive, None
+    return max(positive, negative), "positive" if positive > negative else "negative"
+
+
+def by_trait(metrics: Metrics) -> dict[str, Evidence]:
+    """The evidence by trait key, the weakest trait first; traits that were not measured are left out."""
+    known = {key: evidence for key, each in metrics.traits.items() if (evidence := evidence_of(key, each))}
+    return dict(sorted(known.items(), key=lambda each: (each[1].share, each[1].auroc or 0.0)))
+
+
+def evidence_on(known: Mapping[str, Evidence]) -> Evidence | None:
+    """The evidence on several traits together; None without any.
+
+    If some traits have test samples, only these traits count. The shortcuts of all are kept.
+    """
+    tested = [each for each in known.values() if each.on_tests]
+    together = _together(tested or known.values())
+    every = {key: shortcut for each in known.values() for key, shortcut in each.shortcuts.items()}
+    return None if together is None else replace(together, shortcuts=every)
+
+
+def _together(parts: Iterable[Evidence]) -> Evidence | None:
+    every = list(parts)
+    if len(every) < 2:
+        return every[0] if every else None
+    areas = [each.auroc for each in every if each.auroc is not None]
+    mean = sum(areas) / len(areas) if areas else None
+    right, samples, larger = (sum(getattr(each, name) for each in every) for name in ("right", "samples", "larger"))
+    return Evidence(right, samples, every[0].on_tests, mean, None, len(every), larger)
+
+
+def wilson(right: int, samples: int) -> Interval:
+    """The 95 % interval of a share (Wilson, 1927)."""
+    share, spread = right / samples, _Z**2 / samples
+    middle = (share + spread / 2) / (1 + spread)
+    half = _Z / (1 + spread) * sqrt(share * (1 - share) / samples + spread / (4 * samples))
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,117 @@
+"""What changes between two estimators: the scores of the same texts by both."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from traitbench.comparison.version_comparison import compared_text
+from traitbench.comparison.versions import common_traits, score_pairs
+from traitbench.contract.comparisons import ComparedText
+from traitbench.display import frames
+from traitbench.display.html import Html, bold, line, quoted, small, table, write_page
+from traitbench.estimators.fitted import Fitted
+from traitbench.estimators.loading import load
+
+_MOST_ROWS = 100
+_AT_ONCE = 64  # texts, so that not all their vectors are in memory
+
+
+@dataclass(frozen=True)
+class Diff:
+    """The scores of texts by two estimators. `changes` are in the order of the texts, on the traits that both have.
+
+    `same` says that both have the same parameters, so all scores are equal.
+    """
+
+    traits: list[str]
+    texts: list[str] = field(repr=False)
+    changes: list[ComparedText] = field(repr=False)
+    same: bool
+
+    def __str__(self) -> str:
+        return "\n".join(self._sentences())
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a frame with a row for each text and trait: both scores, the change, and whether the side changed."""
+        rows = [
+            {
+                "text": text,
+                "trait": key,
+                "a": each.a,
+                "b": each.b,
+                "delta": each.delta,
+                "side_changed": each.side_changed,
+            }
+            for text, change in zip(self.texts, self.changes, strict=True)
+            for key, each in change.traits.items()
+        ]
+        return frames.frame(rows, backend)
+
+    def write_html(self, path: str | Path) -> None:
+        """Write the difference as a page that needs no other file. It has the texts that moved most."""
+        write_page(path, "Difference of two scorers", self._repr_html_())
+
+    def _sentences(self) -> Iterator[str]:
+        if self.same:
+            yield "Both have the same parameters, so all scores are equal."
+            return
+        for key in self.traits:
+            deltas = [each.traits[key] for each in self.changes]
+            moved, sides = sum(each.delta != 0 for each in deltas), sum(each.side_changed for each in deltas)
+            mean = fmean(each.delta for each in deltas)
+            yield (
+                f"{key}: {moved} of {len(deltas)} scores change (on average by {mean:+.1f} points); {sides}"
+                f" {'text changes' if sides == 1 else 'texts change'} sides."
+            )
+
+    def _repr_html_(self) -> str:
+        said = "".join(line(each) for each in self._sentences())
+        if self.same or not self.traits:
+            return said
+        order = sorted(range(len(self.texts)), key=lambda at: -_largest(self.changes[at]))
+        rows = [row for at in order[:_MOST_ROWS] for row in self._rows(at)]
+        left = len(order) - _MOST_ROWS
+        heads = ("text", "trait", "a", "b", "change", "")
+        return said + table(heads, rows) + small(f"{left:,} more texts changed less" if left > 0 else "")
+
+    def _rows(self, at: int) -> Iterator[tuple[object, ...]]:
+        for place, (key, each) in enumerate(self.changes[at].traits.items()):
+            text = Html(quoted(self.texts[at])) if place == 0 else ""
+            sign = "▲" if each.delta > 0 else "▼" if each.delta < 0 else "■"
+            side = bold("other side") if each.side_changed else ""
+            yield text, key, each.a, each.b, f"{sign} {each.delta:+d}", side
+
+
+def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:
+    """Return how the scores of texts change from one fitted estimator, or saved one, to another.
+
+    >>> import traitbench as tb
+    >>> texts, labels = ["Thank you!", "How kind.", "Denied.", "Go away."], [1, 1, 0, 0]
+    >>> scorer = tb.Scorer("warmth", poles=("cold", "warm"), effort="low", encoder="ngrams").fit(texts, labels)
+    >>> print(tb.diff(scorer, scorer, ["Thanks!"]))
+    Both have the same parameters, so all scores are equal.
+    """
+    one, other = (load(each) if isinstance(each, str | Path) else each for each in (a, b))
+    for each in (one, other):
+        each.check_fitted()
+    checked = one.read(texts)
+    other.read(checked)
+    common = set(common_traits(one.snapshot_, other.snapshot_))
+    keys = [key for key in one.trait_keys() if key in common and key in other.trait_keys()]
+    if not keys:
+        known = (", ".join(each.trait_keys()) for each in (one, other))
+        raise ValueError(f"They have no trait in common: {'; '.join(known)}.")
+    encode_a, encode_b = one.loaded_encoder().encode, other.loaded_encoder().encode
+    pairs = [
+        pair
+        for first in range(0, len(checked), _AT_ONCE)
+        for pair in score_pairs(one.snapshot_, other.snapshot_, encode_a, encode_b, checked[first : first + _AT_ONCE])
+    ]
+    changes = [compared_text(one.snapshot_, other.snapshot_, keys, index, pair) for index, pair in enumerate(pairs)]
+    return Diff(keys, checked, changes, one.param_hash_ == other.param_hash_)
+
+
+def _largest(change: ComparedText) -> int:
+    return max(abs(each.delta) for each in change.traits.values())

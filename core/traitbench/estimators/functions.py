@@ -1,0 +1,132 @@
+"""Score a column of a data frame: a frame in, the same frame with columns of scores out.
+
+pandas, polars and Arrow all go through narwhals, so one piece of code serves the three.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.progress import Progress
+
+from traitbench.contract.texts import values_of
+from traitbench.display.frames import narwhals
+from traitbench.display.sides import side_at
+from traitbench.estimators.fitted import Fitted
+from traitbench.estimators.loading import load
+from traitbench.estimators.score_card import ScoreCard
+from traitbench.estimators.scorer import Scorer
+from traitbench.formulas import are_guarded, as_written
+from traitbench.scoring import card
+
+Frame = TypeVar("Frame")
+Columns = dict[str, list[Any]]
+
+_AT_ONCE = 256
+_OURS = ("line", "composite", "confidence", "version")
+"""Columns of a batch. In its CSV, texts that a spreadsheet would run as a formula have an apostrophe."""
+
+_ERROR = "error"
+
+
+def score(
+    frame: Frame,
+    column: str,
+    *,
+    scorer: Scorer | ScoreCard | str | Path,
+    details: bool = True,
+    prefix: str = "",
+    progress: bool | None = None,
+) -> Frame:
+    """Return the frame with scores of a column of texts; pandas, polars or Arrow, with its index and its own columns.
+
+    For each trait there is a column with its key: the score, 0 to 100. With `details`, `KEY pole` names the side (null
+    if none is sure), `KEY confidence` says how sure that is, and `KEY confidence reason` why it is not high. A text
+    that cannot be scored has nulls, and why in the column `error`. `prefix` is put before the new names. If the frame
+    is a downloaded batch, the apostrophes that keep spreadsheets from running formulas are not part of the texts.
+
+    `scorer` is fitted, or the path of a saved one. `progress` shows a bar, by default in a terminal.
+
+    >>> import pandas, traitbench as tb
+    >>> scorer = tb.Scorer("warmth", poles=("cold", "warm"), effort="low", encoder="ngrams")
+    >>> scorer = scorer.fit(["Thank you!", "How kind.", "Denied.", "Go away."], ["warm", "warm", "cold", "cold"])
+    >>> tb.score(pandas.DataFrame({"text": ["Thank you!", None]}), "text", scorer=scorer)["error"].tolist()[1]
+    'the text is missing.'
+    """
+    nw, fitted = narwhals(), _fitted(scorer)
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise TypeError(
+            f"score takes a pandas, polars or Arrow frame, not {type(frame).__name__}. Call collect() on a lazy one."
+        ) from error
+    if column not in table.columns:
+        raise ValueError(f"The frame has no column {column!r}. It has: {', '.join(map(str, table.columns))}.")
+    values = list(values_of(table[column].to_native()))
+    if set(_OURS) <= set(table.columns) and are_guarded(value for value in values if isinstance(value, str)):
+        values = [as_written(value) if isinstance(value, str) else value for value in values]
+    new = {prefix + name: scores for name, scores in _scored(fitted, values, details, progress).items()}
+    taken = [name for name in new if name in table.columns]
+    if taken:
+        raise ValueError(f"The frame has a column {taken[0]!r} already. Drop it, or pass a prefix for the new columns.")
+    added = [_series(nw, table, name, values) for name, values in new.items()]
+    scored: Frame = table.with_columns(*added).to_native()
+    return scored
+
+
+def _fitted(scorer: Scorer | ScoreCard | str | Path) -> Fitted:
+    return load(scorer) if isinstance(scorer, str | Path) else scorer
+
+
+def _scored(fitted: Fitted, values: Sequence[Any], details: bool, progress: bool | None) -> Columns:
+    """The new columns by name."""
+    fitted.check_fitted()
+    problems = fitted.problems(values)
+    rows = [row for row, problem in enumerate(problems) if problem is None]
+    chosen = card.choose(fitted.snapshot_, fitted.trait_keys())
+    columns: Columns = {}
+    cards: dict[int, card.ScoreCard] = {}
+    with _bar(len(rows), progress) as advance:
+        for first in range(0, len(rows), _AT_ONCE):
+            some = rows[first : first + _AT_ONCE]
+            placed = fitted.placed([str(values[row]) for row in some])
+            cards |= {row: card.read(fitted.snapshot_, chosen, each) for row, each in zip(some, placed, strict=True)}
+            advance(len(some))
+    for place in chosen:
+        axis = fitted.snapshot_.traits[place]
+        poles = {"positive_label": axis.positive_label, "negative_label": axis.negative_label}
+        own = [cards[row].traits[axis.key] if row in cards else None for row in range(len(values))]
+        columns[axis.key] = [each and each.score for each in own]
+        if details:
+            sides = [each and side_at(each.polarity, each.confidence, **poles).pole for each in own]
+            columns[f"{axis.key} pole"] = [pole or None for pole in sides]
+            columns[f"{axis.key} confidence"] = [each and each.confidence for each in own]
+            columns[f"{axis.key} confidence reason"] = [each and each.confidence_reason for each in own]
+    return columns | {_ERROR: problems}
+
+
+def _series(nw: Any, table: Any, name: str, values: list[Any]) -> Any:
+    """A new column. pandas needs to be asked for whole numbers with nulls, and for texts where all are null."""
+    is_number = any(isinstance(value, int) for value in values)
+    if not table.implementation.is_pandas_like():
+        return nw.new_series(name, values, nw.Int64 if is_number else nw.String, backend=table.implementation)
+    made = nw.new_series(name, values, backend=table.implementation).to_native()
+    return nw.from_native(made.astype("Int64" if is_number else "str"), series_only=True)
+
+
+class _Advance:
+    def __init__(self, bar: Progress, task: Any) -> None:
+        self._bar, self._task = bar, task
+
+    def __call__(self, texts: int) -> None:
+        self._bar.advance(self._task, texts)
+
+
+@contextmanager
+def _bar(total: int, wanted: bool | None) -> Iterator[_Advance]:
+    console = Console(stderr=True)
+    shown = console.is_terminal if wanted is None else wanted
+    with Progress(console=console, disable=not shown, transient=True) as bar:
+        yield _Advance(bar, bar.add_task("Scoring texts", total=total))

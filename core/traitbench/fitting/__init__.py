@@ -1,0 +1,11 @@
+"""Fit a snapshot with its figures to labelled vectors. The method is described in core/docs/scoring.md.
+
+Pure: no files, no clock, and randomness only with fixed seeds. `fit` makes a snapshot.
+
+- Fit: `collect` (the samples of each trait), `axis` (directions), `calibrate`, `search` with `candidates`,
+  `candidate_fits` and `report`, `work`, `speed` and `progress`.
+- Figures: `evaluate` and `auroc`, `resampling`, `curve` (what more samples bring), `held_out` (test samples),
+  `set_aside`.
+- Texts without labels: `discover` (new axes), `intrinsic`, `terms`, `phrases`.
+- About samples: `duplicates`, `negation`.
+"""

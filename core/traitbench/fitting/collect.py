@@ -1,0 +1,131 @@
+"""Collect the training samples of each trait.
+
+Training in the worker and the preview on a page both call `collect`: equal samples give an equal `param_hash`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.fitting.fit import TraitSamples
+from traitbench.scoring.inputs import SampleLike, TraitLike
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.resemblance import MOST_COMPARED
+from traitbench.scoring.spelling import Spelling, spelling
+
+Vector = NDArray[np.float32]
+
+_UNKNOWN = np.full(3, np.nan)
+
+
+class Sample(SampleLike, Protocol):
+    """A sample whose text is known by its hash."""
+
+    @property
+    def content_sha256(self) -> str:
+        """The SHA-256 of the text."""
+        ...
+
+    @property
+    def seed_sample_id(self) -> int | None:
+        """The sample that a variation was made from."""
+        ...
+
+
+class Trait(TraitLike, Protocol):
+    """A trait with the rule that combines the parts of a text."""
+
+    @property
+    def aggregation(self) -> str:
+        """`mean`, `max`, `min` or `none`."""
+        ...
+
+
+AnyTrait = TypeVar("AnyTrait", bound=Trait)
+
+
+def collect(
+    traits: Sequence[AnyTrait],
+    samples: Sequence[Sample],
+    vectors: Mapping[str, Vector],
+    *,
+    spellings: Mapping[str, Spelling],
+    axes: Mapping[str, Vector],
+    label_axis: Callable[[AnyTrait], Vector | None],
+) -> list[TraitSamples]:
+    """Return the training samples of each trait.
+
+    `samples` are those of the whole model, by rising id. `vectors` (d,) and `spellings` (3,) are keyed by
+    `content_sha256`, and `axes` (d,) of intrinsic traits by trait key. Spellings are those of `to_spell`.
+    `label_axis` is called for every other trait.
+    """
+    groups = text_groups(samples)
+    known = _Known(groups, vectors, spellings)
+    return [_of_trait(trait, samples, known, axes.get(trait.key), label_axis) for trait in traits]
+
+
+def to_spell(samples: Sequence[Sample]) -> dict[str, int]:
+    """The texts that new texts are compared with by their spelling: their hashes, each with the id of a sample."""
+    real = [sample for sample in samples if sample.provenance != "synthesized"]
+    ids = {sample.content_sha256: sample.id for sample in real or samples}
+    # Hashes are random, so the first in their order are a sample that is the same every time.
+    return {digest: ids[digest] for digest in sorted(ids)[:MOST_COMPARED]}
+
+
+def spelled(texts: Mapping[str, str]) -> dict[str, Spelling]:
+    """The spelling (3,) of each text, by its hash."""
+    return dict(zip(texts, spelling([shorten(text).text for text in texts.values()]), strict=True))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The groups of samples by id, and the vectors and spellings of texts by hash."""
+
+    groups: Mapping[int, str]
+    vectors: Mapping[str, Vector]
+    spellings: Mapping[str, Spelling]
+
+
+def _of_trait(
+    trait: AnyTrait,
+    samples: Sequence[Sample],
+    known: _Known,
+    axis: Vector | None,
+    label_axis: Callable[[AnyTrait], Vector | None],
+) -> TraitSamples:
+    labelled = [sample for sample in samples if sample.trait == trait.key]
+    unlabelled = [] if axis is None else _other_texts(samples, labelled)
+    pool = [*labelled, *unlabelled]
+    return TraitSamples(
+        key=trait.key,
+        name=trait.name,
+        positive_label=trait.positive_label,
+        negative_label=trait.negative_label,
+        aggregation=trait.aggregation,
+        X=np.array([known.vectors[sample.content_sha256] for sample in pool], np.float32),
+        y=np.array([sample.quality for sample in labelled] + [np.nan] * len(unlabelled), np.float64),
+        groups=[known.groups[sample.id] for sample in pool],
+        synthesized=np.array([sample.provenance == "synthesized" for sample in pool], bool),
+        intrinsic_axis=axis,
+        label_axis=label_axis(trait) if axis is None else None,
+        spellings=np.array([known.spellings.get(sample.content_sha256, _UNKNOWN) for sample in pool]).reshape(-1, 3),
+    )
+
+
+def text_groups(samples: Sequence[Sample]) -> Mapping[int, str]:
+    """Group by sample id: the hash of the sample's text, or that of the text it varies."""
+    groups: dict[int, str] = {}
+    # A seed is older than its variations, so its group is already known, unless the seed was deleted.
+    for sample in samples:
+        seed = sample.seed_sample_id
+        groups[sample.id] = sample.content_sha256 if seed is None else groups.get(seed, f"seed {seed}")
+    return groups
+
+
+def _other_texts(samples: Sequence[Sample], labelled: Sequence[Sample]) -> list[Sample]:
+    """One sample of every text that is not among the labelled ones."""
+    known = {sample.content_sha256 for sample in labelled}
+    return list({sample.content_sha256: sample for sample in samples if sample.content_sha256 not in known}.values())

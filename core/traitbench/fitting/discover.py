@@ -1,0 +1,523 @@
+"""Discover intrinsic traits: axes along which texts differ, that words explain and that other texts confirm.
+
+Candidates are principal axes of the vectors, the first of them rotated, after the directions of existing traits were
+projected out. Each is evaluated on texts that it was not made from, by three figures. Stability is how similar the axes
+of two halves of the texts are. Discrimination is how well words alone separate the outer thirds of one fifth of the
+texts, with the axis from the other four fifths. Explained variance is the share of the variance of one half along the
+axis of the other.
+
+An axis that words do not explain, or that does not appear in both halves, is dropped.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from threadpoolctl import threadpool_limits
+
+from traitbench.fitting.axis import centroid_difference
+from traitbench.fitting.evaluate import auroc
+from traitbench.fitting.phrases import is_function_word
+from traitbench.fitting.terms import Terms, kernel
+from traitbench.scoring.inputs import Floats
+
+FEWEST_TEXTS = 20
+MOST_TEXTS = 2_000
+"""The most texts that are analysed; of more, those with the lowest hashes are chosen."""
+
+_SPARE = 4
+_ROTATED, _FEWEST_TO_ROTATE = 3, 100
+_ROTATIONS, _ROTATED_ENOUGH = 100, 1e-6
+_FOLDS = 5
+_RIDGE = 1.0
+_SAME_AXIS = 0.7
+_STABLE = 0.5
+_MIN_DISCRIMINATION = 0.6
+_DEVIATIONS = 3.0
+_NEAR_DUPLICATE = 0.98
+_ANCHORS, _ANCHORS_AMONG, _EVIDENCE = 5, 15, 2.0
+_PHRASES = 3
+_NAMED_BY = 2
+_TYPICAL = 12
+_ON_ITS_SIDE = 0.5
+_AMONG_EXTREME = 0.08
+_BINS, _SPREAD = 20, 3.0
+_MIN_QUALITY_CORRELATION = 0.1
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many axes to consider, how many to show at most, and how often to split the texts into halves."""
+
+    candidates: int
+    shown: int
+    splits: int
+
+
+EFFORTS: Mapping[str, Effort] = {
+    "low": Effort(4, 3, 1),
+    "medium": Effort(8, 4, 3),
+    "high": Effort(16, 5, 5),
+    "xhigh": Effort(32, 6, 10),
+    "max": Effort(64, 8, 20),
+}
+
+
+class InsufficientTexts(ValueError):
+    """There are too few different texts for discovery; near duplicates count once."""
+
+    def __init__(self, distinct: int) -> None:
+        super().__init__(f"Discovery needs {FEWEST_TEXTS} different texts; the model has {distinct}. Add samples.")
+        self.distinct, self.needed = distinct, FEWEST_TEXTS
+
+
+@dataclass(frozen=True, eq=False)
+class DiscoveredTrait:
+    """A discovered axis with its labels and measurements.
+
+    `axis` (d,) has length one; `x @ axis + offset` is the value of x, 0 in the middle of the texts. `discrimination` is
+    an AUROC, 0.5 by chance. `anchor_positive` and `anchor_negative` are ids of the most typical texts; the phrases are
+    those that texts near one end affirm and texts near the other do not. `histogram` counts the texts in equal steps
+    from 3 standard deviations below the middle to 3 above; the outer steps include what lies beyond. `overlaps` (m,)
+    are the correlations with the known directions.
+    """
+
+    name: str
+    positive_label: str
+    negative_label: str
+    description: str
+    axis: NDArray[np.float32]
+    offset: float
+    discrimination: float
+    explained_variance: float
+    stability: float
+    anchor_positive: tuple[int, ...]
+    anchor_negative: tuple[int, ...]
+    phrases_positive: tuple[str, ...]
+    phrases_negative: tuple[str, ...]
+    histogram: tuple[int, ...]
+    overlaps: tuple[float, ...]
+    texts: int
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """How many candidates there were, and how many were dropped for each reason.
+
+    `unstable`: not found again in both halves of the texts. `unexplained`: held-out words do not predict the side.
+    `repeated`: nearly the same scores as an existing trait or a better candidate.
+    """
+
+    candidates: int = 0
+    unstable: int = 0
+    unexplained: int = 0
+    repeated: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Discovery:
+    """The axes that were found, the most promising first, and what happened to the other candidates."""
+
+    traits: tuple[DiscoveredTrait, ...]
+    rejected: Rejected
+
+
+def discover(
+    X: NDArray[np.float32],
+    texts: Sequence[str],
+    *,
+    ids: Sequence[int],
+    quality: NDArray[np.float64],
+    known: NDArray[np.floating],
+    effort: str,
+    taken: Sequence[str] = (),
+    words: bool = True,
+) -> Discovery:
+    """The axes of vectors (n, d) and their texts.
+
+    `quality` (n,) orients an axis so that better samples are at its positive end, NaN for no quality. `known` (m, d)
+    are directions of existing traits, see `pole_difference`. Names in `taken` are avoided. Without `words`, names do
+    not use words from the texts. The order of the texts does not matter. Raise `InsufficientTexts`.
+    """
+    with threadpool_limits(limits=1):
+        pool = _pool(X, texts, ids, quality)
+        if (distinct := len(np.unique(pool.groups))) < FEWEST_TEXTS:
+            raise InsufficientTexts(distinct)
+        candidates, rejected = _candidates(pool, _directions(known, X.shape[1]), EFFORTS[effort])
+        named = tuple(_named(pool, candidates, known.reshape(-1, X.shape[1]), set(taken), words))
+    return Discovery(named, rejected)
+
+
+def pole_difference(X: NDArray[np.float32], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(d,): the direction of a labelled trait from its negative to its positive pole; zeros if a pole has no sample."""
+    non_empty = np.any(X != 0, axis=1)
+    X, y = X[non_empty], y[non_empty].astype(np.float64)
+    both = (y > 0.5).any() and (y < 0.5).any()
+    return centroid_difference(X, y).directions[0] if both else np.zeros(X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """Different texts in a reproducible order; `groups` (n,) is equal for near duplicates."""
+
+    X: Floats
+    texts: tuple[str, ...]
+    ids: NDArray[np.int64]
+    quality: Floats
+    groups: NDArray[np.int64]
+
+    @property
+    def rotate(self) -> bool:
+        """Whether there are enough texts for a rotation that their halves confirm."""
+        return len(self.texts) >= _FEWEST_TO_ROTATE
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A candidate axis; `agrees` (n,) says whether held-out words put the text on the same side as the axis."""
+
+    axis: Floats
+    scores: Floats
+    stability: float
+    discrimination: float
+    explained_variance: float
+    agrees: NDArray[np.bool_]
+
+    @property
+    def rank(self) -> float:
+        """How promising the axis is."""
+        return float((2 * self.discrimination - 1) * self.stability * np.sqrt(self.explained_variance))
+
+
+def _pool(X: NDArray[np.float32], texts: Sequence[str], ids: Sequence[int], quality: Floats) -> _Pool:
+    by_digest: dict[str, list[int]] = {}
+    for i, text in enumerate(texts):
+        if X[i].any():
+            by_digest.setdefault(hashlib.sha256(text.encode()).hexdigest(), []).append(i)
+    groups = [by_digest[mark] for mark in sorted(by_digest)[:MOST_TEXTS]]
+    first = [group[0] for group in groups]
+    vectors = X[first].astype(np.float64).reshape(len(first), X.shape[1])
+    return _Pool(
+        X=vectors,
+        texts=tuple(texts[i] for i in first),
+        ids=np.array([min(ids[i] for i in group) for group in groups], np.int64),
+        quality=np.array([_mean(quality[group]) for group in groups], np.float64),
+        groups=_groups_of(vectors),
+    )
+
+
+def _mean(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.sort(finite).mean()) if len(finite) else float("nan")
+
+
+def _groups_of(X: Floats) -> NDArray[np.int64]:
+    lengths = np.maximum(np.sqrt(np.square(X).sum(axis=1, keepdims=True)), 1e-12)
+    near = (X / lengths) @ (X / lengths).T > _NEAR_DUPLICATE
+    return connected_components(coo_array(near), directed=False)[1].astype(np.int64)
+
+
+def _directions(known: NDArray[np.floating], d: int) -> Floats:
+    """(m, d): an orthonormal basis of the existing traits."""
+    directions: Floats = known.astype(np.float64).reshape(-1, d)
+    lengths = np.sqrt(np.square(directions).sum(axis=1))
+    directions = directions[lengths > 0] / lengths[lengths > 0, None]
+    if not len(directions):
+        return directions
+    _, weights, rows = np.linalg.svd(directions, full_matrices=False)
+    basis: Floats = rows[weights > 1e-6]
+    return basis
+
+
+def _candidates(pool: _Pool, known: Floats, effort: Effort) -> tuple[list[_Candidate], Rejected]:
+    """The candidates that pass all checks, best first, without near copies of one another; and the others, counted."""
+    rest = pool.X - (pool.X @ known.T) @ known
+    axes = _axes(rest, min(effort.candidates, max(2, len(rest) // 10)), rotate=pool.rotate)
+    stability, variance = _repeatability(pool, rest, axes, effort.splits)
+    steady = stability >= _STABLE
+    explained = _explained_by_words(pool, rest, axes[steady], among=len(axes))
+    measured = zip(axes[steady], stability[steady], variance[steady], explained, strict=True)
+    candidates = [
+        _Candidate(axis, pool.X @ axis, float(stable), area, float(share), agrees)
+        for axis, stable, share, (area, certain, agrees) in measured
+        if certain and area >= _MIN_DISCRIMINATION
+    ]
+    seen = [pool.X @ direction for direction in known]
+    chosen: list[_Candidate] = []
+    for each in sorted(candidates, key=lambda each: -each.rank):
+        if all(abs(_correlation(each.scores, other)) < _SAME_AXIS for other in seen):
+            chosen.append(each)
+            seen.append(each.scores)
+    rejected = Rejected(
+        candidates=len(axes),
+        unstable=int((~steady).sum()),
+        unexplained=int(steady.sum()) - len(candidates),
+        repeated=len(candidates) - len(chosen),
+    )
+    return chosen[: effort.shown], rejected
+
+
+def _axes(X: Floats, count: int, *, rotate: bool) -> Floats:
+    """(at most count, d): orthogonal unit axes, each with its largest component positive.
+
+    With `rotate`, the first principal axes are rotated among themselves, so that each needs few of the features
+    (varimax; Kaiser, Psychometrika 23, 1958, 187-200). That is nearer to what people label.
+    """
+    axes = _principal(X, max(count, _ROTATED))
+    if not rotate or len(axes) < 2:
+        return _turned(axes)[:count]
+    loadings = axes[:_ROTATED] * (X @ axes[:_ROTATED].T).std(axis=0)[:, None]
+    rotated = _varimax(loadings.T).T @ axes[:_ROTATED]
+    order = np.argsort(-(X @ rotated.T).var(axis=0), kind="stable")
+    turned: Floats = _turned(np.vstack([rotated[order], axes[_ROTATED:]]))[:count]
+    return turned
+
+
+def _varimax(loadings: Floats) -> Floats:
+    """(k, k): the rotation of loadings (d, k) after which each column has few large values."""
+    rotation = np.eye(loadings.shape[1])
+    for _ in range(_ROTATIONS):
+        now = loadings @ rotation
+        gradient = loadings.T @ (now**3 - now * np.square(now).mean(axis=0))
+        left, _, right = np.linalg.svd(gradient)
+        before, rotation = rotation, left @ right
+        if np.abs(rotation - before).max() < _ROTATED_ENOUGH:
+            break
+    return rotation
+
+
+def _turned(axes: Floats) -> Floats:
+    largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
+    turned: Floats = axes * np.where(largest < 0, -1.0, 1.0)[:, None]
+    return turned
+
+
+def _principal(X: Floats, count: int) -> Floats:
+    """(at most count, d): unit principal axes, largest variance first."""
+    centred = X - X.mean(axis=0)
+    n, d = centred.shape
+    size = min(n, d)
+    square = centred @ centred.T if n <= d else centred.T @ centred
+    top = (max(0, size - count), size - 1)
+    values, vectors = scipy.linalg.eigh(square, subset_by_index=top, check_finite=False)
+    vectors = vectors[:, values > 1e-9 * np.square(X).sum()][:, ::-1]
+    axes = (vectors.T @ centred) if n <= d else vectors.T
+    unit: Floats = axes / np.sqrt(np.square(axes).sum(axis=1, keepdims=True))
+    return unit
+
+
+def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tuple[Floats, Floats]:
+    """Stability and explained variance (n_axes,), averaged over several ways to halve the texts."""
+    stability, variance = np.zeros(len(axes)), np.zeros(len(axes))
+    for split in range(splits):
+        halves = _spread(pool.groups, 2, seed=split)
+        similarities = []
+        for half in (halves == 0, halves == 1):
+            matched, similarity = _matched(rest, axes, half, among=len(axes), rotate=pool.rotate)
+            similarities.append(similarity)
+            other = pool.X[~half]
+            variance += (other @ matched.T).var(axis=0) / max(other.var(axis=0).sum(), 1e-12) / (2 * splits)
+        stability += np.minimum(*similarities) / splits
+    return stability, variance
+
+
+def _matched(rest: Floats, axes: Floats, part: NDArray[np.bool_], *, among: int, rotate: bool) -> tuple[Floats, Floats]:
+    """For each axis, the most similar axis of a part of the texts, with the same orientation, and their similarity."""
+    refound = _axes(rest[part], among + _SPARE, rotate=rotate)
+    if not len(refound):
+        return np.zeros_like(axes), np.zeros(len(axes))
+    similarity = _correlations(rest @ axes.T, rest @ refound.T)
+    best = np.abs(similarity).argmax(axis=1)
+    matches = similarity[np.arange(len(axes)), best]
+    return refound[best] * np.where(matches < 0, -1.0, 1.0)[:, None], np.abs(matches)
+
+
+def _explained_by_words(
+    pool: _Pool, rest: Floats, axes: Floats, *, among: int
+) -> Iterator[tuple[float, bool, NDArray[np.bool_]]]:
+    """For each axis: held-out AUROC, whether it is significantly above chance, and where words agree with the axis."""
+    folds, similarity = _spread(pool.groups, _FOLDS, seed=-1), kernel(pool.texts)
+    n = len(pool.texts)
+    places, sides, predicted = np.zeros((3, len(axes), n))
+    for fold in range(_FOLDS):
+        out = folds == fold
+        refound, _ = _matched(rest, axes, ~out, among=among, rotate=pool.rotate)
+        for i, place in enumerate(refound @ rest.T):
+            low, high = np.quantile(place[~out], [1 / 3, 2 / 3])
+            side = np.where(place >= high, 1.0, np.where(place <= low, -1.0, 0.0))
+            training = np.flatnonzero(~out & (side != 0))
+            ridge = similarity[np.ix_(training, training)] + _RIDGE * np.eye(len(training))
+            predicted[i, out] = similarity[np.ix_(out, training)] @ scipy.linalg.solve(
+                ridge, side[training], assume_a="pos"
+            )
+            places[i, out], sides[i, out] = place[out], side[out]
+    for place, side, prediction in zip(places, sides, predicted, strict=True):
+        positive, negative = int((side > 0).sum()), int((side < 0).sum())
+        outer = side != 0
+        area = auroc(prediction[outer], (side[outer] + 1) / 2) if positive and negative else 0.5
+        significant = area - 0.5 > _DEVIATIONS * _chance(positive, negative)
+        yield area, significant, np.sign(prediction) == np.sign(place - place.mean())
+
+
+def _chance(positive: int, negative: int) -> float:
+    """The standard deviation of an AUROC if there is no effect (that of the Mann-Whitney U statistic).
+
+    An axis must be `_DEVIATIONS` of them above 0.5, because many candidates are tested.
+    """
+    return float(np.sqrt((positive + negative + 1) / (12 * max(1, positive * negative))))
+
+
+def _spread(groups: NDArray[np.int64], parts: int, *, seed: int) -> NDArray[np.int64]:
+    """(n,): a random part for each text; the texts of a group share a part."""
+    order = np.random.default_rng(seed + 1).permutation(int(groups.max()) + 1)
+    chosen: NDArray[np.int64] = (order % parts)[groups].astype(np.int64)
+    return chosen
+
+
+def _correlations(one: Floats, other: Floats) -> Floats:
+    """(k, m): correlations of the columns of (n, k) and (n, m); 0 where a column does not vary."""
+    one, other = one - one.mean(axis=0), other - other.mean(axis=0)
+    lengths = np.outer(np.sqrt(np.square(one).sum(axis=0)), np.sqrt(np.square(other).sum(axis=0)))
+    correlations: Floats = np.where(lengths > 1e-12, one.T @ other / np.maximum(lengths, 1e-12), 0.0)
+    return correlations
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    return float(_correlations(one[:, None], other[:, None])[0, 0])
+
+
+def _named(
+    pool: _Pool, candidates: Sequence[_Candidate], known: NDArray[np.floating], taken: set[str], words: bool
+) -> Iterator[DiscoveredTrait]:
+    terms = Terms.of(pool.texts)
+    for number, each in enumerate(candidates, start=1):
+        sign = _orientation(pool, each)
+        scores, agrees = sign * each.scores, each.agrees
+        above, below = _typical_terms(terms, scores)
+        name, positive, negative = _words_for(above, below, number) if words else _without_words(number)
+        name = _free(name, taken)
+        taken.add(name)
+        axis = (sign * each.axis).astype(np.float32)
+        overlaps = _correlations(pool.X @ known.T.astype(np.float64), scores[:, None])[:, 0]
+        yield DiscoveredTrait(
+            name=name,
+            positive_label=positive,
+            negative_label=negative,
+            description=f"Found by discovery in {len(pool.texts):,} texts.",
+            axis=axis,
+            offset=-float(scores.mean()),
+            discrimination=each.discrimination,
+            explained_variance=each.explained_variance,
+            stability=each.stability,
+            anchor_positive=_anchors(pool, scores, agrees, terms, above, below),
+            anchor_negative=_anchors(pool, -scores, agrees, terms, below, above),
+            phrases_positive=tuple(above[:_PHRASES]) if words else (),
+            phrases_negative=tuple(below[:_PHRASES]) if words else (),
+            histogram=_histogram(scores),
+            overlaps=tuple(overlaps.tolist()),
+            texts=len(pool.texts),
+        )
+
+
+def _orientation(pool: _Pool, each: _Candidate) -> float:
+    """The sign that puts better samples at the positive end or, if quality does not correlate, the longer tail."""
+    has_quality = np.isfinite(pool.quality)
+    better = _correlation(each.scores[has_quality], pool.quality[has_quality]) if has_quality.any() else 0.0
+    centred = each.scores - each.scores.mean()
+    sign = better if abs(better) >= _MIN_QUALITY_CORRELATION else float(np.power(centred, 3).mean())
+    return -1.0 if sign < 0 else 1.0
+
+
+def _typical_terms(terms: Terms, scores: Floats) -> tuple[list[str], list[str]]:
+    """The terms that distinguish the texts of the outer quarters, for the upper and the lower end."""
+    low, high = np.quantile(scores, [0.25, 0.75])
+    above, below = terms.distinctive(scores >= high, scores <= low)
+    standard = (scores - scores.mean()) / max(float(scores.std()), 1e-12)
+    return _about(terms, above, standard), _about(terms, below, -standard)
+
+
+def _about(terms: Terms, ranked: Sequence[str], standard: Floats) -> list[str]:
+    """The first terms whose texts are clearly on that side; those of several of the most extreme texts come first.
+
+    Terms that begin like a term chosen before are left out.
+    """
+    extreme = standard >= np.quantile(standard, 0.9)
+    several = _AMONG_EXTREME * float(extreme.sum())
+    among = {term: int(extreme[terms.texts_with(term)].sum()) for term in ranked}
+    clear = [term for term in ranked if among[term] >= 2 and standard[terms.texts_with(term)].mean() >= _ON_ITS_SIDE]
+    return _apart(sorted(clear, key=lambda term: (is_function_word(term), among[term] < several)), _TYPICAL)
+
+
+def _words_for(above: Sequence[str], below: Sequence[str], number: int) -> tuple[str, str, str]:
+    """Name and labels."""
+    if not above or not below:
+        return _without_words(number)
+    positive, negative = ", ".join(above[:_NAMED_BY]), ", ".join(below[:_NAMED_BY])
+    return f"{positive} vs {negative}", positive, negative
+
+
+def _without_words(number: int) -> tuple[str, str, str]:
+    return f"Axis {number}", "high end", "low end"
+
+
+def _evidence(terms: Terms, own: Sequence[str], other: Sequence[str]) -> Floats:
+    """(n,): how many terms of a pole the text affirms, minus those of the other pole."""
+    evidence = np.zeros(terms.present.shape[0])
+    for weight, chosen in ((1.0, own), (-1.0, other)):
+        for term in chosen:
+            evidence[terms.texts_with(term)] += weight
+    return evidence
+
+
+def _histogram(scores: Floats) -> tuple[int, ...]:
+    standard = (scores - scores.mean()) / max(float(scores.std()), 1e-12)
+    inside = np.clip(standard, -_SPREAD, _SPREAD)
+    return tuple(np.histogram(inside, bins=_BINS, range=(-_SPREAD, _SPREAD))[0].tolist())
+
+
+def _apart(ranked: Iterable[str], count: int) -> list[str]:
+    """The first terms, without those with a word that begins like a word of a term that was already chosen."""
+    chosen: list[str] = []
+    for term in ranked:
+        if len(chosen) == count:
+            break
+        before = [word for other in chosen for word in other.split() if not is_function_word(word)]
+        own = [word for word in term.split() if not is_function_word(word)] or [term]
+        if not any(word.startswith(other) or other.startswith(word) for word in own for other in before):
+            chosen.append(term)
+    return chosen
+
+
+def _free(name: str, taken: set[str]) -> str:
+    candidates = (name if i == 1 else f"{name} ({i})" for i in range(1, len(taken) + 2))
+    return next(each for each in candidates if each not in taken)
+
+
+def _anchors(
+    pool: _Pool, scores: Floats, agrees: NDArray[np.bool_], terms: Terms, own: Sequence[str], other: Sequence[str]
+) -> tuple[int, ...]:
+    """Ids of extreme texts at the positive end, one per group.
+
+    Texts that words also put there come first, and among them those that affirm a term of the pole. Then they are
+    picked so that each of the first terms is in one of them, if possible.
+    """
+    evidence = _evidence(terms, own, other)
+    extreme = np.flatnonzero(scores >= np.quantile(scores, 0.9))
+    ranked = sorted(
+        extreme, key=lambda i: (not agrees[i], -min(float(evidence[i]), _EVIDENCE), -scores[i], pool.ids[i])
+    )
+    first_of_group = {int(pool.groups[i]): int(i) for i in reversed(ranked)}
+    left = [first_of_group[group] for group in dict.fromkeys(int(pool.groups[i]) for i in ranked)][:_ANCHORS_AMONG]
+    missing = {term: set(terms.texts_with(term).tolist()) for term in own[:_PHRASES]}
+    chosen: list[int] = []
+    while left and len(chosen) < _ANCHORS:
+        best = next((i for i in left if any(i in texts for texts in missing.values())), left[0])
+        left.remove(best)
+        chosen.append(best)
+        missing = {term: texts for term, texts in missing.items() if best not in texts}
+    return tuple(int(pool.ids[i]) for i in chosen)

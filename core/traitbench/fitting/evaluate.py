@@ -1,0 +1,173 @@
+"""Unbiased figures of a trait, measured on held-out values only.
+
+AUROC compares samples above 0.5 with samples below, within one fold and over several divisions into folds, see
+`resampling`. If both poles have many samples, the values of all folds are compared with one another, which gives nearly
+the same. Its interval is `out_of_fold_interval`. Brier score (as scikit-learn's `brier_score_loss`), expected
+calibration error (ten bins) and cross-entropy compare the score with the quality. Both poles have equal weight, and so
+has every group of a pole: near duplicates count once, in the figures and in the interval.
+
+The confusion table assigns held-out scores to tiers. The breaks are quartiles of these same scores, so it shows how the
+poles spread over the tiers and is not a test of them. Synthesized samples are not evaluated.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from traitbench.fitting.auroc import auroc, interval, out_of_fold_interval
+from traitbench.fitting.axis import pole_weights
+from traitbench.fitting.curve import Point, no_prospects, prospects
+from traitbench.fitting.resampling import MOST_PER_POLE, PairCounts, Resampler, divided, part
+from traitbench.fitting.search import Recipe, SearchResult, TrainingSamples
+from traitbench.scoring.card import half_up, tier
+from traitbench.scoring.inputs import Floats
+from traitbench.scoring.snapshot import Breaks
+
+__all__ = ["auroc", "divisions", "figures", "group_weights", "interval", "judged", "measured", "unmeasured"]
+
+_BINS = 10
+_FOLDS = 10
+_FEW = 64
+_MANY = MOST_PER_POLE
+_TURNS = 3
+_COMPARED, _FEWEST_REPEATS, _MOST_REPEATS = 1_000, 3, 20
+NotMeasured = Literal["too_few", "only_synthesized", "unlabelled"]
+
+_NAMES = ("auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy")
+_TIERS = ("Weak", "Developing", "Solid", "Strong")
+
+
+def figures(
+    samples: TrainingSamples,
+    result: SearchResult,
+    *,
+    breaks: Breaks | None = None,
+    refit: Callable[[int], SearchResult] | None = None,
+) -> dict[str, Any]:
+    """The figures and what they were measured on; all null, with the reason, if nothing could be held out.
+
+    `breaks` are the scores at which the trait's tiers begin. `refit` searches with another division into folds: with
+    few samples, figures other than AUROC are means over several divisions.
+    """
+    metrics = judged(samples, result, refit=refit)
+    if result.held_out is None or metrics["auroc"] is None:
+        return metrics
+    y = samples.y[samples.is_evaluated]
+    now = Point(len(y), metrics["auroc"], (metrics["auroc_interval"][0], metrics["auroc_interval"][1]))
+    tiers = None if breaks is None else confusion(result.held_out, y, breaks)
+    outlook = no_prospects() if result.recipe is None else prospects(samples, result.recipe, now)
+    return {**metrics, "confusion": tiers, **outlook}
+
+
+def judged(
+    samples: TrainingSamples, result: SearchResult, *, refit: Callable[[int], SearchResult] | None = None
+) -> dict[str, Any]:
+    """The metrics of `figures`, without the confusion table and the forecast."""
+    if result.held_out is None or samples.synthesized[samples.is_evaluated].any():
+        return unmeasured(*_why_not(samples))
+    y, groups = samples.y[samples.is_evaluated], samples.groups[samples.is_evaluated]
+    metrics, repeats = _mean([measured(logits, y, groups) for logits in _turns(result, len(y), refit)]), 0
+    if result.recipe is not None and samples.smaller_pole < _MANY:
+        compared, repeats = _compared(part(samples), result.recipe)
+        metrics |= compared
+    measured_on = _measured_on(samples, result, repeats)
+    return {**metrics, "measured_on": measured_on, "folds": result.folds, "repeats": repeats or None}
+
+
+def measured(logits: Floats, y: Floats, groups: NDArray[np.int64] | None = None) -> dict[str, Any]:
+    """The figures of out-of-fold logits (n,) for qualities (n,) of both poles; samples of one group count once."""
+    groups = np.arange(len(y)) if groups is None else groups
+    sample_weight = group_weights(y, groups)
+    scores, weights = expit(logits), pole_weights(y, sample_weight)
+    return {
+        **_area(auroc(logits, y, sample_weight), y, groups),
+        "brier": float(weights @ np.square(scores - y)),
+        "calibration_error": _calibration_error(scores, y, weights),
+        "cross_entropy": float(weights @ (np.logaddexp(0, logits) - y * logits)),
+    }
+
+
+def unmeasured(reason: NotMeasured, sentence: str) -> dict[str, Any]:
+    """Null for every figure, with the reason as a value for programs and as a sentence for people."""
+    reasons = {"not_measured": reason, "measured_on": f"not measured: {sentence}"}
+    return {**dict.fromkeys((*_NAMES, "folds", "repeats", "confusion")), **reasons, **no_prospects()}
+
+
+def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, int]]:
+    """The number of samples of each pole in each tier."""
+    tier_at = np.array([tier(points, breaks) for points in range(101)])
+    tiers = tier_at[[half_up(100 * score) for score in expit(logits).tolist()]]
+    return {
+        side: {name: int((tiers[pole] == name).sum()) for name in _TIERS}
+        for side, pole in (("positive", y > 0.5), ("negative", y < 0.5))
+    }
+
+
+def divisions(samples: TrainingSamples) -> list[NDArray[np.int64]]:
+    """The divisions into folds (n,) over which AUROC is measured if a pole has few samples."""
+    repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _COMPARED // len(samples.y)))
+    return divided(samples, min(_FOLDS, samples.smaller_pole), range(repeats))
+
+
+def _turns(result: SearchResult, n: int, refit: Callable[[int], SearchResult] | None) -> list[Floats]:
+    """Held-out logits of one division into folds or, if there are few samples, of several: one says little then, and
+    more are cheap.
+    """
+    more = range(1, _TURNS) if refit is not None and result.folds is not None and n < _FEW else range(0)
+    turns = [result, *(refit(turn) for turn in more if refit is not None)]
+    return [turn.held_out for turn in turns if turn.held_out is not None]
+
+
+def _mean(turns: list[dict[str, Any]]) -> dict[str, Any]:
+    return {name: np.mean([turn[name] for turn in turns], axis=0).tolist() for name in _NAMES}
+
+
+def _compared(samples: TrainingSamples, recipe: Recipe) -> tuple[dict[str, Any], int]:
+    """AUROC from all comparisons within folds, and the number of divisions into folds."""
+    resampler = Resampler(samples, recipe)
+    tallies = [resampler.within_fold_pairs(folds) for folds in divisions(samples)]
+    evaluated = samples.is_evaluated
+    return _area(sum(tallies, PairCounts()).auroc, samples.y[evaluated], samples.groups[evaluated]), len(tallies)
+
+
+def _area(area: float, y: Floats, groups: NDArray[np.int64]) -> dict[str, Any]:
+    counts = [len(np.unique(groups[pole])) for pole in (y > 0.5, y < 0.5)]
+    return {"auroc": area, "auroc_interval": list(out_of_fold_interval(area, counts[0], counts[1]))}
+
+
+def group_weights(y: Floats, groups: NDArray[np.int64]) -> Floats:
+    """(n,): weights that add up to one for every group at a pole."""
+    weights = np.empty(len(y))
+    for pole in (y > 0.5, y < 0.5, y == 0.5):
+        _, group_of, counts = np.unique(groups[pole], return_inverse=True, return_counts=True)
+        weights[pole] = 1 / counts[group_of]
+    return weights
+
+
+def _calibration_error(scores: Floats, y: Floats, weights: Floats) -> float:
+    bins = np.minimum((scores * _BINS).astype(int), _BINS - 1)
+    return float(np.abs(np.bincount(bins, weights=weights * (scores - y), minlength=_BINS)).sum())
+
+
+def _measured_on(samples: TrainingSamples, result: SearchResult, repeats: int) -> str:
+    how = "leave-one-out" if result.folds is None else f"out-of-fold, {result.folds} folds"
+    n, groups = int(samples.is_evaluated.sum()), len(np.unique(samples.groups[samples.is_evaluated]))
+    near_duplicates = "" if groups == n else f", {n - groups} of them nearly the same as another"
+    repeated = f"; AUROC within folds, {repeats} repeats" if repeats else ""
+    return f"{how}, {n} distinct samples{near_duplicates}{repeated}"
+
+
+def _why_not(samples: TrainingSamples) -> tuple[NotMeasured, str]:
+    real = ~samples.synthesized
+    if not real.any() and len(real):
+        return "only_synthesized", "only synthesized samples"
+    positive, negative = (len(np.unique(samples.groups[real & pole])) for pole in (samples.y > 0.5, samples.y < 0.5))
+    if min(positive, negative) > 1:
+        return "too_few", "too many texts are nearly the same as one of the other pole"
+    side = "positive" if positive <= negative else "negative"
+    how_many = "no distinct text" if min(positive, negative) == 0 else "one distinct text"
+    excluded = " (synthesized samples do not count)" if samples.synthesized.any() else ""
+    return "too_few", f"{how_many} at the {side} pole{excluded}, but holding one out needs two"

@@ -1,0 +1,78 @@
+"""Calibrate an axis that discovery found, by how the texts of the model spread along it.
+
+These texts have no labels for the trait, so the target of a text is the share of texts below it: a score of 80 means
+farther towards the positive pole than about four in five. The outer third at either end is the cluster of that pole.
+The scores that set the breaks come from calibrations that have not seen the text. The axis itself has seen it, because
+discovery derived the axis from these texts.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.fitting.calibrate import calibrate, smoothed
+from traitbench.fitting.evaluate import measured, unmeasured
+from traitbench.fitting.search import SearchResult, TrainingSamples, evidence
+from traitbench.scoring.inputs import Floats
+
+_FOLDS = 10
+_FEWEST = 6
+
+
+def pool(
+    X: NDArray[np.float32], groups: Sequence[object], synthesized: NDArray[np.bool_], axis: NDArray[np.float32]
+) -> TrainingSamples:
+    """The real texts, or the synthesized ones if there are no others; quality 1 or 0 in the outer thirds."""
+    among = np.ones(len(X), bool) if synthesized.all() else ~synthesized
+    texts = evidence(X[among], np.full(int(among.sum()), 0.5), [groups[i] for i in np.flatnonzero(among).tolist()])
+    places: Floats = texts.X.astype(np.float64) @ axis
+    low, high = np.quantile(places, [1 / 3, 2 / 3]) if len(places) else (0.0, 0.0)
+    differ = len(places) >= _FEWEST and low < high
+    thirds = np.where(places >= high, 1.0, np.where(places <= low, 0.0, 0.5)) if differ else texts.y
+    return TrainingSamples(texts.X, thirds, texts.groups, texts.synthesized, texts.sample_weight, texts.is_evaluated)
+
+
+def place(texts: TrainingSamples, axis: NDArray[np.float32]) -> SearchResult:
+    """Calibrate the axis. Every text scores 50 if there are too few texts, or if they do not differ on the axis."""
+    if (texts.y == 0.5).all():
+        return SearchResult(np.zeros(len(axis)), 0.0, None, None, {"slope": 1.0, "offset": 0.0}, {})
+    places: Floats = texts.X.astype(np.float64) @ axis
+    slope, offset = _calibrated(places)
+    _, group_of = np.unique(texts.groups, return_inverse=True)
+    folds = group_of % min(_FOLDS, int(group_of.max()) + 1)
+    held_out = np.empty(len(places))
+    for fold in range(int(folds.max()) + 1):
+        out = folds == fold
+        gain, shift = _calibrated(places[~out])
+        held_out[out] = gain * places[out] + shift
+    parameters = {"slope": slope, "offset": offset}
+    return SearchResult(slope * axis.astype(np.float64), offset, held_out, int(folds.max()) + 1, parameters, {})
+
+
+def figures_of_labels(
+    X: NDArray[np.float32], y: Floats, groups: Sequence[object], synthesized: NDArray[np.bool_], result: SearchResult
+) -> dict[str, Any]:
+    """The figures of a discovered axis on texts that were labelled after the discovery; null without such texts."""
+    with_label = np.flatnonzero(~np.isnan(y) & ~synthesized)
+    labelled = evidence(X[with_label], y[with_label], [groups[i] for i in with_label.tolist()])
+    if result.held_out is None or labelled.smaller_pole < 2:
+        return unmeasured(
+            "unlabelled", "no text has a label for this trait; the trait has the figures of its discovery"
+        )
+    logits: Floats = labelled.X.astype(np.float64) @ result.vector + result.offset
+    on = f"{len(labelled.y)} distinct labelled samples, for an axis found without labels"
+    return {**measured(logits, labelled.y), "measured_on": on, "folds": None}
+
+
+def _calibrated(places: Floats) -> tuple[float, float]:
+    """Slope and offset of sigmoid(slope * place + offset), fitted to the share of texts below each place."""
+    below = np.sort(places)
+    rank = (below.searchsorted(places, "left") + below.searchsorted(places, "right")) / 2
+    middle = float(np.median(places))
+    spread = float(np.sqrt(np.square(places - middle).mean())) or 1.0
+    values = ((places - middle) / spread)[:, None]
+    calibration = calibrate(values, smoothed(rank / len(places), len(places)), np.ones(len(places)))
+    slope = float(calibration.slopes[0]) / spread
+    return slope, float(calibration.offsets[0]) - slope * middle

@@ -1,0 +1,105 @@
+"""What to check in labelled texts before a training: the findings of the sample doctor, worst first."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from traitbench.analysis.checks import KINDS, Finding, LabelledText, examine
+from traitbench.display import frames
+from traitbench.display.html import bold, line, small, table
+from traitbench.local.training import LocalSample, LocalTrait, find_encoder
+from traitbench.local.vectors import vectors_of
+from traitbench.scoring.segments import embed
+
+_MOST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The findings on labelled texts; `sample_ids` of a finding are rows, counted from 0. A person decides.
+
+    `len(findings)`, `findings[0]` and `for finding in findings` work as for a list.
+    """
+
+    findings: tuple[Finding, ...]
+    samples: int
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __getitem__(self, place: int) -> Finding:
+        return self.findings[place]
+
+    def __str__(self) -> str:
+        lines = [f"{KINDS[each.kind]} ({each.severity}): {each.says}" for each in self.findings]
+        return "\n".join(lines or [self._nothing])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a frame with a row for each finding."""
+        return frames.frame(
+            [
+                {
+                    "kind": each.kind,
+                    "severity": each.severity,
+                    "trait": each.trait_key,
+                    "says": each.says,
+                    "rows": ", ".join(map(str, each.sample_ids)),
+                    "fix": each.fix.says if each.fix else None,
+                }
+                for each in self.findings
+            ],
+            backend,
+        )
+
+    @property
+    def _nothing(self) -> str:
+        return f"Nothing stands out in {self.samples:,} labels."
+
+    def _repr_html_(self) -> str:
+        if not self.findings:
+            return line(self._nothing)
+        rows = [
+            (bold(KINDS[each.kind]), each.severity, each.says, each.fix.says if each.fix else "", _rows(each))
+            for each in self.findings
+        ]
+        return table(("finding", "severity", "what", "suggestion", "rows"), rows) + small("Rows count from 0.")
+
+
+def read_sources(sources: Any, texts: Sequence[str]) -> list[str | None] | None:
+    """Return the source of each text, None where it is unknown; raise `ValueError` if there are not as many."""
+    if sources is None:
+        return None
+    names = [str(each) if isinstance(each, str) else None for each in sources]
+    if len(names) != len(texts):
+        raise ValueError(f"There are {len(names):,} sources for {len(texts):,} texts. Pass one for each, or None.")
+    return names
+
+
+def check_samples(
+    traits: Sequence[LocalTrait],
+    samples: Sequence[LocalSample],
+    encoder: str | None,
+    sources: Sequence[str | None] | None = None,
+) -> Findings:
+    """Return what the sample doctor finds in the labelled texts of traits; their ids are rows, and so are `sources`."""
+    loaded = find_encoder(encoder)
+    vectors = vectors_of(loaded, {sample.content_sha256: sample.text for sample in samples})
+    checked = [
+        LabelledText(each.id, each.trait, each.text, each.quality, source_url=sources[each.id] if sources else None)
+        for each in samples
+    ]
+    X = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
+    return Findings(examine(traits, checked, X, partial(embed, loaded.encode)), len(samples))
+
+
+def _rows(finding: Finding) -> str:
+    more = len(finding.sample_ids) - _MOST_ROWS
+    shown = ", ".join(map(str, islice(finding.sample_ids, _MOST_ROWS)))
+    return f"{shown} and {more} more" if more > 0 else shown

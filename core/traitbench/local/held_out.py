@@ -1,0 +1,93 @@
+"""Test samples: set some aside at random, put them back, and say in words what was done or why not."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.display.text import count
+from traitbench.encoders import EncoderUnavailable
+from traitbench.encoders.registry import load_encoder
+from traitbench.fitting.collect import text_groups
+from traitbench.fitting.duplicates import alike, joined
+from traitbench.fitting.set_aside import AT_LEAST, SHARE, Choice, TooFew, choose
+from traitbench.scoring.segments import embed
+from traitbench.settings import read_settings
+
+__all__ = ["AT_LEAST", "SHARE", "NoEncoder", "choice", "done", "encoded", "refusal", "shortages"]
+
+Vectors = NDArray[np.float32]
+
+_AT_ONCE = 32
+
+
+class NoEncoder(Exception):
+    """Texts cannot be compared on this machine; the message says why."""
+
+
+def encoded(samples: Sequence[Sample], on_progress: Callable[[int], object]) -> Vectors:
+    """(n, d): the vectors of the samples' texts; raise `NoEncoder` if the encoder of the settings is not here."""
+    settings = read_settings()
+    try:
+        encoder = load_encoder(settings.encoder, cache=settings.cache)
+    except EncoderUnavailable as error:
+        raise NoEncoder(f"There is no encoder here to compare texts with: {error}") from error
+    texts = list(dict.fromkeys(sample.text for sample in samples))
+    known: dict[str, NDArray[np.float32]] = {}
+    for first in range(0, len(texts), _AT_ONCE):
+        on_progress(first)
+        some = texts[first : first + _AT_ONCE]
+        known |= dict(zip(some, embed(encoder.encode, some), strict=True))
+    return np.array([known[sample.text] for sample in samples], np.float32).reshape(-1, encoder.dimension)
+
+
+def choice(
+    samples: Sequence[Sample], vectors: Vectors, *, share: float = SHARE, at_least: int = AT_LEAST, seed: int = 0
+) -> Choice:
+    """Choose test samples; `vectors` (n, d) are those of the samples' texts."""
+    texts = text_groups(samples)
+    groups = joined(np.array([texts[sample.id] for sample in samples]), alike(vectors)).tolist() if samples else []
+    return choose(samples, groups, share=share, at_least=at_least, seed=seed)
+
+
+def done(chosen: Choice, samples: Sequence[Sample], traits: Sequence[Trait]) -> str:
+    """What was set aside: `Set 40 samples aside as test samples: Warmth 20 warm and 20 cold.`"""
+    ids = frozenset(chosen.ids)
+    own = [sample for sample in samples if sample.id in ids]
+    parts = []
+    for trait in traits:
+        qualities = [sample.quality for sample in own if sample.trait == trait.key]
+        if qualities:
+            above, below = (sum(quality > 0.5 for quality in qualities), sum(quality < 0.5 for quality in qualities))
+            parts.append(f"{trait.name} {above:,} {trait.positive_label} and {below:,} {trait.negative_label}")
+    return f"Set {count(len(own), 'sample')} aside as test samples: {'; '.join(parts)}."
+
+
+def shortages(too_few: Sequence[TooFew], traits: Sequence[Trait]) -> list[str]:
+    """Why a trait keeps all its samples, one sentence for each."""
+    by_key = {trait.key: trait for trait in traits}
+    return [_shortage(each, by_key.get(each.trait)) for each in too_few]
+
+
+def refusal(chosen: Choice, traits: Sequence[Trait]) -> str:
+    """Why no sample is set aside; empty if some are."""
+    if chosen.ids:
+        return ""
+    return " ".join(shortages(chosen.too_few, traits)) or (
+        "The model has enough test samples already." if traits else "The model has no traits yet."
+    )
+
+
+def _shortage(each: TooFew, trait: Trait | None) -> str:
+    name, positive, negative = (
+        (each.trait, "positive", "negative")
+        if trait is None
+        else (trait.name, trait.positive_label, trait.negative_label)
+    )
+    half = each.needed // 2
+    return (
+        f"{name} has {count(each.positive, 'different text')} at {positive} and {each.negative:,} at {negative}; it"
+        f" needs {each.needed:,} at each to set test samples aside ({half:,} to test and {half:,} to train)."
+    )

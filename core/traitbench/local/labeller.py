@@ -1,0 +1,152 @@
+"""The labeller: one text a screen, labelled by keys. What its script is given, and what it answers.
+
+One script serves Streamlit (`app/traitbench_app/parts/labeller.py`) and notebooks
+(`core/traitbench/estimators/label_widget.py`). It draws with `render({element, data, send})`: `data` is made here, and
+`send` takes the JSON that `Answers.read` reads.
+
+Give at least as many items as a person answers while Python is busy: `BATCH`. The script keeps the item on screen,
+drops items that were answered, and takes the rest in the order given, so a new order may be sent at any time. It
+repeats its answers until `handled` covers them, so handling an answer twice must do no harm.
+
+Actions: "label" with a quality from 0 to 1, "skip", "undo" with the id of the item to take back, "leave" (Esc). Keys:
+left and right arrow for the poles, down to skip, 0 to 9 for grades (the digit divided by 9), U undo, ? help, Esc. Items
+without `score` show none: a blind audit gives none and sets `blind`, which also hides highlights.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, Literal
+
+from traitbench.contract.explanations import Explanation
+from traitbench.display.sides import COLOURS, SIGNS
+
+BATCH = 60
+"""Items to send ahead."""
+
+SCRIPT = files(__package__).joinpath("labeller.js").read_text("utf-8")
+STYLE = files(__package__).joinpath("labeller.css").read_text("utf-8")
+
+Action = Literal["label", "skip", "undo", "leave"]
+Highlights = Sequence[tuple[int, int, float]]
+"""Parts of a text: start, end, and strength from -1 to 1."""
+
+Handled = Mapping[str, int]
+"""For each mounted component, the number of its last answer that was handled."""
+
+
+@dataclass(frozen=True)
+class PoleSign:
+    """How a pole is shown: its name, sign and colour."""
+
+    label: str
+    sign: str
+    colour: str
+
+    @classmethod
+    def negative(cls, label: str) -> "PoleSign":
+        """The pole at the left."""
+        return cls(label, SIGNS[False], COLOURS[False])
+
+    @classmethod
+    def positive(cls, label: str) -> "PoleSign":
+        """The pole at the right."""
+        return cls(label, SIGNS[True], COLOURS[True])
+
+
+@dataclass(frozen=True)
+class ItemScore:
+    """The score of an item now: 0 to 100, its headline (`clearly warm`), and the side that it claims."""
+
+    score: int
+    words: str
+    positive: bool | None
+
+
+@dataclass(frozen=True)
+class LabelItem:
+    """A text to label; `question` is the name of the trait."""
+
+    id: str
+    text: str
+    question: str
+    negative: PoleSign
+    positive: PoleSign
+    score: ItemScore | None = None
+    highlights: Highlights = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One decision; `seconds` is how long the text was on screen."""
+
+    number: int
+    id: str
+    action: Action
+    quality: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a component sent: all its answers that it does not know to be handled."""
+
+    mount: str = ""
+    answers: Sequence[Answer] = field(default=())
+
+    @classmethod
+    def read(cls, sent: object) -> "Answers":
+        """Read what a browser sent; leave out what is not an answer."""
+        if not isinstance(sent, Mapping) or not isinstance(mount := sent.get("mount"), str):
+            return cls()
+        events = sent.get("events")
+        read = [_answer(each) for each in events] if isinstance(events, list | tuple) else []
+        return cls(mount, tuple(each for each in read if each is not None))
+
+    def new(self, handled: Handled) -> list[Answer]:
+        """Return the answers that were not handled yet, in order."""
+        return [each for each in self.answers if each.number > handled.get(self.mount, 0)]
+
+    def handled(self, before: Handled) -> Handled:
+        """Return `before` with these answers handled."""
+        last = max([each.number for each in self.answers], default=0)
+        return {**before, self.mount: max(last, before.get(self.mount, 0))} if self.mount else before
+
+
+def highlights_of(reasons: Explanation) -> Highlights:
+    """Return how strongly each part of a text speaks for a pole."""
+    pieces = [piece for part in reasons.parts for piece in (part.pieces or [part])]
+    most = max((abs(each.contribution) for each in pieces), default=0.0)
+    return [(each.start, each.end, round(each.contribution / most, 2)) for each in pieces] if most else ()
+
+
+def item_data(item: LabelItem, *, blind: bool) -> dict[str, Any]:
+    """Return an item as the script takes it."""
+    given: dict[str, Any] = {
+        "id": item.id,
+        "text": item.text,
+        "trait": item.question,
+        "negative": vars(item.negative),
+        "positive": vars(item.positive),
+    }
+    if item.score is not None:
+        given["hint"] = vars(item.score)
+    if item.highlights and not blind:
+        given["highlights"] = [list(each) for each in item.highlights]
+    return given
+
+
+def _answer(event: object) -> Answer | None:
+    if not isinstance(event, Mapping):
+        return None
+    match event:
+        case {"n": int(number), "id": str(item), "action": "label", "quality": int() | float() as quality}:
+            return Answer(number, item, "label", float(quality), _seconds(event)) if 0 <= quality <= 1 else None
+        case {"n": int(number), "id": str(item), "action": "skip" | "undo" | "leave" as action}:
+            return Answer(number, item, action, None, _seconds(event))
+    return None
+
+
+def _seconds(event: Mapping[str, object]) -> float:
+    seconds = event.get("seconds")
+    return float(seconds) if isinstance(seconds, int | float) else 0.0

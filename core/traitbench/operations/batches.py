@@ -1,0 +1,167 @@
+"""Score many texts with one version: one line per text, in order. Threads score the next texts while lines are sent.
+
+A batch keeps its version, its traits and its mode to the end. Whether vectors may be stored is checked again at every
+write. `open_batch` raises errors of the whole batch; an error of one text is reported on its line and does not affect
+the others. Interactive calls are encoded before batches (`encoders.scheduler`).
+"""
+
+import logging
+import traceback
+from collections.abc import Callable, Sequence
+from threading import BoundedSemaphore
+
+from pydantic_core import to_json
+
+from traitbench.contract.batches import BatchRequest, LineError
+from traitbench.contract.extracts import is_url
+from traitbench.encoders.scheduler import SCHEDULER, WIDTH
+from traitbench.errors import InternalError, TraitbenchError, ValidationFailed
+from traitbench.operations import access, encoders, extraction, rules, serving
+from traitbench.operations.access import Caller
+from traitbench.operations.context import Context
+from traitbench.operations.encoding import BatchEncoding
+from traitbench.operations.pipeline import Pipeline
+from traitbench.scoring import card, size
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import count_words
+
+_FETCHERS = 2
+_ALONE = 10**12
+# Shared by all batches, so that an interactive call always finds a free fetcher (`traitbench.extract`).
+_fetching = BoundedSemaphore(4)
+
+_log = logging.getLogger(__name__)
+
+Score = Callable[[Sequence[str]], list[bytes]]
+
+
+def open_batch(
+    context: Context, caller: Caller, handle: str, body: BatchRequest, *, request_id: str
+) -> Pipeline[bytes]:
+    """Prepare a batch: return the pipeline of its results in JSON, not yet started.
+
+    Raise the errors that a score of a valid text would raise.
+    """
+    access.permit(context, caller, "scores.batch", handle)
+    served = serving.now(context, handle, body.traits)
+    rules.require("use", served.model)
+    encoder = encoders.of_version(context, served.snapshot)
+    snapshot = serving.in_mode(served.snapshot, body.mode)
+    chosen, metadata = card.choose(snapshot, body.traits), serving.metadata(served, request_id)
+    encoding = BatchEncoding(context, encoder, served, mode=body.mode)
+
+    deep = snapshot.max_depth > 1 and any(trait.aggregation != "none" for trait in snapshot.traits)
+
+    def score(contents: Sequence[str]) -> list[bytes]:
+        texts = [serving.fitted(context, encoding, content) for content in contents]
+        if deep:
+            rows, tokens = card.place(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
+        else:
+            vectors, tokens = encoding.whole(texts)
+            rows = card.place_whole(snapshot, texts, vectors)
+        pairs = zip(rows, tokens, strict=True)
+        return [to_json(serving.card_values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
+
+    return _pipeline(context, body.contents, score, encoding)
+
+
+def line(index: int, result: bytes) -> bytes:
+    """A line of a batch: a result, which is a JSON object, with its index in front."""
+    return b'{"index":%d,%b\n' % (index, result[1:])
+
+
+def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding: BatchEncoding) -> Pipeline[bytes]:
+    numbers = {content: number for number, content in enumerate(dict.fromkeys(contents))}
+    distinct = list(numbers)
+    ahead = [ahead_of(context, content) for content in distinct]
+
+    def make(several: Sequence[int]) -> list[bytes]:
+        texts = [distinct[number] for number in several]
+        encoding.look_ahead(ahead, several[0])
+        return _together(score, texts) or [_single(context, score, text) for text in texts]
+
+    addresses = [number for number, content in enumerate(distinct) if is_url(content)]
+    texts = [number for number, content in enumerate(distinct) if not is_url(content)]
+    return Pipeline(
+        [numbers[content] for content in contents],
+        [(texts, WIDTH), (addresses, _FETCHERS)],
+        make,
+        # An address is fetched on its own: it takes long, although it costs hardly any CPU time.
+        weights=[_ALONE if is_url(content) else len(content) + 1 for content in distinct],
+        handful_s=SCHEDULER.slot_seconds,
+        live=context.batches,
+        finish=encoding.finish,
+    )
+
+
+def ahead_of(context: Context, content: str) -> str:
+    """The text to encode, for looking up its vectors in advance; empty if it has too many words to be scored."""
+    text, most_words = shorten(content).text, context.settings.max_text_words
+    return text if size.is_small(text, most_words=most_words) or count_words(text) <= most_words else ""
+
+
+def _together(score: Score, texts: Sequence[str]) -> list[bytes]:
+    """The lines of several texts; an empty list if one of them is or may be invalid."""
+    try:
+        return [] if any(map(_is_odd, texts)) else score(texts)
+    except Exception:
+        return []
+
+
+def _is_odd(text: str) -> bool:
+    return not text.strip() or "\x00" in text or is_url(text) or (not text.isascii() and not _is_unicode(text))
+
+
+def _single(context: Context, score: Score, content: str) -> bytes:
+    """The line of one text, or the line of its error."""
+    try:
+        check_content(content)
+        [line] = score([_text_of(context, content)])
+        return line
+    except TraitbenchError as error:
+        return _failed(error)
+    except Exception as error:
+        _log.error("a text of a batch could not be scored: %s", _place(error))
+        return _failed(InternalError("The service failed at this text; its log has the reason."))
+
+
+def _failed(error: TraitbenchError) -> bytes:
+    """The result of a text that cannot be scored."""
+    return to_json({"error": LineError(code=error.code, message=error.message, details=error.details)})
+
+
+def check_content(content: str) -> None:
+    """Raise the error that a single score of this content would raise."""
+    if not content:
+        raise _refused("string_too_short", "String should have at least 1 character")
+    if not content.strip():
+        raise _refused("string_pattern_mismatch", "Input should not be blank")
+    if "\x00" in content:
+        raise _refused("string_nul", "The character U+0000 is not allowed")
+    if not _is_unicode(content):
+        raise _refused("string_unicode", "A lone surrogate is not a character")
+
+
+def _refused(kind: str, message: str) -> ValidationFailed:
+    return ValidationFailed(f"content: {message}.", details={"errors": [rules.problem(["content"], kind, message)]})
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _text_of(context: Context, content: str) -> str:
+    if not is_url(content):
+        return content
+    with _fetching:
+        return extraction.text_of(context, content)
+
+
+def _place(error: BaseException) -> str:
+    """The type of an error and where it was raised; never its message, which may hold content."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__qualname__} at {frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown"

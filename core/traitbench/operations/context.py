@@ -1,0 +1,140 @@
+"""Dependencies shared by all operations: settings, store, runs and encoder. Opened once, closed once."""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from sqlalchemy import Engine
+
+from traitbench.encoders import Encoder
+from traitbench.operations import backup_parts
+from traitbench.operations.health import Health
+from traitbench.operations.pipeline import Pipelines
+from traitbench.operations.snapshots import Snapshots
+from traitbench.operations.vector_cache import MEBIBYTE, VectorCache
+from traitbench.runs import RunEngine
+from traitbench.settings import Settings
+from traitbench.store.database import sqlite_file
+from traitbench.store.opening import open_store
+from traitbench.store.read_cache import ReadCache
+
+if TYPE_CHECKING:
+    from traitbench.extract import Extracted
+
+Value = TypeVar("Value")
+
+WORKER = "traitbench.operations.worker"
+"""The module that the worker process runs."""
+
+LISTING = 10
+"""The weight of a cached listing: at most a hundred are kept."""
+
+_CHECK_SECONDS = 2.0
+
+
+class CacheMiss(Exception):
+    """The value is not cached: reading it needs a database query."""
+
+
+def _cache_miss() -> NoReturn:
+    raise CacheMiss
+
+
+def _extract(url: str) -> "Extracted":
+    # Imported on first use: few models are ever asked about an address, and the import loads a web client.
+    from traitbench.extract import extract
+
+    return extract(url)
+
+
+def _fetch_nothing(_url: str) -> NoReturn:
+    from traitbench.extract.refusals import refusal
+
+    raise refusal("off")
+
+
+@dataclass(frozen=True)
+class Context:
+    """The open dependencies of the service; `extract` reads the text behind an address."""
+
+    settings: Settings
+    engine: Engine
+    runs: RunEngine
+    encoder: Encoder
+    snapshots: Snapshots = field(default_factory=Snapshots)
+    vectors: VectorCache = field(default_factory=lambda: VectorCache(0))
+    batches: Pipelines = field(default_factory=Pipelines)
+    read_cache: ReadCache | None = None
+    extract: Callable[[str], "Extracted"] = _extract
+    may_query: bool = True
+
+    def cached(self, asked: Hashable, read: Callable[[], Value], *, weight: int = 1) -> Value:
+        """The cached result of `read` if nothing was written since; otherwise a new one. Listings have a `weight`."""
+        ask = read if self.may_query else _cache_miss
+        return ask() if self.read_cache is None else self.read_cache.get(asked, ask, weight=weight)
+
+    @cached_property
+    def cached_only(self) -> "Context":
+        """A copy whose `cached` raises `CacheMiss` instead of reading."""
+        return replace(self, may_query=False)
+
+    def forget(self, model_id: int) -> None:
+        """Drop everything cached for a model that may no longer store anything."""
+        self.snapshots.clear()
+        self.vectors.forget(model_id)
+        if self.read_cache is not None:
+            self.read_cache.clear()
+
+    def close(self) -> None:
+        """Stop batches and runs, and close the database."""
+        self.batches.close()
+        self.runs.close()
+        self.health.close()
+        if self.read_cache is not None:
+            self.read_cache.close()
+        self.engine.dispose()
+
+    @cached_property
+    def health(self) -> Health:
+        """The health of database, worker, encoder and disk."""
+        file = sqlite_file(self.settings.database_url)
+        return Health(self.engine, self.runs, file.parent if file else self.settings.home)
+
+    def healthy(self) -> bool:
+        """Whether all parts are healthy."""
+        return not self.health.state().wrong
+
+
+def open_context(settings: Settings, *, runs: bool = True) -> Context:
+    """Open everything and start the worker; with `runs=False` runs are only queued."""
+    # Imported here because most who need the type `Context` need neither the encoder nor the run engine.
+    from traitbench.encoders.registry import load_encoder
+    from traitbench.runs.engine import Runs
+
+    engine = open_store(settings, check_s=_CHECK_SECONDS)
+    backup_parts.remove_left(settings.home)
+    service = Runs(settings.database_url, module=WORKER, greeting=greeting(settings))
+    try:
+        if runs:
+            service.start()
+        vectors = VectorCache(settings.vector_memory_mb * MEBIBYTE)
+        encoder = load_encoder(settings.encoder, cache=settings.cache)
+    except BaseException:
+        service.close()
+        engine.dispose()
+        raise
+    return Context(
+        settings,
+        engine,
+        service,
+        encoder,
+        vectors=vectors,
+        read_cache=ReadCache(engine),
+        extract=_extract if settings.fetch_urls else _fetch_nothing,
+    )
+
+
+def greeting(settings: Settings) -> Mapping[str, Any]:
+    """What a service sends its worker process at the start, as JSON; the worker reads it with `Settings.from_json`."""
+    return {"settings": settings.to_json(besides=["llm_key"])}

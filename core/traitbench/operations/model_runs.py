@@ -1,0 +1,118 @@
+"""The runs of a model: when two do the same work, how one starts, and what a failed one leaves.
+
+Two runs of a model with the same key do the same work. A training is matched only while it is live, when traits and
+samples cannot change, so its key contains neither. Discovery is also matched after it has succeeded. Samples never
+change and ids are never reused, so the ids stand for the samples. The same holds for suggestions. A discovery replaces
+them, so it sets its key to that of a repeat when it succeeds. A synthesis that has succeeded changed the samples. If
+its key is that of a new one, all that it made was deleted, and it may be repeated.
+
+A model whose run fails keeps everything it had.
+
+See core/docs/contract.md, section 5.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from sqlalchemy import Connection
+from ulid import ULID
+
+from traitbench.contract.models import OperationKind, RunStarted
+from traitbench.operations import rules, suggestions
+from traitbench.runs import Queue
+from traitbench.store import models, rejected_texts, run_texts, runs, samples, traits
+from traitbench.store.models import ModelRow
+
+Digest = Callable[[Connection, int], str]
+
+
+def run_key(
+    connection: Connection, model_id: int, kind: OperationKind, *, effort: str, options: Mapping[str, Any] | None = None
+) -> str:
+    """The key of a run of this kind that starts now."""
+    parts = {"effort": effort, **(options or {})}
+    parts |= {name: digest(connection, model_id) for name, digest in _DIGESTS.get(kind, {}).items()}
+    return " ".join([kind, *(f"{name}={_to_text(parts[name])}" for name in sorted(parts))])
+
+
+def launch(
+    connection: Connection,
+    queue: Queue,
+    model: ModelRow,
+    kind: OperationKind,
+    *,
+    effort: str,
+    run_key: str,
+    options: Mapping[str, Any] | None = None,
+    requested_by: str | None = None,
+) -> RunStarted:
+    """Start a run of a model that the connection has locked and that is not busy.
+
+    The connection's transaction marks the model as busy, and records and queues the run. `requested_by` is the name of
+    the key that asked for it, None if the service starts it by itself.
+    """
+    run_id, now = f"run_{ULID()}", rules.now()
+    rejected_texts.forget(connection, model.id)
+    models.move(connection, model, "busy", now=now, run_id=run_id)
+    runs.add(
+        connection,
+        run_id,
+        model_id=model.id,
+        kind=kind,
+        effort=effort,
+        run_key=run_key,
+        options=options,
+        requested_by=requested_by,
+        now=now,
+    )
+    queue.enqueue(connection, run_id, kind, model.id)
+    return RunStarted(state="busy", run_id=run_id)
+
+
+def fail(connection: Connection, run: runs.RunRow, *, code: str, message: str, owner: str | None = None) -> bool:
+    """Mark a run as failed and release its model; False if the run has already ended."""
+    model = models.hold_by_id(connection, run.model_id)
+    texts = run_texts.exist(connection, run.id)
+    if not runs.fail(connection, run.id, code=code, message=message, now=rules.now(), owner=owner):
+        return False
+    if texts and model is not None and model.zero_data_retention:
+        # The worker removes them from the database's files.
+        models.change(connection, model.id, now=rules.now(), unsettled_purge=rules.now())
+    if model is not None and model.state == "busy":
+        models.move(connection, model, state_after(run, model), now=rules.now())
+    return True
+
+
+def _samples(connection: Connection, model_id: int) -> str:
+    return _digest(samples.training_ids(connection, model_id))
+
+
+def _suggestions(connection: Connection, model_id: int) -> str:
+    return _digest([trait.id for trait in suggestions.untouched(connection, model_id)])
+
+
+def _traits(connection: Connection, model_id: int) -> str:
+    return _digest([vars(trait) for trait in traits.rows(connection, model_id)])
+
+
+def _digest(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+def _to_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def state_after(run: runs.RunRow, model: ModelRow) -> Literal["draft", "ready", "failed"]:
+    """The state of a model after one of its runs has failed."""
+    if model.active_version_id is not None:
+        return "ready"
+    return "failed" if run.kind == "train" else "draft"
+
+
+_DIGESTS: Mapping[OperationKind, Mapping[str, Digest]] = {
+    "discover": {"samples": _samples, "suggestions": _suggestions},
+    "synthesize": {"samples": _samples, "traits": _traits},
+}

@@ -1,0 +1,52 @@
+"""Delete old versions by the model's retention policy, or by the contract's defaults (`traitbench.contract.prune`)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.contract.prune import PrunableVersion, versions_to_keep
+from traitbench.store import models, versions
+from traitbench.store.models import ModelRow
+from traitbench.store.rows import readable
+
+
+def prune(
+    connection: Connection, model: ModelRow, *, active_version_id: int | None, held_version_id: int | None = None
+) -> None:
+    """Delete the versions of a locked model that its policy does not keep; none if the policy is damaged."""
+    policy = readable(lambda: _policy(models.version_retention_policy(connection, model.id)))
+    if policy is not None:
+        _prune(connection, model.id, policy, active_version_id, held_version_id)
+
+
+def prune_by(connection: Connection, model: ModelRow, policy: Mapping[str, Any] | None) -> None:
+    """Prune by a policy that the model was just given; None means the defaults."""
+    _prune(connection, model.id, _policy(policy), model.active_version_id, model.held_version_id)
+
+
+def _policy(given: Mapping[str, Any] | None) -> VersionRetentionPolicy:
+    return VersionRetentionPolicy.model_validate({} if given is None else given)
+
+
+def _prune(
+    connection: Connection,
+    model_id: int,
+    policy: VersionRetentionPolicy,
+    active_version_id: int | None,
+    held_version_id: int | None,
+) -> None:
+    existing = [
+        PrunableVersion(
+            row.id,
+            row.version_no,
+            row.created_at,
+            row.tagged,
+            active=row.id == active_version_id,
+            held=row.id == held_version_id,
+        )
+        for row in versions.ages(connection, model_id)
+    ]
+    kept = versions_to_keep(existing, **policy.model_dump())
+    versions.remove(connection, [version.version_id for version in existing if version.version_id not in kept])

@@ -1,0 +1,235 @@
+"""Samples: add, list, change, delete.
+
+A batch is added or changed as a whole or not at all; the error names every invalid element.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+
+from traitbench.contract.models import ModelDeleted
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE, SamplePage
+from traitbench.contract.samples import (
+    MOST_SAMPLES,
+    NOT_HELD_OUT,
+    Pole,
+    Provenance,
+    SampleIds,
+    SampleInput,
+    SamplesCreate,
+    SamplesDelete,
+    SamplesUpdate,
+    text_hash,
+)
+from traitbench.errors import SampleNotFound
+from traitbench.operations import access, rules
+from traitbench.operations.access import Caller
+from traitbench.operations.context import Context
+from traitbench.operations.trait_names import Problem, TraitIndex
+from traitbench.store import models, samples, traits
+from traitbench.store.cursors import paged, read_number
+from traitbench.store.database import reading, writing
+from traitbench.store.models import ModelRow
+
+
+class _Part(NamedTuple):
+    """What only the store can check of a sample; None for what cannot be read."""
+
+    trait: str | None
+    digest: str | None
+    content_sha256: str | None
+
+
+def add(context: Context, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:
+    """Add labelled texts to a draft; their ids ascend in the order sent."""
+    name = str(access.permit(context, caller, "samples.add", handle))
+    digests = [text_hash(sample.text) for sample in body.samples]
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        return SampleIds(ids=add_to(connection, model, body.samples, digests, most=context.settings.max_samples))
+
+
+def add_to(
+    connection: Connection, model: ModelRow, sent: list[SampleInput], digests: list[str], *, most: int
+) -> list[int]:
+    """Add samples to a model that the connection has locked; return their ids. `digests` are the texts' SHA-256."""
+    index = TraitIndex(traits.rows(connection, model.id))
+    sample_traits = [index.find(sample.trait) for sample in sent]
+    _check(sent, digests, index)
+    rules.check_sample_count(samples.count(connection, model.id) + len(sent), most)
+    rules.require("edit", model)
+    now = rules.now()
+    ids = samples.add(
+        connection,
+        model.id,
+        [
+            {
+                "trait_id": trait.id,
+                "text": sample.text,
+                "quality": sample.quality,
+                "provenance": "authored",
+                "source_url": sample.source_url,
+                "content_sha256": digest,
+                "held_out": sample.held_out,
+                "must_pass": sample.must_pass,
+                "created_at": now,
+            }
+            for sample, digest, trait in zip(sent, digests, sample_traits, strict=True)
+            if trait is not None
+        ],
+    )
+    rules.edited(connection, model)
+    return ids
+
+
+def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Problem], dict[str, Any]]:
+    """What only the store knows is wrong with samples that are not valid otherwise: unknown traits, wrong hashes.
+
+    Also returns the details that help to correct it. With it, one answer names every bad element.
+    """
+    parts = [_part(element) for element in rules.elements(body, "samples")[:MOST_SAMPLES]]
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, handle), handle)
+        index = TraitIndex(traits.rows(connection, model.id))
+    errors = [error for place, part in enumerate(parts) for error in _errors(place, part, index)]
+    return errors, _known(errors, index)
+
+
+def list_samples(
+    context: Context,
+    caller: Caller,
+    handle: str,
+    *,
+    trait: str | None = None,
+    held_out: bool | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+    pending: bool | None = None,
+    provenance: Provenance | None = None,
+    pole: Pole | None = None,
+    text: str | None = None,
+    newest_first: bool = False,
+    offset: int = 0,
+    count: bool = False,
+) -> SamplePage:
+    """One page of the samples of a model or, if `trait` is given, of that trait.
+
+    `held_out` leaves only the test samples, or only the others. `pending` selects feedback that waits, or everything
+    else. `text` has words that a sample's text must contain. `count` also counts all samples that pass the filters.
+    """
+    name = str(access.permit(context, caller, "samples.list", handle))
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, name), name)
+        rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
+        trait_id = None if trait is None else access.trait_of(connection, model, trait).id
+        words = tuple((text or "").split())
+        filters = samples.Filters(trait_id, held_out, pending, provenance, pole, words)
+        chosen = {"held_out": held_out, "pending": pending, "provenance": provenance, "pole": pole}
+        named = {**chosen, "words": words or None, "newest_first": newest_first or None}
+        listing = f"samples {model.id} {trait_id}" + "".join(
+            f" {name}={flag}" for name, flag in named.items() if flag is not None
+        )
+        after = read_number(listing, cursor)
+        rows = samples.page(
+            connection, model.id, filters, limit=limit + 1, after=after, newest_first=newest_first, offset=offset
+        )
+        counted = samples.count_of(connection, model.id, filters) if count else None
+    return SamplePage(**paged(rows, listing, limit), count=counted)
+
+
+def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -> SampleIds:
+    """Make samples of a draft test samples or training samples, or change which of them must pass."""
+    name = str(access.permit(context, caller, "samples.update", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        known = samples.held_out(connection, model.id, body.ids)
+        if errors := [
+            error for place, each in enumerate(body.ids) for error in _unchangeable(place, each, body, known)
+        ]:
+            raise rules.invalid(errors, thing="The samples")
+        rules.require("edit", model)
+        sent = {"held_out": body.held_out, "must_pass": False if body.held_out is False else body.must_pass}
+        if fields := {field: value for field, value in sent.items() if value is not None}:
+            samples.change(connection, model.id, body.ids, fields)
+            rules.edited(connection, model)
+    return SampleIds(ids=body.ids)
+
+
+def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
+    """Delete one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
+    name = str(access.permit(context, caller, "samples.delete", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        pending = samples.pending(connection, model.id, [sample_id] if 0 < sample_id < 2**63 else [])
+        if not pending:
+            raise SampleNotFound(f"The model {name} has no sample {sample_id}.", details={"sample_id": sample_id})
+        rules.require("withdraw" if pending[sample_id] else "edit", model)
+        samples.remove(connection, model.id, [sample_id])
+        if model.state != "ready":
+            rules.edited(connection, model)
+    return ModelDeleted(handle=name, deleted=True)
+
+
+def delete_many(context: Context, caller: Caller, handle: str, body: SamplesDelete) -> SampleIds:
+    """Delete samples of a draft, or withdraw feedback that a ready model has not learned yet; all of it or none."""
+    name = str(access.permit(context, caller, "samples.delete_many", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        pending = samples.pending(connection, model.id, body.ids)
+        if errors := [_unknown(place, each) for place, each in enumerate(body.ids) if each not in pending]:
+            raise rules.invalid(errors, thing="The samples")
+        rules.require("withdraw" if all(pending.values()) else "edit", model)
+        samples.remove(connection, model.id, body.ids)
+        if model.state != "ready":
+            rules.edited(connection, model)
+    return SampleIds(ids=body.ids)
+
+
+def _unknown(place: int, sample_id: int) -> Problem:
+    return rules.problem(["ids", place], "unknown_sample", f"the model has no sample {sample_id}")
+
+
+def _unchangeable(place: int, sample_id: int, body: SamplesUpdate, known: Mapping[int, bool]) -> list[Problem]:
+    """Why a sample cannot be changed as the body says."""
+    if sample_id not in known:
+        return [_unknown(place, sample_id)]
+    held_out = known[sample_id] if body.held_out is None else body.held_out
+    if body.must_pass and not held_out:
+        return [rules.problem(["ids", place], "not_held_out", f"sample {sample_id}: {NOT_HELD_OUT}")]
+    return []
+
+
+def _check(sent: list[SampleInput], digests: list[str], index: TraitIndex) -> None:
+    parts = [_Part(each.trait, digest, each.content_sha256) for each, digest in zip(sent, digests, strict=True)]
+    if errors := [error for place, part in enumerate(parts) for error in _errors(place, part, index)]:
+        raise rules.invalid(errors, thing="The samples", known=_known(errors, index))
+
+
+def _part(element: Any) -> _Part:
+    """What can be read of an element that may be no valid sample."""
+    fields = element if isinstance(element, dict) else {}
+    trait, text, digest = (fields.get(name) for name in ("trait", "text", "content_sha256"))
+    return _Part(
+        trait if isinstance(trait, str) else None,
+        text_hash(text) if isinstance(text, str) and _is_unicode(text) else None,
+        digest if isinstance(digest, str) else None,
+    )
+
+
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _errors(place: int, part: _Part, index: TraitIndex) -> list[Problem]:
+    errors = []
+    if part.trait is not None and index.find(part.trait) is None:
+        errors.append(rules.unknown_trait(["samples", place, "trait"], part.trait))
+    if part.digest is not None and part.content_sha256 not in (None, part.digest):
+        message = "it is not the SHA-256 of the text in UTF-8"
+        errors.append(rules.problem(["samples", place, "content_sha256"], "sha256_mismatch", message))
+    return errors
+
+
+def _known(errors: list[Problem], index: TraitIndex) -> dict[str, Any]:
+    return index.known() if any(error["type"] == "unknown_trait" for error in errors) else {}

@@ -1,0 +1,146 @@
+"""What one score and a batch share: the version that scores, its encoding of texts, and the values of a card.
+
+The version is the active one, or the one that a handle is pinned to.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection
+
+from traitbench.encoders import FULL, Encoder
+from traitbench.errors import BodyTooLarge, FeatureUnavailable, ModelNotTrained
+from traitbench.names import ACTIVE, parse_pinned_handle
+from traitbench.operations import access, encoders, rules
+from traitbench.operations.context import Context
+from traitbench.operations.vector_cache import Encoding
+from traitbench.operations.versions import resolve
+from traitbench.scoring import card, size
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.snapshot import Snapshot
+from traitbench.store import models
+from traitbench.store.database import reading
+from traitbench.store.models import ModelRow
+from traitbench.store.text_vectors import VectorKey
+
+_MAX_CACHED_TRAITS = 64
+
+# Snapshots in a mode, derived once and shared by all batches in that mode.
+_VIEWS: WeakKeyDictionary[Snapshot, dict[str, Snapshot]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Served:
+    """A version and its model; `since` is the mark of the vector cache from before they were read."""
+
+    model: ModelRow
+    version_no: int
+    snapshot: Snapshot
+    since: int
+
+
+def now(context: Context, handle: str, traits: list[str] | None) -> Served:
+    """The result of `find`, read in its own transaction and cached until something is written."""
+
+    def read() -> Served:
+        with reading(context.engine) as connection:
+            return find(context, connection, handle, traits)
+
+    if traits is not None and len(traits) > _MAX_CACHED_TRAITS:
+        return read()
+    return context.cached(("served", handle, None if traits is None else tuple(traits)), read)
+
+
+def find(context: Context, connection: Connection, handle: str, traits: list[str] | None) -> Served:
+    """The version that a handle refers to; its traits are checked.
+
+    Errors come in the contract's order: the model (404), the version (404), the traits (422). The caller checks the
+    state (409).
+    """
+    name, pinned = parse_pinned_handle(handle).handle, parse_pinned_handle(handle).version
+    since = context.vectors.mark()
+    model = access.require_model(models.find(connection, str(name)), str(name))
+    if pinned is None and model.active_version_id is None:
+        rules.require("use", model)
+        raise rules.refusal(ModelNotTrained, model)
+    version = resolve(connection, model, pinned or ACTIVE)
+    snapshot = context.snapshots.get(connection, version.id)
+    check_traits(snapshot, traits)
+    return Served(model, version.version_no, snapshot, since)
+
+
+def card_values(
+    snapshot: Snapshot, chosen: Sequence[int], placed: card.Placed, tokens: int, metadata: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The values of a card (`contract.scores.Card`). `placed` is the text on all traits of the snapshot."""
+    return {**card.read(snapshot, chosen, placed).to_wire(), "input_tokens": tokens, "metadata": metadata}
+
+
+def metadata(served: Served, request_id: str) -> dict[str, Any]:
+    """The metadata of a card."""
+    return {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
+
+
+def fitted(context: Context, encoding: Encoding, content: str) -> str:
+    """The text to encode, with long runs of one character shortened.
+
+    Raises `BodyTooLarge` before anything expensive when it is too large.
+    """
+    text = shorten(content).text
+    try:
+        size.check(text, most_words=context.settings.max_text_words, count_tokens=encoding.tokens)
+    except size.TextTooLarge as error:
+        raise BodyTooLarge(str(error), details=error.details) from None
+    return text
+
+
+def encoding(context: Context, served: Served) -> Encoding:
+    """The encoder of the version with the vector cache, for an interactive call."""
+    encoder = encoders.of_version(context, served.snapshot)
+    vector_key = vector_key_of(context, served, encoder, FULL) if context.vectors.limit else None
+    return Encoding(encoder, context.vectors, vector_key, mode=FULL, since=served.since)
+
+
+def vector_key_of(context: Context, served: Served, encoder: Encoder, mode: str) -> VectorKey | None:
+    """The key under which vectors may be cached; None under zero retention."""
+    if served.model.zero_data_retention:
+        # Another service may have switched it on, and cannot notify this one.
+        context.vectors.forget(served.model.id)
+        return None
+    return VectorKey(served.model.id, encoder.digest, mode)
+
+
+def in_mode(snapshot: Snapshot, mode: str) -> Snapshot:
+    """The version in a mode; raise `FeatureUnavailable` if it was not trained for that mode."""
+    if mode == FULL:
+        return snapshot
+    if mode not in snapshot.modes:
+        raise FeatureUnavailable(
+            f"The version cannot score in the mode {mode}; its modes: {', '.join((FULL, *snapshot.modes))}. Use one of"
+            " these, or train again with an encoder that has the mode.",
+            details={"field": "mode", "mode": mode, "modes": [FULL, *snapshot.modes]},
+        )
+    views = _VIEWS.setdefault(snapshot, {})
+    if mode not in views:
+        views[mode] = snapshot.in_mode(mode)
+    return views[mode]
+
+
+def check_traits(snapshot: Snapshot, names: list[str] | None) -> None:
+    """Raise `ValidationFailed` that names every trait that the version does not have."""
+    if errors := unknown_traits(snapshot, names or []):
+        raise rules.invalid(errors, thing="The requested traits", known=known_traits(snapshot))
+
+
+def unknown_traits(snapshot: Snapshot, names: list[str]) -> list[dict[str, Any]]:
+    """The problems of the keys and names that the version does not have."""
+    return [
+        rules.unknown_trait(["traits", place], names[place], owner="version") for place in card.unknown(snapshot, names)
+    ]
+
+
+def known_traits(snapshot: Snapshot) -> dict[str, Any]:
+    """The traits of a version as details of an error."""
+    return rules.known_traits([(trait.key, trait.name) for trait in snapshot.traits])

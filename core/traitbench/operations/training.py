@@ -1,0 +1,510 @@
+"""Training: `start` checks the preconditions and queues a run, `run` is its body in the worker.
+
+A draft is trained for the first time. On a ready model, there is nothing to do without `reoptimize_params`. A retrain
+from feedback has the same body.
+
+A run may be executed more than once and be killed at any moment. Vectors are stored as they are made. All the rest is
+written in one transaction that only the run's current owner can commit: the version, the active version, the state, the
+end of the run, and the deletion of old versions and, under zero retention, of samples.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Engine
+
+from traitbench.analysis.checks import LabelledText, shortcuts_of, to_read
+from traitbench.contract.models import DEFAULT_EFFORT, OperationKind, RunStarted, TrainRequest
+from traitbench.contract.states import Outcome
+from traitbench.contract.versions import TriggeredBy
+from traitbench.encoders import Encoder, Vectors
+from traitbench.errors import FeatureUnavailable, ModelBusy, SamplesPurged
+from traitbench.fitting import work as cost
+from traitbench.fitting.collect import collect, spelled, to_spell
+from traitbench.fitting.fit import EncoderIdentity, Trained, TraitSamples, fit
+from traitbench.fitting.held_out import measure
+from traitbench.fitting.search import EFFORTS
+from traitbench.operations import access, holding, retention, rules, training_encoder, zero_retention
+from traitbench.operations.access import Caller
+from traitbench.operations.context import Context
+from traitbench.operations.model_runs import launch, run_key
+from traitbench.operations.sample_vectors import ENCODING, encoded
+from traitbench.runs import Queue
+from traitbench.runs.execution import Execution, Fenced
+from traitbench.runs.progress import RecentPace, Timeline
+from traitbench.scoring import card
+from traitbench.scoring.segments import embed
+from traitbench.scoring.snapshot import Snapshot, param_hash
+from traitbench.scoring.spelling import Spelling
+from traitbench.store import activations, models, runs, samples, traits, version_samples, versions
+from traitbench.store.database import reading, writing
+from traitbench.store.models import ModelRow
+from traitbench.store.runs import RunRow
+from traitbench.store.traits import Axis, TraitRow
+from traitbench.store.vectors import Vector
+from traitbench.synthesis.label_axes import LabelAxes
+
+# The phases of the time left. A person sees the last four as "learning".
+_AT_ONCE = 16  # texts
+_WORDS, _LEARNING, _MEASURING, _SAVING = "words", "learning", "measuring", "saving"
+
+_TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
+    "train": "train",
+    "retune": "retune",
+    "retrain": "retrain_buffered",
+}
+
+
+def start(context: Context, caller: Caller, handle: str, body: TrainRequest) -> tuple[RunStarted, bool]:
+    """Queue a training, or return the identical run in flight.
+
+    The second value is False if there was nothing to do.
+    """
+    name = str(access.permit(context, caller, "models.train", handle))
+    encoder = None
+    if body.encoder is not None:
+        # The encoder is loaded before the model is locked, because loading may take seconds.
+        with reading(context.engine) as connection:
+            access.require_model(models.find(connection, name), name)
+        encoder = training_encoder.named(context, body.encoder)
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        return start_in(connection, context.runs, model, body, encoder=encoder, requested_by=caller.label)
+
+
+def start_in(
+    connection: Connection,
+    queue: Queue,
+    model: ModelRow,
+    body: TrainRequest,
+    *,
+    encoder: Encoder | None = None,
+    requested_by: str | None = None,
+) -> tuple[RunStarted, bool]:
+    """Start a training as `start` does, for a model that this connection has locked.
+
+    `encoder` is the one that the request names, `requested_by` the name of the key.
+    """
+    outcome = rules.require("retune" if body.reoptimize_params else "train", model)
+    if outcome is Outcome.NOTHING:
+        return RunStarted(state=model.state, run_id=None), False
+    effort, options = body.effort or DEFAULT_EFFORT, _options(body, training_encoder.kept(connection, model))
+    key = run_key(connection, model.id, "train", effort=effort, options=options)
+    if outcome is Outcome.MATCH:
+        return RunStarted(state="busy", run_id=_matching_run(connection, model, key)), True
+    kind: OperationKind = "retune" if model.state == "ready" else "train"
+    _check_samples(connection, model)
+    if encoder is not None:
+        _check_axes(encoder, traits.rows(connection, model.id), traits.axes(connection, model.id))
+    # A version freezes the traits, so nothing can be brought back into them.
+    traits.forget_dismissed(connection, model.id)
+    started = launch(
+        connection, queue, model, kind, effort=effort, run_key=key, options=options, requested_by=requested_by
+    )
+    return started, True
+
+
+def run(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    *,
+    labels: LabelAxes | None = None,
+    recent: RecentPace | None = None,
+    chosen: str | None = None,
+) -> None:
+    """Train a version from the model's samples and, with `labels`, from the words of its traits.
+
+    `recent` is the pace of the trainings before, for the time left of this one. `chosen` is the name of the encoder if
+    it is not that of the service.
+    """
+    with reading(engine) as connection:
+        inputs = _read_inputs(connection, encoder, execution.run)
+    labels = labels if inputs.use_labels else None
+    timeline = _timeline(inputs, execution, labels, recent or RecentPace())
+    known = encoded(engine, encoder, execution, [*inputs.labels, *inputs.tests], timeline=timeline)
+    timeline.reach(_WORDS)
+    spellings = _spellings(engine, execution, inputs)
+    collected = _collect(execution, inputs, known, spellings, labels, timeline)
+    trained = _fit(encoder, execution, inputs, collected, timeline)
+    trained = trained.with_shortcuts(_shortcuts(engine, encoder, execution, inputs, known, timeline))
+    tests = _measured_on_tests(engine, encoder, execution, inputs, known, trained.snapshot, timeline)
+    held = _reason_to_hold(engine, encoder, execution, inputs, collected, trained, timeline)
+    timeline.reach(_SAVING)
+    with writing(engine) as connection:
+        model = _finish(connection, execution, inputs, _with_tests(trained, tests), held, chosen)
+    if recent is not None:
+        recent.remember(timeline)
+    if model.zero_data_retention:
+        zero_retention.settle(engine, model.id)
+
+
+def _options(body: TrainRequest, kept: str | None) -> dict[str, Any]:
+    """Options of a training besides its effort; defaults are left out. `kept` is the encoder that the model keeps."""
+    options: dict[str, Any] = {"reoptimize": body.reoptimize_params}
+    if not body.use_labels:
+        options["use_labels"] = False
+    if encoder := body.encoder or kept:
+        options["encoder"] = encoder
+    return options
+
+
+def _matching_run(connection: Connection, model: ModelRow, key: str) -> str:
+    live = runs.read(connection, model.run_id or "")
+    if live is None or live.run_key != key:
+        raise rules.refusal(ModelBusy, model)
+    return live.id
+
+
+def _check_samples(connection: Connection, model: ModelRow) -> None:
+    count = samples.training_count(connection, model.id)
+    if model.state == "ready" and not count:
+        raise SamplesPurged(
+            f"The samples of {model.handle} were purged, so there is nothing to search with. Its versions still score.",
+            details={"handle": model.handle},
+        )
+    if not count or rules.traits_missing_poles(connection, model.id):
+        raise rules.insufficient(connection, model)
+
+
+@dataclass(frozen=True)
+class _TrainingInputs:
+    """The input of a training, without the texts. `tests` are the samples that the version is measured on.
+
+    `test_lengths` are the numbers of characters of the tests by id, if their parts have to be encoded too. Feedback
+    that arrives later has higher ids than all labels here, and stays pending.
+    """
+
+    model: ModelRow
+    traits: Sequence[TraitRow]
+    axes: Mapping[int, Axis]
+    labels: Sequence[samples.Label]
+    tests: Sequence[samples.Label]
+    test_lengths: Mapping[int, int]
+    fixed: Mapping[str, Any] | None
+    use_labels: bool
+
+    def per_trait(self) -> list[int]:
+        """How many samples each trait is fitted to; a discovered one is fitted to all."""
+        counts = Counter(label.trait for label in self.labels)
+        return [len(self.labels) if trait.id in self.axes else counts[trait.key] for trait in self.traits]
+
+
+def _timeline(inputs: _TrainingInputs, execution: Execution, labels: LabelAxes | None, recent: RecentPace) -> Timeline:
+    """The phases of a training and their work; that of encoding is set when it begins."""
+    per_trait = inputs.per_trait()
+    effort = EFFORTS[execution.run.effort]
+    fits = sum(sum(cost.fitting(effort, count, searched=inputs.fixed is None).values()) for count in per_trait)
+    named = 0 if labels is None else sum(not labels.is_known(trait) for trait in inputs.traits)
+    work = {
+        ENCODING: 0.0,
+        _WORDS: cost.words(named) + (cost.vocabulary(labels.unread()) if labels is not None and named else 0.0),
+        _LEARNING: fits + cost.resembling(sum(per_trait)),
+        _MEASURING: cost.reading(inputs.test_lengths.values()),
+        _SAVING: cost.saving(len(inputs.labels)),
+    }
+    return Timeline(work, pace=recent.pace, corrections=recent.corrections)
+
+
+def _read_inputs(connection: Connection, encoder: Encoder, run: RunRow) -> _TrainingInputs:
+    model = models.find_by_id(connection, run.model_id)
+    if model is None:
+        raise Fenced(run.id)
+    rows, axes = traits.rows(connection, model.id), traits.axes(connection, model.id)
+    _check_axes(encoder, rows, axes)
+    fixed, use_labels = None, run.options.get("use_labels", True)
+    if run.kind == "retrain" and model.active_version_id is not None:
+        before = versions.read(connection, model.active_version_id).metrics
+        fixed = {key: trait.model_dump(include={"shares", "parameters"}) for key, trait in before.traits.items()}
+        use_labels = before.use_labels
+    every = samples.all_labels(connection, model.id)
+    tests = [label for label in every if label.held_out]
+    lengths = samples.lengths(connection, [label.id for label in tests]) if model.max_depth > 1 else {}
+    return _TrainingInputs(
+        model=model,
+        traits=rows,
+        axes=axes,
+        labels=[label for label in every if not label.held_out],
+        tests=tests,
+        test_lengths=lengths,
+        fixed=fixed,
+        use_labels=use_labels is not False,
+    )
+
+
+def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, Axis]) -> None:
+    lost = [row.key for row in rows if row.id in axes and axes[row.id].encoder_digest != encoder.digest]
+    if lost:
+        raise FeatureUnavailable(
+            f"The axes of {', '.join(lost)} were not discovered with the encoder {encoder.id}. Train with the encoder"
+            " that was used, or delete these traits and discover again.",
+            details={"field": "encoder", "traits": lost, "encoder": encoder.id},
+        )
+
+
+def _report(
+    execution: Execution, inputs: _TrainingInputs, timeline: Timeline, phase: str, done: int, share: float
+) -> None:
+    timeline.reach(phase, share)
+    execution.report("learning", done, len(inputs.traits), fraction=timeline.fraction, left_s=timeline.left_s)
+
+
+def _collect(
+    execution: Execution,
+    inputs: _TrainingInputs,
+    known: Mapping[str, Vector],
+    spellings: Mapping[str, Spelling],
+    labels: LabelAxes | None,
+    timeline: Timeline,
+) -> list[TraitSamples]:
+    report, named = partial(_report, execution, inputs, timeline), 0
+
+    def label_axis(trait: TraitRow) -> Vector | None:
+        nonlocal named
+        axis = None if labels is None else labels.of(trait)
+        named += 1
+        report(_WORDS, 0, named / len(inputs.traits))
+        return axis
+
+    # Label axes may take a while; the samples that were encoded last are not to blame for it.
+    report(_WORDS, 0, 0.0)
+    axes = {trait.key: inputs.axes[trait.id].vector for trait in inputs.traits if trait.id in inputs.axes}
+    return collect(inputs.traits, inputs.labels, known, spellings=spellings, axes=axes, label_axis=label_axis)
+
+
+def _fit(
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    collected: Sequence[TraitSamples],
+    timeline: Timeline,
+) -> Trained:
+    report = partial(_report, execution, inputs, timeline)
+    return fit(
+        collected,
+        encoder=EncoderIdentity.of(encoder),
+        scoring_method=inputs.model.scoring_method,
+        max_depth=inputs.model.max_depth,
+        effort=execution.run.effort,
+        fixed=inputs.fixed,
+        modes=encoder.modes,
+        on_progress=lambda done, _total, share: report(_LEARNING, done, share),
+    )
+
+
+def _shortcuts(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    known: Mapping[str, Vector],
+    timeline: Timeline,
+) -> dict[str, dict[str, Any]]:
+    """What alone tells the poles of a trait apart, by trait key."""
+    able = [trait for trait in inputs.traits if trait.id not in inputs.axes]
+    keys = {trait.key for trait in able}
+
+    def texts_of(labels: Sequence[samples.Label]) -> list[LabelledText]:
+        read = set(to_read([label for label in labels if label.trait in keys]))
+        with reading(engine) as connection:
+            texts, sources = samples.texts(connection, sorted(read)), samples.sources(connection, sorted(read))
+        if len(texts) < len(read):
+            # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
+            raise Fenced(execution.run.id)
+        return [
+            LabelledText(each.id, each.trait, texts[each.id], each.quality, each.provenance, sources.get(each.id))
+            for each in labels
+            if each.id in read
+        ]
+
+    def embedded(texts: Sequence[str]) -> Vectors:
+        rows = []
+        for start in range(0, len(texts), _AT_ONCE):
+            _report(execution, inputs, timeline, _LEARNING, len(inputs.traits), 1.0)
+            rows.append(embed(encoder.encode, texts[start : start + _AT_ONCE]))
+        return np.concatenate(rows)
+
+    some, digests = texts_of(inputs.labels), {label.id: label.content_sha256 for label in inputs.labels}
+    X = np.array([known[digests[each.id]] for each in some], np.float32).reshape(-1, encoder.dimension)
+    return shortcuts_of(able, some, X, embedded, texts_of(inputs.tests))
+
+
+def _measured_on_tests(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    known: Mapping[str, Vector],
+    snapshot: Snapshot,
+    timeline: Timeline,
+) -> dict[str, dict[str, Any]]:
+    """The figures on the test samples, by trait key."""
+    if not inputs.tests:
+        return {}
+    timeline.reach(_MEASURING)
+    vectors = np.array([known[label.content_sha256] for label in inputs.tests], np.float32)
+    if card.is_scored_whole(snapshot):
+        points = card.in_points(card.of_vectors(snapshot, vectors))
+    else:
+        points = _points_by_parts(engine, encoder, execution, inputs, vectors, snapshot, timeline)
+    by_key = {trait.key: points[:, place] for place, trait in enumerate(snapshot.traits)}
+    return measure(inputs.tests, by_key, inputs.labels, known)
+
+
+def _points_by_parts(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    vectors: Vectors,
+    snapshot: Snapshot,
+    timeline: Timeline,
+) -> NDArray[np.int64]:
+    """(n, n_traits): the scores of the test samples, whose parts are encoded here."""
+    total, rows = len(inputs.traits), []
+    for place, (label, vector) in enumerate(zip(inputs.tests, vectors, strict=True)):
+        timeline.reach(_MEASURING, place / len(inputs.tests))
+        execution.report("learning", total, total, fraction=timeline.fraction, left_s=timeline.left_s)
+        execution.announce(ENCODING, samples=[label.id])
+        with reading(engine) as connection:
+            texts = samples.texts(connection, [label.id])
+        if not texts:
+            # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
+            raise Fenced(execution.run.id)
+        rows.append(card.points(snapshot, encoder.encode, [texts[label.id]], vector[None]))
+    return np.concatenate(rows)
+
+
+def _with_tests(trained: Trained, tests: Mapping[str, Mapping[str, Any]]) -> Trained:
+    """The result of the training with the figures on test samples; the snapshot does not change."""
+    traits = {key: figures | {"test": tests.get(key)} for key, figures in trained.metrics["traits"].items()}
+    return replace(trained, metrics={**trained.metrics, "traits": traits}) if tests else trained
+
+
+def _reason_to_hold(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    collected: Sequence[TraitSamples],
+    trained: Trained,
+    timeline: Timeline,
+) -> dict[str, Any] | None:
+    """Why a retrained version should not serve; None if it should, or nobody asked."""
+    active = inputs.model.active_version_id
+    if execution.run.kind != "retrain" or not inputs.model.hold_if_worse or active is None:
+        return None
+    done = len(inputs.traits)
+    return holding.reason_to_hold(
+        engine,
+        encoder,
+        run_id=execution.run.id,
+        model_id=inputs.model.id,
+        active_version_id=active,
+        after=trained.snapshot,
+        traits=collected,
+        labels=inputs.labels,
+        fixed=inputs.fixed or {},
+        effort=execution.run.effort,
+        on_progress=lambda: _report(execution, inputs, timeline, _LEARNING, done, 1.0),
+    )
+
+
+def _spellings(engine: Engine, execution: Execution, inputs: _TrainingInputs) -> dict[str, Spelling]:
+    chosen = to_spell(inputs.labels)
+    with reading(engine) as connection:
+        texts = samples.texts(connection, list(chosen.values()))
+    if len(texts) < len(chosen):
+        # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
+        raise Fenced(execution.run.id)
+    return spelled({digest: texts[sample_id] for digest, sample_id in chosen.items()})
+
+
+def _metrics_of_run(
+    execution: Execution, inputs: _TrainingInputs, trained: Trained, chosen: str | None
+) -> dict[str, Any]:
+    """What the metrics say about the run besides the figures."""
+    about = {"use_labels": inputs.use_labels, "elapsed_s": round(execution.elapsed_s, 3)}
+    return about if chosen is None else about | {"encoder": trained.metrics["encoder"] | {"chosen": chosen}}
+
+
+def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.Label]) -> datetime:
+    """Now, but never before the newest training sample: a clock may have been set back in between."""
+    newest = samples.newest(connection, model_id, up_to=labels[-1].id) if labels else None
+    return max(rules.now(), newest or rules.now())
+
+
+def _finish(
+    connection: Connection,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    trained: Trained,
+    held: Mapping[str, Any] | None,
+    chosen: str | None,
+) -> ModelRow:
+    """Write the version and end the run; return the model, with its current retention flag.
+
+    The version becomes active unless it is `held`, which is the reason and the figures, and the model still holds worse
+    versions. `chosen` is the name of the encoder if it is not that of the service.
+    """
+    # Lock the model first, then the run: a deletion locks them in the same order.
+    model = models.hold_by_id(connection, inputs.model.id)
+    execution.succeed(connection, phase="learning", total=len(inputs.traits))
+    if model is None or model.state != "busy":
+        raise Fenced(execution.run.id)
+    on_hold = held is not None and model.hold_if_worse
+    version_no = models.next_version_no(connection, model.id)
+    version_id = versions.add(
+        connection,
+        snapshot=trained.snapshot.to_json(),
+        model_id=model.id,
+        version_no=version_no,
+        triggered_by=_TRIGGERS[execution.run.kind],
+        param_hash=param_hash(trained.snapshot),
+        sample_count=len(inputs.labels),
+        run_id=execution.run.id,
+        metrics=trained.metrics
+        | _metrics_of_run(execution, inputs, trained, chosen)
+        | ({"held": held} if on_hold else {}),
+        created_at=_not_before(connection, model.id, inputs.labels),
+    )
+    version_samples.add(connection, version_id, [*inputs.labels, *inputs.tests])
+    if on_hold:
+        _hold(connection, model, version_id, inputs.labels)
+    else:
+        _activate(connection, model, version_id, version_no, execution.run)
+    if model.zero_data_retention:
+        zero_retention.purge(connection, model.id)
+    elif inputs.labels and not on_hold:
+        samples.mark_trained(connection, model.id, up_to=inputs.labels[-1].id)
+    return model
+
+
+def _hold(connection: Connection, model: ModelRow, version_id: int, labels: Sequence[samples.Label]) -> None:
+    """Leave the active version in place; the feedback keeps waiting until someone decides."""
+    hold = {"held_version_id": version_id, "held_up_to": labels[-1].id if labels else 0}
+    models.move(connection, model, "ready", now=rules.now(), **hold)
+    retention.prune(connection, model, active_version_id=model.active_version_id, held_version_id=version_id)
+
+
+def _activate(connection: Connection, model: ModelRow, version_id: int, version_no: int, run: RunRow) -> None:
+    """Make the version the active one, which ends any hold."""
+    now, before = rules.now(), activations.number_of(connection, model.active_version_id)
+    no_hold = {"held_version_id": None, "held_up_to": None}
+    models.move(connection, model, "ready", now=now, active_version_id=version_id, **no_hold)
+    activations.add(
+        connection,
+        model.id,
+        version_no=version_no,
+        previous_version_no=before,
+        cause="retrain" if run.kind == "retrain" else "train",
+        by=run.requested_by,
+        now=now,
+    )
+    retention.prune(connection, model, active_version_id=version_id)

@@ -1,0 +1,121 @@
+"""The encoder of a training: the one that the request names, else the one that was chosen for the active version, else
+that of the service. A fork without a version keeps the encoder of the model that it was made from.
+
+A retrain from feedback keeps the encoder of the active version, as it keeps its parameters. Only built-in encoders and
+the encoder of the service can be named: no request makes the service read a folder.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, Engine
+
+from traitbench.contract.metrics import EncoderName
+from traitbench.encoders import Encoder, EncoderUnavailable
+from traitbench.encoders.registry import NAMES, load_encoder
+from traitbench.errors import Unavailable
+from traitbench.operations import rules
+from traitbench.operations.context import Context
+from traitbench.operations.loading import Loading
+from traitbench.runs.execution import Execution
+from traitbench.settings import Settings
+from traitbench.store import models, versions
+from traitbench.store.database import reading
+from traitbench.store.models import ModelRow
+
+_LOADING = "loading the encoder"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An encoder, and its name if it is not the encoder of the service."""
+
+    encoder: Encoder
+    name: str | None = None
+
+
+def named(context: Context, name: str) -> Encoder:
+    """The installed encoder that a request names; raise `ValidationFailed` that names the known ones."""
+    if name == context.encoder.id:
+        return context.encoder
+    if name in NAMES:
+        try:
+            return load_encoder(name, cache=context.settings.cache)
+        except EncoderUnavailable as error:
+            reason = f"is not installed ({error})"
+        except (OSError, MemoryError) as error:
+            raise Unavailable(
+                f"The encoder {name} could not be loaded ({type(error).__name__}). Free memory or file descriptors on"
+                " the service's machine, then try again."
+            ) from error
+    else:
+        reason = "is not known"
+    known = _known(context)
+    problem = rules.problem(["encoder"], "unknown_encoder", f"{rules.quoted(name)} {reason}; use {', '.join(known)}")
+    raise rules.invalid([problem], thing="The training", known={"known_encoders": known})
+
+
+def kept(connection: Connection, model: ModelRow) -> str | None:
+    """The name of the encoder that was chosen for the active version; None if it was that of the service."""
+    encoder = _of_active(connection, model)
+    return encoder.chosen if encoder is not None and encoder.chosen in NAMES else None
+
+
+def of_run(engine: Engine, settings: Settings, execution: Execution, *, default: Encoder) -> Choice:
+    """The encoder of a training; `default` is that of the service.
+
+    Raise `FeatureUnavailable` if it is not installed.
+    """
+    name: Any = execution.run.options.get("encoder")
+    if execution.run.kind == "retrain":
+        name = _of_retrain(engine, settings, execution.run.model_id, default)
+    if name not in NAMES:
+        return Choice(default)
+    execution.report(_LOADING, 0, 1, fraction=0.0)
+    load = partial(load_encoder, name, cache=settings.cache)
+    waiting = partial(execution.report, _LOADING, 0, 1, fraction=0.0)
+    encoder = Loading(load, on_state=lambda _state: None).wait(waiting=waiting)
+    return Choice(default) if encoder.digest == default.digest else Choice(encoder, name)
+
+
+def _of_retrain(engine: Engine, settings: Settings, model_id: int, default: Encoder) -> str | None:
+    """The name of the active version's encoder, if it is not that of the service and is built in and installed."""
+    with reading(engine) as connection:
+        model = models.find_by_id(connection, model_id)
+        encoder = None if model is None else _of_active(connection, model)
+    if encoder is None or encoder.id in (None, default.id):
+        return None
+    if encoder.chosen in NAMES:
+        return encoder.chosen
+    # The cheapest first, because the better ones are made of them.
+    return next((name for name in reversed(NAMES) if _id_of(name, settings) == encoder.id), None)
+
+
+def _of_active(connection: Connection, model: ModelRow) -> EncoderName | None:
+    """The encoder of the active version; of a fork without a version, that of the model it was made from."""
+    version_id = model.active_version_id or _forked_version(connection, model)
+    version = None if version_id is None else versions.read_if_readable(connection, version_id)
+    return None if version is None else version.metrics.encoder
+
+
+def _forked_version(connection: Connection, model: ModelRow) -> int | None:
+    lineage = models.lineage(connection, model.id)
+    original = models.find(connection, lineage.forked_from) if lineage.forked_from is not None else None
+    if original is None or lineage.forked_from_version_no is None or lineage.forked_after_version_no is None:
+        return None
+    version = versions.by_number(connection, original.id, lineage.forked_from_version_no)
+    return None if version is None else version.id
+
+
+def _id_of(name: str, settings: Settings) -> str | None:
+    try:
+        return load_encoder(name, cache=settings.cache).id
+    except (EncoderUnavailable, OSError, MemoryError):
+        return None
+
+
+def _known(context: Context) -> list[str]:
+    built_in = [name for name in NAMES if _id_of(name, context.settings) is not None]
+    in_folder = all(_id_of(name, context.settings) != context.encoder.id for name in built_in)
+    return [*built_in, context.encoder.id] if in_folder else built_in

@@ -1,0 +1,151 @@
+"""What the run engine does not have: heartbeats, takeover of a dead worker's runs, reconciliation, clean-up.
+
+Every worker sends a heartbeat every few seconds, timed by the database's clock. If a worker has been silent for too
+long, the first other worker to notice removes it and puts its runs back into the queue. A worker that finds itself
+removed exits, and its parent starts a new one.
+
+The expiry is long on purpose: a slow machine is not dead, and fencing makes a wrong guess harmless. It is also longer
+than a parent needs to notice that its worker hangs (`supervisor`) and to start the next one. So the parent that saw a
+run bring its worker down judges that run, before another machine can take it over.
+"""
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from time import sleep
+
+from dbos import DBOS, WorkflowStatus
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from traitbench.errors import UnreadableRow
+from traitbench.runs.execution import Fail
+from traitbench.runs.names import QUEUE
+from traitbench.runs.queue import EngineQueue
+from traitbench.store import runs, workers
+from traitbench.store.database import reading, writing
+from traitbench.store.errors import StoreUnavailable
+
+_ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+
+_DELETED_AT_ONCE = 500
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class WatchdogIntervals:
+    """The intervals of the watchdog.
+
+    `heartbeat_s` is the time between heartbeats, and `expiry_s` the silence after which a worker is removed. Every
+    `reconcile_every` heartbeats the watch reconciles. `keep_s` is how long the engine's rows of ended runs are kept.
+    """
+
+    heartbeat_s: float
+    expiry_s: float
+    reconcile_every: int
+    keep_s: float
+
+
+INTERVALS = WatchdogIntervals(heartbeat_s=5.0, expiry_s=90.0, reconcile_every=6, keep_s=7 * 86_400)
+
+
+@dataclass(frozen=True)
+class WatchdogContext:
+    """What `watch` depends on: database, queue, this worker, how a run fails, and the runs that this worker holds."""
+
+    engine: Engine
+    queue: EngineQueue
+    executor_id: str
+    fail: Fail
+    held: Collection[str] = ()
+
+
+def watch(watched: WatchdogContext, intervals: WatchdogIntervals) -> None:
+    """Send heartbeats and look after other workers' runs, until this worker finds itself removed."""
+    dropped: frozenset[str] = frozenset()
+    for beat in count():
+        try:
+            with writing(watched.engine) as connection:
+                if not workers.seen(connection, watched.executor_id):
+                    return
+            take_over(watched.engine, after_seconds=intervals.expiry_s)
+            if beat % intervals.reconcile_every == 0:
+                dropped = reconcile(watched, dropped=dropped)
+                forget(older_than_s=intervals.keep_s)
+        except StoreUnavailable:
+            pass  # logged where it was raised; the next beat tries again
+        except SQLAlchemyError as error:
+            _log.warning("the database did not answer the worker's heartbeat: %s", type(error).__name__)
+        sleep(intervals.heartbeat_s)
+
+
+def take_over(engine: Engine, *, after_seconds: float) -> None:
+    """Put the runs of dead workers back into the queue."""
+    with writing(engine) as connection:
+        removed = workers.expire(connection, after_seconds=after_seconds)
+    for executor_id in removed:
+        for workflow in DBOS.list_workflows(
+            status="PENDING", executor_id=executor_id, load_input=False, load_output=False
+        ):
+            # The queue must be named: the engine's default queue would not run one at a time per model.
+            DBOS.resume_workflow(workflow.workflow_id, queue_name=QUEUE)
+
+
+def reconcile(watched: WatchdogContext, *, dropped: Collection[str] = ()) -> frozenset[str]:
+    """Settle the runs that are live in our record but that the engine has ended, lost, or left with a dead worker.
+
+    Returns the runs that the engine thinks this worker executes, although it does not. Those that were returned last
+    time too (`dropped`) go back to the queue, because the engine lost them in between.
+    """
+    with reading(watched.engine) as connection:
+        live = {run.id: run for run in runs.live(connection)}
+    if not live:
+        return frozenset()
+    listed = DBOS.list_workflows(workflow_ids=list(live), load_input=False, load_output=False)
+    workflows = {workflow.workflow_id: workflow for workflow in listed}
+    # Read last: a worker registers before it takes a run, so one that holds a run and is not registered was removed.
+    with reading(watched.engine) as connection:
+        known = workers.known(connection)
+    idle = set()
+    for run_id, run in live.items():
+        workflow = workflows.get(run_id)
+        if workflow is None:
+            # The engine lost it, which is not the run's fault, so it is queued again.
+            with writing(watched.engine) as connection:
+                watched.queue.enqueue(connection, run_id, run.kind, run.model_id)
+        elif workflow.status in _ENDED:
+            _settle(watched, run)
+        elif workflow.status == "PENDING" and workflow.executor_id not in known:
+            DBOS.resume_workflow(run_id, queue_name=QUEUE)
+        elif _is_idle(workflow, watched):
+            idle.add(run_id)
+    for run_id in idle.intersection(dropped):
+        DBOS.resume_workflow(run_id, queue_name=QUEUE)
+    return frozenset(idle.difference(dropped))
+
+
+def _settle(watched: WatchdogContext, run: runs.RunRow) -> None:
+    try:
+        with writing(watched.engine) as connection:
+            watched.fail(connection, run, code="interrupted", message="The run was lost. Start it again.")
+    except UnreadableRow as error:
+        _log.warning("the run %s cannot be settled: %s", run.id, error.message)
+
+
+def _is_idle(workflow: WorkflowStatus, watched: WatchdogContext) -> bool:
+    """Whether the engine thinks that this worker executes a run, although it does not."""
+    mine = workflow.status == "PENDING" and workflow.executor_id == watched.executor_id
+    return mine and workflow.workflow_id not in watched.held
+
+
+def forget(*, older_than_s: float) -> None:
+    """Delete the engine's rows of runs that ended long ago; our own record stays."""
+    before = datetime.now(UTC) - timedelta(seconds=older_than_s)
+    ended = DBOS.list_workflows(
+        completed_before=before.isoformat(), limit=_DELETED_AT_ONCE, load_input=False, load_output=False
+    )
+    if ended:
+        DBOS.delete_workflows([workflow.workflow_id for workflow in ended])

@@ -1,0 +1,8 @@
+"""Score texts with a snapshot, and say why. The method is described in core/docs/scoring.md.
+
+Pure: no files, no clock, and no global random state. `snapshot` holds everything that scoring needs, and `card` scores.
+
+- Parts of a text: `segments`, `size`, `repeats`, `unit`; `spelling` and `language`.
+- About a score: `certainty`, `resemblance` (is the text like the samples?), `explain`, `difference` (of two texts).
+- `inputs`: what this code asks of traits, samples and vocabularies.
+"""

@@ -1,0 +1,105 @@
+"""The FastAPI application: all resources under `/v1`, and the handlers that turn errors into responses."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from traitbench.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
+from traitbench.operations.context import Context
+from traitbench.service import (
+    batches,
+    comparisons,
+    extracts,
+    metrics,
+    models,
+    open,
+    parameters,
+    samples,
+    scores,
+    traits,
+    versions,
+)
+from traitbench.service.errors import envelope
+from traitbench.service.observability import RequestMetrics
+from traitbench.service.request_id import RequestIdMiddleware, internal_error, request_id
+
+_log = logging.getLogger(__name__)
+
+# Routes are matched in this order, so the most used come first.
+RESOURCES = (scores, batches, models, traits, samples, versions, comparisons, extracts, open, metrics)
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+# FastAPI's own telemetry would record bodies and error messages, so it is off.
+SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
+
+
+def create_app(context_of: Callable[[], Context | None] | Context) -> ASGIApp:
+    """Build the service.
+
+    `context_of` is an open context, or a function that returns it, or None while it is not open yet.
+    """
+    api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=SILENT)
+    api.state.context_of = (lambda: context_of) if isinstance(context_of, Context) else context_of
+    api.state.capacity = None  # created on first use, from the settings of the context, which may not be open yet
+    api.state.request_metrics = request_metrics = RequestMetrics(api.state.context_of, lambda: api.state.capacity)
+    for resource in RESOURCES:
+        api.include_router(resource.router)
+    api.add_exception_handler(TraitbenchError, _raised)
+    api.add_exception_handler(RequestValidationError, _bad_query)
+    api.add_exception_handler(HTTPException, _unrouted)
+    api.add_exception_handler(Exception, _uncaught)
+    return RequestIdMiddleware(api, request_metrics.seen)
+
+
+async def _raised(request: Request, error: Any) -> Response:
+    if isinstance(error, UnreadableRow):
+        _log.error("%s %s", request_id(request.scope), error.message)
+    return _error_response(request, error)
+
+
+async def _bad_query(request: Request, error: Any) -> Response:
+    return _error_response(request, parameters.invalid(error.errors()))
+
+
+async def _unrouted(request: Request, error: Any) -> Response:
+    return _error_response(request, _routing_error(request, error.status_code))
+
+
+async def _uncaught(request: Request, error: Exception) -> Response:
+    """Return a 500. The framework then raises the error again, and the outermost middleware logs it."""
+    request.app.state.request_metrics.failed(InternalError.code)
+    return internal_error(request_id(request.scope))
+
+
+def _error_response(request: Request, error: TraitbenchError) -> Response:
+    request.app.state.request_metrics.failed(error.code)
+    return envelope(error, request_id(request.scope))
+
+
+def _routing_error(request: Request, status: int) -> TraitbenchError:
+    if status == 404:
+        return RouteNotFound("The API has no such path. /v1/openapi.json lists all paths.")
+    if status == 405:
+        allow = _methods(request)
+        return MethodNotAllowed(
+            f"This path supports only {', '.join(allow)}.",
+            details={"allow": allow},
+            headers={"Allow": ", ".join(allow)},
+        )
+    return InternalError("The service failed. Its log has the reason under this request id.")
+
+
+def _methods(request: Request) -> list[str]:
+    """Return the methods of all routes that match the path."""
+    path = request.scope["path"]
+    routes = (route for route in iter_route_contexts(request.app.routes) if route.path_regex.match(path))
+    methods = {method for route in routes for method in route.methods or ()}
+    return [method for method in METHODS if method in methods or (method == "HEAD" and "GET" in methods)]

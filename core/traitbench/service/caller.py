@@ -1,0 +1,88 @@
+"""Authentication and authorisation: the first dependency of every endpoint that needs a key.
+
+The order of checks: key (401), scope (403), the handle's grammar, its namespace (403 or 404), the model (404), then
+query and `Accept`. The body is read after these. The name of the route is the operation.
+
+See core/docs/contract.md, "Order of checks".
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request
+
+from traitbench.operations import access, keys
+from traitbench.operations.access import Caller
+from traitbench.operations.context import CacheMiss, Context
+from traitbench.service.accept import negotiate
+from traitbench.service.body import JSON, LINES, MARKDOWN, TEXT
+from traitbench.service.capacity import Kind, capacity_of, claim_of
+from traitbench.service.context import context_of
+from traitbench.service.parameters import only_known
+from traitbench.service.request_id import request_id, segment
+
+_HANDLE, _TRAIT = "handle", "key"
+# The kind of work of operations without a body. An operation with a body takes its slot after the body.
+_WORK: Mapping[str, Kind] = {"models.export": "transfer"}
+_BY_METHOD: Mapping[str, Kind] = {"GET": "read", "DELETE": "write"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """An admitted request: what the operation needs from it, and the media type of the answer."""
+
+    context: Context
+    caller: Caller
+    request_id: str
+    media_type: str
+
+
+class Admission:
+    """Turns a request into a `Call`, or raises an error; `offers` are the media types of the answer."""
+
+    optional = False  # whether some callers need no key
+
+    def __init__(self, *offers: str) -> None:
+        self.offers = offers
+
+    async def __call__(self, request: Request) -> Call:
+        """Check the key, the permission and everything in the request except its body."""
+        call = await self._call(request)
+        work = _WORK.get(request.scope["route"].name) or _BY_METHOD.get(request.method)
+        if work is not None:
+            await claim_of(request).slot(capacity_of(request), work, request)
+        return call
+
+    async def _call(self, request: Request) -> Call:
+        # Database queries need a thread. If everything is in memory, starting one would take longer than the checks.
+        if _TRAIT not in request.path_params:
+            with suppress(CacheMiss):
+                return self._admitted(request, context_of(request).cached_only)
+        return await run_in_threadpool(self._admitted, request, context_of(request))
+
+    def _admitted(self, request: Request, context: Context) -> Call:
+        caller = keys.caller(context, _secret(request.headers))
+        handle, trait = (request.path_params.get(name) for name in (_HANDLE, _TRAIT))
+        access.check(context, caller, request.scope["route"].name, handle, trait=trait and segment(trait))
+        only_known(request)
+        media_type = negotiate(",".join(request.headers.getlist("accept")), self.offers)
+        return Call(context_of(request), caller, request_id(request.scope), media_type)
+
+
+Called = Annotated[Call, Depends(Admission(JSON))]
+CalledForCardOrChart = Annotated[Call, Depends(Admission(JSON, TEXT))]
+CalledForLines = Annotated[Call, Depends(Admission(LINES))]
+CalledForModelOrCard = Annotated[Call, Depends(Admission(JSON, MARKDOWN))]
+
+
+def _secret(headers: Headers) -> str | None:
+    """Return the key of `Authorization: Bearer <key>`, or None if there is no such header, or more than one."""
+    match [header.split() for header in headers.getlist("authorization")]:
+        case [[scheme, secret]] if scheme.lower() == "bearer":
+            return secret
+    return None

@@ -1,0 +1,205 @@
+"""The outermost middleware of a process: allowed host names, allowed origins, closed paths and security headers.
+
+A browser lets any page on the web send requests to this machine. Three headers reveal such a page. `Host` is the name
+in the page's address: a foreign name that resolves to this machine (DNS rebinding) is refused. `Origin` is the page
+that sends the request. `Sec-Fetch-Site` says whether the page is one of ours if `Origin` is missing. A program that is
+not a browser sends only `Host`. Forwarding headers are ignored, because they cannot be trusted.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from http import HTTPStatus
+from ipaddress import IPv4Address
+
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from ulid import ULID
+
+from traitbench.errors import HostNotAllowed, InvalidRequest, OriginNotAllowed, RouteNotFound, TraitbenchError
+from traitbench.service.errors import envelope
+from traitbench.settings import Settings
+
+Header = tuple[bytes, bytes]
+
+APIS = ("/v1", "/mcp")
+API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+# `no-referrer` would be stricter, but browsers then send `Origin: null` with our own forms.
+HEADERS: Sequence[Header] = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+PAGE_HEADERS: Sequence[Header] = (
+    *HEADERS,
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (
+        b"permissions-policy",
+        b"accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "
+        b"magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), serial=(), usb=()",
+    ),
+)
+
+_HOST = re.compile(rb"(?:\[([0-9a-f:]{2,39})\]|([a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9])?))(?::([0-9]{1,5}))?")
+_ORIGIN = re.compile(rb"https?://([^/?#@\s]{1,262})")
+_OURS = frozenset({None, b"same-origin", b"none"})
+_MOST_KNOWN = 256
+_LARGEST_PORT = 65_535
+
+
+class Guard:
+    """Wraps a whole application: the service and, if present, the workbench."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        *,
+        policy: str = API_POLICY,
+        closed: Callable[[str], bool] = lambda _path: False,
+    ) -> None:
+        """`policy` is the Content-Security-Policy outside the API; `closed` says which paths are not served."""
+        self._app = app
+        self._named = frozenset(name.encode() for name in settings.own_hosts)  # in addition to loopback names
+        self._closed = closed
+        self._known: dict[bytes, bytes] = {}
+        self._api_headers = ((b"content-security-policy", API_POLICY.encode()), *HEADERS)
+        self._page_headers = ((b"content-security-policy", policy.encode()), *PAGE_HEADERS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass allowed requests on, refuse the others, and add the security headers to every response."""
+        kind = scope["type"]
+        if kind == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if kind == "websocket":
+            if refusal is None:
+                await self._app(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": 1008, "reason": ""})
+            return
+        answer = _Answer(send, self._api_headers if _is_api(scope["path"]) else self._page_headers)
+        if refusal is None:
+            await self._app(scope, receive, answer)
+        else:
+            await _refused(scope, refusal)(scope, receive, answer)
+
+    def _refusal(self, scope: Scope) -> TraitbenchError | None:
+        """Return why a request is refused, or None if it is allowed."""
+        host = origin = site = None
+        hosts = origins = 0
+        for name, value in scope["headers"]:
+            if name == b"host":
+                host, hosts = value, hosts + 1
+            elif name == b"origin":
+                origin, origins = value, origins + 1
+            elif name == b"sec-fetch-site":
+                site = value
+        if host is None or hosts > 1:
+            return _misaddressed("The request needs exactly one Host header.")
+        if host not in self._known and not self._learn(host):
+            return _unknown(host)
+        if origins and (origins > 1 or not self._is_ours(origin, host)):
+            return _foreign()
+        if site not in _OURS and not _opens_a_page(scope):
+            return _foreign()
+        if not scope["path"].startswith("/"):
+            return _misaddressed("The target of the request must be a path.")
+        return RouteNotFound("There is no such path.") if self._closed(scope["path"]) else None
+
+    def _learn(self, host: bytes) -> bool:
+        """Whether a `Host` is a name of this process; remember it if so."""
+        name = _name(host.lower())
+        if name is None or not (name in self._named or _is_loopback(name)):
+            return False
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[host] = name
+        return True
+
+    def _is_ours(self, origin: bytes | None, host: bytes) -> bool:
+        """Whether an `Origin` equals the request's own address, or is a host that the operator allowed.
+
+        A loopback name alone is not enough: another port of this machine is another application.
+        """
+        match = _ORIGIN.fullmatch((origin or b"").lower())
+        return match is not None and (match[1] == host.lower() or match[1] in self._named)
+
+
+class _Answer:
+    """Wraps `send`, and adds those security headers that the response does not have."""
+
+    def __init__(self, send: Send, headers: Iterable[Header]) -> None:
+        self._send = send
+        self._headers = headers
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = list(message.get("headers", ()))
+            names = {name for name, _ in given}
+            given += [header for header in self._headers if header[0] not in names]
+            message = {**message, "headers": given}
+        await self._send(message)
+
+
+def _is_api(path: str) -> bool:
+    return f"{path}/".startswith(tuple(f"{each}/" for each in APIS))
+
+
+def _name(host: bytes) -> bytes | None:
+    """Return the name or address in a `Host` without its port, or None if it is malformed."""
+    match = _HOST.fullmatch(host)
+    if match is None or int(match[3] or 0) > _LARGEST_PORT:
+        return None
+    return match[1] or match[2]
+
+
+def _is_loopback(name: bytes) -> bool:
+    if name in (b"localhost", b"::1"):
+        return True
+    try:
+        return IPv4Address(name.decode()).is_loopback
+    except ValueError:
+        return False
+
+
+def _opens_a_page(scope: Scope) -> bool:
+    """Whether a person follows a link from another site. That is safe: the site cannot read the response."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        return False
+    headers = dict(scope["headers"])
+    return headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
+
+
+def _unknown(host: bytes) -> TraitbenchError:
+    name = _name(host.lower())
+    if name is None:
+        return _misaddressed("The Host header must be a host name with or without a port.")
+    return HostNotAllowed(
+        f"Traitbench does not answer to the name {name.decode()}. If it is the name of this machine, "
+        f"start Traitbench with TRAITBENCH_ALLOWED_HOSTS={name.decode()}.",
+        details={"host": name.decode()},
+    )
+
+
+def _misaddressed(message: str) -> TraitbenchError:
+    return InvalidRequest(message, details={"host": None})
+
+
+def _foreign() -> TraitbenchError:
+    return OriginNotAllowed(
+        "A page of another web site may not use Traitbench. Behind a proxy, add the name in the browser's address bar "
+        "to TRAITBENCH_ALLOWED_HOSTS.",
+        details={"header": "Origin"},
+    )
+
+
+def _refused(scope: Scope, error: TraitbenchError) -> Response:
+    if _is_api(scope["path"]):
+        identity = f"req_{ULID()}"
+        answer = envelope(error, identity)
+        answer.headers["X-Request-Id"] = identity
+        return answer
+    return PlainTextResponse(f"{HTTPStatus(error.status).phrase}\n\n{error.message}\n", status_code=error.status)

@@ -1,0 +1,46 @@
+"""The routes that need no key: health, and the description of the API as JSON and as a page."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse
+
+from traitbench.contract.envelope import Health
+from traitbench.errors import Unavailable
+from traitbench.service import openapi, reference
+from traitbench.service.context import context_of
+from traitbench.service.parameters import only_known
+
+router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
+
+
+@router.get("/v1/health", name="service.health")
+def health(request: Request) -> Health:
+    """Check database, encoder, worker and disk. In a 503, `details.wrong` names what does not work."""
+    state = context_of(request).health.state()
+    if state.wrong:
+        raise Unavailable(state.says(), details={"wrong": state.wrong, **state.figures()})
+    return Health(status="ok", **state.figures())
+
+
+@router.get("/v1/openapi.json", name="service.openapi")
+def description(request: Request) -> dict[str, Any]:
+    """Get the description of this API in OpenAPI 3.1."""
+    return openapi.document(request.app)
+
+
+@router.get("/v1/docs", name="service.docs", response_class=HTMLResponse)
+def page(request: Request) -> HTMLResponse:
+    """Get the description of this API as a page, which loads nothing from any other server."""
+    return reference.page(openapi.document(request.app)["info"]["title"])
+
+
+def _serve(name: str, media_type: str) -> None:
+    @router.get(f"/v1/docs/{name}", name=f"service.docs.{name}", include_in_schema=False)
+    def asset() -> FileResponse:
+        return reference.asset(name, media_type)
+
+
+for each in reference.ASSETS.items():
+    _serve(*each)

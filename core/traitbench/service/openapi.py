@@ -1,0 +1,268 @@
+"""The OpenAPI 3.1 document: what FastAPI derives from the endpoints, and what it cannot know.
+
+Added are the bodies, which our own dependency reads; all errors of each operation with their codes and headers; the
+security scheme; and the links. The errors of an operation follow from its dependencies and from `FAILURES`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, get_args
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
+from pydantic.json_schema import models_json_schema
+
+from traitbench import errors
+from traitbench.contract.envelope import ErrorEnvelope
+from traitbench.errors import TraitbenchError
+from traitbench.operations.access import RULES
+from traitbench.service.body import JSON, LINES, TEXT, Body
+from traitbench.service.caller import Admission
+from traitbench.service.examples import add_examples
+from traitbench.service.links import BODY, LINKS, Values
+
+Json = dict[str, Any]
+Failures = tuple[type[TraitbenchError], ...]
+
+VERSION = "1.0.0"
+TAGS = ("service", "models", "traits", "samples", "versions", "scores", "extract")  # in the order of the document
+
+ANY: Failures = (
+    *(errors.InvalidRequest, errors.HostNotAllowed, errors.OriginNotAllowed),
+    *(errors.InvalidParameter, errors.MethodNotAllowed),
+    *(errors.InternalError, errors.Unavailable),
+)
+KEYED: Failures = (errors.Unauthenticated, errors.NotAcceptable)
+ON_MODEL: Failures = (errors.InvalidHandle, errors.ModelNotFound)
+WITH_BODY: Failures = (
+    errors.InvalidJson,
+    errors.BodyTooLarge,
+    errors.UnsupportedMediaType,
+    errors.ValidationFailed,
+)
+EDIT: Failures = (errors.ModelBusy, errors.ModelNotDraft, errors.ModelArchived)
+RUN: Failures = (errors.DuplicateRun, errors.InsufficientSamples, *EDIT)
+USE: Failures = (errors.ModelNotTrained, errors.ModelArchived)
+COMPARE: Failures = (errors.VersionNotFound, *USE, errors.FeatureUnavailable)
+SCORE: Failures = (errors.VersionNotFound, *USE, errors.FeatureUnavailable, errors.UrlNotFetchable)
+
+FAILURES: Mapping[str, Failures] = {
+    "models.create": (
+        *(errors.InvalidHandle, errors.UnsupportedKind, errors.UnsupportedScoringMethod, errors.HandleTaken),
+    ),
+    "models.import": (errors.InvalidHandle, errors.UnsupportedScoringMethod, errors.HandleTaken),
+    "models.fork": (errors.HandleTaken, errors.ModelBusy, errors.ModelArchived),
+    "models.promote": (errors.ModelBusy, errors.PromotionConflict, *USE),
+    "models.list": (errors.NamespaceForbidden, errors.InvalidCursor),
+    "models.update": (errors.UnsupportedScoringMethod, errors.ModelArchived),
+    "models.restore": (errors.ModelArchived,),
+    "models.train": (
+        *(errors.ModelBusy, errors.ModelArchived),
+        *(errors.SamplesPurged, errors.InsufficientSamples, errors.FeatureUnavailable),
+    ),
+    "models.retrain": (
+        *(errors.ModelBusy, errors.ModelNotTrained, errors.ModelArchived),
+        *(errors.SamplesPurged, errors.InsufficientSamples),
+    ),
+    "traits.add": (errors.DuplicateTrait, *EDIT),
+    "traits.update": (errors.DuplicateTrait, *EDIT),
+    "traits.delete": EDIT,
+    "traits.discover": (*RUN, errors.FeatureUnavailable),
+    "samples.add": EDIT,
+    "samples.list": (errors.TraitNotFound, errors.InvalidCursor),
+    "samples.update": EDIT,
+    "samples.delete": (errors.SampleNotFound, *EDIT),
+    "samples.delete_many": EDIT,
+    "samples.synthesize": (errors.UnsupportedSynthType, *RUN, errors.FeatureUnavailable),
+    "samples.plan": (errors.UnsupportedSynthType,),
+    "versions.list": (errors.InvalidCursor,),
+    "versions.activations": (errors.InvalidCursor,),
+    "versions.get": (errors.VersionNotFound,),
+    "versions.tag": (errors.InvalidTag, errors.VersionNotFound, *USE),
+    "versions.untag": (errors.InvalidTag, errors.TagNotFound, *USE),
+    "versions.activate": (errors.VersionNotFound, errors.TagNotFound, *USE),
+    "versions.compare": (errors.InsufficientScope, errors.NamespaceForbidden, *ON_MODEL, *COMPARE),
+    "scores.score": (errors.InsufficientScope, errors.NamespaceForbidden, *SCORE),
+    "scores.compare": SCORE,
+    "scores.batch": (errors.VersionNotFound, *USE, errors.FeatureUnavailable),
+    "extract": (errors.UrlNotFetchable,),
+}
+
+ULID = "[0-9A-HJKMNP-TV-Z]{26}"
+HEADERS: Mapping[str, tuple[str, Json]] = {
+    "X-Request-Id": ("Id of the request, assigned by the service.", {"type": "string", "pattern": f"^req_{ULID}$"}),
+    "X-Run-Id": ("Id of the run that was queued or is already active.", {"type": "string", "pattern": f"^run_{ULID}$"}),
+    "Allow": ("The methods that the path supports.", {"type": "string"}),
+    "Retry-After": ("Seconds to wait before trying again.", {"type": "integer", "minimum": 0}),
+    "WWW-Authenticate": ("How to authenticate.", {"type": "string", "const": "Bearer"}),
+}
+SOMETIMES = "X-Run-Id"  # only in a 409 caused by a run; all other headers are always present where they are declared
+HEADER_OF_STATUS: Mapping[int, str] = {401: "WWW-Authenticate", 405: "Allow", 503: "Retry-After"}
+WITH_RUN: Failures = (errors.ModelBusy, errors.DuplicateRun)
+
+ABOUT = """\
+Scoring models from labelled samples: create a model, add traits and samples, train it, score texts.
+
+Every operation except health and these descriptions needs an API key: `Authorization: Bearer <key>`. Bodies are JSON in
+UTF-8. Objects have no duplicate keys, numbers are finite, whole numbers fit into 64 bits, strings do not contain
+U+0000, and unknown fields are rejected. Every response has the header `X-Request-Id`. Every response other than 2xx is
+the error envelope; its `code` says what was wrong, such as `route_not_found` for a path that is not listed. Every path
+that supports `GET` also supports `HEAD`. To read all pages of a listing, follow `next_cursor` until it is null.
+
+The operator limits the traits of a model (64 by default), its samples (200,000), and the bytes of a body (10 MiB;
+256 MiB for an import).
+
+Long operations answer 202 with the id of a run; `GET /v1/models/{handle}` shows its progress. A model runs one
+operation at a time. While one is running, others get a 409 that names the run in `X-Run-Id`."""
+
+
+def document(app: FastAPI) -> Json:
+    """Return the OpenAPI document of an application; it is built once."""
+    if app.openapi_schema is None:
+        app.openapi_schema = _described(app)
+    return app.openapi_schema
+
+
+def _described(app: FastAPI) -> Json:
+    every = (route for route in iter_route_contexts(app.routes) if isinstance(route.original_route, APIRoute))
+    routes = [route for route in every if route.include_in_schema]
+    description = get_openapi(
+        title="Traitbench", version=VERSION, openapi_version="3.1.0", description=ABOUT, routes=app.routes
+    )
+    for route in routes:
+        for method in route.methods or ():
+            _complete(description["paths"][route.path_format][method.lower()], route)
+    description["paths"] = dict(sorted(description["paths"].items(), key=_chapter))
+    components = description["components"]
+    components["schemas"] = dict(sorted({**_ours(components["schemas"]), **_schemas(routes)}.items()))
+    components["headers"] = {
+        name: {"description": text, "required": name != SOMETIMES, "schema": schema}
+        for name, (text, schema) in HEADERS.items()
+    }
+    components["securitySchemes"] = {"ApiKey": {"type": "http", "scheme": "bearer", "description": "An API key."}}
+    return description
+
+
+def _chapter(path: tuple[str, Json]) -> int:
+    operation = next(iter(path[1].values()))
+    return TAGS.index(operation["tags"][0])
+
+
+def failures(route: RouteContext) -> Iterator[type[TraitbenchError]]:
+    """Yield every error that the operation may return."""
+    name = str(route.name)
+    yield from ANY
+    if _dependency(route, Admission):
+        yield from KEYED
+        rule = RULES[name]  # type: ignore[index]
+        yield from (errors.InsufficientScope,) if rule.scope == "authoring" else ()
+        yield from (errors.NamespaceForbidden,) if rule.reach != "read" else ()
+    yield from ON_MODEL if "{handle}" in str(route.path_format) else ()
+    yield from (errors.TraitNotFound,) if "{key}" in str(route.path_format) else ()
+    if body := _dependency(route, Body):
+        yield from WITH_BODY
+        yield from (errors.EmptyBody,) if body.needed else ()
+    yield from FAILURES.get(name, ())
+
+
+def _complete(operation: Json, route: RouteContext) -> None:
+    operation["operationId"] = _id(str(route.name))
+    operation["summary"] = str(route.name)
+    operation["responses"].pop("422", None)
+    for parameter in operation.get("parameters", ()):
+        parameter["schema"] = _never_null(parameter["schema"])
+    if body := _dependency(route, Body):
+        operation["requestBody"] = {"required": body.needed, "content": _content(body)}
+    if admission := _dependency(route, Admission):
+        operation["security"] = [*([{}] if admission.optional else []), {"ApiKey": []}]
+        for offer in admission.offers[1:]:
+            operation["responses"]["200"]["content"][offer] = {"schema": {"type": "string"}}
+        if admission.offers == (LINES,):
+            operation["responses"]["200"]["content"][LINES] = {"schema": _lines(route)}
+    links = _links(str(route.name))
+    for status, answer in operation["responses"].items():
+        answer["description"] = HTTPStatus(int(status)).phrase
+        answer["headers"] = _headers("X-Request-Id", *(("X-Run-Id",) if status == "202" else ()))
+        answer |= {"links": links} if links else {}
+    add_examples(str(route.name), operation)
+    operation["responses"].update(_errors(tuple(failures(route))))
+
+
+def _lines(route: RouteContext) -> Json:
+    """Return the schema of a stream of lines: a string to OpenAPI 3.1, with `contentSchema` for each line."""
+    kinds = get_args(route.response_model)
+    line = {"anyOf": [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in kinds]}
+    return {"type": "string", "contentMediaType": LINES, "contentSchema": line}
+
+
+def _never_null(schema: Json) -> Json:
+    """Return the schema of a parameter without null: a parameter can be absent, but paths and queries have no null."""
+    (given,) = [choice for choice in schema.get("anyOf", ({},)) if choice.get("type") != "null"]
+    return {**given, **{name: value for name, value in schema.items() if name != "anyOf"}}
+
+
+def _links(name: str) -> Json:
+    return {_id(target): _link(target, values) for target, values in LINKS.get(name, {}).items()}
+
+
+def _link(target: str, values: Values) -> Json:
+    parameters = {name: value for name, value in values.items() if name != BODY}
+    body = {BODY: values[BODY]} if BODY in values else {}
+    return {"operationId": _id(target), "parameters": parameters, **body}
+
+
+def _id(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def _content(body: Body[Any]) -> Json:
+    plain = {TEXT: {"schema": body.kind.model_json_schema()["properties"][body.text_as]}} if body.text_as else {}
+    return {JSON: {"schema": {"$ref": f"#/components/schemas/{body.kind.__name__}"}}, **plain}
+
+
+def _errors(raised: Failures) -> Json:
+    by_status: dict[int, list[type[TraitbenchError]]] = {}
+    for error in sorted(set(raised), key=lambda error: (error.status, error.code)):
+        by_status.setdefault(error.status, []).append(error)
+    return {str(status): _error(status, members) for status, members in by_status.items()}
+
+
+def _error(status: int, members: Sequence[type[TraitbenchError]]) -> Json:
+    codes = [error.code for error in members]
+    lines = [HTTPStatus(status).phrase, "", *(f"- `{error.code}`: {_about(error)}" for error in members)]
+    names = [name for name in (HEADER_OF_STATUS.get(status),) if name]
+    names += ["X-Run-Id"] if any(error in WITH_RUN for error in members) else []
+    narrowed = {"properties": {"error": {"properties": {"code": {"enum": codes}}}}}
+    return {
+        "description": "\n".join(lines),
+        "headers": _headers("X-Request-Id", *names),
+        "content": {JSON: {"schema": {"allOf": [{"$ref": "#/components/schemas/ErrorEnvelope"}, narrowed]}}},
+    }
+
+
+def _about(error: type[TraitbenchError]) -> str:
+    """Return the docstring of an error class, without the status."""
+    text = str(error.__doc__).removeprefix(f"{error.status}: ")
+    return text[0].upper() + text[1:]
+
+
+def _headers(*names: str) -> Json:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _dependency(route: RouteContext, kind: type[Any]) -> Any:
+    """Return the endpoint's dependency of a type, or None."""
+    return next((each.call for each in route.dependant.dependencies if isinstance(each.call, kind)), None)
+
+
+def _ours(schemas: Json) -> Json:
+    return {name: schema for name, schema in schemas.items() if name not in ("HTTPValidationError", "ValidationError")}
+
+
+def _schemas(routes: Sequence[RouteContext]) -> Json:
+    kinds = {body.kind for route in routes if (body := _dependency(route, Body))}
+    wanted = [(ErrorEnvelope, "serialization"), *((kind, "validation") for kind in kinds)]
+    _, definitions = models_json_schema(wanted, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
+    schemas: Json = definitions["$defs"]
+    return schemas

@@ -1,0 +1,140 @@
+"""Types of query parameters, and errors for invalid ones (core/docs/contract.md, "Query parameters")."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from pydantic import BeforeValidator, Field
+from starlette.requests import Request
+
+from traitbench.contract.fields import Text, plainly
+from traitbench.contract.models import Effort, State
+from traitbench.contract.page import LARGEST_PAGE, LARGEST_SAMPLE_PAGE
+from traitbench.contract.samples import LONGEST_SEARCH, Pole, Provenance
+from traitbench.errors import InvalidParameter
+from traitbench.names import HANDLE
+from traitbench.service import strict_json
+
+MOST_SKIPPED = 10_000_000
+_WHOLE = re.compile(r"(-?[0-9]{1,18})(\.0{1,18})?")
+_BOUNDS = ("ge", "le", "expected")
+_FLAGS = {"true": True, "false": False}
+
+
+def _whole(text: Any) -> Any:
+    """Parse a whole number. `1.0` is one; `1_0` and ` 1` are not, although Python accepts them."""
+    match = _WHOLE.fullmatch(text) if isinstance(text, str) else None
+    if isinstance(text, str) and not match:
+        raise ValueError("Input should be a whole number")
+    return int(match[1]) if match else text
+
+
+def _flag(text: Any) -> Any:
+    """Parse `true` or `false`; other spellings of a truth value are refused."""
+    if isinstance(text, str) and text not in _FLAGS:
+        raise ValueError("Input should be true or false")
+    return _FLAGS[text] if isinstance(text, str) else text
+
+
+Cursor = Annotated[Text | None, Query(description="Start of the page: `next_cursor` of the previous page.")]
+Limit = Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(_whole), Query(description="Page size.")]
+SampleLimit = Annotated[
+    int, Field(ge=1, le=LARGEST_SAMPLE_PAGE), BeforeValidator(_whole), Query(description="Page size.")
+]
+Namespace = Annotated[
+    Text | None, Query(description="A namespace that the key owns. Without it, the public namespaces are listed.")
+]
+AsHandle = Annotated[
+    Text | None,
+    Query(
+        description="Handle for the imported model. Without it, the handle in the bundle is used.",
+        json_schema_extra={"pattern": f"^{HANDLE.pattern}$"},
+    ),
+]
+OfState = Annotated[
+    State | None, Query(description="Only models in this state. Archived models are listed only with `archived`.")
+]
+OfKind = Annotated[Literal["scoring"] | None, Query(description="Only models of this kind.")]
+ForkedFrom = Annotated[
+    Text | None,
+    Query(
+        description="Only forks of this model, their forks, and models that were promoted to it, archived or not. "
+        "Without `namespace`, in all namespaces of the key."
+    ),
+]
+HeldOut = Annotated[
+    bool | None,
+    BeforeValidator(_flag),
+    Query(description="`true`: only test samples; `false`: only samples to train with."),
+]
+OfSynthType = Annotated[
+    Text,
+    Query(description="`from_traits` or `diversify`.", json_schema_extra={"enum": ["from_traits", "diversify"]}),
+]
+OfEffort = Annotated[Effort | None, Query(description="Effort of the synthesis; without it, the default.")]
+WithLanguageModel = Annotated[
+    bool | None,
+    BeforeValidator(_flag),
+    Query(description="`false`: the plan without the language model of the service."),
+]
+OfTrait = Annotated[Text | None, Query(description="Only samples of this trait, by key or name.")]
+OfProvenance = Annotated[Provenance | None, Query(description="Only samples of this origin.")]
+OfPole = Annotated[
+    Pole | None, Query(description="Only samples that are labelled towards this pole; `between`: with quality 0.5.")
+]
+WithWords = Annotated[
+    Text | None,
+    Field(max_length=LONGEST_SEARCH),
+    Query(description="Only samples whose text contains all of these words or parts of words, in any case."),
+]
+NewestFirst = Annotated[
+    bool, BeforeValidator(_flag), Query(description="`true`: sorted by id, downwards. `false`: upwards.")
+]
+Offset = Annotated[
+    int,
+    Field(ge=0, le=MOST_SKIPPED),
+    BeforeValidator(_whole),
+    Query(description="How many samples to skip before the page, after the cursor."),
+]
+WithCount = Annotated[
+    bool, BeforeValidator(_flag), Query(description="`true`: count all samples that pass the filters, too.")
+]
+
+Pending = Annotated[
+    bool | None,
+    BeforeValidator(_flag),
+    Query(description="`true`: only feedback that the model has not learned yet. `false`: only the other samples."),
+]
+
+
+def only_known(request: Request) -> None:
+    """Raise `InvalidParameter` for a parameter that the operation does not have, or that is repeated."""
+    if not request.scope["query_string"]:
+        return
+    known = sorted(field.alias for field in request.scope["route"].dependant.query_params)
+    for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
+        if name not in known or count > 1:
+            what = "repeated" if name in known else "unknown"
+            raise InvalidParameter(
+                f"The query parameter {strict_json.shown(name)} is {what}. Use: {', '.join(known) or 'none'}.",
+                details={"parameter": strict_json.shown(name), "known": known},
+            )
+
+
+def invalid(errors: Sequence[Any]) -> InvalidParameter:
+    """Turn the framework's errors into ours."""
+    faults = [
+        {
+            "loc": [str(error["loc"][1])],
+            "type": error["type"],
+            "msg": plainly(error),
+            **{bound: value for bound, value in error.get("ctx", {}).items() if bound in _BOUNDS},
+        }
+        for error in errors
+    ]
+    name = faults[0]["loc"][0]
+    return InvalidParameter(
+        f"The query parameter {name} is not valid: {faults[0]['msg']}.", details={"parameter": name, "errors": faults}
+    )

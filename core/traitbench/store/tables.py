@@ -1,0 +1,364 @@
+"""The tables. Their names begin with `tb_`, because the run engine has its own tables in the same database.
+
+Ids are never reused (SQLite would reuse the last one). Times are stored as microseconds since 1970, and are aware in
+Python. JSON values are small. Wide columns (vectors, snapshots) have tables of their own, so that listings never read
+them.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Dialect,
+    Float,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    false,
+    text,
+)
+
+from traitbench.errors import UnreadableRow
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = 253_370_764_800_000_000  # the year 9999: a time zone may still move a time before it
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time with a time zone, stored as whole microseconds, so that no database can lose the zone."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """Microseconds since 1970."""
+        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """The time in UTC; raise `UnreadableRow` if it is not between 1970 and 9998."""
+        if value is None:
+            return None
+        if type(value) is not int or not 0 <= value < _LAST:
+            raise UnreadableRow("a time is not between 1970 and 9998")
+        return _EPOCH + timedelta(microseconds=value)
+
+
+_Id = BigInteger().with_variant(Integer, "sqlite")
+# Both databases must sort names by their bytes.
+_Name = String().with_variant(String(collation="C"), "postgresql")
+_Json = JSON(none_as_null=True)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _identity() -> Column[int]:
+    return Column("id", _Id, Identity(), primary_key=True)
+
+
+def _model_id(*, index: bool = False) -> Column[int]:
+    return Column("model_id", _Id, ForeignKey("tb_models.id"), nullable=False, index=index)
+
+
+models = Table(
+    "tb_models",
+    metadata,
+    _identity(),
+    Column("handle", _Name, nullable=False, unique=True),
+    Column("namespace", _Name, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("state", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("scoring_method", String, nullable=False),
+    Column("max_depth", Integer, nullable=False),
+    Column("additional_terms", Text),
+    Column("upstream_sources", _Json),
+    Column("readme_markdown", Text),
+    Column("versions_made", _Id, nullable=False, server_default=text("0")),
+    Column("active_version_id", _Id),
+    Column("run_id", String),
+    Column("zero_data_retention", Boolean, nullable=False, server_default=false()),
+    # The time of a purge whose samples may still be in the database's files (`operations.zero_retention`).
+    Column("unsettled_purge", Moment),
+    Column("version_retention_policy", _Json),
+    # A retrained version that is worse is held: it does not serve until someone decides. It was trained with the
+    # feedback up to `held_up_to`.
+    Column("hold_if_worse", Boolean, nullable=False, server_default=false()),
+    # Under zero retention: whether synthesis may send texts to the language model.
+    Column("language_model_allowed", Boolean, nullable=False, server_default=false()),
+    Column("held_version_id", _Id),
+    Column("held_up_to", _Id),
+    # Of a fork: the model it was made from and its active version then; the number of the last version made, and the
+    # id of the last sample then, tell whether that model has moved on since.
+    Column("forked_from", _Name),
+    Column("forked_from_version_no", _Id),
+    Column("forked_after_version_no", _Id),
+    Column("forked_up_to", _Id),
+    # Of an archived model: since when, and the state that restoring brings back.
+    Column("archived_at", Moment),
+    Column("archived_from", String),
+    # The key of the trait that is shown first, and texts to show the model with.
+    Column("main_trait", _Name),
+    Column("demo_texts", _Json),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    CheckConstraint("state IN ('draft', 'busy', 'ready', 'failed', 'archived')", name="state"),
+    Index("ix_tb_models_namespace_handle", "namespace", "handle"),
+    Index(
+        "ix_tb_models_unsettled_purge",
+        "unsettled_purge",
+        sqlite_where=text("unsettled_purge IS NOT NULL"),
+        postgresql_where=text("unsettled_purge IS NOT NULL"),
+    ),
+    sqlite_autoincrement=True,
+)
+
+traits = Table(
+    "tb_traits",
+    metadata,
+    _identity(),
+    _model_id(),
+    Column("key", _Name, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("positive_label", Text, nullable=False),
+    Column("negative_label", Text, nullable=False),
+    Column("aggregation", String, nullable=False),
+    Column("kind", String, nullable=False),
+    # The rest is for intrinsic traits only: the axis for one encoder, and the record of the discovery.
+    Column("axis", LargeBinary),
+    Column("axis_encoder_digest", String),
+    Column("discrimination", Float),
+    Column("explained_variance", Float),
+    Column("anchor_sample_ids", _Json),
+    Column("discovery", _Json),
+    Column("origin_run_id", String),
+    UniqueConstraint("model_id", "key"),
+    sqlite_autoincrement=True,
+)
+
+DISMISSED = "dismissed"
+LISTED_TRAIT = traits.c.kind != DISMISSED
+"""Of a trait: it is there. A dismissed suggestion is only stored so that it can be brought back."""
+
+samples = Table(
+    "tb_samples",
+    metadata,
+    _identity(),
+    _model_id(),
+    Column("trait_id", _Id, ForeignKey("tb_traits.id", ondelete="CASCADE"), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("quality", Float, nullable=False),
+    Column("provenance", String, nullable=False),
+    Column("source_url", Text),
+    Column("content_sha256", String, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    # Never trained with, but every version is measured on it; `must_pass` means that its side has to be right.
+    Column("held_out", Boolean, nullable=False, server_default=false()),
+    Column("must_pass", Boolean, nullable=False, server_default=false()),
+    # Feedback that no version was trained with yet.
+    Column("pending", Boolean, nullable=False, server_default=false()),
+    # Of feedback: the score that the text had when the feedback was given, 0-100.
+    Column("score_then", Integer),
+    # Of a synthesized sample: the sample it varies (which may be gone), the generator and the run that made it.
+    Column("seed_sample_id", _Id),
+    Column("generator", String),
+    Column("origin_run_id", String),
+    Index("ix_tb_samples_model_id_id", "model_id", "id"),
+    Index("ix_tb_samples_trait_id_id", "trait_id", "id"),
+    Index(
+        "ix_tb_samples_pending",
+        "model_id",
+        "created_at",
+        sqlite_where=text("pending"),
+        postgresql_where=text("pending"),
+    ),
+    sqlite_autoincrement=True,
+)
+
+vectors = Table(
+    "tb_vectors",
+    metadata,
+    Column("sample_id", _Id, ForeignKey("tb_samples.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("encoder_digest", String, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+)
+
+# Vectors of texts that batches have scored; the texts are not stored. The size is limited; the least recently used are
+# deleted first. A place is a hash of the whole key of a vector: an index on such small numbers is fast to write, an
+# index on the text hash is not.
+kept_vectors = Table(
+    "tb_kept_vectors",
+    metadata,
+    _identity(),
+    _model_id(),
+    Column("encoder_digest", String, nullable=False),
+    Column("mode", String, nullable=False),
+    Column("place", BigInteger, nullable=False, unique=True),
+    Column("text_hash", LargeBinary, nullable=False),
+    Column("tokens", Integer),
+    Column("alone", Boolean, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("used_at", Moment, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    Index("ix_tb_kept_vectors_model_id_encoder_digest_mode", "model_id", "encoder_digest", "mode"),
+    Index("ix_tb_kept_vectors_used_at_size", "used_at", "size"),
+    sqlite_autoincrement=True,
+)
+
+versions = Table(
+    "tb_versions",
+    metadata,
+    _identity(),
+    _model_id(),
+    Column("version_no", _Id, nullable=False),
+    Column("triggered_by", String, nullable=False),
+    Column("param_hash", String, nullable=False),
+    Column("sample_count", Integer, nullable=False),
+    Column("run_id", String, unique=True),
+    Column("metrics", _Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    UniqueConstraint("model_id", "version_no"),
+    sqlite_autoincrement=True,
+)
+
+snapshots = Table(
+    "tb_snapshots",
+    metadata,
+    Column("version_id", _Id, ForeignKey("tb_versions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("snapshot", LargeBinary, nullable=False),
+)
+
+# The samples of the model when the version was trained, without their texts (`store.version_samples`).
+version_samples = Table(
+    "tb_version_samples",
+    metadata,
+    Column("version_id", _Id, ForeignKey("tb_versions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("samples", LargeBinary, nullable=False),
+)
+
+# Which version served when. Versions are numbers here, because an old version may have been pruned.
+activations = Table(
+    "tb_activations",
+    metadata,
+    _identity(),
+    _model_id(index=True),
+    Column("version_no", _Id, nullable=False),
+    Column("previous_version_no", _Id),
+    Column("activated_at", Moment, nullable=False),
+    Column("cause", String, nullable=False),
+    # The name of the key; null if the service did it by itself.
+    Column("by", Text),
+    CheckConstraint("cause IN ('train', 'retrain', 'activate', 'promote', 'import')", name="cause"),
+    sqlite_autoincrement=True,
+)
+
+tags = Table(
+    "tb_tags",
+    metadata,
+    Column("model_id", _Id, ForeignKey("tb_models.id"), primary_key=True, autoincrement=False),
+    Column("name", _Name, primary_key=True),
+    Column("version_id", _Id, ForeignKey("tb_versions.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("note", Text),
+)
+
+runs = Table(
+    "tb_runs",
+    metadata,
+    Column("id", String, primary_key=True),
+    _model_id(),
+    Column("kind", String, nullable=False),
+    Column("effort", String, nullable=False),
+    # Runs with equal keys do the same work (`operations.model_runs`); options are parameters besides the effort.
+    Column("run_key", String, nullable=False, server_default=""),
+    Column("options", _Json, nullable=False, server_default="{}"),
+    # The name of the key that asked for the run; null if the service started it by itself.
+    Column("requested_by", Text),
+    Column("status", String, nullable=False),
+    Column("progress", _Json),
+    Column("error_code", String),
+    Column("error_message", Text),
+    Column("owner", String),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    # How often the run has brought its worker down without progress in between, and where (`runs.quarantine`).
+    Column("strikes", Integer, nullable=False, server_default=text("0")),
+    Column("struck_at", _Json),
+    Column("created_at", Moment, nullable=False),
+    Column("finished_at", Moment),
+    CheckConstraint("status IN ('queued', 'running', 'succeeded', 'failed')", name="status"),
+    # One operation at a time per model (core/docs/contract.md, section 5), enforced by the database.
+    Index(
+        "uq_tb_runs_live",
+        "model_id",
+        unique=True,
+        sqlite_where=text("status IN ('queued', 'running')"),
+        postgresql_where=text("status IN ('queued', 'running')"),
+    ),
+    Index("ix_tb_runs_model_id_run_key", "model_id", "run_key"),
+)
+
+# Texts without labels that a discovery was sent, until it ends.
+run_texts = Table(
+    "tb_run_texts",
+    metadata,
+    Column("run_id", String, ForeignKey("tb_runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("content_sha256", String, primary_key=True),
+    Column("text", Text, nullable=False),
+)
+
+# Texts that the last synthesis of a model rejected, until its next run. A variation holds words of its seed.
+rejected_texts = Table(
+    "tb_rejected_texts",
+    metadata,
+    _identity(),
+    _model_id(index=True),
+    Column("trait_id", _Id, ForeignKey("tb_traits.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("seed_sample_id", _Id, ForeignKey("tb_samples.id", ondelete="CASCADE"), index=True),
+    Column("text", Text, nullable=False),
+    Column("quality", Float, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("generator", String, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+workers = Table(
+    "tb_workers",
+    metadata,
+    Column("executor_id", String, primary_key=True),
+    Column("seen_at", BigInteger, nullable=False),
+)
+
+keys = Table(
+    "tb_keys",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("hash", String, nullable=False, unique=True),
+    Column("prefix", String, nullable=False),
+    Column("scope", String, nullable=False),
+    Column("namespaces", _Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("last_used_at", Moment),
+    Column("revoked_at", Moment),
+    CheckConstraint("scope IN ('scoring', 'authoring')", name="scope"),
+)

@@ -1,0 +1,82 @@
+"""Make the label axis of a trait from its words, without a single sample.
+
+It is fitted to sentences made from the labels and description, then mixed with the direction from one pole's words to
+the other's. If one label means the rest ("something else"), no sentence can show that pole: then two thirds of the axis
+are the direction from sentences about anything to the other pole. The axis is a second opinion for a training: it has
+seen no sample, so the samples decide how much it counts. Equal words give an equal axis.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from traitbench.fitting.axis import path
+from traitbench.scoring.inputs import Vocabulary
+from traitbench.scoring.segments import Encode, Vectors
+from traitbench.scoring.unit import unit
+from traitbench.synthesis import TraitPoles
+from traitbench.synthesis.sentences import Written, doubts, topic, write
+
+WORDS = 2_500
+"""How many of the encoder's most common words to use: more are slower and do not improve the axis."""
+
+_TEXTS_PER_POLE = 32
+_SHRINKAGE = 10**0.5
+_WORDS_WEIGHT = 0.5
+_SENTENCES_WEIGHT = 0.5
+_NO_MODES: Mapping[str, slice] = MappingProxyType({})
+# Layer 4 of MiniLM knows form and tone; topics lie in the last layer and in the static table.
+_FORM, _FORM_WEIGHT = "layer4", 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class LabelAxis:
+    """A unit direction (d,), the number of texts per pole it was fitted to, and notes on its reliability."""
+
+    vector: NDArray[np.float32]
+    texts_per_pole: int
+    notes: tuple[str, ...]
+
+
+def label_axis(
+    trait: TraitPoles,
+    *,
+    encode: Encode,
+    words: Sequence[str],
+    word_vectors: Vectors,
+    modes: Mapping[str, slice] = _NO_MODES,
+) -> LabelAxis | None:
+    """The label axis of a trait; None if the words for its poles do not differ.
+
+    `words` and `word_vectors` (n_words, d) are the encoder's most common words, `modes` the columns of its modes.
+    """
+    # One thread: with several, rounding depends on how the work is split, and so would `param_hash`.
+    with threadpool_limits(limits=1):
+        return _fit(trait, encode, Vocabulary(tuple(words), word_vectors), modes)
+
+
+def _fit(trait: TraitPoles, encode: Encode, vocabulary: Vocabulary, modes: Mapping[str, slice]) -> LabelAxis | None:
+    written = write(trait, _TEXTS_PER_POLE, encode=encode, vocabulary=vocabulary)
+    count = len(written.pairs)
+    direction = _between_sentences(written)
+    if (to_topic := topic(trait, encode=encode)) is not None:
+        if _FORM in modes:
+            to_topic[modes[_FORM]] *= _FORM_WEIGHT
+        direction = unit(unit(to_topic) + _SENTENCES_WEIGHT * direction)
+    return LabelAxis(direction.astype(np.float32), count, tuple(doubts(trait))) if direction.any() else None
+
+
+def _between_sentences(written: Written) -> NDArray[np.float64]:
+    """The unit direction (d,) between the sentences of both poles, mixed with that between their words; zeros if they
+    do not differ.
+    """
+    count = len(written.pairs)
+    if not count or not written.axis.any():
+        return np.zeros_like(written.axis)
+    X, y = np.vstack([written.positive, written.negative]), np.repeat([1.0, 0.0], count)
+    fitted, between_words = unit(path(X, y, [_SHRINKAGE]).directions[0]), unit(written.axis)
+    return unit(fitted + _WORDS_WEIGHT * between_words)

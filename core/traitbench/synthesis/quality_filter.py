@@ -1,0 +1,211 @@
+"""Examine texts that were made for a trait, by whatever generator, before they become samples.
+
+A made text must not repeat what is there, must lie on its own side, and must not betray its pole by anything but its
+meaning: a pole whose texts are longer, or all end in "!", teaches length or marks instead of the trait. Each rejected
+text has one reason, the first that applies. "invalid" and "strayed" (a variation that says something else than its
+seed) are for the generators. Pure: equal inputs give equal results.
+"""
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.fitting.duplicates import NEAR, plain
+
+Vectors = NDArray[np.float32]
+Booleans = NDArray[np.bool_]
+Reason = Literal["invalid", "copy", "near_duplicate", "wrong_side", "strayed", "repetitive", "form", "length"]
+
+MOST_LONGER = 1.25
+"""How much longer the texts of one pole may be than those of the other, on average."""
+
+MOST_DIFFERENCE = 0.5
+"""How much the poles may differ in the share of texts with a mark such as "!"."""
+
+_BETWEEN = 0.25
+_OPENING_WORDS, _FEWEST_OPENINGS, _OPENING_SHARE = 3, 3, 1 / 8
+_FEWEST_PER_POLE = 6
+_FEWEST_SEEDS = 8
+
+
+def examine(
+    texts: Sequence[str],
+    quality: NDArray[np.float64],
+    X: Vectors,
+    *,
+    known_texts: Collection[str] = (),
+    known: Vectors | None = None,
+    axis: NDArray[np.float64] | None = None,
+    seeds: Vectors | None = None,
+    pairs: Sequence[int] | None = None,
+) -> list[Reason | None]:
+    """Return for each text why it is rejected, None if it is accepted.
+
+    `X` (n, d) are the unit vectors of the texts, `known` (m, d) those of texts that the trait has. `axis` (d,) points
+    to the positive pole. `seeds` (n, d) are the vectors of the texts that these vary: they set length, form and side.
+    Texts with an equal number in `pairs` are accepted or rejected together.
+    """
+    result: list[Reason | None] = [None] * len(texts)
+    if not len(texts):
+        return result
+    steps: list[tuple[Reason, Callable[[Booleans], Booleans]]] = [
+        ("copy", lambda _: _copies(texts, known_texts)),
+        ("near_duplicate", lambda open_: _near(X, known, open_)),
+    ]
+    if seeds is not None:
+        steps += [("wrong_side", lambda _: _drifted(X, seeds, quality, axis))]
+    else:
+        steps += [
+            ("wrong_side", lambda open_: _beyond(X, quality, axis, open_)),
+            ("repetitive", lambda open_: _repetitive(texts, quality, open_)),
+            ("form", lambda open_: _uneven_form(texts, quality, open_)),
+            ("length", lambda open_: _uneven_length(texts, quality, open_)),
+        ]
+    for reason, step in steps:
+        is_open = np.array([each is None for each in result])
+        _reject(result, np.flatnonzero(step(is_open) & is_open), reason, pairs)
+    return result
+
+
+def _reject(result: list[Reason | None], rows: NDArray[np.intp], reason: Reason, pairs: Sequence[int] | None) -> None:
+    groups = {pairs[row] for row in rows.tolist()} if pairs is not None else set()
+    for row in range(len(result)) if groups else rows.tolist():
+        if result[row] is None and (pairs is None or pairs[row] in groups):
+            result[row] = reason
+
+
+# ---- what is there already -------------------------------------------------------------------------------------------
+
+
+def _copies(texts: Sequence[str], known_texts: Collection[str]) -> Booleans:
+    seen = {plain(text) for text in known_texts}
+    rejected = np.zeros(len(texts), bool)
+    for row, text in enumerate(map(plain, texts)):
+        rejected[row] = text in seen
+        seen.add(text)
+    return rejected
+
+
+def _near(X: Vectors, known: Vectors | None, is_open: Booleans) -> Booleans:
+    """Whether a row is near a known row, or near an earlier row that is kept."""
+    rejected = np.zeros(len(X), bool)
+    if known is not None and len(known):
+        rejected |= (X @ known.T >= NEAR).any(axis=1)
+    alike = X @ X.T >= NEAR
+    kept = np.zeros(len(X), bool)
+    for row in range(len(X)):
+        rejected[row] |= bool(alike[row, :row][kept[:row]].any())
+        kept[row] = is_open[row] and not rejected[row]
+    return rejected
+
+
+# ---- the side --------------------------------------------------------------------------------------------------------
+
+
+def _poles(quality: NDArray[np.float64], is_open: Booleans) -> tuple[Booleans, Booleans]:
+    """The open texts at each pole, positive first; a quality from 0.25 to 0.75 is in between."""
+    return is_open & (quality > 1 - _BETWEEN), is_open & (quality < _BETWEEN)
+
+
+def _beyond(X: Vectors, quality: NDArray[np.float64], axis: NDArray[np.float64] | None, is_open: Booleans) -> Booleans:
+    """Whether a text of a pole is more than one standard deviation of its pole beyond the middle of the axis."""
+    rejected = np.zeros(len(X), bool)
+    poles = _poles(quality, is_open)
+    if axis is None or not all(pole.any() for pole in poles):
+        return rejected
+    place = X.astype(np.float64) @ axis
+    middle = sum(place[pole].mean() for pole in poles) / 2
+    for pole, sign in zip(poles, (1, -1), strict=True):
+        rejected |= pole & (sign * (place - middle) < -place[pole].std())
+    return rejected
+
+
+def _drifted(X: Vectors, seeds: Vectors, quality: NDArray[np.float64], axis: NDArray[np.float64] | None) -> Booleans:
+    """Whether a text moved from its seed to the other pole by more than one standard deviation of all seeds."""
+    places = np.unique((seeds.astype(np.float64) @ axis).round(9)) if axis is not None else np.zeros(0)
+    if axis is None or len(places) < _FEWEST_SEEDS:
+        return np.zeros(len(X), bool)
+    moved = (X.astype(np.float64) - seeds) @ axis
+    drifted: Booleans = np.sign(quality - 0.5) * moved < -places.std()
+    return drifted
+
+
+# ---- variety, form and length ----------------------------------------------------------------------------------------
+
+
+def _repetitive(texts: Sequence[str], quality: NDArray[np.float64], is_open: Booleans) -> Booleans:
+    """Whether a text begins like too many earlier texts of its pole."""
+    positive, negative = _poles(quality, is_open)
+    rejected = np.zeros(len(texts), bool)
+    for pole in (positive, negative, is_open & ~positive & ~negative):
+        most = max(_FEWEST_OPENINGS, math.ceil(pole.sum() * _OPENING_SHARE))
+        counts: Counter[tuple[str, ...]] = Counter()
+        for row in np.flatnonzero(pole).tolist():
+            opening = tuple(plain(texts[row]).split()[:_OPENING_WORDS])
+            counts[opening] += 1
+            rejected[row] = counts[opening] > most
+    return rejected
+
+
+_MARKS: Mapping[str, Callable[[str], bool]] = {
+    "exclamation": lambda text: "!" in text,
+    "question": lambda text: "?" in text,
+    "digit": lambda text: any(each.isdigit() for each in text),
+    "quote": lambda text: any(each in text for each in '"“”«»'),
+    "lines": lambda text: "\n" in text.strip(),
+    "capitals": lambda text: any(len(word) > 2 and word.isupper() for word in text.split()),
+    "symbol": lambda text: any(unicodedata.category(each) == "So" for each in text),
+    "small beginning": lambda text: text[:1].islower(),
+}
+
+
+def _uneven_form(texts: Sequence[str], quality: NDArray[np.float64], is_open: Booleans) -> Booleans:
+    """The texts to drop so that no mark is much more frequent at one pole than at the other."""
+    rejected = np.zeros(len(texts), bool)
+    for has_mark in _MARKS.values():
+        marked = np.array([has_mark(text) for text in texts])
+        poles = _poles(quality, is_open & ~rejected)
+        if min(pole.sum() for pole in poles) < _FEWEST_PER_POLE:
+            break
+        shares = [marked[pole].mean() for pole in poles]
+        more, allowed = int(shares[1] > shares[0]), min(shares) + MOST_DIFFERENCE
+        rows = np.flatnonzero(poles[more] & marked)
+        plain_texts = int((poles[more] & ~marked).sum())
+        # As many marked texts may stay as make up the allowed share together with those without the mark.
+        stay = math.floor(allowed * plain_texts / (1 - allowed)) if allowed < 1 else len(rows)
+        rejected[rows[max(stay, len(rows) - int(poles[more].sum()) // 2) :]] = True
+    return rejected
+
+
+def _uneven_length(texts: Sequence[str], quality: NDArray[np.float64], is_open: Booleans) -> Booleans:
+    """The texts to drop so that the poles are about equally long: the longest of one, the shortest of the other.
+
+    At most half of a pole is dropped.
+    """
+    words = np.array([len(text.split()) for text in texts], float)
+    rejected = np.zeros(len(texts), bool)
+    for row in _trimmed(words, [np.flatnonzero(pole) for pole in _poles(quality, is_open)]):
+        rejected[row] = True
+    return rejected
+
+
+def _trimmed(words: NDArray[np.float64], poles: Sequence[NDArray[np.intp]]) -> Iterator[int]:
+    kept = [sorted(pole.tolist(), key=lambda row: (words[row], row)) for pole in poles]
+    least = [max(_FEWEST_PER_POLE, math.ceil(len(pole) / 2)) for pole in kept]
+    while all(kept):
+        means = [words[pole].mean() for pole in kept]
+        longer = int(means[1] > means[0])
+        if means[longer] <= MOST_LONGER * means[1 - longer]:
+            return
+        # Drop where more may be dropped.
+        if len(kept[longer]) - least[longer] >= max(1, len(kept[1 - longer]) - least[1 - longer]):
+            yield kept[longer].pop()
+        elif len(kept[1 - longer]) > least[1 - longer]:
+            yield kept[1 - longer].pop(0)
+        else:
+            return

@@ -1,0 +1,199 @@
+"""Write texts from a trait's own words: short sentences that say only which pole they belong to.
+
+The words that the encoder places nearest to one pole and farthest from the other go into short frames. Texts come in
+pairs, with the same frame for both poles, so that they differ only in these words.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.fitting.negation import names_the_rest, negates
+from traitbench.scoring.inputs import Vocabulary
+from traitbench.scoring.segments import Encode, Vectors
+from traitbench.synthesis import TraitPoles
+from traitbench.synthesis.blocklist import BLOCKLIST
+from traitbench.synthesis.filters import distinct, on_side
+from traitbench.synthesis.quality_filter import Reason
+
+_CARRIERS = (
+    "{}",
+    "This text is {}.",
+    "The tone is {}.",
+    "It sounds {}.",
+    "Here is something {}.",
+    "One would call this {}.",
+)
+_FRAMES = (
+    "This is {0}.",
+    "It feels {0} and {1}.",
+    "So {0}, so {1}!",
+    "Quite {0}, I would say.",
+    "{0}, {1}, {2}.",
+    "How {0} it all is.",
+    "The first word that comes to mind is {0}.",
+    "All of it speaks of {0} and {1}.",
+    "They wrote something {0} today.",
+    "It begins {0} and ends {1}.",
+    "Is it {0}? Yes, and {1} too.",
+    "You can tell by the {0}, the {1} and the {2}.",
+)
+_FEWEST_WORDS, _MOST_WORDS = 24, 40
+_SURPLUS = 2
+
+_PARTS = re.compile(r"(?:(?<!\s)\s++)?(?:,|;|/|\bor\b|\band\b)\s*+", re.IGNORECASE)
+_SECTION = re.compile(
+    r"(?:^|[.;!]\s++|\n[^\S\n]*+(?=\S))([^.:;!\n]{1,60}+):\s*+(.+?)(?=[.;!]\s++[^.:;!\n]{1,60}+:|\n|$)"
+)
+_GENERAL = {"positive", "negative"}
+_ANYTHING = "something"
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """Pairs of texts, their vectors (n_pairs, d), and the direction (d,) from one pole's words to the other's.
+
+    `rejected` are the pairs that were dropped before there were enough, each with the reason.
+    """
+
+    pairs: list[tuple[str, str]]
+    positive: Vectors
+    negative: Vectors
+    axis: NDArray[np.float64]
+    rejected: Sequence[tuple[tuple[str, str], Reason]]
+
+
+def write(
+    trait: TraitPoles, count: int, *, encode: Encode, vocabulary: Vocabulary, known: Collection[str] = ()
+) -> Written:
+    """Pairs of texts, at most `count`, that differ from one another and from the texts in `known`."""
+    labels, described = _labels(trait), _described(trait)
+    axis = _pole(encode, labels[0], described[0]) - _pole(encode, labels[1], described[1])
+    lexicons = _lexicons(labels, axis, vocabulary, count)
+    known = frozenset(known)
+    pairs = [
+        pair for pair in (*zip(*described, strict=False), *_pairs(labels, lexicons, count)) if not known & set(pair)
+    ]
+    return _filtered(pairs, encode, axis, count)
+
+
+def topic(trait: TraitPoles, *, encode: Encode) -> NDArray[np.float64] | None:
+    """The direction (d,) from sentences about anything to the one pole that has a meaning of its own.
+
+    None unless exactly one label means the rest, such as "other text". The words nearest to such a label are random.
+    None too if the description says what is at both poles.
+    """
+    labels = _labels(trait)
+    is_rest = [names_the_rest(label) for label in labels]
+    if is_rest[0] == is_rest[1] or _described(trait)[0]:
+        return None
+    side = is_rest.index(False)
+    direction = _pole(encode, labels[side], []) - _pole(encode, _ANYTHING, [])
+    return -direction if side else direction
+
+
+def doubts(trait: TraitPoles) -> list[str]:
+    """Notes for a person on the reliability of texts made from these words."""
+    positive, negative = _labels(trait)
+    if (positive, negative) != (trait.positive_label, trait.negative_label):
+        return [
+            f"{trait.name}: it has the default labels, so the texts are made from its name only. Describe each pole"
+            " in a word or two, then synthesize again."
+        ]
+    return [
+        f"{trait.name}: the label {label} only says what a text is not, and words cannot show that. Say what such a"
+        " text is, then synthesize again."
+        for label in (negative, positive)
+        if negates(label)
+    ]
+
+
+def _labels(trait: TraitPoles) -> tuple[str, str]:
+    """The labels of the poles; with default labels, the name of the trait is added."""
+    if {trait.positive_label.casefold(), trait.negative_label.casefold()} == _GENERAL:
+        return f"{trait.positive_label} {trait.name}", f"{trait.negative_label} {trait.name}"
+    return trait.positive_label, trait.negative_label
+
+
+def _described(trait: TraitPoles) -> tuple[list[str], list[str]]:
+    """What the description says about each pole, if it has the form `label: this, that.`"""
+    sections = {label.strip().casefold(): words for label, words in _SECTION.findall(trait.description)}
+    labels = (trait.positive_label, trait.negative_label)
+    descriptions = [
+        [_sentence("{}.", [part]) for part in _PARTS.split(sections.get(label.casefold(), "").strip(" .;")) if part]
+        for label in labels
+    ]
+    return (descriptions[0], descriptions[1]) if all(descriptions) else ([], [])
+
+
+def _pole(encode: Encode, label: str, described: Sequence[str]) -> NDArray[np.float64]:
+    """(d,): the mean vector of the label, its parts and sentences with it, averaged with that of the description."""
+    phrases = list(dict.fromkeys([*_phrases(label), *(frame.format(label) for frame in _CARRIERS)]))
+    centre: NDArray[np.float64] = encode(phrases).astype(np.float64).mean(axis=0)
+    return (centre + encode(described).astype(np.float64).mean(axis=0)) / 2 if described else centre
+
+
+def _phrases(label: str) -> list[str]:
+    return [label, *(part for part in _PARTS.split(label) if part)]
+
+
+def _lexicons(
+    labels: tuple[str, str], axis: NDArray[np.float64], vocabulary: Vocabulary, count: int
+) -> tuple[list[str], list[str]]:
+    """The words for each pole, its own first; more words for more texts, and the same number for both poles."""
+    size = min(_MOST_WORDS, _FEWEST_WORDS + count // 8)
+    own = [[part for part in _phrases(label) if " " not in part] or [label] for label in labels]
+    order = np.argsort(-(vocabulary.vectors @ axis), kind="stable")
+    ranked = [word for word in (vocabulary.words[i] for i in order) if word not in BLOCKLIST]
+    ends = (ranked[:size], ranked[::-1][:size])
+    lexicons = [list(dict.fromkeys([*mine, *end]))[:size] for mine, end in zip(own, ends, strict=True)]
+    length = min(map(len, lexicons))
+    return lexicons[0][:length], lexicons[1][:length]
+
+
+def _pairs(labels: tuple[str, str], lexicons: tuple[list[str], list[str]], count: int) -> Iterator[tuple[str, str]]:
+    """Texts for both poles, which share the frame and the ranks of their words in the lexicon; more than are needed,
+    because some are filtered out.
+    """
+    for carrier in _CARRIERS[1:]:
+        yield _sentence(carrier, [labels[0]]), _sentence(carrier, [labels[1]])
+    size = len(lexicons[0])
+    for turn in range(size):
+        for number, frame in enumerate(_FRAMES):
+            first, apart = 5 * number + 11 * turn, 1 + turn % max(1, size // 2 - 1)
+            places = [place % size for place in (first, first + apart, first + apart + size // 2)]
+            one, other = (_sentence(frame, [lexicon[place] for place in places]) for lexicon in lexicons)
+            yield one, other
+        if turn * len(_FRAMES) > _SURPLUS * count:
+            return
+
+
+def _sentence(frame: str, words: Sequence[str]) -> str:
+    text = frame.format(*words)
+    return text[:1].upper() + text[1:]
+
+
+def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np.float64], count: int) -> Written:
+    """The pairs in which both texts are new and on the side of their pole.
+
+    A pair is kept or dropped as a whole, so that no frame reveals the pole.
+    """
+    pairs = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
+    rejected: list[tuple[tuple[str, str], Reason]] = []
+    positive, negative = (encode([pair[side] for pair in pairs]) for side in (0, 1))
+    if pairs:
+        right, left = on_side(positive, negative, axis)
+        good = np.flatnonzero(right & left)
+        kept = good[distinct(positive[good]) & distinct(negative[good])][:count]
+        # If there are enough, the pairs after the last one that is kept were not needed.
+        looked_at = int(kept[-1]) + 1 if len(kept) == count and count else len(pairs)
+        repeats = {*good.tolist()}
+        rejected = [
+            (pairs[i], "near_duplicate" if i in repeats else "wrong_side")
+            for i in sorted({*range(looked_at)} - {*kept.tolist()})
+        ]
+        pairs, positive, negative = [pairs[i] for i in kept.tolist()], positive[kept], negative[kept]
+    return Written(pairs, positive, negative, axis, rejected)

@@ -1,0 +1,43 @@
+"""A file as a data frame, read as the workbench reads it."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traitbench.install import advice
+from traitbench.tables.rows import Problem
+from traitbench.tables.source import opened
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def read_table(path: str | Path, *, header: bool = True, sheet: str | None = None) -> "DataFrame":
+    """Return the table in a CSV, Excel, JSONL, JSON or Parquet file as a pandas frame, with line numbers as its index.
+
+    Cells of CSV and Excel files are texts as they were; our own downloads come without the apostrophes that keep
+    spreadsheets from running formulas. What was remarkable is a warning. A row that cannot be read has None in every
+    column, and its reason is in a warning too.
+
+    Raise `ValueError` with the way out if the file has no table, `OSError` if it cannot be opened, `ImportError` if
+    pandas is missing.
+    """
+    try:
+        import pandas as pd
+    except ModuleNotFoundError as error:
+        raise ImportError(advice(error)) from error
+    with Path(path).open("rb") as file:
+        source = opened(Path(path).name, file, header=header, sheet=sheet)
+    numbers, rows, problems = [], list[list[Any]](), list[Problem]()
+    for line in source.lines():
+        if isinstance(line, Problem):
+            problems.append(line)
+        values = {} if isinstance(line, Problem) else line.cells if line.record is None else line.record
+        numbers.append(line.row if isinstance(line, Problem) else line.number)
+        rows.append([values.get(column) for column in source.columns])
+    for note in source.notes:
+        warnings.warn(f"{Path(path).name}: {note}", stacklevel=2)
+    if problems:
+        first = f"line {problems[0].row}: {problems[0].column} {problems[0].reason}".replace(":  ", ": ")
+        warnings.warn(f"{Path(path).name}: {len(problems):,} rows cannot be read; {first}.", stacklevel=2)
+    return pd.DataFrame(rows, index=pd.Index(numbers, name="line"), columns=list(source.columns))

@@ -1,0 +1,204 @@
+"""Read the labels of several raters from a table: one column of texts, one column of labels for each rater.
+
+Nothing here calls the service or draws. The cells of a label column are read as `importing` reads those of samples. An
+empty cell is a missing label. A rater's labels of the same text are one label; if they contradict each other, that
+rater has none for this text.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.analysis.agreement import sides
+from traitbench.contract.samples import SampleInput, text_hash
+from traitbench.contract.traits import Trait
+from traitbench.tables import sample_files
+from traitbench.tables.rows import Problem
+from traitbench.tables.sample_files import Choice, Table
+from traitbench.tables.writing import csv_file
+
+MOST_RATERS = 8
+"""The maximum number of label columns that are guessed and compared at once."""
+
+OWN = "your_label"
+"""The column of your labels in a downloaded file."""
+
+_POLES = {"0", "0.0", "0.5", "1", "1.0"}
+
+Item = tuple[str, str]
+"""The key of a trait and the `content_sha256` of a text: what a rater labels."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns to use: texts, traits or one trait for all rows, and one for each rater with the meaning of words."""
+
+    text: str
+    trait: str | None
+    default_trait: str | None
+    words: Mapping[str, Mapping[str, float]]
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """The names of the label columns."""
+        return tuple(self.words)
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """The labels of every rater: qualities (n_items, n_raters), NaN where a label is missing.
+
+    `contradictions` counts by rater the texts that were labelled in two ways. `problems` is empty only if every row
+    could be read.
+    """
+
+    raters: tuple[str, ...]
+    items: tuple[Item, ...]
+    texts: Mapping[str, str]
+    qualities: NDArray[np.float64]
+    contradictions: Mapping[str, int]
+    problems: tuple[Problem, ...]
+
+    @property
+    def traits(self) -> list[str]:
+        """The keys of the traits that have labels, in order of appearance."""
+        return list(dict.fromkeys(trait for trait, _ in self.items))
+
+    @cached_property
+    def by_rater(self) -> Mapping[str, Mapping[Item, float]]:
+        """The labels of each rater: its quality of each item that it labelled."""
+        return {
+            rater: {
+                item: quality
+                for item, quality in zip(self.items, self.qualities[:, at].tolist(), strict=True)
+                if quality == quality
+            }
+            for at, rater in enumerate(self.raters)
+        }
+
+    def of_trait(self, trait: str) -> NDArray[np.float64]:
+        """Return the qualities of one trait, (n_texts, n_raters)."""
+        return self.qualities[[item[0] == trait for item in self.items]]
+
+
+def guess_raters(table: Table, traits: Sequence[Trait]) -> tuple[str | None, str | None, list[str]]:
+    """Guess the columns of texts, of traits and of every rater's labels. There may be no rater."""
+    text, trait, rater = sample_files.guess_columns(table, traits)
+    raters: list[str] = []
+    while rater is not None and len(raters) < MOST_RATERS:
+        raters.append(rater)
+        left = tuple(column for column in table.columns if column not in raters)
+        rater = sample_files.guess_columns(replace(table, columns=left), traits)[2]
+    others = [column for column in table.columns if column not in (text, trait, *raters)]
+    raters += [column for column in others if _are_labels(table, column)]
+    return text, trait, sorted(raters[:MOST_RATERS], key=table.columns.index)
+
+
+def _are_labels(table: Table, column: str) -> bool:
+    """Whether a column has the numbers of poles and nothing else."""
+    cells = {row.cells.get(column, "").strip() for row in table.rows} - {""}
+    return bool(cells) and cells <= _POLES
+
+
+def read_ratings(table: Table, columns: Columns, traits: Sequence[Trait]) -> Ratings:
+    """Read the labels of every rater, and the problems of the rows that are not valid."""
+    labels: dict[Item, dict[str, list[float]]] = {}
+    texts: dict[str, str] = {}
+    problems: dict[Problem, None] = dict.fromkeys(table.problems)
+    for rater, words in columns.words.items():
+        choice = Choice(columns.text, columns.trait, columns.default_trait, rater, None, words)
+        labelled = tuple(row for row in table.rows if row.cells.get(rater, "").strip())
+        checked = sample_files.check(replace(table, rows=labelled), choice, traits)
+        problems |= dict.fromkeys(checked.problems)
+        for sample in checked.samples:
+            item = (sample.trait, text_hash(sample.text))
+            texts[item[1]] = sample.text
+            labels.setdefault(item, {}).setdefault(rater, []).append(sample.quality)
+    qualities = np.full((len(labels), len(columns.raters)), np.nan)
+    contradictions: Counter[str] = Counter()
+    for row, given in enumerate(labels.values()):
+        for at, rater in enumerate(columns.raters):
+            own = np.array(given.get(rater, []))
+            if len(np.unique(sides(own))) > 1:
+                contradictions[rater] += 1
+            elif len(own):
+                qualities[row, at] = own.mean()
+    return Ratings(
+        columns.raters,
+        tuple(labels),
+        texts,
+        qualities,
+        dict(contradictions),
+        tuple(sorted(problems, key=lambda problem: problem.row)),
+    )
+
+
+def samples_of(ratings: Ratings, rater: str, tests: Mapping[Item, float], present: set[Item]) -> list[SampleInput]:
+    """Return a rater's labels as samples, and `tests` as test samples; items in `present` are left out of both.
+
+    A text with a test label of a trait is not added to that trait from the rater.
+    """
+    trained = [
+        SampleInput(trait=item[0], text=ratings.texts[item[1]], quality=quality)
+        for item, quality in ratings.by_rater[rater].items()
+        if item not in tests and item not in present
+    ]
+    held_out = [
+        SampleInput(trait=item[0], text=ratings.texts[item[1]], quality=quality, held_out=True)
+        for item, quality in tests.items()
+        if item not in present
+    ]
+    return [*trained, *held_out]
+
+
+def labelled_file(ratings: Ratings, labels: Mapping[Item, float | None]) -> bytes:
+    """Return a CSV file with all texts and labels, and yours in the column `OWN`, to be uploaded again."""
+    raters = [rater for rater in ratings.raters if rater != OWN]
+    rows = (
+        (
+            ratings.texts[item[1]],
+            item[0],
+            *(ratings.by_rater[rater].get(item) for rater in raters),
+            labels.get(item),
+        )
+        for item in ratings.items
+    )
+    return csv_file(("text", "trait", *raters, OWN), rows)
+
+
+# ---- a blind subset --------------------------------------------------------------------------------------------------
+
+_FEWEST_OF_A_POLE = 5
+
+
+def subset(candidates: Mapping[Item, float], number: int, *, seed: str, first: Collection[Item] = ()) -> list[Item]:
+    """Choose items at random, at least five at each pole if there are as many, in an order that shows no label.
+
+    `candidates` has the quality of each item by the rater whose poles have to occur. Items in `first` are chosen before
+    others. Equal seeds choose equal items, and a larger number adds items to those of a smaller one.
+    """
+    return in_order(preferred(candidates, seed=seed, first=first)[:number], seed=seed)
+
+
+def preferred(candidates: Mapping[Item, float], *, seed: str, first: Collection[Item] = ()) -> list[Item]:
+    """Return all items, those first that `subset` chooses first."""
+    shuffled = sorted(candidates, key=lambda item: _mixed(seed, item))
+    of_side: dict[int, list[Item]] = {0: [], 1: [], 2: []}
+    for item, side in zip(shuffled, sides(np.array([candidates[item] for item in shuffled])).tolist(), strict=True):
+        of_side[side].append(item)
+    forced = {item for pole in (0, 2) for item in of_side[pole][:_FEWEST_OF_A_POLE]}
+    return sorted(shuffled, key=lambda item: (item not in first, item not in forced))
+
+
+def in_order(items: Sequence[Item], *, seed: str) -> list[Item]:
+    """Return the items in an order that shows no label."""
+    return sorted(items, key=lambda item: _mixed(f"order {seed}", item))
+
+
+def _mixed(seed: str, item: Item) -> str:
+    return hashlib.sha256("\n".join((seed, *item)).encode()).hexdigest()

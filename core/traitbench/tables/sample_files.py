@@ -1,0 +1,426 @@
+"""Read a file of samples: from bytes to a table, then to samples or the reasons why a row is not valid.
+
+Nothing here calls the service or draws. `check` returns the sample or the problem of each row; `problems` is empty only
+if the whole file can be sent. A problem never repeats the text of the row.
+"""
+
+import io
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
+from traitbench.contract.scores import FEEDBACK_WORDS
+from traitbench.contract.traits import Trait
+from traitbench.names import canonical
+from traitbench.tables.rows import Problem, Row
+from traitbench.tables.source import Source, opened
+
+MOST_MEGABYTES = 25
+MOST_WORDS = 24
+"""The maximum number of different words in a label column."""
+
+_STRAY = 0.05
+_LOOKED_AT = 200
+_MOST_NAMED = 8
+_UNKNOWN_TRAIT = "is not the name or key of a trait of this model"
+_NOT_YES_NO = "is neither yes nor no"
+_TEST_NAMES = ("held_out", "held out", "heldout", "test", "is_test", "test sample", "split")
+_MUST_PASS_NAMES = ("must_pass", "must pass", "mustpass")
+_YES_NO = {
+    **dict.fromkeys(("", "no", "n", "false", "0", "train", "training"), False),
+    **dict.fromkeys(("yes", "y", "true", "1", "x", "test", "held_out"), True),
+}
+_IN_TEXTS = re.compile(r"[^\W\d_]|[\u2000-\U0010ffff]")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}T[\d.:+-]{1,30}Z?")
+_TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
+_QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
+_WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0, "false": 0.0}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The content of a file: rows with named columns, problems found while reading, and notes for the person."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The columns to use, the defaults for empty cells or missing columns, and the quality of each word.
+
+    `held_out` and `must_pass` are columns of yes and no; an empty cell is a no. Rows with a label in `left_out`, and
+    with `leave_out_blank` rows without a label, give no sample.
+
+    `wide` has the columns that hold the labels of one trait each, with the trait's key. With it, `trait`, `quality` and
+    `words` are not used, and an empty cell gives no sample. `wide_words` has the words of each of these columns.
+    """
+
+    text: str
+    trait: str | None
+    default_trait: str | None
+    quality: str | None
+    default_quality: float | None
+    words: Mapping[str, float]
+    held_out: str | None = None
+    must_pass: str | None = None
+    left_out: frozenset[str] = frozenset()
+    leave_out_blank: bool = False
+    wide: Mapping[str, str] = field(default_factory=dict)
+    wide_words: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The samples in file order with their lines, the problems of other rows, and how many labels were left out."""
+
+    samples: tuple[SampleInput, ...]
+    lines: tuple[int, ...]
+    problems: tuple[Problem, ...]
+    left_out: int = 0
+
+    @property
+    def bad_rows(self) -> tuple[int, ...]:
+        """The lines of the rows that have a problem."""
+        return tuple(sorted({problem.row for problem in self.problems}))
+
+
+# ---- bytes to table ----------------------------------------------------------------------------------------------
+
+
+def read(name: str, content: bytes, *, header: bool = True) -> Table:
+    """Read the table in a CSV, TSV, JSONL, JSON, Parquet or Excel file; raise `tables.Unreadable` if there is none."""
+    return table_of(opened(name, io.BytesIO(content), header=header, keep=sys.maxsize))
+
+
+def table_of(source: Source) -> Table:
+    """Return the rows that were stored when the file was scanned."""
+    rows = tuple(line for line in source.first if isinstance(line, Row))
+    problems = tuple(line for line in source.first if isinstance(line, Problem))
+    return Table(source.columns, rows, problems, source.notes)
+
+
+# ---- guesses -----------------------------------------------------------------------------------------------------
+
+
+def guess_text_column(table: Table) -> str | None:
+    """Guess the column of the texts by its name, else by the length of its texts; None if no cell looks like a text."""
+    lengths = {column: _length_of_texts(table, column) for column in table.columns}
+    # A blank column may still have its texts further below.
+    fitting = [column for column in table.columns if lengths[column] or _is_blank(table, column)]
+    longest = max(lengths, key=lambda column: lengths[column])
+    return _named(table, _TEXT_NAMES, among=fitting) or (longest if lengths[longest] else None)
+
+
+def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str | None, str | None, str | None]:
+    """Guess the columns of text, trait and quality, by their names or their content; each may be None.
+
+    A column is taken as the trait column only if most of its
+    cells are traits of the model.
+    """
+    keys = trait_keys(traits)
+    text = guess_text_column(table)
+    others = [column for column in table.columns if column not in (text, *guess_test_columns(table))]
+    trait = next((column for column in others if _share(table, column, lambda cell: cell in keys) > 0.5), None)
+    others = [column for column in others if column != trait]
+    quality = _named(table, _QUALITY_NAMES, among=others) or next(
+        (column for column in others if _means_poles(table, column, traits)), None
+    )
+    return text, trait, quality
+
+
+def guess_wide(table: Table, traits: Sequence[Trait]) -> dict[str, str]:
+    """Return the columns that are named like traits, with the keys of the traits; each trait has one column at most."""
+    keys = trait_keys(traits)
+    columns: dict[str, str] = {}
+    for column in table.columns:
+        key = keys.get(column.strip()) or keys.get(folded(column))
+        if key is not None and key not in columns.values():
+            columns[column] = key
+    return columns
+
+
+def guess_test_columns(table: Table) -> tuple[str | None, str | None]:
+    """Guess the columns that mark test samples and those that must pass: by name, if they hold only yes and no."""
+    held_out, must_pass = (
+        next(
+            (column for column in table.columns if column.strip().casefold() in names and _is_yes_no(table, column)),
+            None,
+        )
+        for names in (_TEST_NAMES, _MUST_PASS_NAMES)
+    )
+    return held_out, must_pass
+
+
+def _is_yes_no(table: Table, column: str) -> bool:
+    return all(row.cells.get(column, "").strip().casefold() in _YES_NO for row in table.rows[:_LOOKED_AT])
+
+
+def _named(table: Table, names: Sequence[str], *, among: Sequence[str] | None = None) -> str | None:
+    columns = table.columns if among is None else among
+    return next((column for name in names for column in columns if column.strip().casefold() == name), None)
+
+
+def _means_poles(table: Table, column: str, traits: Sequence[Trait]) -> bool:
+    cells = {row.cells.get(column, "").strip() for row in table.rows[:_LOOKED_AT]}
+    meanings = guess_words(cells, traits)
+    return _share(table, column, lambda cell: meanings.get(cell) is not None, fold=False) > 0.3
+
+
+def _share(table: Table, column: str, holds: Callable[[str], bool], *, fold: bool = True) -> float:
+    """Return the fraction of non-empty cells for which `holds` is true."""
+    cells = [cell for row in table.rows[:_LOOKED_AT] if (cell := row.cells.get(column, "").strip())]
+    return sum(holds(folded(cell) if fold else cell) for cell in cells) / max(len(cells), 1)
+
+
+def _length_of_texts(table: Table, column: str) -> int:
+    """Return the number of characters in cells with a letter or a symbol: not in numbers, dates and times."""
+    cells = (row.cells.get(column, "").strip() for row in table.rows[:_LOOKED_AT])
+    return sum(len(cell) for cell in cells if _IN_TEXTS.search(cell) and not _DATE.fullmatch(cell))
+
+
+def _is_blank(table: Table, column: str) -> bool:
+    return not any(row.cells.get(column, "").strip() for row in table.rows[:_LOOKED_AT])
+
+
+def words(table: Table, column: str) -> dict[str, int]:
+    """Count the cells of a label column that are not qualities, by word; empty if all cells are numbers from 0 to 1.
+
+    Numbers count as qualities only if nearly all are from 0 to 1: on a scale from 1 to 5, a 1 is not the positive pole.
+    """
+    cells = Counter(row.cells.get(column, "").strip() for row in table.rows)
+    del cells[""]
+    if _numbers_are_qualities(cells.elements()):
+        cells = Counter({cell: times for cell, times in cells.items() if as_number(cell) is None})
+    # "Happy" and "happy" are one word: it is named by its most frequent spelling.
+    spellings: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for cell, times in cells.most_common():
+        counts[spellings.setdefault(folded(cell), cell)] += times
+    return dict(counts.most_common())
+
+
+def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, float | None]:
+    """Guess the quality of each word, from the traits' labels and common words; None if unknown or ambiguous."""
+    meanings = {word: {quality} for word, quality in _WORDS.items()}
+    for trait in traits:
+        for label, quality in ((trait.positive_label, 1.0), (trait.negative_label, 0.0)):
+            meanings.setdefault(folded(label), set()).add(quality)
+    by_word = {word: meanings.get(folded(word), set()) for word in cells}
+    return {word: next(iter(known)) if len(known) == 1 else None for word, known in by_word.items()}
+
+
+# ---- table to samples --------------------------------------------------------------------------------------------
+
+
+def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
+    """Return the sample or the problem of each row under this choice."""
+    if choice.wide:
+        return _check_wide(table, choice, traits)
+    column = choice.quality
+    numeric = column is not None and _numbers_are_qualities(row.cells.get(column, "").strip() for row in table.rows)
+    keys = trait_keys(traits)
+    meanings = {folded(word): quality for word, quality in choice.words.items()}
+    left = {folded(word) for word in choice.left_out}
+    samples, lines, problems, left_out = [], [], list(table.problems), 0
+    for row in table.rows:
+        if _is_left_out(row, choice, left):
+            left_out += 1
+            continue
+        trait = _trait_of(row, choice, keys)
+        quality = _quality_of(row, choice, meanings, numeric=numeric)
+        text = row.cells.get(choice.text, "")
+        held_out, must_pass = (_yes_no(row, column) for column in (choice.held_out, choice.must_pass))
+        if must_pass is True and held_out is False:
+            must_pass = Problem(row.number, str(choice.must_pass), "is yes, but only test samples can be must-pass")
+        cells = (_text_problem(row, choice.text, text), trait, quality, held_out, must_pass)
+        wrong = [each for each in cells if isinstance(each, Problem)]
+        problems += wrong
+        if not wrong and isinstance(trait, str) and isinstance(quality, float):
+            sample = SampleInput(trait=trait, text=text, quality=quality)
+            marks = {"held_out": held_out is True, "must_pass": must_pass is True}
+            samples.append(sample.model_copy(update={name: True for name, given in marks.items() if given}))
+            lines.append(row.number)
+    ordered = tuple(sorted(problems, key=lambda problem: problem.row))
+    return Checked(tuple(samples), tuple(lines), ordered, left_out)
+
+
+def _is_left_out(row: Row, choice: Choice, left_out: Collection[str]) -> bool:
+    cell = row.cells.get(choice.quality, "").strip() if choice.quality else ""
+    return folded(cell) in left_out or (choice.leave_out_blank and choice.quality is not None and not cell)
+
+
+def _check_wide(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
+    """Check a table with a column of labels for each trait: a row gives a sample for every label in it."""
+    parts = []
+    for column, key in choice.wide.items():
+        own = replace(
+            choice,
+            trait=None,
+            default_trait=key,
+            quality=column,
+            default_quality=None,
+            words=choice.wide_words.get(column, {}),
+            leave_out_blank=True,
+            wide={},
+        )
+        parts.append(check(table, own, traits))
+    samples = [pair for part in parts for pair in zip(part.lines, part.samples, strict=True)]
+    samples.sort(key=lambda pair: pair[0])
+    problems = dict.fromkeys(problem for part in parts for problem in part.problems)
+    return Checked(
+        tuple(sample for _, sample in samples),
+        tuple(line for line, _ in samples),
+        tuple(sorted(problems, key=lambda problem: problem.row)),
+        sum(part.left_out for part in parts),
+    )
+
+
+def unlabelled(table: Table, choice: Choice) -> list[str]:
+    """Return the texts of the rows that have no label, without repetitions: all of them if no column has labels."""
+    columns = list(choice.wide) or [column for column in (choice.quality,) if column]
+    if not columns and choice.default_quality is not None:
+        return []
+    texts = (
+        row.cells.get(choice.text, "").strip()
+        for row in table.rows
+        if not any(row.cells.get(column, "").strip() for column in columns)
+    )
+    return [text for text in dict.fromkeys(texts) if text]
+
+
+def to_mend(table: Table, checked: Checked) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the bad rows of a file as they were, each with its line and what is wrong with it."""
+    reasons: dict[int, list[str]] = {}
+    for problem in checked.problems:
+        reasons.setdefault(problem.row, []).append(f"{problem.column} {problem.reason}".strip())
+    cells = {row.number: row.cells for row in table.rows}
+    rows = [
+        [*(cells.get(line, {}).get(column, "") for column in table.columns), str(line), "; ".join(why)]
+        for line, why in sorted(reasons.items())
+    ]
+    return [*table.columns, "line", "error"], rows
+
+
+# ---- against what is there -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The samples of a file, compared with those of the model and with each other.
+
+    `same` have a sample with this text, trait and label already, or before them in the file. `other` have a sample
+    with this text and trait but another label, by position. `new` are all others. All are positions in the file.
+    """
+
+    new: tuple[int, ...]
+    same: tuple[int, ...]
+    other: Mapping[int, tuple[Sample, ...]]
+
+
+def compared(checked: Checked, samples: Iterable[Sample]) -> Compared:
+    """Compare the samples of a file with the samples that are there."""
+    there: dict[tuple[str, str], list[Sample]] = {}
+    for each in samples:
+        there.setdefault((each.trait, each.text), []).append(each)
+    seen: set[tuple[str, str, float]] = set()
+    new, same, other = [], [], {}
+    for place, sample in enumerate(checked.samples):
+        present = there.get((sample.trait, sample.text), [])
+        own = (sample.trait, sample.text, sample.quality)
+        if own in seen or any(each.quality == sample.quality for each in present):
+            same.append(place)
+        elif present:
+            other[place] = tuple(present)
+        else:
+            new.append(place)
+        seen.add(own)
+    return Compared(tuple(new), tuple(same), other)
+
+
+def _yes_no(row: Row, column: str | None) -> bool | Problem:
+    cell = row.cells.get(column, "").strip().casefold() if column else ""
+    return _YES_NO[cell] if cell in _YES_NO else Problem(row.number, column or "", _NOT_YES_NO)
+
+
+def _text_problem(row: Row, column: str, text: str) -> Problem | None:
+    if not text.strip():
+        return Problem(row.number, column, "is empty")
+    if len(text) > LONGEST_TEXT:
+        return Problem(row.number, column, f"has {len(text):,} characters; the maximum is {LONGEST_TEXT:,}")
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        return Problem(row.number, column, "contains an invalid character (U+0000 or a lone surrogate)")
+    return None
+
+
+def _trait_of(row: Row, choice: Choice, keys: Mapping[str, str]) -> str | Problem:
+    cell = row.cells.get(choice.trait, "").strip() if choice.trait else ""
+    if not cell:
+        return choice.default_trait or Problem(
+            row.number, choice.trait or "", "names no trait, and there is no default"
+        )
+    key = keys.get(cell) or keys.get(folded(cell))
+    return key or Problem(row.number, choice.trait or "", _UNKNOWN_TRAIT)
+
+
+def known_traits(problems: Sequence[Problem], traits: Sequence[Trait]) -> str:
+    """Return a sentence with the traits of the model if a row names another one, else an empty text."""
+    if all(problem.reason != _UNKNOWN_TRAIT for problem in problems):
+        return ""
+    names = ", ".join(trait.name for trait in traits[:_MOST_NAMED])
+    more = f" and {len(traits) - _MOST_NAMED:,} more" if len(traits) > _MOST_NAMED else ""
+    return f"Traits of this model: {names}{more}."
+
+
+def trait_keys(traits: Sequence[Trait]) -> dict[str, str]:
+    """Map names and keys to keys. Keys precede names, and exact matches precede case-folded ones."""
+    return (
+        {folded(trait.name): trait.key for trait in traits}
+        | {folded(trait.key): trait.key for trait in traits}
+        | {trait.name.strip(): trait.key for trait in traits}
+        | {trait.key: trait.key for trait in traits}
+    )
+
+
+def folded(name: str) -> str:
+    """Return a name without differences of case and of Unicode spelling: programs save accents in two ways."""
+    return canonical(canonical(name.strip()).casefold())
+
+
+def _quality_of(row: Row, choice: Choice, words: Mapping[str, float], *, numeric: bool) -> float | Problem:
+    column = choice.quality
+    cell = row.cells.get(column, "").strip() if column else ""
+    if not cell:
+        if choice.default_quality is not None:
+            return choice.default_quality
+        return Problem(row.number, column or "", "is empty, and there is no default")
+    meaning = choice.words.get(cell, words.get(folded(cell)))
+    if meaning is not None:
+        return meaning
+    number = as_number(cell)
+    if number is not None and 0.0 <= number <= 1.0:
+        if numeric:
+            return number
+        reason = "is a number, but other numbers in the column are not from 0 to 1. Choose what each number means"
+        return Problem(row.number, column or "", reason)
+    return Problem(row.number, column or "", "is neither a number from 0 to 1 nor a known label")
+
+
+def _numbers_are_qualities(cells: Iterable[str]) -> bool:
+    numbers = [number for number in map(as_number, cells) if number is not None]
+    outside = sum(not 0.0 <= number <= 1.0 for number in numbers)
+    return outside <= _STRAY * len(numbers)
+
+
+def as_number(cell: str) -> float | None:
+    """Parse a number with a decimal point or comma; None if it is not one."""
+    try:
+        number = float(cell.replace(",", "."))
+    except ValueError:
+        return None
+    return number if abs(number) < float("inf") else None

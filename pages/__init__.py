@@ -1,1 +1,0 @@
-"""The pages of the workbench, one question each; Streamlit runs their files."""

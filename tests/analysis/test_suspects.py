@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from traitbench.analysis.suspects import isolated, out_of_fold_check
+
+
+def clouds(
+    n: int, *, apart: float = 3.0, d: int = 70, seed: int = 1
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    rng = np.random.default_rng(seed)
+    y = np.tile([1.0, 0.0], n)
+    X = rng.normal(size=(2 * n, d)) * 0.5
+    X[:, 0] += apart * (2 * y - 1)
+    X[:, 1] += 2
+    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), y
+
+
+def nobody(n: int) -> NDArray[np.bool_]:
+    return np.zeros(n, bool)
+
+
+@pytest.mark.parametrize("n", [20, 100, 520])
+def test_switched_labels_are_found_worst_first(n: int) -> None:
+    X, y = clouds(n)
+    turned = np.array([3, n + 2])
+    given = y.copy()
+    given[turned] = 1 - given[turned]
+    result = out_of_fold_check(X, given, np.arange(2 * n), nobody(2 * n))
+    assert result is not None
+    assert set(result.suspects[: len(turned)].tolist()) == set(turned.tolist())
+    assert len(result.suspects) <= len(turned) + 1
+    own = np.where(given > 0.5, result.scores, 1 - result.scores)[result.suspects]
+    assert (np.diff(own) >= 0).all()
+
+
+def test_right_labels_raise_no_suspicion() -> None:
+    X, y = clouds(100)
+    result = out_of_fold_check(X, y, np.arange(200), nobody(200))
+    assert result is not None
+    assert len(result.suspects) == 0
+    assert result.auroc == pytest.approx(1, abs=0.01)
+
+
+def test_a_trait_at_chance_has_no_suspect_labels() -> None:
+    X, y = clouds(60, apart=0.0)
+    result = out_of_fold_check(X, y, np.arange(120), nobody(120))
+    assert result is not None
+    assert len(result.suspects) == 0
+
+
+def test_copies_do_not_support_a_wrong_label() -> None:
+    X, y = clouds(40)
+    X[4] = X[6] = X[2]
+    y[[2, 4, 6]] = 0
+    groups = np.arange(80)
+    groups[[4, 6]] = 2
+    result = out_of_fold_check(X, y, groups, nobody(80))
+    assert result is not None
+    assert {2, 4, 6} <= set(result.suspects.tolist())
+
+
+def test_too_few_samples_give_no_check() -> None:
+    X, y = clouds(7)
+    assert out_of_fold_check(X, y, np.arange(14), nobody(14)) is None
+    assert out_of_fold_check(X[:0], y[:0], np.arange(0), nobody(0)) is None
+
+
+def test_synthesized_samples_neither_check_nor_are_checked() -> None:
+    X, y = clouds(20)
+    made = np.arange(40) >= 10
+    assert out_of_fold_check(X, y, np.arange(40), made) is None
+
+
+def test_a_text_far_from_all_others_is_isolated() -> None:
+    X, _ = clouds(60)
+    strange = np.zeros((2, 70), np.float32)
+    strange[0, 40] = strange[1, 41] = 1
+    result = isolated(np.vstack([X, strange]))
+    assert result[-2:].all()
+    assert result[:-2].sum() <= 2
+
+
+def test_among_few_or_equal_texts_none_is_isolated() -> None:
+    X, _ = clouds(9)
+    assert not isolated(X).any()
+    assert not isolated(np.repeat(X[:1], 50, axis=0)).any()
+    assert not isolated(np.zeros((40, 70), np.float32)).any()

@@ -1,0 +1,86 @@
+"""What is said beforehand of the versions that the next one will push out."""
+
+from datetime import UTC, datetime
+
+from traitbench.contract.metrics import Metrics
+from traitbench.contract.models import Model, VersionRetentionPolicy
+from traitbench.contract.versions import Version
+from traitbench_app.parts.retention import fates, goes_next, in_words, names_of_versions
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def test_by_default_hundreds_are_kept() -> None:
+    assert goes_next(model(None), versions(99), NOW) == []
+    assert in_words(model(None)) == (
+        "the newest 100 without a tag, the first of each month (UTC), all tagged ones and the active one"
+    )
+
+
+def test_the_next_version_counts_as_one_of_the_newest_and_takes_the_place_of_the_one_that_scores() -> None:
+    one = model(VersionRetentionPolicy(keep_unnamed=1, keep_first_of_month=False))
+    assert [each.version_no for each in goes_next(one, versions(2), NOW)] == [2, 1]
+    none = model(VersionRetentionPolicy(keep_unnamed=0, keep_first_of_month=False))
+    assert in_words(none) == "all tagged ones and the active one"
+
+
+def test_each_version_is_told_what_keeps_it() -> None:
+    policy = VersionRetentionPolicy(keep_unnamed=2, keep_first_of_month=True)
+    assert list(fates(model(policy), versions(4, tagged=(3,)), NOW).values()) == [
+        "kept (among the newest 2)",
+        "kept (tagged)",
+        "removed unless tagged",
+        "kept (first of Nov 2026)",
+    ]
+
+
+def test_many_versions_are_counted_and_a_few_named() -> None:
+    assert names_of_versions(versions(2)) == "v2, v1"
+    assert names_of_versions(versions(9), most=2) == "v9, v8 and 7 more"
+
+
+def model(policy: VersionRetentionPolicy | None) -> Model:
+    return Model(
+        handle="local.tone",
+        scoring_method="balanced_cosine",
+        description="",
+        state="ready",
+        kind="scoring",
+        traits=[],
+        current_version_id=1,
+        version_no=1,
+        version_tags=[],
+        zero_data_retention=False,
+        last_operation=None,
+        max_depth=1,
+        additional_terms=None,
+        upstream_sources=None,
+        readme_markdown=None,
+        version_retention_policy=policy,
+        hold_if_worse=False,
+        language_model_allowed=False,
+        held_version_no=None,
+        forked_from=None,
+        archived_at=None,
+        main_trait=None,
+        demo_texts=[],
+    )
+
+
+def versions(number: int, *, tagged: tuple[int, ...] = ()) -> list[Version]:
+    """Newest first, all of one month."""
+    return [
+        Version(
+            version_id=100 + each,
+            version_no=each,
+            triggered_by="retune",
+            param_hash="sha256:0",
+            sample_count=20,
+            created_at=NOW,
+            run_id=None,
+            metrics=Metrics(),
+            tags=["good"] if each in tagged else [],
+            tag_notes={},
+        )
+        for each in range(number, 0, -1)
+    ]

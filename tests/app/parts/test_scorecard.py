@@ -1,0 +1,145 @@
+"""A card as rows for the bars: which pole, how sure, why not, and the same as a table."""
+
+from typing import get_args
+
+import pandas as pd
+import pytest
+
+from traitbench.contract.scores import (
+    Breaks,
+    Card,
+    Comparison,
+    Confidence,
+    ConfidenceReason,
+    Native,
+    ScoreMetadata,
+    Tier,
+    TraitScore,
+)
+from traitbench.display.colours import SIDES
+from traitbench.display.words import REASONS
+from traitbench_app.parts import scorecard
+
+NAMES = {"clarity": "Clarity", "warmth": "Warmth"}
+POLES = {"clarity": ("confusing", "clear"), "warmth": ("cold", "warm")}
+
+
+def trait(
+    score: int,
+    label: Tier | None = "Solid",
+    confidence: Confidence = "high",
+    reason: ConfidenceReason | None = None,
+) -> TraitScore:
+    return TraitScore(
+        score=score,
+        label=label,
+        confidence=confidence,
+        confidence_reason=reason,
+        band=[40, 60],
+        headroom=None if label is None else 5,
+        breaks=Breaks(developing=20, solid=50, strong=80),
+        native=Native(polarity=score / 50 - 1),
+    )
+
+
+def card(**detail: TraitScore) -> Card:
+    return Card(
+        scores={key: each.score for key, each in detail.items()},
+        composite=50,
+        confidence="high",
+        headroom=None,
+        detail=detail,
+        input_tokens=3,
+        metadata=ScoreMetadata(request_id="req", version_id="v1", sample_ids=[]),
+    )
+
+
+def rows(**detail: TraitScore) -> list[scorecard.Row]:
+    return scorecard.rows(card(**detail), NAMES, POLES)
+
+
+@pytest.mark.parametrize(
+    ("score", "confidence", "words", "side"),
+    [
+        (84, "high", "clearly warm", True),
+        (61, "moderate", "probably warm", True),
+        (9, "high", "clearly cold", False),
+        (70, "low", "no clear side", None),
+        (50, "high", "no clear side", None),
+    ],
+)
+def test_a_bar_says_its_side_in_the_words_and_the_colour_of_the_pole(
+    score: int, confidence: Confidence, words: str, side: bool | None
+) -> None:
+    (row,) = rows(warmth=trait(score, None, confidence))
+    assert (row.words, row.colour, row.fill, row.sign) == (
+        words,
+        SIDES[side].words,
+        SIDES[side].colour,
+        SIDES[side].sign,
+    )
+    assert (row.negative, row.positive, row.score, row.sure) == ("cold", "warm", score, confidence)
+
+
+def test_the_main_trait_is_first_and_the_others_keep_their_order() -> None:
+    detail = card(clarity=trait(50), depth=trait(50), warmth=trait(50))
+    assert [row.name for row in scorecard.rows(detail, NAMES, POLES, main="warmth")] == ["Warmth", "Clarity", "depth"]
+    assert [row.name for row in scorecard.rows(detail, NAMES, POLES)] == ["Clarity", "depth", "Warmth"]
+
+
+@pytest.mark.parametrize("reason", get_args(ConfidenceReason))
+def test_why_a_score_is_not_sure_is_below_its_bar_and_in_the_table(reason: ConfidenceReason) -> None:
+    detail = {"clarity": trait(84, "Strong"), "warmth": trait(52, None, "low", reason)}
+    assert [row.note for row in rows(**detail)] == ["", REASONS[reason].sentence]
+    assert [row.note for row in scorecard.rows(card(**detail), NAMES, POLES, reasons=False)] == ["", ""]
+    column = scorecard.table(detail, NAMES)["Why not high"]
+    assert pd.isna(column[0])
+    assert column[1] == REASONS[reason].short
+
+
+def test_a_row_in_words_names_both_poles() -> None:
+    assert rows(warmth=trait(84))[0].alt == "Warmth: clearly warm, 84 from 0, cold, to 100, warm"
+
+
+def test_of_two_texts_the_largest_sure_difference_is_first_and_an_unsure_one_claims_no_side() -> None:
+    a = card(clarity=trait(10), warmth=trait(80), depth=trait(40))
+    b = card(clarity=trait(90), warmth=trait(20), depth=trait(50))
+    both = Comparison.of(a, b, {"clarity": False, "warmth": True, "depth": True})
+    changes = scorecard.pair_rows(both, NAMES, POLES | {"depth": ("flat", "deep")})
+    assert [(row.name, row.words, row.sure) for row in changes] == [
+        ("Warmth", "closer to cold", "high"),
+        ("depth", "closer to deep", "high"),
+        ("Clarity", "no sure difference", "low"),
+    ]
+    assert [(row.before, row.score) for row in changes] == [(80, 20), (40, 50), (10, 90)]
+    assert changes[2].colour == SIDES[None].words
+
+
+def test_an_older_version_says_that_it_cannot_judge_a_difference() -> None:
+    both = Comparison.of(card(warmth=trait(80)), card(warmth=trait(20)), {"warmth": None})
+    (row,) = scorecard.pair_rows(both, NAMES, POLES)
+    assert (row.words, row.sure) == ("closer to cold", "moderate")
+    assert "not known" in row.note
+
+
+@pytest.mark.parametrize(("delta", "text"), [(7, "▲ +7"), (-3, "▼ −3"), (0, "=")])
+def test_a_change_is_said_by_a_sign_and_a_number(delta: int, text: str) -> None:
+    assert scorecard.signed(delta) == text
+
+
+def test_the_table_has_all_that_the_card_has() -> None:
+    row = scorecard.table({"clarity": trait(84, "Strong")}, NAMES).iloc[0].to_dict()
+    assert row == {
+        "Trait": "Clarity",
+        "Score": 84,
+        "Tier": "Strong",
+        "Confidence": "high",
+        "Why not high": None,
+        "Band low": 40,
+        "Band high": 60,
+        "To next tier": 5,
+        "Developing from": 20,
+        "Solid from": 50,
+        "Strong from": 80,
+        "Polarity": 0.68,
+    }

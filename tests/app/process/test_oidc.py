@@ -1,0 +1,138 @@
+"""What stops a start with an OpenID provider, where its answer goes, and what the end of a session does."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.app.openid_provider import MUCH, OpenIdProvider, providing
+from tests.app.processes import run
+from tests.conftest import Service, free_port
+from traitbench.client import Traitbench
+from traitbench.errors import InsufficientScope, Unauthenticated
+from traitbench.operations import keys
+from traitbench.settings import SettingInvalid, Settings, read_settings
+from traitbench_app.process.openid import OpenId
+from traitbench_app.process.provider import discover
+from traitbench_app.shell.people import OPERATOR, Person, Sessions
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[OpenIdProvider]:
+    with providing() as provider:
+        yield provider
+
+
+@pytest.fixture
+def with_provider(provider: OpenIdProvider, tmp_path: Path) -> Settings:
+    return read_settings({**provider.environment, "TRAITBENCH_HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize("name", ["issuer", "client_id", "client_secret"])
+def test_a_setting_that_is_missing_stops_the_start(with_provider: Settings, name: str) -> None:
+    missing: dict[str, Any] = {f"oidc_{name}": None}
+    with pytest.raises(SettingInvalid, match=f"TRAITBENCH_OIDC_{name.upper()}, which is not set"):
+        discover(replace(with_provider, **missing))
+
+
+def test_another_service_has_no_keys_for_sessions(with_provider: Settings) -> None:
+    with pytest.raises(SettingInvalid, match="TRAITBENCH_API_URL names another"):
+        OpenId(replace(with_provider, api_url="https://traitbench.example.org"))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ({"issuer": "https://evil.example"}, "names the issuer 'https://evil.example'"),
+        ({"token_endpoint": "http://evil.example/token"}, "no usable token_endpoint"),
+        ({"jwks_uri": None}, "no usable jwks_uri"),
+        ({"authorization_endpoint": "javascript:alert(1)"}, "no usable authorization_endpoint"),
+        ({"userinfo_endpoint": 1}, "no usable userinfo_endpoint"),
+    ],
+)
+def test_a_provider_that_describes_itself_wrongly_stops_the_start(
+    with_provider: Settings, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch, text: dict[str, Any], why: str
+) -> None:
+    document = {**provider.discovery(), **text}
+    monkeypatch.setattr(provider, "discovery", lambda: document)
+    with pytest.raises(SettingInvalid, match="TRAITBENCH_OIDC_ISSUER") as refusal:
+        discover(with_provider)
+    assert why in str(refusal.value)
+
+
+def test_a_provider_that_is_away_stops_the_start_in_a_sentence(provider: OpenIdProvider, tmp_path: Path) -> None:
+    nowhere = {**provider.environment, "TRAITBENCH_OIDC_ISSUER": f"http://127.0.0.1:{free_port()}"}
+    code, out, err = run(tmp_path, **nowhere)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "TRAITBENCH_OIDC_ISSUER is http://127.0.0.1" in err
+    assert "cannot be reached" in err
+
+
+def test_a_description_without_end_is_not_read(with_provider: Settings, provider: OpenIdProvider) -> None:
+    provider.endless = "/.well-known/openid-configuration"
+    with pytest.raises(SettingInvalid, match="sends more than 1 MB"):
+        discover(with_provider)
+    assert 0 < provider.sent < MUCH / 4
+    provider.behave()
+
+
+def test_the_path_of_an_issuer_counts(with_provider: Settings, provider: OpenIdProvider) -> None:
+    assert discover(replace(with_provider, oidc_issuer=f"{provider.issuer}/")).issuer == provider.issuer
+    with pytest.raises(SettingInvalid, match="answers with status 404"):
+        discover(replace(with_provider, oidc_issuer=f"{provider.issuer}/realm"))
+
+
+def test_behind_a_proxy_the_answer_comes_to_the_address_that_is_set(with_provider: Settings) -> None:
+    def redirect_uri(openid: OpenId) -> str:
+        url, _ = openid.begin("http://127.0.0.1:8501", "/", choose=False)
+        return httpx.URL(url).params["redirect_uri"]
+
+    assert redirect_uri(OpenId(with_provider)) == "http://127.0.0.1:8501/sign-in/callback"
+    named = replace(with_provider, oidc_redirect_url="https://bench.example.org/")
+    assert redirect_uri(OpenId(named)) == "https://bench.example.org/sign-in/callback"
+
+
+def test_a_session_ends_once_when_its_person_may_not_come_in_any_more() -> None:
+    allowed, ended = [True], list[int]()
+    forgotten: list[Person] = []
+    sessions = Sessions()
+    sessions.when_ended(forgotten.append)
+    tokens = [sessions.begin(OPERATOR, lasts=lambda: allowed[0], ended=lambda: ended.append(1)) for _ in range(3)]
+    other = sessions.begin(OPERATOR)
+    assert [sessions.find(each) for each in tokens] == [OPERATOR] * 3
+    sessions.sweep()
+    assert not ended
+    sessions.end(tokens[0])
+    sessions.end(tokens[0])
+    assert len(ended) == 1
+    allowed[0] = False
+    assert (sessions.find(tokens[1]), len(ended)) == (None, 2)
+    sessions.sweep()
+    assert (len(ended), len(forgotten)) == (3, 3)
+    assert sessions.find(other) is OPERATOR
+    sessions.end_all()
+    assert (sessions.find(other), len(forgotten)) == (None, 4)
+
+
+def test_the_key_of_a_session_is_enforced_by_the_service_and_ends_with_it(service: Service, namespace: str) -> None:
+    engine, day = service.context.engine, timedelta(days=1)
+    programs = keys.create(engine, scope="scoring", namespaces=[namespace], name="session_x")
+    begin = partial(keys.create_for_session, engine, scope="scoring", namespaces=[namespace], name="ann@example.org")
+    first, second = begin(longest=day), begin(longest=day)
+    with Traitbench(service.base_url, first.secret) as client:
+        assert list(client.models.list(namespace=namespace)) == []
+        with pytest.raises(InsufficientScope):
+            client.models.create(f"{namespace}.crafted")
+        keys.remove(engine, first.key.id)
+        with pytest.raises(Unauthenticated):
+            client.models.list(namespace=namespace)
+    # What a crash has left is deleted once no session can be so old; keys of programs stay.
+    third = begin(longest=timedelta(0))
+    left = {key.id for key in keys.list_keys(engine)}
+    assert {first.key.id, second.key.id, third.key.id, programs.key.id} & left == {third.key.id, programs.key.id}
+    keys.remove(engine, third.key.id)

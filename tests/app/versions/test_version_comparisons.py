@@ -1,0 +1,248 @@
+"""A comparison of two versions text by text: it runs beside its page; kinds of change, filters, counts and files."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from tests.app.processes import eventually
+from tests.conftest import COLD, WARM, Trained, free_port
+from traitbench.client import Traitbench
+from traitbench.tables.rows import Row
+from traitbench_app.versions import text_comparison
+from traitbench_app.versions.comparison_results import (
+    DELTA,
+    ERROR,
+    KIND,
+    MUST_PASS,
+    SCORE_A,
+    SCORE_B,
+    TEXT,
+    Show,
+    as_csv,
+    as_jsonl,
+    change_bars,
+    frame_of,
+    shown,
+    summary,
+    tier_matrix,
+)
+from traitbench_app.versions.text_comparison import (
+    CHUNK,
+    Columns,
+    Comparison,
+    Label,
+    Labelled,
+    SideColumn,
+    of_rows,
+    of_samples,
+)
+from traitbench_app.workspace import background
+from traitbench_app.workspace.batches import CONFIDENCES, NONE, TIERS
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left() -> Iterator[None]:
+    yield
+    for job_id in background.held():
+        background.discard(job_id)
+
+
+def a_job(trained: Trained, texts: Sequence[Labelled], client: Traitbench | None = None) -> Comparison:
+    pinned = f"{trained.handle}@v1"
+    return Comparison(client or trained.client, pinned, pinned, texts, keys=["warmth"], name="texts")
+
+
+def ended(job: Comparison) -> Comparison:
+    assert eventually(lambda: job.state != "running")
+    return job
+
+
+def test_every_text_is_scored_by_both_versions_or_has_a_reason(trained: Trained) -> None:
+    job = a_job(trained, [Labelled(WARM[0], {"warmth": Label(1.0, must_pass=True)}), Labelled("  "), Labelled(COLD[0])])
+    job.start()
+    assert (ended(job).state, job.done, job.failed) == ("done", 3, 1)
+    frame = frame_of(job, "warmth").set_index(TEXT)
+    for text in (WARM[0], COLD[0]):
+        card = trained.client.scores.score(trained.handle, text)
+        assert tuple(frame.loc[text, [SCORE_A, SCORE_B, DELTA]]) == (*[card.scores["warmth"]] * 2, 0)
+        assert frame.loc[text, "tier_a"] == (card.detail["warmth"].label or "uncertain")
+        assert frame.loc[text, "confidence_b"] == card.detail["warmth"].confidence
+    assert frame.loc["  ", ERROR]
+    assert frame.loc[WARM[0], MUST_PASS] == "passed"
+    assert summary(frame.reset_index()).endswith("1 text could not be scored.")
+
+
+def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) -> None:
+    texts = [Labelled(f"{WARM[0]} And number {number}.") for number in range(2 * CHUNK)]
+    job = a_job(trained, texts)
+    job.start()
+    job.stop()
+    assert (ended(job).state, job.done) == ("stopped", CHUNK)
+    job.start()
+    assert (ended(job).state, job.done) == ("done", 2 * CHUNK)
+    assert frame_of(job, "warmth")[TEXT].is_unique
+
+
+def test_one_that_the_service_leaves_says_so_and_is_found_until_it_is_discarded(trained: Trained) -> None:
+    with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
+        job = a_job(trained, [Labelled(WARM[0])], nobody)
+        background.start(job)
+        assert ended(job).state == "failed"
+        assert "does not answer" in str(job.error)
+    assert text_comparison.find(job.id) is job
+    assert text_comparison.find(job.id, owner="another") is None
+    background.discard_of(trained.handle)
+    assert text_comparison.find(job.id) is None
+
+
+def test_the_texts_of_samples_are_distinct_and_have_the_labels_of_all_traits(trained: Trained) -> None:
+    samples = list(trained.client.samples.list(trained.handle))
+    again = [samples[0].model_copy(update={"trait": "clarity", "quality": 0.25, "must_pass": True})]
+    texts = of_samples([*samples, *again])
+    assert [each.text for each in texts] == [*WARM, *COLD]
+    assert texts[0].labels == {"warmth": Label(1.0), "clarity": Label(0.25, must_pass=True)}
+
+
+def test_a_file_may_say_what_each_text_should_score(trained: Trained) -> None:
+    cells = [
+        ("a", "0.9", "Warmth"),
+        ("b", "cold", "warmth"),
+        ("c", "maybe", "warmth"),
+        ("d", "1.5", ""),
+        ("e", "", "x"),
+    ]
+    rows = [
+        Row(number, dict(zip(("text", "label", "trait"), each, strict=True))) for number, each in enumerate(cells, 1)
+    ]
+    traits = trained.client.traits.list(trained.handle)
+    for trait in (None, "trait"):
+        texts = of_rows(rows, Columns("text", "label", trait), traits, "warmth")
+        assert [each.text for each in texts] == ["a", "b", "c", "d", "e"]
+        assert [each.labels for each in texts] == [{"warmth": Label(0.9)}, {"warmth": Label(0.0)}, {}, {}, {}]
+    assert not of_rows(rows, Columns("text"), traits, "warmth")[0].labels
+
+
+# ---- pure functions of the results -----------------------------------------------------------------------------------
+
+
+def filled(trained: Trained, *rows: tuple[str, float | None, int, int], must: Sequence[str] = ()) -> Comparison:
+    """A comparison with given texts, qualities and scores; -1 stands for a text that was not scored."""
+    texts = [
+        Labelled(text, {} if quality is None else {"warmth": Label(quality, text in must)})
+        for text, quality, _, _ in rows
+    ]
+    job = a_job(trained, texts)
+    for _, _, *scores in rows:
+        for column, score in zip((job.traits["warmth"].a, job.traits["warmth"].b), scores, strict=True):
+            add(column, score)
+        if NONE in scores:
+            job.errors[job.done] = "too long"
+        job.done += 1
+    return job
+
+
+def add(column: SideColumn, score: int) -> None:
+    column.scores.append(score)
+    column.tiers.append(NONE if score == NONE else TIERS.index("Weak" if score < 50 else "Strong"))
+    column.confidences.append(NONE if score == NONE else CONFIDENCES.index("high"))
+
+
+@pytest.fixture
+def mixed(trained: Trained) -> Comparison:
+    return filled(
+        trained,
+        ("steady", 1.0, 80, 82),
+        ("small regression", 1.0, 55, 45),
+        ("fixed", 0.0, 70, 20),
+        ("unlabelled", None, 40, 60),
+        ("=large regression", 0.0, 10, 90),
+        ("to the middle", 1.0, 52, 50),
+        ("never right", 0.0, 60, 55),
+        ("in between", 0.5, 40, 60),
+        ("not scored", 1.0, NONE, NONE),
+        must=("steady", "small regression", "not scored"),
+    )
+
+
+def test_regressions_come_first_by_size_then_changed_sides_then_the_biggest_changes(mixed: Comparison) -> None:
+    frame = frame_of(mixed, "warmth")
+    assert list(zip(frame[TEXT], frame[KIND], strict=True)) == [
+        ("=large regression", "regression"),
+        ("small regression", "regression"),
+        ("to the middle", "regression"),
+        ("unlabelled", "side changed"),
+        ("in between", "side changed"),
+        ("fixed", "fixed"),
+        ("never right", ""),
+        ("steady", ""),
+        ("not scored", ""),
+    ]
+    assert frame[MUST_PASS].fillna("").tolist() == ["", "failed", "", "", "", "", "", "passed", ""]
+
+
+def test_a_comparison_on_samples_shows_those_of_the_trait(mixed: Comparison) -> None:
+    mixed.of_samples = True
+    assert "unlabelled" not in set(frame_of(mixed, "warmth")[TEXT])
+    assert summary(frame_of(mixed, "warmth")).startswith("5 of 7 texts changed sides")
+
+
+@pytest.mark.parametrize(
+    ("show", "texts"),
+    [
+        ("Regressions", {"=large regression", "small regression", "to the middle"}),
+        ("Fixed", {"fixed"}),
+        (
+            "Side changed",
+            {"=large regression", "small regression", "to the middle", "unlabelled", "in between", "fixed"},
+        ),
+        ("Must pass failed", {"small regression"}),
+    ],
+)
+def test_a_filter_shows_its_rows(mixed: Comparison, show: Show, texts: set[str]) -> None:
+    assert set(shown(frame_of(mixed, "warmth"), show)[TEXT]) == texts
+
+
+def test_the_counts_are_said_in_one_sentence(mixed: Comparison, trained: Trained) -> None:
+    assert summary(frame_of(mixed, "warmth")) == (
+        "6 of 8 texts changed sides: 3 regressions, 1 fixed, 2 other. "
+        "1 of 2 texts that must pass fails. 1 text could not be scored."
+    )
+    assert summary(frame_of(filled(trained, ("same", 1.0, 80, 80)), "warmth")) == "0 of 1 text changed sides."
+
+
+def test_tiers_are_counted_before_and_after(mixed: Comparison) -> None:
+    matrix = tier_matrix(frame_of(mixed, "warmth"))
+    assert matrix.to_numpy().sum() == 8
+    assert (matrix.loc["Weak", "Strong"], matrix.loc["Strong", "Weak"]) == (3, 2)
+
+
+def test_changes_are_counted_in_bars_of_five_points(mixed: Comparison, trained: Trained) -> None:
+    bars = {bar.name: bar.texts for bar in change_bars(frame_of(mixed, "warmth")) if bar.texts}
+    assert bars == {
+        "−50 to −46": 1,
+        "−10 to −6": 1,
+        "−5 to −1": 2,
+        "+1 to +5": 1,
+        "+16 to +20": 2,
+        "+76 to +80": 1,
+    }
+    one = change_bars(frame_of(filled(trained, ("same", None, 80, 80)), "warmth"))
+    assert [(bar.name, bar.texts) for bar in one] == [("0", 1)]
+    assert change_bars(frame_of(filled(trained, ("none", None, NONE, NONE)), "warmth")) == []
+
+
+def test_files_have_the_rows_that_are_shown(mixed: Comparison) -> None:
+    rows = shown(frame_of(mixed, "warmth"), "Regressions")
+    table = list(csv.DictReader(io.StringIO(as_csv(rows, mixed, "warmth").decode("utf-8-sig"), newline="")))
+    assert [row["text"] for row in table] == ["'=large regression", "small regression", "to the middle"]
+    assert (table[0]["score_a"], table[0]["score_b"], table[0]["delta"], table[0]["kind"]) == (
+        *("10", "90", "80"),
+        "regression",
+    )
+    exact = [json.loads(line) for line in as_jsonl(frame_of(mixed, "warmth"), mixed, "warmth").splitlines()]
+    assert (exact[0]["text"], exact[0]["delta"], exact[0]["must_pass"]) == ("=large regression", 80, None)
+    assert (exact[-1]["text"], exact[-1]["score_a"], exact[-1]["error"]) == ("not scored", None, "too long")
+    assert (exact[0]["trait"], exact[0]["a"]) == ("warmth", mixed.a)

@@ -1,0 +1,53 @@
+"""Decisions about frozen samples, carried over into a draft with the same samples and other ids."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from traitbench.contract.samples import Sample, text_hash
+from traitbench_app.workspace.carrying import carried
+
+
+def sample(number: int, text: str, quality: float = 1.0, **rest: Any) -> Sample:
+    known = {
+        "provenance": "authored",
+        "source_url": None,
+        "created_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "seed_sample_id": None,
+        "generator": None,
+        "held_out": False,
+        "must_pass": False,
+        "pending": False,
+        "score_then": None,
+    }
+    return Sample.model_validate(
+        {"id": number, "trait": "warmth", "text": text, "quality": quality, "content_sha256": text_hash(text)}
+        | known
+        | rest
+    )
+
+
+def test_a_decision_finds_the_sample_of_the_draft() -> None:
+    of = [sample(1, "a"), sample(2, "b", 0.2), sample(3, "c")]
+    into = [sample(11, "a"), sample(12, "b", 0.2), sample(13, "c")]
+    changes, lost = carried({1: "delete", 2: "flip", 3: "keep"}, of, into)
+    assert changes.deletions == {11}
+    assert {key: (each.text, each.quality) for key, each in changes.edits.items()} == {12: ("b", 0.8)}
+    assert lost == 0
+
+
+def test_equal_samples_are_matched_in_their_order() -> None:
+    changes, _ = carried(
+        {2: "delete"}, [sample(1, "a"), sample(2, "a"), sample(3, "a", 0.0)], [sample(n, "a") for n in (11, 12)]
+    )
+    assert changes.deletions == {12}
+
+
+def test_a_sample_that_the_draft_lost_is_counted() -> None:
+    changes, lost = carried({1: "flip", 2: "delete"}, [sample(1, "a"), sample(2, "b")], [sample(11, "b")])
+    assert (len(changes), set(changes.deletions), lost) == (1, {11}, 1)
+
+
+def test_a_synthesized_text_is_deleted_instead_of_flipped() -> None:
+    made: dict[str, Any] = {"provenance": "synthesized"}
+    changes, _ = carried({1: "flip"}, [sample(1, "a", **made)], [sample(11, "a", **made)])
+    assert (set(changes.deletions), dict(changes.edits)) == ({11}, {})

@@ -1,0 +1,93 @@
+"""Scores without the service: the same code on the same snapshot gives the same card."""
+
+import pytest
+
+from tests.conftest import Service, Trained, make_draft
+from traitbench.client import Traitbench
+from traitbench.contract.versions import Version
+from traitbench.scoring.snapshot import param_hash
+from traitbench_app.workspace import preview
+
+TEXTS = (
+    "Thank you so much, it was lovely.",
+    "Your request is denied.",
+    "…",
+    "Ünïcödé and 日本語 and 🙂",
+    "A long letter. " * 200,
+    "First paragraph, warm and kind.\n\nSecond one: cold as stone.",
+)
+
+
+@pytest.fixture(autouse=True)
+def _home(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAITBENCH_HOME", str(service.settings.home))
+
+
+@pytest.fixture
+def version(trained: Trained) -> Version:
+    return trained.client.versions.get(trained.handle, "v1")
+
+
+def test_preview_and_service_give_the_same_card_for_the_same_version(trained: Trained, version: Version) -> None:
+    for text, here in zip(TEXTS, preview.score(version, TEXTS), strict=True):
+        there = trained.client.scores.score(f"{trained.handle}@v1", text)
+        assert here.model_dump(exclude={"metadata"}) == there.model_dump(exclude={"metadata"})
+        assert here.metadata.version_id == there.metadata.version_id
+
+
+def test_a_text_gives_the_same_card_alone_and_among_others(version: Version) -> None:
+    assert [preview.score(version, [text])[0] for text in TEXTS] == preview.score(version, TEXTS)
+
+
+def test_a_rehearsal_finds_what_a_training_then_finds(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.rehearsed"
+    make_draft(client, handle)
+    model, traits = client.models.get(handle), client.traits.list(handle)
+    rehearsal = preview.rehearse(model, traits, list(client.samples.list(handle)))
+    client.models.train(handle)
+    client.models.wait(handle)
+    assert client.versions.get(handle).param_hash == param_hash(rehearsal.snapshot)
+
+
+def test_a_rehearsal_groups_variations_with_their_seeds_as_a_training_does(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.varied"
+    make_draft(client, handle)
+    client.samples.synthesize(handle, synth_type="diversify", effort="low")
+    client.models.wait(handle)
+    samples = list(client.samples.list(handle))
+    ids, seeds = {sample.id for sample in samples}, {sample.seed_sample_id for sample in samples} - {None}
+    assert seeds
+    assert seeds <= ids
+    client.samples.delete(handle, min(seed for seed in seeds if seed is not None))
+    samples = list(client.samples.list(handle))
+    rehearsal = preview.rehearse(client.models.get(handle), client.traits.list(handle), samples)
+    client.models.train(handle)
+    client.models.wait(handle)
+    assert client.versions.get(handle).param_hash == param_hash(rehearsal.snapshot)
+
+
+def test_a_trait_without_samples_at_a_pole_is_left_out_of_a_rehearsal(trained: Trained) -> None:
+    client = trained.client
+    (warmth,) = client.traits.list(trained.handle)
+    bare = warmth.model_copy(update={"key": "bare", "name": "Bare", "positive_samples": 0})
+    samples = list(client.samples.list(trained.handle))
+    rehearsal = preview.rehearse(client.models.get(trained.handle), [warmth, bare], samples)
+    assert rehearsal.left_out == ("Bare",)
+    assert [trait.key for trait in rehearsal.snapshot.traits] == ["warmth"]
+
+
+def test_without_any_trait_that_has_samples_there_is_no_rehearsal(trained: Trained) -> None:
+    with pytest.raises(preview.PreviewUnavailable, match="at least one sample at each pole"):
+        preview.rehearse(trained.client.models.get(trained.handle), [], [])
+
+
+def test_without_a_snapshot_there_is_no_preview(version: Version) -> None:
+    with pytest.raises(preview.PreviewUnavailable, match="not read snapshots"):
+        preview.score(version.model_copy(update={"snapshot": None}), ["hello"])
+
+
+def test_a_version_of_another_encoder_has_no_preview_here(version: Version) -> None:
+    assert version.snapshot is not None
+    foreign = version.snapshot | {"encoder": version.snapshot["encoder"] | {"digest": "0" * 64}}
+    with pytest.raises(preview.PreviewUnavailable, match="encoder"):
+        preview.score(version.model_copy(update={"snapshot": foreign, "param_hash": "sha256:foreign"}), ["hello"])

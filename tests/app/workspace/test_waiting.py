@@ -1,0 +1,40 @@
+"""What is said of feedback that waits for the automatic retrain."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from traitbench_app.workspace.waiting import Rule, Waiting
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+USUAL = Rule(samples=10, seconds=300)
+
+
+@pytest.mark.parametrize(
+    ("samples", "waited", "due"),
+    [
+        (10, 0, "any moment"),
+        (1, 0, "within 5 min"),
+        (1, 210, "within 90 s"),
+        (9, 299.5, "any moment"),
+        (1, 4_000, "any moment"),
+    ],
+)
+def test_it_is_due_by_number_or_by_the_age_of_the_oldest(samples: int, waited: float, due: str) -> None:
+    assert Waiting(samples, NOW - timedelta(seconds=waited)).due(USUAL, NOW) == due
+
+
+def test_nothing_is_promised_where_the_time_or_the_rule_is_not_known() -> None:
+    assert Waiting(3, None).due(USUAL, NOW) == ""
+    assert Waiting(3, NOW).due(Rule(10, 300, known=False), NOW) == ""
+
+
+def test_the_rule_is_said_in_words() -> None:
+    assert USUAL.in_words == "10 are pending or the oldest has waited 5 min"
+    assert Rule(3, 20).in_words == "3 are pending or the oldest has waited 20 s"
+    assert Rule(10, 300, known=False).in_words.endswith("unless the operator of the service has changed it")
+
+
+def test_feedback_of_a_clock_that_was_ahead_is_due_at_once() -> None:
+    assert Waiting(1, NOW + timedelta(hours=3)).due(USUAL, NOW) == "any moment"
+    assert Waiting(1, NOW + timedelta(seconds=30)).due(USUAL, NOW) == "within 5 min"

@@ -1,0 +1,200 @@
+"""A file of texts scored row by row: what came in stands beside what came out, and bad rows stop nobody."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from tests.cli.asking import Ask
+from tests.conftest import COLD, WARM, Trained
+
+
+def rows(out: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(out, newline="")))
+
+
+def test_a_csv_comes_out_with_its_columns_and_the_scores(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file = tmp_path / "letters.csv"
+    file.write_text(f'id,message\n1,"{WARM[0]}"\n2,"{COLD[0]}"\n')
+    code, out, err = ask("score", trained.handle, "--batch", str(file))
+    said = [f"{file}: 2 rows from 3 lines (1 with column names)", "texts from message"]
+    assert (code, err.splitlines()) == (0, said)
+    warm, cold = rows(out)
+    ours = ["line", "warmth", "composite", "confidence", "confidence_reason", "version", "error"]
+    assert list(warm) == ["id", "message", *ours]
+    assert (warm["id"], warm["message"], warm["line"], warm["version"]) == ("1", WARM[0], "2", "v1")
+    card = trained.client.scores.score(trained.handle, WARM[0])
+    assert (warm["warmth"], warm["confidence"]) == (str(card.scores["warmth"]), card.confidence)
+    assert int(warm["warmth"]) > int(cold["warmth"])
+
+
+def test_a_csv_says_why_a_confidence_is_not_high(ask: Ask, trained: Trained) -> None:
+    texts = [WARM[0], "qwpo xzzk vbnm lkjh asdf 48151", "It is about four."]
+    code, out, _ = ask("score", trained.handle, "--batch", "-", stdin="text,id\n" + ",1\n".join([*texts, " "]) + ",1\n")
+    cards = [trained.client.scores.score(trained.handle, text) for text in texts]
+    assert code == 1, "the last row has no text"
+    why = [row["confidence_reason"] for row in rows(out)]
+    assert why == [*(card.detail["warmth"].confidence_reason or "" for card in cards), ""]
+    assert why[1] == "unlike_samples"
+    code, out, _ = ask("score", trained.handle, "--batch", "-", "--format", "jsonl", stdin=f"text\n{texts[1]}\n")
+    assert json.loads(out)["card"]["detail"]["warmth"]["confidence_reason"] == why[1]
+
+
+def test_jsonl_comes_out_with_its_records_as_they_were_and_whole_cards(ask: Ask, trained: Trained) -> None:
+    records = [{"id": 7, "deep": {"a": [1, None]}, "text": WARM[0]}, {"id": "8", "text": "Grüße \U0001f600"}]
+    stdin = "\n".join(json.dumps(record) for record in records)
+    code, out, _ = ask("score", trained.handle, "--batch", "-", "--traits", "warmth", stdin=stdin)
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert (code, [line["row"] for line in lines], [line["line"] for line in lines]) == (0, records, [1, 2])
+    assert lines[0]["card"]["detail"].keys() == {"warmth"}
+
+
+@pytest.mark.parametrize("form", [["--format", "jsonl"], ["--json"]])
+def test_the_form_that_comes_out_can_be_chosen(ask: Ask, trained: Trained, form: list[str]) -> None:
+    code, out, _ = ask("score", trained.handle, "--batch", "-", *form, stdin="id,text\n1,Hello\n")
+    assert (code, json.loads(out)["row"]) == (0, {"id": "1", "text": "Hello"})
+
+
+def test_rows_that_cannot_be_scored_are_told_by_their_line_and_the_others_go_on(
+    ask: Ask, trained: Trained, tmp_path: Path
+) -> None:
+    file, result = tmp_path / "some.jsonl", tmp_path / "scored.csv"
+    file.write_text('{"text": "   "}\nno json\n{"text": "Hello"}\n{"text": "half \\ud83d"}\n[1]\n{"text": "Bye"}\n')
+    code, out, err = ask("score", trained.handle, "--batch", str(file), "--format", "csv", "-o", str(result))
+    assert (code, out) == (1, "")
+    assert [line.partition(":")[0] for line in err.splitlines()[2:]] == [
+        "line 1",
+        "line 2",
+        "line 4",
+        "line 5",
+        "Error",
+    ]
+    assert err.endswith("4 of 6 rows could not be scored.\n")
+    scored = rows(result.read_text())
+    assert [bool(row["error"]) for row in scored] == [True, True, False, True, True, False]
+    assert [bool(row["warmth"]) for row in scored] == [False, False, True, False, False, True]
+
+
+def test_when_no_row_can_be_scored_there_is_a_table_of_reasons(ask: Ask, trained: Trained) -> None:
+    code, out, _ = ask("score", trained.handle, "--batch", "-", stdin="id,text\n1,\n2,\n")
+    assert code == 1
+    assert [(row["id"], row["composite"], bool(row["error"])) for row in rows(out)] == [
+        ("1", "", True),
+        ("2", "", True),
+    ]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+def test_a_cell_that_a_spreadsheet_would_run_is_quoted(ask: Ask, trained: Trained, start: str) -> None:
+    _, out, _ = ask("score", trained.handle, "--batch", "-", stdin=f'{start}id,text\n{start}1+1,"{start}cmd()"\n')
+    [row] = rows(out)
+    assert [*row][:2] == [f"'{start}id", "text"]
+    assert (row[f"'{start}id"], row["text"]) == (f"'{start}1+1", f"'{start}cmd()")
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_a_text_of_several_lines_stays_one_row(ask: Ask, trained: Trained, tmp_path: Path, end: str) -> None:
+    out = tmp_path / "out.csv"
+    text = f"Hello{end}there"
+    code, _, _ = ask("score", trained.handle, "--batch", "-", "--output", str(out), stdin=json.dumps({"text": text}))
+    assert code == 0
+    with out.open(newline="", encoding="utf-8") as file:
+        assert [row["text"] for row in csv.DictReader(file)] == [text]
+
+
+def test_what_was_scored_before_keeps_its_columns(ask: Ask, trained: Trained) -> None:
+    _, once, _ = ask("score", trained.handle, "--batch", "-", stdin="text\nHello there\n")
+    code, twice, err = ask("score", trained.handle, "--batch", "-", stdin=once)
+    assert code == 0, err
+    [row] = rows(twice)
+    assert row["warmth"] == row["warmth (new)"]
+
+
+def test_the_column_of_the_texts_can_be_named(ask: Ask, trained: Trained) -> None:
+    stdin = f'text,answer\n"{COLD[7]}","{WARM[7]}"\n'
+    _, out, _ = ask("score", trained.handle, "--batch", "-", "--column", "answer", stdin=stdin)
+    assert int(rows(out)[0]["warmth"]) == trained.client.scores.score(trained.handle, WARM[7]).scores["warmth"]
+    code, _, err = ask("score", trained.handle, "--batch", "-", "--column", "body", stdin=stdin)
+    assert (code, "no column body; it has text, answer" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["score", "trained.nobody", "--batch", "-"], "trained.nobody"),
+        (["score", "{}", "--batch", "-", "--traits", "colour"], "traits.0"),
+    ],
+)
+def test_what_would_befall_every_row_is_told_once(
+    ask: Ask, trained: Trained, arguments: list[str], sentence: str
+) -> None:
+    stdin = "text\n" + "Hello\n" * 100
+    code, out, err = ask(*(argument.format(trained.handle) for argument in arguments), stdin=stdin)
+    assert (code, out) == (1, "")
+    assert err.count(sentence) <= 2
+    assert "line " not in err
+
+
+@pytest.mark.parametrize("stdin", ["", "text\n", "text\n\n\n"])
+def test_a_file_without_rows_is_told(ask: Ask, trained: Trained, stdin: str) -> None:
+    code, out, err = ask("score", trained.handle, "--batch", "-", stdin=stdin)
+    assert (code, out) == (1, "")
+    assert "stdin.csv: The file" in err
+
+
+def test_a_place_that_cannot_be_written_to_is_told(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    place = tmp_path / "none" / "out.csv"
+    code, _, err = ask("score", trained.handle, "--batch", "-", "-o", str(place), stdin="text\nHello\n")
+    assert (code, f"{place} cannot be written: No such file" in err) == (1, True)
+
+
+# ---- forms -----------------------------------------------------------------------------------------------------------
+
+
+def test_parquet_goes_in_and_comes_out_with_its_types(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file, out = tmp_path / "letters.parquet", tmp_path / "scored.parquet"
+    parquet.write_table(pa.table({"id": pa.array([7, 8, 9], pa.int16()), "text": [WARM[0], None, COLD[0]]}), file)
+    code, printed, err = ask("score", trained.handle, "--batch", str(file), "-o", str(out))
+    assert (code, printed, err.splitlines()[-1]) == (1, "", "Error: 1 of 3 rows could not be scored.")
+    table = parquet.read_table(out)
+    assert table.column_names[:4] == ["id", "text", "line", "warmth"]
+    assert table.schema.field("id").type == pa.int16()
+    warm = trained.client.scores.score(trained.handle, WARM[0]).scores["warmth"]
+    assert table.column("warmth").to_pylist()[:2] == [warm, None]
+    assert [bool(reason) for reason in table.column("error").to_pylist()] == [False, True, False]
+
+
+def test_parquet_comes_out_of_a_pipe_too(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    out, again = tmp_path / "scored.pq", tmp_path / "again.csv"
+    stdin = f'id,text\n1,"{WARM[0]}"\n'
+    assert ask("score", trained.handle, "--batch", "-", "-o", str(out), stdin=stdin)[0] == 0
+    assert parquet.read_table(out).column("id").to_pylist() == ["1"]
+    assert ask("score", trained.handle, "--batch", "-", "-o", str(again), stdin=out.read_bytes())[0] == 0
+    [row] = rows(again.read_text("utf-8"))
+    assert row["warmth"] == row["warmth (new)"]
+
+
+def test_the_name_of_the_output_says_its_form(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    lines, table = tmp_path / "out.jsonl", tmp_path / "out.csv"
+    ask("score", trained.handle, "--batch", "-", "-o", str(lines), stdin="text\nHello\n")
+    assert json.loads(lines.read_text("utf-8"))["row"] == {"text": "Hello"}
+    ask("score", trained.handle, "--batch", "-", "-o", str(table), stdin='{"text": "Hello"}')
+    assert rows(table.read_text("utf-8"))[0]["text"] == "Hello"
+
+
+def test_a_mode_that_the_version_has_scores_and_another_is_refused(ask: Ask, trained: Trained) -> None:
+    stdin = f'text\n"{WARM[0]}"\n"{COLD[0]}"\n'
+    code, out, _ = ask("score", trained.handle, "--batch", "-", "--mode", "static", stdin=stdin)
+    warm, cold = rows(out)
+    assert (code, int(warm["warmth"]) > int(cold["warmth"])) == (0, True)
+    assert ask("score", trained.handle, "--batch", "-", "--mode", "fast", stdin=stdin)[0] == 2
+
+
+@pytest.mark.parametrize("option", [["--mode", "static"], ["--resume"], ["--format", "parquet"]])
+def test_options_of_a_batch_go_with_a_batch(ask: Ask, trained: Trained, option: list[str]) -> None:
+    code, _, err = ask("score", trained.handle, "Hello", *option)
+    assert (code, "need --batch" in err) == (2, True)

@@ -1,0 +1,47 @@
+"""Feedback on the command line: given with a score, listed, withdrawn and learned."""
+
+import json
+
+from tests.cli.asking import Ask, cells
+from tests.conftest import make_draft
+from traitbench.client import Traitbench
+
+
+def test_feedback_is_given_with_a_score(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.fed"
+    make_draft(client, handle)
+    ask("train", handle, "--effort", "low", "--wait")
+    code, out, err = ask("score", handle, "Thanks a lot.", "--feedback", "warmth=0.75")
+    assert (code, out[:6]) == (0, "warmth")
+    assert "for the next retraining" in err
+    assert list(client.samples.list(handle))[-1].quality == 0.75
+    code, out, _ = ask("train", handle, "--effort", "low", "--reoptimize", "--no-labels", "--wait", "--json")
+    assert (code, json.loads(out)["version_no"]) == (0, 2)
+    newest = client.versions.get(handle, "v2")
+    assert newest.metrics.use_labels is False
+
+
+def test_feedback_is_listed_withdrawn_and_learned_now(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.told"
+    make_draft(client, handle)
+    ask("train", handle, "--effort", "low", "--wait")
+    assert ask("retrain", handle)[:2] == (0, f"{handle} is ready; nothing to do\n")
+    for text in ("Thanks a lot.", "Go away."):
+        ask("score", handle, text, "--feedback", "warmth=1")
+    heads, first, second = cells(ask("samples", "list", handle, "--pending")[1])
+    assert (heads, first[1:3]) == (["ID", "TRAIT", "QUALITY", "THEN", "TEXT"], ["warmth", "1"])
+    assert 0 <= int(second[3]) <= 100
+    assert ask("samples", "delete", handle, second[0])[0] == 0
+    code, out, err = ask("retrain", handle, "--wait")
+    assert (code, out) == (0, f"{handle} is ready: v2\n"), err
+    assert ask("models", "update", handle, "--hold-if-worse")[0] == 0
+    assert ask("versions", "activate", handle, "v1")[0] == 0
+    rows = cells(ask("activations", handle)[1])
+    assert [(row[2], row[3], row[4]) for row in rows[1:]] == [
+        ("v1", "v2", "activate"),
+        ("v2", "v1", "retrain"),
+        ("v1", "-", "train"),
+    ]
+    listed = [json.loads(line) for line in ask("activations", handle, "--json")[1].splitlines()]
+    assert [each["version_no"] for each in listed] == [1, 2, 1]
+    assert "hold if worse        on" in ask("models", "show", handle)[1]

@@ -1,0 +1,83 @@
+"""Files of others on the command line: every row in and out, what was read is said, and nothing ends the process."""
+
+import csv
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import traitbench as tb
+from tests.cli.asking import Ask
+from tests.conftest import Trained
+from tests.foreign_files.cases import drawn
+from tests.foreign_files.hostile import HOSTILE
+from tests.tables.test_excel import xlsx
+from traitbench.client import Traitbench
+
+SAYINGS = ('"Wonderful" they said, not I', 'She said "never again"', '"I will be back', "@shop thank you!", "=^.^=")
+
+
+def scored(ask: Ask, handle: str, file: Path) -> tuple[list[str], str]:
+    code, out, err = ask("score", handle, "--batch", str(file), "--format", "jsonl")
+    assert "Traceback" not in err, code
+    rows = pd.read_json(io.StringIO(out), lines=True)
+    return [row["text"] for row in rows["row"]], err
+
+
+def test_every_row_of_an_unquoted_file_is_scored_and_imported(
+    ask: Ask, trained: Trained, client: Traitbench, namespace: str, tmp_path: Path
+) -> None:
+    texts, file = [f"{text} {number}" for number in range(8) for text in SAYINGS], tmp_path / "tweets.tsv"
+    file.write_text("text\tlabel\n" + "".join(f"{text}\t{number % 2}\n" for number, text in enumerate(texts)))
+    result, err = scored(ask, trained.handle, file)
+    assert result == texts
+    assert "40 rows from 41 lines (1 with column names)" in err
+    assert "Quotation marks are read as part of the texts (first in line 2)" in err
+    handle = f"{namespace}.tweets"
+    client.models.create(handle)
+    client.traits.add(handle, [tb.TraitInput(name="Warmth")])
+    assert ask("samples", "import", handle, str(file))[0] == 0
+    added = [(sample.text, sample.quality) for sample in client.samples.list(handle)]
+    assert added == [(text, number % 2) for number, text in enumerate(texts)]
+
+
+def test_a_file_that_would_end_the_process_is_refused(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    for name in ("a cell far away", "a sheet in another folder", "a count of strings that lies"):
+        file = tmp_path / "hostile.xlsx"
+        file.write_bytes(drawn(HOSTILE.small[name], name, 0).bytes())
+        code, out, err = ask("score", trained.handle, "--batch", str(file))
+        assert (code, out, "Traceback" in err) == (1, "", False), name
+        assert "Error: " in err
+
+
+def test_a_file_without_texts_is_refused_unless_a_column_is_named(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file = tmp_path / "figures.csv"
+    file.write_text("id,stars\n1,5\n2,3\n")
+    code, out, err = ask("score", trained.handle, "--batch", str(file))
+    assert (code, out) == (1, "")
+    assert "No column looks like texts: id, stars." in err
+    assert ask("score", trained.handle, "--batch", str(file), "--column", "stars")[0] == 0
+
+
+def test_a_sheet_can_be_named(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file = tmp_path / "two.xlsx"
+    file.write_bytes(xlsx({"A1": "text", "A2": "Hello."}, {"A1": "text", "A2": "Good bye."}))
+    assert scored(ask, trained.handle, file)[0] == ["Hello."]
+    code, out, _ = ask("score", trained.handle, "--batch", str(file), "--sheet", "S2", "--format", "jsonl")
+    assert (code, "Good bye." in out) == (0, True)
+    code, _, err = ask("score", trained.handle, "--batch", str(file), "--sheet", "S3")
+    assert (code, 'no sheet "S3". It has S1, S2' in err) == (1, True)
+
+
+def test_what_was_written_for_spreadsheets_is_scored_as_it_was(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    source, once, twice = tmp_path / "in.csv", tmp_path / "once.csv", tmp_path / "twice.csv"
+    with source.open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out).writerows([("id", "text"), *enumerate(SAYINGS)])
+    assert ask("score", trained.handle, "--batch", str(source), "-o", str(once))[0] == 0
+    assert ask("score", trained.handle, "--batch", str(once), "-o", str(twice))[0] == 0
+    assert not once.read_bytes().startswith(b"\xef\xbb\xbf")
+    with pytest.warns(UserWarning, match="apostrophe"):
+        first, again = (tb.read_table(file) for file in (once, twice))
+    assert list(first["text"]) == list(again["text"]) == [*SAYINGS]
+    assert list(first["warmth"]) == list(again["warmth (new)"])

@@ -1,0 +1,185 @@
+"""Traits and samples on the command line: listed, changed, imported and set aside for tests."""
+
+import json
+from pathlib import Path
+
+from tests.cli.asking import Ask, cells
+from tests.conftest import WARM, make_draft
+from traitbench.client import Traitbench
+
+
+def test_traits_are_listed_changed_and_removed(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.traits"
+    client.models.create(handle)
+    code, out, _ = ask("traits", "add", handle, "Warm / kind", "--key", "warm", "--aggregation", "max", "--json")
+    assert (code, json.loads(out)["aggregation"]) == (0, "max")
+    assert ask("traits", "update", handle, "warm", "--positive", "kind")[0] == 0
+    _, out, _ = ask("traits", "list", handle)
+    assert cells(out)[1] == ["warm", "Warm", "/", "kind", "negative", "kind", "0", "0", "0", "extrinsic", "-", "max"]
+    _, out, _ = ask("traits", "list", handle, "--json")
+    assert [json.loads(line)["key"] for line in out.splitlines()] == ["warm"]
+    assert ask("traits", "delete", handle, "warm")[0] == 0
+    assert client.traits.list(handle) == []
+
+
+def test_a_name_that_gives_the_key_of_another_trait_is_refused_with_the_way_out(
+    ask: Ask, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.languages"
+    client.models.create(handle)
+    assert ask("traits", "add", handle, "C++")[0] == 0
+    code, _, err = ask("traits", "add", handle, "C#")
+    assert code == 1
+    assert '"C++"' in err
+    assert err.rstrip().endswith("--key c_2")
+    assert ask("traits", "add", handle, "C#", "--key", "c_2")[0] == 0
+    assert [trait.name for trait in client.traits.list(handle)] == ["C++", "C#"]
+    code, _, err = ask("samples", "add", handle, "a text", "--trait", "Cpp", "--quality", "1")
+    assert code == 1
+    assert 'no trait "Cpp"' in err
+    assert "Known traits: c, c_2." in err
+
+
+def test_samples_come_out_as_they_can_go_in_again(ask: Ask, client: Traitbench, namespace: str) -> None:
+    for name in ("a", "b"):
+        client.models.create(f"{namespace}.{name}")
+        ask("traits", "add", f"{namespace}.{name}", "Warmth")
+    text = 'two\nlines, a "quote" and = no formula'
+    assert ask("samples", "add", f"{namespace}.a", "-", "--trait", "warmth", "--quality", ".25", stdin=text)[0] == 0
+    _, out, _ = ask("samples", "list", f"{namespace}.a", "--json")
+    assert ask("samples", "import", f"{namespace}.b", "-", stdin=out)[0] == 0
+    [sample] = client.samples.list(f"{namespace}.b")
+    assert (sample.text, sample.quality) == (text, 0.25)
+    _, out, _ = ask("samples", "list", f"{namespace}.b", "--trait", "warmth")
+    assert cells(out)[1][1:6] == ["warmth", "0.25", "authored", "-", "two"]
+    assert ask("samples", "delete", f"{namespace}.b", str(sample.id))[0] == 0
+    assert client.samples.list(f"{namespace}.b").first() is None
+
+
+def _tests(client: Traitbench, handle: str) -> dict[str, tuple[bool, bool]]:
+    return {sample.text: (sample.held_out, sample.must_pass) for sample in client.samples.list(handle)}
+
+
+def test_test_samples_are_added_imported_listed_and_put_back(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.tests"
+    client.models.create(handle)
+    ask("traits", "add", handle, "Warmth")
+    base = ("samples", "add", handle)
+    given = ("--trait", "warmth", "--quality", "1")
+    assert ask(*base, "first", *given, "--held-out", "--must-pass")[0] == 0
+    code, _, err = ask(*base, "second", *given, "--must-pass")
+    assert (code, "samples.0.must_pass" in err) == (1, True)
+    rows = "text,label,test,must_pass\nthird,1,yes,true\nfourth,0,no,\nfifth,0,1,no\nsixth,1,,x\n"
+    code, _, err = ask("samples", "import", handle, "-", stdin=rows)
+    assert (code, "line 5: must_pass is yes, but only test samples can be must-pass" in err) == (1, True)
+    code, out, err = ask("samples", "import", handle, "-", "--skip-bad", stdin=rows)
+    assert out == f"Added 3 samples to {handle}: 3 of warmth; 2 test samples\n"
+    assert "test samples from test" in err
+    assert _tests(client, handle) == {
+        "first": (True, True),
+        "third": (True, True),
+        "fourth": (False, False),
+        "fifth": (True, False),
+    }
+    _, out, _ = ask("samples", "list", handle, "--held-out")
+    assert [row[4:6] for row in cells(out)[1:]] == [["must", "pass"], ["must", "pass"], ["yes", "fifth"]]
+    _, out, _ = ask("samples", "list", handle, "--not-held-out", "--json")
+    [training] = map(json.loads, out.splitlines())
+    assert ask("samples", "hold-out", handle, str(training["id"]), "--must-pass")[0] == 0
+    assert _tests(client, handle)["fourth"] == (True, True)
+    code, out, _ = ask("samples", "put-back", handle, "--all")
+    assert (code, out) == (0, f"{handle}: put 4 samples back.\n")
+    assert set(_tests(client, handle).values()) == {(False, False)}
+    assert ask("samples", "put-back", handle)[0] == 2
+
+
+def test_samples_are_set_aside_at_random_and_never_from_too_few(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.aside"
+    make_draft(client, handle)
+    code, out, err = ask("samples", "set-aside", handle)
+    assert (code, out) == (1, "")
+    assert "Nothing was set aside. Warmth has 10 different texts at" in err
+    assert "needs 20 at each to set test samples aside (10 to test and 10 to train)." in err
+    code, out, _ = ask("samples", "set-aside", handle, "--at-least", "3", "--seed", "7")
+    assert code == 0
+    assert out.startswith("Set 6 samples aside as test samples: Warmth 3 ")
+    once = _tests(client, handle)
+    assert sum(held_out for held_out, _ in once.values()) == 6
+    code, _, err = ask("samples", "set-aside", handle, "--at-least", "3")
+    assert (code, "The model has enough test samples already." in err) == (1, True)
+    assert ask("samples", "put-back", handle, "--all")[0] == 0
+    ask("samples", "set-aside", handle, "--at-least", "3", "--seed", "7")
+    assert _tests(client, handle) == once
+
+
+def test_a_file_with_bad_rows_goes_in_only_when_that_is_said(
+    ask: Ask, client: Traitbench, namespace: str, tmp_path: Path
+) -> None:
+    handle = f"{namespace}.partly"
+    client.models.create(handle)
+    ask("traits", "add", handle, "Warmth", "--positive", "warm", "--negative", "cold")
+    file = tmp_path / "samples.csv"
+    file.write_text("text,label\nGood day,warm\nGo away,lukewarm\n,cold\nLeave,cold\n")
+    code, out, err = ask("samples", "import", handle, str(file))
+    assert (code, out) == (1, "")
+    assert err.splitlines()[2:4] == [
+        "line 3: label is neither a number from 0 to 1 nor a known label",
+        "line 4: text is empty",
+    ]
+    assert "Nothing was added: 2 bad rows" in err
+    assert client.samples.list(handle).items == []
+    assert ask("samples", "import", handle, str(file), "--word", "lukewarm=0.5", "--skip-bad")[0] == 0
+    assert sorted(sample.quality for sample in client.samples.list(handle)) == [0.0, 0.5, 1.0]
+
+
+def test_columns_can_be_named_when_they_cannot_be_guessed(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.named"
+    client.models.create(handle)
+    ask("traits", "add", handle, "Warmth")
+    ask("traits", "add", handle, "Length")
+    given = ("--no-header", "--text-column", "Column 2", "--trait", "length", "--quality", "1")
+    assert ask("samples", "import", handle, "-", *given, stdin="1;kurz\n2;lang\n")[0] == 0
+    assert [(sample.trait, sample.text) for sample in client.samples.list(handle)] == [
+        ("length", "kurz"),
+        ("length", "lang"),
+    ]
+
+
+def test_what_the_service_refuses_is_told_field_by_field(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.refused"
+    client.models.create(handle)
+    code, _, err = ask("traits", "add", handle, "", "--key", "no key", "--description", "d" * 2_001)
+    assert code == 1
+    assert [line.split(":")[0] for line in err.splitlines()[1:]] == [
+        "  traits.0.name",
+        "  traits.0.key",
+        "  traits.0.description",
+    ]
+    code, _, err = ask("samples", "add", handle, "a text", "--trait", "none", "--quality", "1.5")
+    assert code == 1
+    assert "samples.0.quality" in err
+
+
+def test_traits_are_discovered_and_samples_synthesized(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.found"
+    make_draft(client, handle)
+    code, out, err = ask("traits", "discover", handle, "--effort", "low", "--wait")
+    assert (code, cells(out)[1][:4]) == (0, ["warmth", "Warmth", "cold", "warm"]), err
+    code, _, err = ask("traits", "discover", handle, "--effort", "low")
+    assert (code, "run_" in err) == (1, True)
+    code, out, err = ask("samples", "synthesize", handle, "--effort", "low", "--plan")
+    assert (code, out.splitlines()[0]) == (0, "Up to 16 texts per pole in about 3 s, made offline: nothing is sent."), (
+        err
+    )
+    code, out, err = ask("samples", "synthesize", handle, "--effort", "low", "--offline", "--wait")
+    assert (code, cells(out)[0]) == (0, ["TRAIT", "+", "-"]), err
+    assert int(cells(out)[1][1]) > len(WARM)
+    _, out, _ = ask("samples", "list", handle, "--from", "synthesized", "--pole", "negative", "--json")
+    assert {(each["provenance"], each["quality"]) for each in map(json.loads, out.splitlines())} == {
+        ("synthesized", 0.0)
+    }
+    client.samples.synthesize(handle, synth_type="diversify", effort="low", language_model=False)
+    client.models.wait(handle)
+    rejected = client.samples.rejected(handle)
+    _, out, _ = ask("samples", "rejected", handle, "--json")
+    assert [json.loads(line)["text"] for line in out.splitlines()] == [each.text for each in rejected]

@@ -1,0 +1,174 @@
+"""Encoders on the same samples: paired differences, verdicts, and what is not compared."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import erf
+
+from tests.scoring.hand import fitted, samples
+from traitbench.comparison.encoders import Contender, Figure, TraitComparison, compare
+from traitbench.fitting.fit import TraitSamples
+from traitbench.scoring.unit import unit
+
+D = 70
+Vectors = NDArray[np.float32]
+
+
+def labels(n: int) -> NDArray[np.float64]:
+    return np.tile([1.0, 0.0], n // 2)
+
+
+def drawn(n: int, gap: float, *, seed: int = 0, shared: NDArray[np.float64] | None = None) -> Vectors:
+    """Vectors of which the first column separates the poles by `gap`; half of the rest may come from `shared`."""
+    own = np.random.default_rng(seed).normal(size=(n, D))
+    rows = own if shared is None else (own + shared) / np.sqrt(2)
+    rows[:, 0] += gap * (labels(n) - 0.5)
+    return unit(rows).astype(np.float32)
+
+
+def compared(*of_encoder: TraitSamples) -> TraitComparison:
+    contenders = [Contender(str(at), [trait], {}) for at, trait in enumerate(of_encoder)]
+    [result] = compare(contenders, effort="low")
+    return result
+
+
+def figures(
+    *vectors: Vectors, y: Sequence[float] | None = None, groups: Sequence[object] | None = None
+) -> list[Figure]:
+    given = labels(len(vectors[0])) if y is None else y
+    return list(compared(*(samples(X, given, groups=groups) for X in vectors)).figures.values())
+
+
+@pytest.mark.parametrize("n", [8, 40, 540])
+def test_an_encoder_does_not_differ_from_itself(n: int) -> None:
+    X = drawn(n, 2.0)
+    first, second = figures(X, X)
+    assert first.difference is None
+    assert second.difference is not None
+    assert second.difference.value == 0
+    assert second.difference.interval[0] <= 0 <= second.difference.interval[1]
+    assert second.difference.verdict == "no proven difference"
+
+
+@pytest.mark.parametrize("n", [60, 540])
+def test_noise_is_worse_and_a_good_encoder_is_better_than_noise(n: int) -> None:
+    good, noise = drawn(n, 5.0), drawn(n, 0.0, seed=1)
+    _, worse = figures(good, noise)
+    _, better = figures(noise, good)
+    assert worse.difference is not None
+    assert better.difference is not None
+    assert (worse.difference.verdict, better.difference.verdict) == ("worse", "better")
+    assert worse.difference.value < -0.2
+
+
+@pytest.mark.parametrize("n", [6, 60, 540])
+def test_the_first_encoder_gets_the_auroc_and_the_interval_of_a_training(n: int) -> None:
+    """With few samples within folds, with many between them."""
+    trait = samples(drawn(n, 2.0), labels(n))
+    figure, _ = compared(trait, samples(drawn(n, 1.0, seed=1), labels(n))).figures.values()
+    measured = fitted(trait, effort="low").metrics["traits"][trait.key]
+    assert figure.auroc == pytest.approx(measured["auroc"], abs=1e-12)
+    assert figure.interval == pytest.approx(measured["auroc_interval"], abs=1e-9)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.permutations(range(24)))
+def test_the_order_of_samples_changes_nothing(order: list[int]) -> None:
+    one, other, y, groups = drawn(24, 2.0), drawn(24, 1.0, seed=1), labels(24), [i // 2 for i in range(24)]
+    mixed = figures(one[order], other[order], y=y[order].tolist(), groups=[groups[i] for i in order])
+    assert mixed == figures(one, other, groups=groups)
+
+
+def test_shared_errors_narrow_the_interval() -> None:
+    """Encoders that fail on the same texts are compared more precisely than unrelated ones."""
+    n, shared = 120, np.random.default_rng(9).normal(size=(120, D))
+    nearly_equal = drawn(n, 2.0, seed=1)
+    nudged = unit(nearly_equal + 0.02 * shared / np.sqrt(D)).astype(np.float32)
+    widths = []
+    for other in (nudged, drawn(n, 2.0, seed=2)):
+        difference = figures(nearly_equal, other)[1].difference
+        assert difference is not None
+        widths.append(difference.interval[1] - difference.interval[0])
+    assert widths[0] < 0.6 * widths[1]
+
+
+def test_copies_of_a_text_add_no_evidence() -> None:
+    one, other, y = drawn(30, 2.0), drawn(30, 1.0, seed=1), labels(30)
+    nudge = np.random.default_rng(5).normal(size=(120, D)) * 1e-3
+    copies = [unit(np.repeat(X, 4, axis=0) + nudge).astype(np.float32) for X in (one, other)]
+    once = figures(one, other)[1].difference
+    often = figures(*copies, y=np.repeat(y, 4).tolist())[1].difference
+    assert once is not None
+    assert often is not None
+    width, width_often = once.interval[1] - once.interval[0], often.interval[1] - often.interval[0]
+    assert width_often > 0.8 * width
+
+
+def test_equal_encoders_are_rarely_told_apart() -> None:
+    """At most 5 % of verdicts between encoders of equal true quality may be wrong; the bound leaves room for chance."""
+    n, proven = 32, 0
+    for seed in range(24):
+        shared = np.random.default_rng(1_000 + seed).normal(size=(n, D))
+        pair = [drawn(n, 1.5, seed=100 * seed + turn, shared=shared) for turn in (1, 2)]
+        difference = figures(*pair)[1].difference
+        proven += difference is not None and difference.verdict != "no proven difference"
+    assert proven <= 4
+
+
+def test_the_interval_of_the_difference_holds_the_true_difference() -> None:
+    """Vectors of one column are their own axis, so their true AUROC is known: that of two normal distributions."""
+    n, inside = 60, 0
+    truth = [(1 + erf(gap / 2)) / 2 for gap in (1.0, 2.0)]
+    for seed in range(24):
+        one, other = np.random.default_rng(seed).normal(size=(2, n))
+        columns = [(labels(n) - 0.5) + one, 2.0 * (labels(n) - 0.5) + 0.8 * one + 0.6 * other]
+        flat = [np.column_stack([column, np.ones(n)]).astype(np.float32) for column in columns]
+        difference = figures(*flat)[1].difference
+        assert difference is not None
+        inside += int(difference.interval[0] <= truth[1] - truth[0] <= difference.interval[1])
+    assert inside >= 21
+
+
+def test_a_trait_that_cannot_be_held_out_says_why() -> None:
+    X = drawn(2, 3.0)
+    result = compared(samples(X, labels(2)), samples(X, labels(2)))
+    assert not result.figures
+    assert result.why_not is not None
+    assert "holding one out needs two" in result.why_not
+
+
+def test_synthesized_samples_are_not_compared() -> None:
+    trait = replace(samples(drawn(8, 3.0), labels(8)), synthesized=np.ones(8, bool))
+    result = compared(trait, trait)
+    assert result.why_not == "not measured: only synthesized samples"
+
+
+def test_a_discovered_trait_is_not_compared() -> None:
+    trait = replace(samples(drawn(8, 3.0), labels(8)), intrinsic_axis=np.eye(D, dtype=np.float32)[0])
+    result = compared(trait, trait)
+    assert result.why_not is not None
+    assert "discovered" in result.why_not
+
+
+def test_a_text_that_one_encoder_cannot_read_counts_against_it() -> None:
+    X, blind = drawn(60, 6.0), drawn(60, 6.0)
+    blind[::3] = 0
+    first, second = figures(X, blind)
+    assert second.auroc < first.auroc
+
+
+def test_different_samples_are_refused() -> None:
+    with pytest.raises(ValueError, match="different samples"):
+        compared(samples(drawn(8, 1.0), labels(8)), samples(drawn(10, 1.0), labels(10)))
+
+
+def test_progress_counts_every_fit() -> None:
+    trait, seen = samples(drawn(8, 1.0), labels(8)), []
+    contenders = [Contender(name, [trait, trait], {}) for name in ("a", "b")]
+    compare(contenders, effort="low", on_progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]

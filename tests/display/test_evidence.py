@@ -1,0 +1,167 @@
+"""How often a version is right, in plain words: from counts, with what they were counted on."""
+
+from typing import Any
+
+import pytest
+
+from traitbench.contract.metrics import HeldOutFigures, Metrics, ShortcutFigures, Sureness, TraitMetrics
+from traitbench.contract.traits import Trait
+from traitbench.display.quality import Evidence, by_trait, evidence_on, wilson
+
+
+@pytest.mark.parametrize(
+    ("right", "samples", "words"),
+    [
+        (20, 20, "all 20"),
+        (999, 1000, "nearly all"),
+        (95, 100, "about 19 in 20"),
+        (91, 100, "about 9 in 10"),
+        (50, 100, "about 5 in 10"),
+    ],
+)
+def test_a_share_is_named_as_a_person_would(right: int, samples: int, words: str) -> None:
+    assert Evidence(right, samples, False, None, None).in_words == words
+
+
+def test_test_samples_count_and_out_of_fold_scores_only_without_them() -> None:
+    metrics = Metrics(traits={"warmth": trait(right=50, samples=60), "clarity": trait(right=30, samples=60, wrong=2)})
+    known = by_trait(metrics)
+    assert list(known) == ["warmth", "clarity"], "the weakest comes first"
+    assert (known["clarity"].right, known["clarity"].samples, known["clarity"].on_tests) == (18, 20, True)
+    assert (
+        known["warmth"].measured_on
+        == "50 of 60 samples are on the side of their label, each scored by a fit without it"
+    )
+    both = evidence_on(known)
+    assert both is not None
+    assert (both.right, both.samples, both.measured_on) == (
+        18,
+        20,
+        "18 of 20 test samples are on the side of their label. No version learns from these",
+    )
+
+
+def test_several_traits_are_counted_together_and_their_auroc_is_a_mean() -> None:
+    both = evidence_on(by_trait(Metrics(traits={"a": trait(right=50, samples=60), "b": trait(right=60, samples=60)})))
+    assert both is not None
+    assert (both.right, both.samples, both.figure) == (110, 120, "mean AUROC 0.92 of 2 traits")
+
+
+def test_what_was_not_measured_is_not_claimed() -> None:
+    assert evidence_on(by_trait(Metrics(traits={"a": TraitMetrics(measured_on="not measured: one text")}))) is None
+
+
+def test_little_evidence_is_said_with_the_range_of_the_true_share() -> None:
+    few = Evidence(18, 20, False, 0.9, (0.7, 0.98))
+    assert few.figure == "AUROC 0.90, 0.70 to 0.98"
+    assert few.doubt == (
+        "This is little evidence: with 20 samples, the true share may be anywhere from 70 to 97 in 100."
+    )
+    assert Evidence(180, 200, False, 0.9, None).doubt == ""
+    assert wilson(0, 10) == pytest.approx((0.0, 0.278), abs=0.001)
+
+
+def trait(*, right: int, samples: int, wrong: int | None = None) -> TraitMetrics:
+    test = None if wrong is None else HeldOutFigures(auroc=0.95, error=wrong / 20, positive=10, negative=10)
+    return TraitMetrics(auroc=0.92, confidence={"high": Sureness(samples=samples, right=right)}, test=test)
+
+
+# ---- figures that flatter --------------------------------------------------------------------------------------------
+
+MOOD = Trait.model_construct(key="mood", name="Mood", positive_label="happy", negative_label="sad")
+
+
+def mood(**figures: Any) -> Evidence:
+    """The evidence on a version with one trait."""
+    given = {"auroc": 0.9, "auroc_interval": (0.86, 0.94), "confidence": {"low": {"samples": 100, "right": 80}}}
+    evidence = evidence_on(by_trait(Metrics.model_validate({"traits": {"mood": given | figures}})))
+    assert evidence is not None
+    return evidence
+
+
+def tiers(positive: int, negative: int) -> dict[str, dict[str, int]]:
+    return {
+        pole: {"Weak": count, "Developing": 0, "Solid": 0, "Strong": 0}
+        for pole, count in (("positive", positive), ("negative", negative))
+    }
+
+
+@pytest.mark.parametrize(
+    ("right", "larger", "guessed"), [(80, 80, True), (84, 80, True), (80, 90, True), (90, 80, False)]
+)
+def test_a_share_that_always_answering_one_pole_gets_is_no_merit(right: int, larger: int, guessed: bool) -> None:
+    confidence = {"low": {"samples": 100, "right": right}}
+    evidence = mood(confidence=confidence, confusion=tiers(larger, 100 - larger))
+    says = evidence.says("v1", [MOOD])
+    assert ("v1 is no better than a guess: always answering “happy” gets" in says) == guessed
+    assert ("on texts it has not seen" in says) == (not guessed)
+    assert (evidence.in_short == "no better than a guess") == guessed
+    sad = mood(confidence=confidence, confusion=tiers(100 - larger, larger)).says("v1", [MOOD])
+    assert ("“sad”" in sad) == guessed
+
+
+def test_the_larger_pole_of_the_test_samples_counts_if_there_are_any() -> None:
+    test = {"auroc": 0.8, "error": 0.2, "positive": 4, "negative": 16}
+    assert "always answering “sad” gets about 8 in 10 right too" in mood(test=test).says("v1", [MOOD])
+
+
+def test_several_traits_are_no_better_than_a_guess_together() -> None:
+    each = trait(right=80, samples=100).model_copy(update={"confusion": tiers(80, 20)})
+    both = evidence_on(by_trait(Metrics(traits={"a": each, "b": each})))
+    assert both is not None
+    assert "always answering the more frequent pole gets about 8 in 10 right too" in both.says("v1", [MOOD])
+
+
+SHORTCUT = {"kind": "token", "auroc": 0.98, "base": 1.0, "without": 0.55}
+
+
+def test_texts_that_share_a_shortcut_are_not_called_unseen() -> None:
+    evidence = mood(shortcut=SHORTCUT, confidence={"high": {"samples": 128, "right": 128}})
+    assert evidence.says("v1", [MOOD]) == "v1 gets all 128 right, but only on texts that have the same shortcut"
+    assert evidence.in_short == "all 128 right on texts with its shortcut"
+    assert evidence.warnings([MOOD]) == [
+        "Mood: One token alone tells the poles apart (AUROC 0.98). Without that, AUROC is 0.55 instead of 1.00."
+    ]
+
+
+@pytest.mark.parametrize(("in_tests", "says"), [(False, "on texts it has not seen"), (True, "the same shortcut")])
+def test_test_samples_count_as_unseen_if_they_do_not_share_the_shortcut(in_tests: bool, says: str) -> None:
+    test = {"auroc": 0.8, "error": 0.1, "positive": 10, "negative": 10}
+    evidence = mood(shortcut=SHORTCUT | {"in_tests": in_tests}, test=test)
+    assert says in evidence.says("v1", [MOOD])
+    assert evidence.warnings([MOOD]), "what training learned is said anyway"
+
+
+def test_the_shortcut_of_a_trait_without_test_samples_is_said_too() -> None:
+    shortcut = ShortcutFigures.model_validate(SHORTCUT)
+    marked = trait(right=60, samples=60).model_copy(update={"shortcut": shortcut})
+    both = evidence_on(by_trait(Metrics(traits={"a": trait(right=50, samples=60, wrong=2), "mood": marked})))
+    assert both is not None
+    assert both.samples == 20
+    assert len(both.warnings([MOOD])) == 1
+    assert both.says("v1", [MOOD]) == "v1 gets about 9 in 10 right on texts it has not seen"
+
+
+def test_an_auroc_near_one_of_few_samples_is_said_with_its_lower_end() -> None:
+    confidence = {"high": {"samples": 128, "right": 128}}
+    evidence = mood(auroc=1.0, auroc_interval=(0.93, 1.0), confidence=confidence)
+    assert evidence.doubt == (
+        "An AUROC of 1.00 on only 128 samples may be luck, or a shortcut that these texts share: the true one may be "
+        "as low as 0.93."
+    )
+    assert mood(auroc=1.0, auroc_interval=(0.99, 1.0), confidence=confidence).doubt == ""
+
+
+@pytest.mark.parametrize(
+    ("figures", "says"),
+    [
+        ({"kind": "link", "auroc": 0.95}, "Links alone tell the poles apart (AUROC 0.95). What is left without that"),
+        (
+            {"kind": "length", "auroc": 0.95, "base": 0.9, "without": 0.88},
+            "Without that, AUROC is still 0.88 (0.90 now).",
+        ),
+        ({"kind": "of a later release", "auroc": 0.95}, "One mark alone tells the poles apart (AUROC 0.95)."),
+    ],
+)
+def test_a_shortcut_in_words(figures: dict[str, Any], says: str) -> None:
+    assert says in ShortcutFigures.model_validate(figures).says

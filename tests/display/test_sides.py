@@ -1,0 +1,28 @@
+"""Which side a score claims, in words."""
+
+import pytest
+
+from tests.display.test_barchart import trait
+from traitbench.contract.scores import Confidence, Native
+from traitbench.display.sides import side_of
+
+
+@pytest.mark.parametrize(
+    ("polarity", "confidence", "words"),
+    [
+        (0.8, "high", "clearly warm"),
+        (-0.8, "high", "clearly cold"),
+        (0.1, "moderate", "probably warm"),
+        (-0.1, "moderate", "probably cold"),
+        (0.9, "low", "no clear side"),
+        (-0.9, "low", "no clear side"),
+        (0.0, "high", "no clear side"),
+    ],
+)
+def test_a_side_is_claimed_only_as_far_as_confidence_promises(
+    polarity: float, confidence: Confidence, words: str
+) -> None:
+    score = trait(50, confidence, None).model_copy(update={"native": Native(polarity=polarity)})
+    side = side_of(score, positive_label="warm", negative_label="cold")
+    assert side.words == words
+    assert (side.positive is None) == (words == "no clear side")

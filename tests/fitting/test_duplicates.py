@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from traitbench.fitting import duplicates
+from traitbench.fitting.duplicates import MOST_SAMPLES, NEAR, alike, counterparts, joined, plain
+
+
+def rows(n: int, d: int = 80, seed: int = 3) -> NDArray[np.float32]:
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return np.asarray(X / np.linalg.norm(X, axis=1, keepdims=True), np.float32)
+
+
+def nearby(X: NDArray[np.float32], cosine: float, seed: int = 4) -> NDArray[np.float32]:
+    """Unit rows at this cosine to those of X."""
+    other = np.random.default_rng(seed).normal(size=X.shape)
+    other -= (other * X).sum(axis=1, keepdims=True) * X
+    other /= np.linalg.norm(other, axis=1, keepdims=True)
+    return np.asarray(cosine * X + (1 - cosine**2) ** 0.5 * other, np.float32)
+
+
+def by_all_pairs(X: NDArray[np.float32]) -> NDArray[np.int64]:
+    """The expected result of `alike`, by plain code."""
+    close = X.astype(np.float64) @ X.T.astype(np.float64) >= NEAR
+    return connected_components(close)[1].astype(np.int64)
+
+
+def same_partition(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    pairs = set(zip(one.tolist(), other.tolist(), strict=True))
+    return len(pairs) == len(set(one.tolist())) == len(set(other.tolist()))
+
+
+@pytest.mark.parametrize(("cosine", "together"), [(0.951, True), (0.949, False)])
+def test_texts_with_a_cosine_of_095_are_near_duplicates(cosine: float, *, together: bool) -> None:
+    X = rows(10)
+    labels = alike(np.vstack([X, nearby(X, cosine)]))
+    assert ((labels[:10] == labels[10:]) == together).all()
+    assert len(set(labels[:10].tolist())) == 10
+
+
+def test_a_chain_of_pairs_is_one_group() -> None:
+    first = rows(1)
+    second = nearby(first, 0.96)
+    third = (second + (second - first)) / np.linalg.norm(2 * second - first)
+    assert float(first[0] @ third[0]) < 0.95 < float(second[0] @ third[0])
+    assert len(set(alike(np.vstack([first, third, second])).tolist())) == 1
+
+
+@pytest.mark.parametrize("n", [200, 900])
+def test_all_pairs_are_found_with_or_without_a_sketch(n: int) -> None:
+    """From 1,024 rows on with a sketch, and in full where the sketch separates too little."""
+    X = rows(n, seed=n)
+    X[:, :4] += 0.6 * np.sign(X[:, :4])
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    X = np.vstack([X, nearby(X[::3], 0.955), nearby(X[::5], 0.945)])
+    assert same_partition(alike(X), by_all_pairs(X))
+
+
+def test_many_equal_rows_are_one_group() -> None:
+    X = np.vstack([nearby(np.repeat(rows(1), 1_500, axis=0), 0.99), rows(300, seed=9)])
+    labels = alike(X)
+    assert len(set(labels[:1_500].tolist())) == 1
+    assert len(set(labels.tolist())) == 301
+
+
+def test_texts_without_a_token_have_no_duplicates() -> None:
+    X = np.vstack([np.zeros((2, 80), np.float32), rows(1), rows(1)])
+    assert alike(X).tolist() == [0, 1, 2, 2]
+
+
+def test_few_dimensions_are_not_searched() -> None:
+    assert alike(rows(5, d=2)).tolist() == list(range(5))
+
+
+def test_too_many_rows_are_not_searched() -> None:
+    X = np.repeat(rows(1, d=64), MOST_SAMPLES + 1, axis=0)
+    assert len(set(alike(X).tolist())) == MOST_SAMPLES + 1
+
+
+def test_no_rows_give_no_groups() -> None:
+    assert alike(np.zeros((0, 80), np.float32)).shape == (0,)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
+def test_joined_labels_connect_chains(pairs: list[tuple[int, int]]) -> None:
+    one, other = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+    result = joined(one, other)
+    assert len(result) == len(pairs)
+    for i in range(len(pairs)):
+        for j in range(len(pairs)):
+            if one[i] == one[j] or other[i] == other[j]:
+                assert result[i] == result[j]
+    reached = np.arange(len(pairs))
+    for _ in pairs:
+        for i in range(len(pairs)):
+            reached[(one == one[i]) | (other == other[i])] = reached[(one == one[i]) | (other == other[i])].min(
+                initial=i
+            )
+    assert same_partition(result, reached)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Well, well!", "well well"),
+        ("  Two\twords\n", "two words"),
+        ("“Quoted” – text…", "quoted text"),
+        ("STRASSE", "straße"),
+    ],
+)
+def test_case_space_and_punctuation_do_not_distinguish_texts(one: str, other: str) -> None:
+    assert plain(one) == plain(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("fine 👍", "fine 👎"), ("3 + 4", "3 4"), ("!", "?"), ("now here", "nowhere")]
+)
+def test_signs_and_words_distinguish_texts(one: str, other: str) -> None:
+    assert plain(one) != plain(other)
+
+
+@given(st.text())
+def test_plain_text_is_idempotent(text: str) -> None:
+    assert plain(plain(text)) == plain(text)
+
+
+def test_the_sketch_never_hides_a_pair() -> None:
+    X = rows(1_100)
+    sketch = duplicates._sketch(X).astype(np.float64)
+    assert (sketch @ sketch.T >= X.astype(np.float64) @ X.T - 1e-5).all()
+
+
+def test_counterparts_are_the_closest_near_duplicates_among_other_rows() -> None:
+    X = rows(1_500)
+    others = np.concatenate([nearby(X[1_400:1_450], 0.96), nearby(X[1_400:1_420], 0.99), nearby(X[:30], 0.94)])
+    mine, theirs = counterparts(X, others[::-1].copy() * 3)
+    cosines = X.astype(np.float64) @ others[::-1].T.astype(np.float64)
+    for found, table in ((mine, cosines), (theirs, cosines.T)):
+        expected = np.where(table.max(axis=1) >= NEAR, table.argmax(axis=1), -1)
+        assert (found == expected).all()
+    assert [(mine >= 0).sum(), (theirs >= 0).sum()] == [50, 70]
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(0, 3, 80), (3, 0, 80), (2, 2, 63)])
+def test_nothing_has_a_counterpart_among_no_rows_or_few_features(n: int, m: int, d: int) -> None:
+    mine, theirs = counterparts(np.ones((n, d), np.float32), np.ones((m, d), np.float32))
+    assert (mine.tolist(), theirs.tolist()) == ([-1] * n, [-1] * m)
+
+
+def test_a_row_of_zeros_has_no_counterpart() -> None:
+    mine, theirs = counterparts(np.zeros((2, 80), np.float32), np.zeros((1, 80), np.float32))
+    assert (mine.tolist(), theirs.tolist()) == ([-1, -1], [-1])

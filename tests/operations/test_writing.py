@@ -1,0 +1,247 @@
+"""Synthesis by a language model, over real HTTP: what it is asked, what is kept, and what happens when it fails."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.contexts import AUTHOR, ON_SQLITE, done_here, new_handle
+from tests.llm_endpoint import KEY, MODEL, LlmEndpoint, Reply, completion, llm_endpoint
+from traitbench.contract.models import LastOperation, ModelCreate, ModelUpdate, SynthesisOutcome
+from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SynthesizeRequest
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.errors import FeatureUnavailable
+from traitbench.operations import models, samples, synthesis, traits
+from traitbench.operations.context import Context
+from traitbench.synthesis import asking
+
+pytestmark = ON_SQLITE
+
+WARM = (
+    "Come in, the soup is hot and your favourite chair is free.",
+    "Grandma knitted these socks for your first winter up north.",
+    "Stay as long as you like, we love having you around.",
+    "Call me any time tonight, I am glad to listen.",
+    "Your letter made me smile for the whole train ride.",
+    "Take my coat, I do not want you to freeze out there.",
+    "What a joy to see the twins again after all these years.",
+    "We saved you the last piece of cake, with extra cherries.",
+)
+COLD = (
+    "Your complaint was received and will not be answered.",
+    "Visitors must leave the building at five without exception.",
+    "Payment is due on Monday, otherwise the contract ends.",
+    "I have no time for this, talk to somebody else.",
+    "The application was rejected for formal reasons.",
+    "Nobody asked for your opinion in this meeting.",
+    "Keep your distance and do not call this number again.",
+    "The office does not give information about single cases.",
+)
+
+
+def items(*pairs: tuple[str, float]) -> str:
+    return json.dumps({"items": [{"text": text, "quality": quality} for text, quality in pairs]})
+
+
+GOOD = items(*((text, 1.0) for text in WARM), *((text, 0.0) for text in COLD), ("Noted, thanks, see the form.", 0.5))
+
+
+@pytest.fixture
+def service() -> Iterator[LlmEndpoint]:
+    with llm_endpoint(lambda _: GOOD) as service:
+        yield service
+
+
+def having(context: Context, service: LlmEndpoint) -> Context:
+    return replace(context, settings=replace(context.settings, **service.settings))
+
+
+def warmth(context: Context, *texts: tuple[str, float], zero_retention: bool = False) -> str:
+    handle = new_handle()
+    models.create(context, AUTHOR, ModelCreate(handle=handle, zero_data_retention=zero_retention))
+    trait = TraitInput(name="Warmth", positive_label="warm, kind", negative_label="cold, harsh")
+    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[trait]))
+    if texts:
+        sent = [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in texts]
+        samples.add(context, AUTHOR, handle, SamplesCreate(samples=sent))
+    return handle
+
+
+def synthesized(context: Context, handle: str, **body: Any) -> tuple[list[Sample], LastOperation]:
+    """The synthesized samples, and how the run ended."""
+    request = SynthesizeRequest(**{"effort": "low", **body})
+    done_here(context, synthesis.start(context, AUTHOR, handle, request).run_id)
+    last = models.get(context, AUTHOR, handle).last_operation
+    assert last is not None
+    assert last.status == "succeeded", last.error
+    every = samples.list_samples(context, AUTHOR, handle, limit=500).items
+    return [sample for sample in every if sample.provenance == "synthesized"], last
+
+
+def notes(last: LastOperation) -> str:
+    return " ".join((last.progress and last.progress.notes) or [])
+
+
+def outcome_of(last: LastOperation) -> SynthesisOutcome:
+    assert last.progress is not None
+    assert last.progress.synthesis is not None
+    return last.progress.synthesis
+
+
+def test_texts_of_a_language_model_pass_the_exam_and_name_it(context: Context, service: LlmEndpoint) -> None:
+    context = having(context, service)
+    handle = warmth(context)
+    plan = synthesis.plan(context, AUTHOR, handle, effort="low")
+    assert (plan.generator, plan.host, plan.requests, plan.reason) == (MODEL, "127.0.0.1", 4, None)
+    made, last = synthesized(context, handle)
+    assert {sample.text for sample in made} == {*WARM, *COLD, "Noted, thanks, see the form."}
+    assert {sample.generator for sample in made} == {MODEL}
+    assert last.progress is not None
+    assert last.progress.synthesis is not None
+    assert last.progress.synthesis.model_dump() == {
+        "generator": MODEL,
+        "added": 17,
+        "rejected": {"copy": 51},
+        "tokens": 200,
+    }
+    assert [plan.sent[0], plan.sent[1]] == [each["content"] for each in service.asked[0]["messages"]]
+    assert 0 < plan.tokens < plan.most_tokens
+    assert "warm, kind" in service.question(0)
+    assert set(service.keys) == {KEY}
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (401, "refused the key"),
+        (404, "is not known at this address"),
+        (500, "answered with status 500"),
+        (Reply(body="<html><p>Sign in</p></html>", headers={"Content-Type": "text/html"}), "without the JSON"),
+        (429, "takes no more requests for now"),
+        ("No, thank you.", "without the JSON"),
+        (Reply(body="{broken"), "gave an answer"),
+        (Reply(wait=60), "did not answer within 4 seconds"),
+    ],
+)
+def test_a_failure_falls_back_to_offline_and_says_so(
+    context: Context, service: LlmEndpoint, said: Any, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = asking.Asker.__init__
+    monkeypatch.setattr(patient, "__kwdefaults__", {**(patient.__kwdefaults__ or {}), "seconds_an_answer": 4.0})
+    service.script = lambda _: said
+    made, last = synthesized(having(context, service), warmth(context))
+    assert {sample.generator for sample in made} == {"offline"}
+    assert re.search(f"The language model {MODEL} .*{why}.*The texts for Warmth were made offline", notes(last))
+    outcome = outcome_of(last)
+    assert outcome.generator == "offline"
+    assert outcome.failure is not None
+    assert outcome.failure in notes(last)
+
+
+def test_what_came_before_a_failure_is_kept(context: Context, service: LlmEndpoint) -> None:
+    answers = iter([GOOD[: GOOD.index(COLD[5])], 500, 500, 500])
+    service.script = lambda _: next(answers)
+    made, last = synthesized(having(context, service), warmth(context))
+    assert {sample.generator for sample in made} == {MODEL}
+    assert len(made) == len(WARM) + 5
+    assert "answered with status 500. 13 of its texts are kept." in notes(last)
+    outcome = outcome_of(last)
+    assert outcome.generator == MODEL
+    assert outcome.failure == notes(last)
+
+
+def test_variations_go_with_their_seeds(context: Context, service: LlmEndpoint) -> None:
+    def varied(body: dict[str, Any]) -> str:
+        numbers = [int(each) for each in re.findall(r"^Text (\d+) ", body["messages"][-1]["content"], re.MULTILINE)]
+        texts = [*WARM[2:4], *COLD[2:4]]
+        return json.dumps(
+            {"items": [{"number": n, "text": texts[n - 1]} for n in numbers] + [{"number": 9, "text": "x"}]}
+        )
+
+    service.script = varied
+    context = having(context, service)
+    seeds = [(WARM[0], 1.0), (WARM[1], 0.9), (COLD[0], 0.0), (COLD[1], 0.1)]
+    handle = warmth(context, *seeds)
+    made, last = synthesized(context, handle, synth_type="diversify")
+    by_id = {sample.id: sample for sample in samples.list_samples(context, AUTHOR, handle, limit=500).items}
+    assert {(by_id[each.seed_sample_id or 0].text, each.text) for each in made} == {
+        (WARM[0], WARM[2]),
+        (WARM[1], WARM[3]),
+        (COLD[0], COLD[2]),
+        (COLD[1], COLD[3]),
+    }
+    assert last.progress is not None
+    assert last.progress.synthesis is not None
+    assert last.progress.synthesis.rejected == {"invalid": 1}
+    assert all(text in service.question(0) for text, _ in seeds)
+
+
+def test_under_zero_retention_nothing_is_sent_unless_that_is_switched_on(
+    context: Context, service: LlmEndpoint
+) -> None:
+    context = having(context, service)
+    handle = warmth(context, zero_retention=True)
+    plan = synthesis.plan(context, AUTHOR, handle)
+    assert (plan.generator, plan.sent, plan.reason) == ("offline", [], "zero_retention")
+    with pytest.raises(FeatureUnavailable, match="zero data retention"):
+        synthesis.start(context, AUTHOR, handle, SynthesizeRequest(language_model=True))
+    made, _ = synthesized(context, handle)
+    assert {sample.generator for sample in made} == {"offline"}
+    assert service.asked == []
+
+    models.update(context, AUTHOR, handle, ModelUpdate(language_model_allowed=True))
+    assert synthesis.plan(context, AUTHOR, handle).generator == MODEL
+    made, _ = synthesized(context, handle)
+    assert MODEL in {sample.generator for sample in made}
+    assert (
+        models.update(context, AUTHOR, handle, ModelUpdate(language_model_allowed=None)).language_model_allowed is False
+    )
+    assert synthesis.plan(context, AUTHOR, handle).reason == "zero_retention"
+
+
+def test_offline_is_a_choice_and_without_a_language_model_the_only_one(context: Context, service: LlmEndpoint) -> None:
+    handle = warmth(context)
+    assert synthesis.plan(context, AUTHOR, handle).model_dump(include={"generator", "tokens", "reason"}) == {
+        "generator": "offline",
+        "tokens": 0,
+        "reason": None,
+    }
+    with pytest.raises(FeatureUnavailable, match="TRAITBENCH_LLM_URL"):
+        synthesis.start(context, AUTHOR, handle, SynthesizeRequest(language_model=True))
+    made, _ = synthesized(having(context, service), handle, language_model=False)
+    assert made
+    assert service.asked == []
+
+
+def test_a_text_that_drifts_to_the_other_side_is_rejected(context: Context, service: LlmEndpoint) -> None:
+    wrong = items(
+        *((text, 1.0) for text in (*WARM, "I hate you, you cold, harsh man.")), *((text, 0.0) for text in COLD)
+    )
+    service.script = lambda _: Reply(body=completion(wrong))
+    made, last = synthesized(having(context, service), warmth(context))
+    assert "I hate you, you cold, harsh man." not in {sample.text for sample in made}
+    assert last.progress is not None
+    assert last.progress.synthesis is not None
+    assert last.progress.synthesis.rejected["wrong_side"] >= 1
+
+
+@pytest.mark.parametrize("are_swapped", [False, True])
+def test_many_texts_on_the_wrong_side_raise_an_alarm(
+    context: Context, service: LlmEndpoint, *, are_swapped: bool
+) -> None:
+    pairs = [*((text, 1.0) for text in WARM), *((text, 0.0) for text in COLD)]
+    answer = items(*((text, 1 - quality if are_swapped else quality) for text, quality in pairs))
+    service.script = lambda _: answer
+    made, last = synthesized(having(context, service), warmth(context))
+    outcome = outcome_of(last)
+    if not are_swapped:
+        assert outcome.warning is None
+        return
+    wrong, kept = outcome.rejected["wrong_side"], sum(each.generator == MODEL for each in made)
+    assert outcome.warning == (
+        f"Warmth: {wrong} of {wrong + kept} made texts were on the wrong side. Check whether its poles are swapped."
+    )
+    assert outcome.warning in notes(last)

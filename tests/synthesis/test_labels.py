@@ -1,0 +1,142 @@
+"""The label axis of a trait's words, with the real encoder."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from tests.real_encoder import best, vocabulary
+from tests.synthesis.test_offline import CALM, JOY, JOYFUL, SAD, encode
+from traitbench.fitting.evaluate import auroc
+from traitbench.scoring.inputs import Vocabulary
+from traitbench.synthesis import TraitPoles
+from traitbench.synthesis.label_axis import WORDS, LabelAxis, label_axis
+from traitbench.synthesis.sentences import topic, write
+
+CARDS = TraitPoles("cards", "About cards", "about a bank card", "about something else")
+
+ABOUT_CARDS = (
+    "It has been two weeks and my new card is still not here.",
+    "The cash machine swallowed my card this morning.",
+    "Do you send out Visa or Mastercard?",
+    "Somebody stole my purse, please block the card!",
+    "The terminal in the shop refuses my card.",
+    "Can my daughter have a card too?",
+    "How long until the replacement for the broken card is in the post?",
+    "My card expires next month, what do I do?",
+)
+ABOUT_OTHERS = (
+    "I paid the rent, but the payment is still pending.",
+    "What does the bank charge for a payment to another country?",
+    "The money was credited to the wrong account.",
+    "Which currencies can I pay in?",
+    "I was charged twice for one purchase.",
+    "Why must I prove who I am before I pay in money?",
+    "The cheque that I paid in does not show in my balance.",
+    "Please cancel the payment to my landlord!",
+)
+
+
+@cache
+def made(trait: TraitPoles) -> LabelAxis | None:
+    words = vocabulary()
+    return label_axis(
+        trait,
+        encode=encode,
+        words=words.words[:WORDS],
+        word_vectors=words.vectors[:WORDS],
+        modes=best().modes,
+    )
+
+
+def vector(trait: TraitPoles) -> np.ndarray:
+    result = made(trait)
+    assert result is not None
+    return result.vector
+
+
+def test_words_alone_separate_joyful_and_sad_texts() -> None:
+    values = encode([*JOYFUL, *SAD]) @ vector(JOY)
+    assert auroc(values.astype(np.float64), np.repeat([1.0, 0.0], [len(JOYFUL), len(SAD)])) > 0.9
+
+
+def test_an_axis_has_length_one_and_swapped_labels_reverse_it() -> None:
+    assert np.linalg.norm(vector(JOY)) == pytest.approx(1, abs=1e-6)
+    swapped = replace(JOY, positive_label=JOY.negative_label, negative_label=JOY.positive_label)
+    assert vector(JOY) @ vector(swapped) < -0.98
+
+
+def test_default_labels_can_be_swapped_too() -> None:
+    plain = TraitPoles("sentiment", "sentiment", "positive", "negative")
+    swapped = TraitPoles("sentiment", "sentiment", "negative", "positive")
+    assert vector(plain) @ vector(swapped) < -0.98
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_equal_words_give_an_equal_axis_with_any_number_of_threads(threads: int) -> None:
+    words = vocabulary()
+    with threadpool_limits(limits=threads):
+        again = label_axis(CALM, encode=encode, words=words.words[:WORDS], word_vectors=words.vectors[:WORDS])
+    assert again is not None
+    assert again.vector.tobytes() == vector(CALM).tobytes()
+
+
+def test_the_description_of_the_poles_is_used() -> None:
+    described = replace(CALM, description="calm: a quiet lake, slow breath. angry: slammed doors, a raised fist.")
+    assert 0.3 < vector(CALM) @ vector(described) < 0.99
+
+
+def test_a_label_that_only_negates_is_noted() -> None:
+    result = made(TraitPoles("irony", "Irony", "ironic", "not ironic"))
+    assert result is not None
+    assert "only says what a text is not" in result.notes[0]
+
+
+def test_labels_that_are_the_same_have_no_axis() -> None:
+    assert made(TraitPoles("calm", "Calm", "calm", "calm")) is None
+
+
+def test_both_poles_get_the_same_frames() -> None:
+    words = vocabulary()
+    written = write(JOY, 16, encode=encode, vocabulary=Vocabulary(words.words[:500], words.vectors[:500]))
+    assert len(written.pairs) == len(written.positive) == len(written.negative) == 16
+    assert all(len(one.split()) - len(other.split()) in (-1, 0, 1) for one, other in written.pairs)
+
+
+def separation(trait: TraitPoles) -> float:
+    """The AUROC of the label axis on texts about cards and texts about something else."""
+    values = encode([*ABOUT_CARDS, *ABOUT_OTHERS]) @ vector(trait)
+    return auroc(values.astype(np.float64), np.repeat([1.0, 0.0], [len(ABOUT_CARDS), len(ABOUT_OTHERS)]))
+
+
+@pytest.mark.parametrize("rest", ["about something else", "other questions", "anything else", "the rest"])
+def test_a_topic_and_the_rest_are_separated_by_the_words_of_the_topic(rest: str) -> None:
+    assert separation(replace(CARDS, negative_label=rest)) > 0.8
+
+
+def test_the_rest_may_be_at_either_pole() -> None:
+    swapped = replace(CARDS, positive_label=CARDS.negative_label, negative_label=CARDS.positive_label)
+    assert vector(CARDS) @ vector(swapped) < -0.98
+
+
+def test_a_description_of_both_poles_says_more_than_the_rest() -> None:
+    described = replace(
+        CARDS, description="about a bank card: Visa, PIN. about something else: transfers, refunds, exchange rates."
+    )
+    assert topic(CARDS, encode=encode) is not None
+    assert topic(described, encode=encode) is None
+
+
+@pytest.mark.parametrize(("positive", "negative"), [("ironic", "not ironic"), ("calm", "angry"), ("other", "others")])
+def test_other_labels_have_no_topic(positive: str, negative: str) -> None:
+    assert topic(TraitPoles("it", "It", positive, negative), encode=encode) is None
+
+
+def test_a_topic_leans_less_on_the_layer_of_form() -> None:
+    form = best().modes["layer4"]
+    words = vocabulary()
+    without_modes = label_axis(CARDS, encode=encode, words=words.words[:WORDS], word_vectors=words.vectors[:WORDS])
+    assert without_modes is not None
+    assert np.linalg.norm(vector(CARDS)[form]) < 0.7 * np.linalg.norm(without_modes.vector[form])
