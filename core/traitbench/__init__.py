@@ -129,6 +129,9 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         """Load a public name (PEP 562)."""
         if name in _MODULE_OF:
+            if _MODULE_OF[name].startswith("contract."):  # answers get `to_frame` and their HTML from these
+                import_module("traitbench.display.frames")
+                import_module("traitbench.display.notebook")
             value = getattr(import_module(f"traitbench.{_MODULE_OF[name]}"), name)
         elif name in __all__:
             value = import_module(f"traitbench.{_MODULES.get(name, name)}")

@@ -6,7 +6,7 @@ from tests.docs.markdown import ROOT, read, section, table
 from traitbench.analysis import checks, nuisance, shortcuts, suspects
 from traitbench.display.words import PROMISE
 from traitbench.encoders import graph, style
-from traitbench.fitting import auroc, calibrate, candidates, curve, discover, duplicates, search
+from traitbench.fitting import calibrate, candidates, curve, discover, duplicates, search
 from traitbench.scoring import certainty, segments
 
 PAGE = read("scoring.md")
@@ -36,7 +36,7 @@ LEVELS = search.EFFORTS["max"].levels
             "slope of {}, {}, {}, {} or {};".format(*(f"{each:g}" for each in candidates.LABEL_SLOPES)),
         ),
         ("6. The label axis", f"at most {({4: 'four'})[int(search._SYNTHESIZED_WEIGHT)]} real samples"),
-        ("7. Metrics", f"{({0.6: 'six tenths'})[auroc.EVIDENCE]} of the groups"),
+        ("7. Metrics", f"{({0.6: 'six tenths'})[certainty.EVIDENCE]} of the groups"),
         ("7. Metrics", f"adds about {curve._USUAL_GAIN} to the logit"),
         (
             "8. Confidence and resemblance",
@@ -48,7 +48,7 @@ LEVELS = search.EFFORTS["max"].levels
         ),
         (
             "8. Confidence and resemblance",
-            f"the evidence counts {({0.6: 'six tenths'})[auroc.EVIDENCE]}",
+            f"the evidence counts {({0.6: 'six tenths'})[certainty.EVIDENCE]}",
         ),
         ("10. Discovery", f"correlation of at least {discover._STABLE}"),
         (

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from traitbench.analysis.groups import FEWEST
 from traitbench.display.charts import group_scores
 from traitbench.display.colours import PALETTE
 from traitbench_app.batch.columns import COMPOSITE, groupable, grouped, score_of
@@ -30,14 +31,14 @@ def draw_groups(frame: pd.DataFrame, job: Results, by: str, name: str) -> None:
         st.info("No rows match.", icon=":material/filter_alt_off:")
         return
     chart(
-        group_scores.figure(table, PALETTE),
-        alt=group_scores.alt(table, name),
-        table=group_scores.table(table),
+        group_scores.figure(table, PALETTE, fewest=FEWEST),
+        alt=group_scores.alt(table, name, fewest=FEWEST),
+        table=group_scores.table(table, fewest=FEWEST),
         key="batch.groups",
         file_name=f"{job.handle}-{column}",
         on_point=lambda place: select_value(column, _value(table, place)),
     )
-    st.caption(group_scores.finding(table))
+    st.caption(group_scores.finding(table, fewest=FEWEST))
 
 
 def _value(table: pd.DataFrame, place: int) -> str:

@@ -5,13 +5,13 @@ A score is right if it is on the side of the middle where the expected quality i
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from traitbench.display.charts.changes import Bar
 from traitbench.display.text import count
 from traitbench.tables.writing import csv_file, jsonl_file
 from traitbench_app.versions.text_comparison import Comparison, SideColumn
@@ -124,22 +124,6 @@ def tier_matrix(frame: pd.DataFrame) -> pd.DataFrame:
 TIER_ORDER: tuple[str, ...] = (*(tier for tier in TIERS if tier is not None), UNCERTAIN)
 
 
-@dataclass(frozen=True)
-class Bar:
-    """The texts whose change is from `start` to `end` points, both included."""
-
-    start: int
-    end: int
-    texts: int
-
-    @property
-    def name(self) -> str:
-        """The range: `+3 to +7`, `0`."""
-        if self.start == self.end:
-            return _signed(self.start)
-        return f"{_signed(self.start)} to {_signed(self.end)}"
-
-
 def change_bars(frame: pd.DataFrame) -> list[Bar]:
     """Return a histogram of the changes, from the largest fall to the largest rise; no change has a bar of its own."""
     deltas = frame[DELTA].dropna().astype(int)
@@ -208,7 +192,3 @@ def _range(place: int) -> tuple[int, int]:
         return 0, 0
     ends = (abs(place) - 1) * STEP + 1, abs(place) * STEP
     return ends if place > 0 else (-ends[1], -ends[0])
-
-
-def _signed(points: int) -> str:
-    return f"{points:+d}".replace("-", "−") if points else "0"

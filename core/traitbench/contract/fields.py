@@ -5,7 +5,6 @@ have no defaults, so that a service cannot forget a field.
 """
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -21,13 +20,13 @@ class Wire(BaseModel):
     """Base class of all requests and answers."""
 
     def _repr_html_(self) -> str | None:
-        """Plain text in a notebook until `traitbench.display.notebook` is imported, which the client does."""
+        """Plain text in a notebook until `display` is imported, which `traitbench` and the client do."""
         return None
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the answer as a data frame: `pandas`, `polars` or `pyarrow`."""
-        # Loaded when it is asked for: `traitbench.display.frames` knows all these types.
-        return import_module("traitbench.display.frames").to_frame(self, backend)
+        # `display` knows all these types and takes the place of this method when it is imported.
+        raise ImportError("Data frames of answers need `import traitbench.display.frames`.")
 
 
 class Received(Wire):

@@ -1,7 +1,7 @@
 """Answers as data frames: `frame` of several, `to_frame` of one, which is also a method of every answer.
 
 An answer about several traits has a row for each trait, a listing a row for each item, and several cards a row for each
-card. Needs the extra `notebook`.
+card. Needs the extra `notebook`. Importing this module gives every answer its `to_frame`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -162,3 +162,6 @@ def _plain(item: Wire) -> Row:
 
 def _cell(value: Any) -> Any:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+Wire.to_frame = to_frame  # type: ignore[assignment, method-assign]

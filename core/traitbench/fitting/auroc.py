@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from traitbench.scoring.certainty import EVIDENCE
 from traitbench.scoring.inputs import Floats
 
 _Z = 1.959963984540054
-EVIDENCE = 0.6
 _END = 1e-9
 _HALVINGS = 52
 

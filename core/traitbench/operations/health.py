@@ -30,7 +30,8 @@ from traitbench.store.errors import StoreUnavailable
 
 Part = Literal["database", "worker", "encoder", "disk"]
 
-_log = logging.getLogger("traitbench.service")
+# The log of the service, whose health this is.
+_log = logging.getLogger("traitbench").getChild("service")
 _CACHED_SECONDS = 1.0
 _PATIENCE_SECONDS = 2.0
 _WRITE_SECONDS = 1.5

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from traitbench.fitting.auroc import EVIDENCE
 from traitbench.scoring.inputs import Floats
 
 Confidence = Literal["high", "moderate", "low"]
@@ -34,6 +33,9 @@ _STANDARD_ERRORS = 1.0
 _SPREAD = np.array([0.5, 0.5])  # of the prior: standard deviations of slope and offset
 _STEPS, _CONVERGED = 50, 1e-10
 _POINTS = np.arange(101)
+EVIDENCE = 0.6
+"""How many of ten independent samples count for an out-of-fold figure: each fit had fewer than the final one."""
+
 _LOGITS: Floats = logit(np.clip(_POINTS / 100, 0.005, 0.995))  # where scores from 0 to 100 are rounded from
 _NEVER = (-1, 101)
 _MAY_SEPARATE = 0.75  # an AUROC that more samples may turn out to have

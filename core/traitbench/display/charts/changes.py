@@ -1,14 +1,30 @@
 """How much the scores of many texts changed: a bar for every five points, falls on the left and rises on the right."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from traitbench.display.colours import Palette
-from traitbench_app.versions.comparison_results import Bar
 
 _HEIGHT = 250
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The texts whose change is from `start` to `end` points, both included."""
+
+    start: int
+    end: int
+    texts: int
+
+    @property
+    def name(self) -> str:
+        """The range: `+3 to +7`, `0`."""
+        if self.start == self.end:
+            return _signed(self.start)
+        return f"{_signed(self.start)} to {_signed(self.end)}"
 
 
 def figure(bars: Sequence[Bar], palette: Palette) -> go.Figure:
@@ -55,3 +71,7 @@ def _colour(bar: Bar, palette: Palette) -> str:
     if bar.start == bar.end:
         return palette.neutral
     return palette.positive if bar.start > 0 else palette.negative
+
+
+def _signed(points: int) -> str:
+    return f"{points:+d}".replace("-", "−") if points else "0"

@@ -8,23 +8,17 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from traitbench.analysis.groups import FEWEST
 from traitbench.display.charts.layout import as_is
 from traitbench.display.colours import SIDES, Palette
 
 _ROW, _AXIS = 30, 40
 _LONGEST = 28
 _SIDES: Mapping[str, bool | None] = {"higher": True, "lower": False}
-_WORDS: Mapping[str, str] = {
-    "higher": "higher than the others",
-    "lower": "lower than the others",
-    "none": "no difference shown",
-    "few": f"fewer than {FEWEST} rows to compare",
-}
 
 
-def figure(groups: pd.DataFrame, palette: Palette) -> go.Figure:
-    """One bar for each row of `batch_results.grouped`."""
+def figure(groups: pd.DataFrame, palette: Palette, *, fewest: int) -> go.Figure:
+    """One bar for each row of `groups`; `fewest` is how many rows a comparison needs."""
+    words = _words(fewest)
     names = [as_is(str(name)[:_LONGEST]) for name in groups.iloc[:, 0]]
     drawn = go.Figure()
     drawn.add_bar(
@@ -37,7 +31,7 @@ def figure(groups: pd.DataFrame, palette: Palette) -> go.Figure:
             for mean, each in zip(groups["mean"], groups["standing"], strict=True)
         ],
         textposition="auto",
-        customdata=groups[["rows", "median", "above"]].assign(standing=groups["standing"].map(_WORDS)),
+        customdata=groups[["rows", "median", "above"]].assign(standing=groups["standing"].map(words)),
         hovertemplate="mean %{x:g}, median %{customdata[1]:g}, %{customdata[2]:g} % above 50, "
         "%{customdata[0]:,} rows: %{customdata[3]}<extra></extra>",
     )
@@ -54,31 +48,41 @@ def figure(groups: pd.DataFrame, palette: Palette) -> go.Figure:
     return drawn
 
 
-def alt(groups: pd.DataFrame, name: str) -> str:
+def alt(groups: pd.DataFrame, name: str, *, fewest: int) -> str:
     """The alt text of the chart."""
+    words = _words(fewest)
     rows = "; ".join(
-        f"{row.iloc[0]} {row['mean']:g} of {row['rows']:,} rows, {_WORDS[row['standing']]}"
+        f"{row.iloc[0]} {row['mean']:g} of {row['rows']:,} rows, {words[row['standing']]}"
         for _, row in groups.iterrows()
     )
     return f"Mean score of {name} by {groups.columns[0]}: {rows}."
 
 
-def table(groups: pd.DataFrame) -> pd.DataFrame:
+def table(groups: pd.DataFrame, *, fewest: int) -> pd.DataFrame:
     """The groups with headings in words."""
-    named = groups.assign(standing=groups["standing"].map(_WORDS))
+    named = groups.assign(standing=groups["standing"].map(_words(fewest)))
     heads = {"rows": "Rows", "mean": "Mean", "median": "Median", "above": "Above 50 (%)", "standing": "Compared"}
     return named.rename(columns=heads)
 
 
-def finding(groups: pd.DataFrame) -> str:
+def finding(groups: pd.DataFrame, *, fewest: int) -> str:
     """What the comparison shows, as a sentence."""
     compared = int((groups["standing"] != "few").sum())
     shown = int(groups["standing"].isin([*_SIDES]).sum())
     if not compared:
-        return f"No group has the {FEWEST} rows that a comparison needs."
+        return f"No group has the {fewest} rows that a comparison needs."
     if not shown:
         return "No difference shown: random groups differ as much as these."
     return (
         f"In colour: {shown} of {len(groups)} groups with a mean that differs from that of the other rows, after"
         " correction for the number of groups (Holm, 5 %). In grey: no difference shown."
     )
+
+
+def _words(fewest: int) -> Mapping[str, str]:
+    return {
+        "higher": "higher than the others",
+        "lower": "lower than the others",
+        "none": "no difference shown",
+        "few": f"fewer than {fewest} rows to compare",
+    }

@@ -8,7 +8,6 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from traitbench.analysis.corpus import Answer, Estimate
 from traitbench.contract.metrics import Metrics, TraitMetrics
 from traitbench.display.charts import auroc as intervals
 from traitbench.display.charts import curve, shares
@@ -45,8 +44,11 @@ def learning_curve(*versions: Any, trait: str | None = None) -> go.Figure:
     return _plain(curve.figure(curves, PALETTE))
 
 
-def share(answer: Answer) -> go.Figure:
-    """Return the share of texts on a pole with its interval, beside what counting scores says; a row for each group."""
+def share(answer: Any) -> go.Figure:
+    """Return the share of texts on a pole with its interval, beside what counting scores says; a row for each group.
+
+    `answer` is that of `traitbench.corpus.answer`.
+    """
     rows = [_share("All texts", answer.share), *(_share(group.name, group.share) for group in answer.groups)]
     return _plain(shares.figure(rows, SIDES[answer.positive].colour, PALETTE))
 
@@ -68,7 +70,7 @@ def _measured(key: str, figures: TraitMetrics) -> Measured:
     return Measured(key, figures.auroc, figures.auroc_interval, figures.measured_on or "unknown", figures.missing)
 
 
-def _share(name: str, of: Estimate) -> Share:
+def _share(name: str, of: Any) -> Share:
     return Share(name, 100 * of.value, 100 * of.interval[0], 100 * of.interval[1], 100 * of.counted, of.labelled)
 
 
