@@ -29,7 +29,7 @@ from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import Unavailable
-from traitbench.operations import keys
+from traitbench.operations import WORKER, keys
 from traitbench.operations.context import Context, open_context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
@@ -163,7 +163,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 @pytest.fixture(scope="session")
 def service(settings: Settings) -> Iterator[Service]:
     """The service of this session, ready."""
-    context = open_context(settings)
+    context = open_context(settings, worker=WORKER)
     try:
         with served(context) as service:
             yield service

@@ -22,7 +22,7 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
-from traitbench.operations import bundles, models, samples, training, traits
+from traitbench.operations import WORKER, bundles, models, samples, training, traits
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context, open_context
 from traitbench.operations.model_runs import fail
@@ -104,7 +104,7 @@ def home_in_environment(home: Path) -> Iterator[None]:
 @contextmanager
 def opened(settings: Settings, *, runs: bool) -> Iterator[Context]:
     """An open context."""
-    context = open_context(settings, runs=runs)
+    context = open_context(settings, worker=WORKER if runs else "")
     try:
         yield context
     finally:

@@ -18,6 +18,7 @@ from tests.contract.world import World, served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.patience import PATIENCE_S
 from traitbench.extract import Extracted, extract
+from traitbench.operations import WORKER
 from traitbench.operations.context import Context, open_context
 from traitbench.service import examples
 from traitbench.service.app import create_app
@@ -197,7 +198,9 @@ def _cut(operation: str, body: Any) -> Any:
 def main() -> None:
     """Write the examples of the document."""
     with tempfile.TemporaryDirectory() as folder:
-        context = open_context(Settings(home=Path(folder), database_url=f"sqlite:///{folder}/traitbench.db"))
+        context = open_context(
+            Settings(home=Path(folder), database_url=f"sqlite:///{folder}/traitbench.db"), worker=WORKER
+        )
         try:
             with example_world(context) as world:
                 steps: list[Step] = []

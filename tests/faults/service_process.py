@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.contexts import AUTHOR, ENCODER, until
 from traitbench.contract.models import TrainRequest
-from traitbench.operations import models, retraining, training
+from traitbench.operations import WORKER, models, retraining, training
 from traitbench.operations.context import open_context
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
@@ -18,7 +18,7 @@ from traitbench.settings import Settings
 
 def main() -> None:
     home, url, *handles = sys.argv[1:]
-    context = open_context(Settings(home=Path(home), database_url=url, encoder=ENCODER))
+    context = open_context(Settings(home=Path(home), database_url=url, encoder=ENCODER), worker=WORKER)
     assert isinstance(context.runs, Runs)
     worker = context.runs.worker
     for handle in handles:

@@ -10,6 +10,7 @@ from tests.contexts import fresh_settings
 from tests.pages.drive import Workbench, end_badly, hold_busy, local_workbench, words
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
+from traitbench.operations import WORKER as WORKER_MODULE
 from traitbench.operations.console import Listed, Overview
 from traitbench.operations.context import open_context
 from traitbench.store.runs import Tally
@@ -62,7 +63,7 @@ def test_the_first_sentence(seen: Overview, failed: int, free: int | None, level
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service of its own: what other tests leave busy would show here."""
     with fresh_settings(tmp_path_factory.mktemp("operations")) as settings:
-        context = open_context(replace(settings, port=free_port()))
+        context = open_context(replace(settings, port=free_port()), worker=WORKER_MODULE)
         try:
             with served(context) as service:
                 yield service

@@ -14,6 +14,7 @@ from tests.pages.drive import Workbench, copied_link, edit, texts, words
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput
+from traitbench.operations import WORKER
 from traitbench.operations.context import open_context
 
 
@@ -168,7 +169,7 @@ def test_a_language_model_that_refuses_is_said_on_the_page_and_by_the_command(
     link_cache(tmp_path)
     own = replace(service.settings, home=tmp_path, database_url=f"sqlite:///{tmp_path / 'own.db'}", port=free_port())
     with llm_endpoint(lambda _: 401) as endpoint:
-        context = open_context(replace(own, **endpoint.settings))
+        context = open_context(replace(own, **endpoint.settings), worker=WORKER)
         try:
             with served(context) as other:
                 _check_refusal(other, tmp_path / "cli", monkeypatch)

@@ -13,7 +13,7 @@ import uvicorn
 
 from tests.conftest import free_port, make_draft
 from traitbench.client import Traitbench
-from traitbench.operations import keys
+from traitbench.operations import WORKER, keys
 from traitbench.operations.context import open_context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
@@ -24,7 +24,7 @@ DEPTHS = (1, 2, 3)
 def main() -> None:
     home = Path(sys.argv[1])
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port())
-    context = open_context(settings)
+    context = open_context(settings, worker=WORKER)
     secret = keys.create(context.engine, scope="authoring", namespaces=("local",)).secret
     server = uvicorn.Server(uvicorn.Config(create_app(context), port=settings.port, log_config=None, access_log=False))
     threading.Thread(target=_prepare, args=(settings, secret, server), daemon=True).start()

@@ -7,11 +7,9 @@ See core/docs/contract.md, section 11.
 """
 
 import json
-import secrets
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -74,10 +72,10 @@ def main(context: click.Context, open_to_all: bool) -> None:
 @main.command("serve")
 def serve_api() -> None:
     """Start the API and a worker, without the workbench."""
-    from traitbench_app.process import asgi
+    from traitbench.service.embedded import api
 
     settings = read_settings()
-    _serve(asgi.api, settings, path="/v1", ready=["/v1/health"])
+    _serve(api, settings, path="/v1", ready=["/v1/health"])
 
 
 @main.command()
@@ -90,7 +88,8 @@ def worker() -> None:
             "A separate worker needs PostgreSQL: set TRAITBENCH_DATABASE_URL to postgresql://... "
             "On SQLite, `traitbench` and `traitbench serve` start a worker themselves."
         )
-    from traitbench.operations.context import WORKER, greeting
+    from traitbench.operations import WORKER
+    from traitbench.operations.context import greeting
     from traitbench.runs.engine import Runs
     from traitbench.service.serve import until_signal
     from traitbench.store.opening import open_store
@@ -105,36 +104,9 @@ def worker() -> None:
 
 def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
     require("streamlit")  # checked first, because its extra installs everything else too
-    from traitbench_app.process import asgi
-
-    signed_in = settings.sign_in != "none"
-    if not settings.on_loopback and not signed_in:
-        if not open_to_all:
-            raise Misasked(
-                f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=token "
-                "or oidc, or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open to let "
-                "everyone on the network use it, including its API keys."
-            )
-        click.echo(
-            f"Everyone who can reach port {settings.port} can use the workbench, including its API keys.", err=True
-        )
-    secret = secrets.token_urlsafe(32) if signed_in else ""
-    page = "/sign-in" if signed_in else "/"
-    _serve(
-        partial(asgi.workbench, secret=secret),
-        settings,
-        path="",
-        ready=[page] if settings.api_url else ["/v1/health", page],
-        further=lambda bound: _sign_in_line(bound, secret),
-    )
-
-
-def _sign_in_line(settings: Settings, secret: str) -> Sequence[str]:
-    """Return the operator's sign-in link and, with OpenID, the file that lists other people; empty without sign-in."""
-    from traitbench_app.process import sign_in
-
-    people = [f"People who may sign in: {settings.people_file}"] if settings.sign_in == "oidc" else []
-    return [f"Sign in: {sign_in.link(settings, secret)}", *people] if secret else []
+    # By its name in pyproject.toml: the command line and the service do without the workbench.
+    [start] = distribution("traitbench").entry_points.select(group="traitbench.workbench")
+    start.load()(settings, _serve, open_to_all=open_to_all)
 
 
 def _serve(make: Any, settings: Settings, **how: Any) -> None:

@@ -13,3 +13,6 @@
 - The process: `context` (opened once), `loading`, `encoders`, `snapshots`, `vector_cache`, `worker` (executes runs),
   `health`, `operating`, `console` (keys and state without a service).
 """
+
+WORKER = "traitbench.operations.worker"
+"""The module of the worker process, for those who open a context."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-WORKER = "traitbench.operations.worker"
 """The module that the worker process runs."""
 
 LISTING = 10
@@ -106,17 +105,17 @@ class Context:
         return not self.health.state().wrong
 
 
-def open_context(settings: Settings, *, runs: bool = True) -> Context:
-    """Open everything and start the worker; with `runs=False` runs are only queued."""
+def open_context(settings: Settings, *, worker: str = "") -> Context:
+    """Open everything and start the worker, by the name of its module; without a name, runs are only queued."""
     # Imported here because most who need the type `Context` need neither the encoder nor the run engine.
     from traitbench.encoders.registry import load_encoder
     from traitbench.runs.engine import Runs
 
     engine = open_store(settings, check_s=_CHECK_SECONDS)
     backup_parts.remove_left(settings.home)
-    service = Runs(settings.database_url, module=WORKER, greeting=greeting(settings))
+    service = Runs(settings.database_url, module=worker, greeting=greeting(settings))
     try:
-        if runs:
+        if worker:
             service.start()
         vectors = VectorCache(settings.vector_memory_mb * MEBIBYTE)
         encoder = load_encoder(settings.encoder, cache=settings.cache)

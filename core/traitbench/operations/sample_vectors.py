@@ -64,7 +64,11 @@ def encoded(
     return known
 
 
-def adopt(engine: Engine, encoder_digest: str, encoded: Mapping[int, tuple[str, Vector]]) -> None:
+VectorsById = Mapping[int, tuple[str, Vector]]
+"""By sample id: the hash of the text and its vector (d,)."""
+
+
+def adopt(engine: Engine, encoder_digest: str, encoded: VectorsById) -> None:
     """Store vectors that were made outside of a run, by sample id with the hash of the text, for the next training.
 
     Only samples that still exist with this text get their vector, and none of a model under zero retention. Nothing

@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def _import(settings: Settings, caller: Caller, file: int, handle: str | None) -> Model:
-    context = open_context(settings, runs=False)
+    context = open_context(settings)
     try:
         _bound_memory()
         with mmap.mmap(file, 0, access=mmap.ACCESS_READ) as content:
