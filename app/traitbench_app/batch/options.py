@@ -22,11 +22,10 @@ from traitbench_app.shell import people, session
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.workspace import background, batches, kept_batches
 from traitbench_app.workspace.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
-from traitbench_app.workspace.batches import Job, Results
+from traitbench_app.workspace.batches import JOBS, Job, Results
 
 TRAITS, MODE = "batch.traits", "batch.mode"
 
-_JOBS = "batch.jobs"
 _ADDRESS = "batch"
 _MOST_EARLIER = 5
 _WHAT: Mapping[str, str] = {
@@ -107,14 +106,14 @@ def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None
         return
     if model.zero_data_retention:
         forget(model.handle)
-    session.store(_JOBS, {**session.get(_JOBS, {}), model.handle: job.id})
+    session.store(JOBS, {**session.get(JOBS, {}), model.handle: job.id})
     st.rerun()
 
 
 def present_job(model: Model) -> Results | None:
     """The batch of this tab for this model; after a reload or a restart, the URL still identifies it."""
     handle = model.handle
-    held: dict[str, str] = session.get(_JOBS, {})
+    held: dict[str, str] = session.get(JOBS, {})
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
     if model.zero_data_retention:
@@ -125,12 +124,12 @@ def present_job(model: Model) -> Results | None:
         or _restored(model, held.get(handle) or linked)
     )
     if job is not None and job.handle == handle:
-        session.store(_JOBS, {**held, handle: job.id})
+        session.store(JOBS, {**held, handle: job.id})
         if linked != job.id:
             st.query_params[_ADDRESS] = job.id
         return job
     if handle in held or linked:
-        session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+        session.store(JOBS, {name: job_id for name, job_id in held.items() if name != handle})
         st.query_params.pop(_ADDRESS, None)
         if job is None:
             st.info(
@@ -160,7 +159,7 @@ def draw_earlier(model: Model) -> None:
     if model.zero_data_retention:
         return
     stored = kept_batches.listing(_folder(), owner=people.current().id, service=client().base_url, handle=model.handle)
-    shown = [each for each in stored if each.id != session.get(_JOBS, {}).get(model.handle)][:_MOST_EARLIER]
+    shown = [each for each in stored if each.id != session.get(JOBS, {}).get(model.handle)][:_MOST_EARLIER]
     if not shown:
         return
     st.markdown("**Earlier batches**")
@@ -176,7 +175,7 @@ def draw_earlier(model: Model) -> None:
 
 def open_batch(handle: str, job_id: str) -> None:
     """Show another batch of this model."""
-    session.store(_JOBS, {**session.get(_JOBS, {}), handle: job_id})
+    session.store(JOBS, {**session.get(JOBS, {}), handle: job_id})
     st.query_params[_ADDRESS] = job_id
     st.rerun()
 
@@ -202,20 +201,14 @@ def _folder() -> Path:
     return read_settings().home / kept_batches.FOLDER
 
 
-def job_of_tab(handle: str) -> Results | None:
-    """The batch of this tab for this model, for other pages: the address stays as it is."""
-    job = batches.find(session.get(_JOBS, {}).get(handle), owner=people.current().id)
-    return job if job is not None and job.handle == handle else None
-
-
 def forget(handle: str) -> None:
     """Discard the batch of this tab for this model. Also a button callback."""
-    held: dict[str, str] = session.get(_JOBS, {})
+    held: dict[str, str] = session.get(JOBS, {})
     if handle in held:
         background.discard(held[handle])
         kept_batches.remove(_folder(), held[handle])
         st.query_params.pop(_ADDRESS, None)
-        session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+        session.store(JOBS, {name: job_id for name, job_id in held.items() if name != handle})
 
 
 def retention_note(model: Model) -> None:

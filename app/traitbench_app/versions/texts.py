@@ -13,7 +13,6 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables.rows import Row
 from traitbench.tables.sample_files import guess_columns, table_of
-from traitbench_app.batch.options import job_of_tab
 from traitbench_app.parts import input as batch_input
 from traitbench_app.parts.input import Texts
 from traitbench_app.shell import people, session
@@ -24,6 +23,7 @@ from traitbench_app.versions.pair import Side
 from traitbench_app.versions.text_comparison import MOST_COMPARED, Columns, Comparison, Labelled, of_rows, of_samples
 from traitbench_app.workspace import background
 from traitbench_app.workspace.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
+from traitbench_app.workspace.batches import job_of_tab
 
 TESTS, SAMPLES, BATCH = "Test samples", "All samples", "The batch"
 FILE, PASTED = batch_input.FILE, batch_input.PASTED

@@ -17,9 +17,13 @@ from traitbench.contract.scores import Breaks, Card, Confidence, ConfidenceReaso
 from traitbench.errors import InternalError
 from traitbench.names import unpin
 from traitbench.tables.source import Source
+from traitbench_app.shell import people, session
 from traitbench_app.shell.people import OPERATOR
 from traitbench_app.workspace import background
 from traitbench_app.workspace.background import State, Work
+
+JOBS = "batch.jobs"
+"""The batches of a tab in its session, by the handle of their model."""
 
 MOST_ROWS = 100_000
 MOST_MEGABYTES = 50
@@ -208,6 +212,12 @@ def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Results | None:
     """Return a batch of this owner by its id, or None if it is gone."""
     job = background.work(job_id, owner=owner)
     return job if isinstance(job, Results) else None
+
+
+def job_of_tab(handle: str) -> Results | None:
+    """Return the batch of this tab for a model."""
+    job = find(session.get(JOBS, {}).get(handle), owner=people.current().id)
+    return job if job is not None and job.handle == handle else None
 
 
 def pinned(asked: Asked, card: ScoredLine) -> Asked:
