@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from tests.real_encoder import best, vocabulary
 from tests.scoring.positions import positions
+from traitbench.contract.samples import TEXTS_PER_POLE
 from traitbench.fitting.evaluate import auroc
 from traitbench.fitting.fit import EncoderIdentity, TraitSamples, fit
 from traitbench.sample_data import demo_models
 from traitbench.scoring.snapshot import Snapshot
-from traitbench.synthesis import TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from traitbench.synthesis import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
 from traitbench.synthesis.blocklist import BLOCKLIST
 from traitbench.synthesis.filters import NEAR_DUPLICATE
 from traitbench.synthesis.offline import synthesize

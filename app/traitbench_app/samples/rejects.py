@@ -7,11 +7,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.models import LastOperation, Model, SynthesisOutcome
-from traitbench.contract.samples import RejectedText, SampleInput
+from traitbench.contract.samples import OFFLINE, RejectedText, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import pole_sign
 from traitbench.display.text import count, plain
-from traitbench.synthesis import OFFLINE
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client

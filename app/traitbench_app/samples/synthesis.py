@@ -7,10 +7,9 @@ import streamlit as st
 
 from traitbench.client.fields import SynthType
 from traitbench.contract.models import Effort, Model
-from traitbench.contract.samples import Sample
+from traitbench.contract.samples import TEXTS_PER_POLE, Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import ago, count, plain
-from traitbench.synthesis import TEXTS_PER_POLE
 from traitbench_app.parts.derive import begin, draw_failure, notes, pick_effort
 from traitbench_app.parts.sample_table import delete_later, keep_after_all, waiting
 from traitbench_app.samples.importing import VIEW

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.versions import Version
-from traitbench.scoring.snapshot import param_hash
 from traitbench_app.workspace import preview
 from traitbench_app.workspace.preview import Rehearsal
 
@@ -20,7 +19,7 @@ class Scorer:
     @property
     def identity(self) -> str:
         """A hash of the parameters."""
-        return self.by.param_hash if isinstance(self.by, Version) else param_hash(self.by.snapshot)
+        return self.by.param_hash
 
     def cards(self, texts: Sequence[str]) -> list[Card]:
         """The cards of texts."""

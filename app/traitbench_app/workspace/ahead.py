@@ -13,7 +13,6 @@ from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.versions import Version
-from traitbench.scoring.snapshot import param_hash
 from traitbench_app.workspace import preview
 from traitbench_app.workspace.preview import Rehearsal
 
@@ -44,7 +43,7 @@ def compared_ahead(
     places = {text: place for place, text in enumerate(dict.fromkeys(each.text for each in tests))}
     scored = score_pairs(before, after, preview.encode, preview.encode, list(places))
     given = [TestSample(each.trait, places[each.text], each.quality, each.must_pass) for each in tests]
-    new_hash = param_hash(after)
+    new_hash = rehearsal.param_hash
     results = compare_traits(before, after, keys, given, scored, same=version.param_hash == new_hash)
     return comparison(
         Side(origin, version.version_no, version.param_hash, before, version.metrics),

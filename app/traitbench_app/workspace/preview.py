@@ -36,7 +36,7 @@ from traitbench.scoring.difference import certain
 from traitbench.scoring.explain import explain
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import embed
-from traitbench.scoring.snapshot import EncoderMismatch, Snapshot, SnapshotInvalid
+from traitbench.scoring.snapshot import EncoderMismatch, Snapshot, SnapshotInvalid, param_hash
 from traitbench.settings import read_settings
 
 Vector = NDArray[np.float32]
@@ -67,6 +67,11 @@ class Rehearsal:
     samples: int
     left_out: tuple[str, ...]
     discovered: tuple[str, ...] = ()
+
+    @property
+    def param_hash(self) -> str:
+        """The hash of the parameters, as a version has it."""
+        return param_hash(self.snapshot)
 
 
 def score(version: Version, texts: Sequence[str], *, traits: Sequence[str] | None = None) -> list[Card]:

@@ -1,6 +1,7 @@
 """Samples on the wire (core/docs/api.md, "Samples")."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
@@ -20,6 +21,12 @@ MOST_REJECTED = 100
 
 RejectReason = Literal["invalid", "copy", "near_duplicate", "wrong_side", "strayed", "repetitive", "form", "length"]
 """Why the exam rejects a text (`traitbench.synthesis.quality_filter`)."""
+OFFLINE = "offline"
+"""The generator that needs no language model."""
+
+TEXTS_PER_POLE: Mapping[str, int] = {"low": 16, "medium": 32, "high": 64, "xhigh": 128, "max": 256}
+"""How many texts per pole a synthesis aims for, by its effort. It makes fewer if the trait does not give enough."""
+
 LONGEST_SEARCH = 200
 """Characters of a search in texts."""
 

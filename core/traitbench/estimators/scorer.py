@@ -1,6 +1,7 @@
 """A scikit-learn classifier of texts on one trait."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,6 +21,7 @@ from traitbench.encoders import Encoder
 from traitbench.estimators.displays import LearningCurve
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.labels import Labels, chances, check_poles, positive_place, read_labels, sides
+from traitbench.estimators.trait_columns import labelled_columns
 from traitbench.install import advice, require
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
@@ -214,7 +216,9 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         judge = self if hasattr(self, "snapshot_") else None
         trait = self._local_trait() if judge is None else next(each for each in self.traits_ if each.key == self.key_)
         means = Means(trait, lambda: clone(self), judge, self._labelling_encoder, self._label_axis)
-        return Labeller(LabelSession(means, texts, queue=queue, labels=labels), trait, blind=blind)
+        return Labeller(
+            LabelSession(means, texts, queue=queue, given=partial(_given, labels, trait)), trait, blind=blind
+        )
 
     def explain(self, text: str) -> Explanation:
         """Return why a text has its score: the contributions of its parts and words, which add up."""
@@ -328,3 +332,16 @@ def _choose(training: LocalTraining, trait: str | None, path: str | Path) -> Loc
             if getattr(each, by) == trait:
                 return each
     raise BundleInvalid(f"{path} has no trait {trait!r}. It has: {known}.")
+
+
+def _given(labels: Any, trait: LocalTrait, rows: int) -> dict[int, float]:
+    """Return the qualities of the texts that have a label, by row; raise `ValueError` for labels of other texts."""
+    if labels is None:
+        return {}
+    [(labelled, values)] = labelled_columns(labels, [trait])
+    if len(labels) != rows:
+        raise ValueError(f"There are {rows:,} texts and {len(labels):,} labels. Pass one for each text, or NaN.")
+    if not labelled:
+        return {}
+    qualities = read_labels(values, trait.poles, rows=labelled).qualities
+    return dict(zip(labelled, qualities.tolist(), strict=True))

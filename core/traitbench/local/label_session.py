@@ -19,8 +19,6 @@ from traitbench.contract.samples import text_hash
 from traitbench.contract.scores import Card
 from traitbench.display.sides import side_of
 from traitbench.encoders import Encoder
-from traitbench.estimators.labels import read_labels
-from traitbench.estimators.trait_columns import labelled_columns
 from traitbench.local.labeller import Answer, Highlights, ItemScore, highlights_of
 from traitbench.local.texts import read_texts, scored_size
 from traitbench.local.training import LocalTrait
@@ -92,9 +90,19 @@ class Hint:
 
 
 class LabelSession:
-    """Texts, labels and the scorer between them."""
+    """Texts, labels and the scorer between them.
 
-    def __init__(self, means: Means, texts: Any, *, queue: Queue = "uncertain", labels: Any = None) -> None:
+    `given` returns the qualities that texts have already, by row; it takes the number of rows.
+    """
+
+    def __init__(
+        self,
+        means: Means,
+        texts: Any,
+        *,
+        queue: Queue = "uncertain",
+        given: Callable[[int], Mapping[int, float]] = lambda rows: {},
+    ) -> None:
         if queue not in ORDERS:
             raise ValueError(f"The queue {queue!r} is unknown. Use one of: {', '.join(map(repr, ORDERS))}.")
         # Only a text that may be too large needs the encoder, which may have to be loaded.
@@ -108,7 +116,7 @@ class LabelSession:
         self._of_row = [place[text] for text in rows]
         # Random, and the same every time.
         self._random = sorted(range(len(self.texts)), key=lambda at: text_hash(self.texts[at]))
-        self._given = self._read(labels, len(rows))
+        self._given = {self._of_row[row]: quality for row, quality in given(len(rows)).items()}
         self._decided: dict[int, float | None] = {}
         self._first: Sequence[int] = ()
         self._hints: dict[int, tuple[int, Hint]] = {}
@@ -319,18 +327,6 @@ class LabelSession:
         free = np.array([at not in closed for at in places])
         self._first = [places[row] for row in self._ranking.first(self._order, _RANKED_AHEAD, free=free)]
         self._ranked = self._queued, done, qualities
-
-    def _read(self, labels: Any, rows: int) -> dict[int, float]:
-        """The labels that were given, by the place of their text."""
-        if labels is None:
-            return {}
-        [(places, values)] = labelled_columns(labels, [self._means.trait])
-        if len(labels) != rows:
-            raise ValueError(f"There are {rows:,} texts and {len(labels):,} labels. Pass one for each text, or NaN.")
-        if not places:
-            return {}
-        qualities = read_labels(values, self._means.trait.poles, rows=places).qualities
-        return {self._of_row[row]: quality for row, quality in zip(places, qualities.tolist(), strict=True)}
 
 
 def _distinct(first: Sequence[int], rest: Sequence[int], closed: Any, count: int) -> Iterator[int]:

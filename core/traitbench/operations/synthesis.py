@@ -17,6 +17,8 @@ from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, SynthesisOutc
 from traitbench.contract.samples import (
     LONGEST_TEXT,
     MOST_REJECTED,
+    OFFLINE,
+    TEXTS_PER_POLE,
     RejectedTexts,
     SynthesisPlan,
     SynthesizeRequest,
@@ -36,9 +38,7 @@ from traitbench.store import models, rejected_texts, samples, traits
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
 from traitbench.synthesis import (
-    OFFLINE,
     SYNTH_TYPES,
-    TEXTS_PER_POLE,
     CannotSynthesize,
     Exemplar,
     Reject,

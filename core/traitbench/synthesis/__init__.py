@@ -6,16 +6,11 @@ ever measured on either.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-OFFLINE = "offline"
-"""The generator that needs no language model."""
+from traitbench.contract.samples import OFFLINE
 
 SYNTH_TYPES = ("from_traits", "diversify")
-
-TEXTS_PER_POLE: Mapping[str, int] = {"low": 16, "medium": 32, "high": 64, "xhigh": 128, "max": 256}
-"""How many texts per pole an effort aims for; fewer if the trait does not give enough different ones."""
 
 
 class CannotSynthesize(ValueError):

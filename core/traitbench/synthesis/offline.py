@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from traitbench.contract.samples import TEXTS_PER_POLE
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.segments import Encode, Vectors
 from traitbench.synthesis import (
     SYNTH_TYPES,
-    TEXTS_PER_POLE,
     CannotSynthesize,
     Exemplar,
     Reject,

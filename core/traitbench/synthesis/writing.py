@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.contract.samples import TEXTS_PER_POLE
 from traitbench.scoring.segments import Encode
-from traitbench.synthesis import TEXTS_PER_POLE, Exemplar, Reject, Seed, TraitPoles
+from traitbench.synthesis import Exemplar, Reject, Seed, TraitPoles
 from traitbench.synthesis.asking import Asker
 from traitbench.synthesis.entrance import Admission, Present, admit_new, admit_varied
 from traitbench.synthesis.language_model import Endpoint
