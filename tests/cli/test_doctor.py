@@ -3,6 +3,7 @@
 import json
 import socket
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from tests.conftest import Service, free_port
 from traitbench.cli.main import main
+from traitbench.install import install_line
 
 Checks = Mapping[str, Mapping[str, str]]
 
@@ -70,6 +72,27 @@ def test_what_the_settings_name_is_looked_at(tmp_path: Path, settings: dict[str,
     assert (code, checks[name]["state"]) == (1, "problem")
     assert found in checks[name]["found"]
     assert "hidden" not in str(checks)
+
+
+@pytest.mark.parametrize(
+    ("missing", "url", "extra"),
+    [("sqlalchemy", None, "service"), ("psycopg", "postgresql://localhost/none", "postgres")],
+)
+def test_an_installation_without_the_service_is_looked_at_too(
+    tmp_path: Path, missing: str, url: str | None, extra: str
+) -> None:
+    program = (
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = ['doctor', '--json']\n"
+        "from traitbench.cli.main import main; main()"
+    )
+    environment = {"TRAITBENCH_HOME": str(tmp_path / "home"), "TRAITBENCH_PORT": "0", "PATH": ""}
+    environment |= {"TRAITBENCH_DATABASE_URL": url} if url else {}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    checks = {each["name"]: each for each in json.loads(done.stdout)["checks"]}
+    assert done.returncode == 0
+    assert checks["encoder"]["state"] == "ok"
+    assert checks["database"]["state"] == "note"
+    assert checks["database"]["way_out"].endswith(install_line(extra))
 
 
 def test_a_person_gets_lines_and_the_same_exit_code(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from traitbench.cli.options import as_json
 from traitbench.cli.output import say_text
 from traitbench.client import Client
 from traitbench.errors import TraitbenchError, Unauthenticated, Unavailable, Unreachable
-from traitbench.install import EXTRA_OF, install_line
+from traitbench.install import EXTRA_OF, advice, install_line
 from traitbench.settings import SettingInvalid, Settings, read_settings
 
 State = Literal["ok", "note", "problem"]
@@ -174,6 +174,15 @@ def _encoder(settings: Settings) -> Check:
 
 
 def _database(settings: Settings) -> Check:
+    try:
+        return _opened(settings)
+    except ModuleNotFoundError as error:
+        if (sentence := advice(error)) is None:
+            raise
+        return Check("database", "note", "this installation cannot open it", sentence)
+
+
+def _opened(settings: Settings) -> Check:
     from traitbench.store.database import check_file, open_engine, reading, sqlite_file
     from traitbench.store.errors import StoreUnavailable
 
