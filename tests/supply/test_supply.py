@@ -5,12 +5,20 @@ from pathlib import Path
 import pytest
 
 from tests.supply import advisories, licences
-from tests.supply.locked import REQUIREMENTS, locked
+from tests.supply.locked import REQUIREMENTS, RUNNING, locked
 
 
 def test_every_locked_package_is_read() -> None:
     pinned = [line for line in REQUIREMENTS.read_text("utf-8").splitlines() if line[:1].isalnum()]
     assert len(locked()) == len(pinned) > 100
+
+
+def test_running_needs_fewer_packages_of_the_same_versions() -> None:
+    running, all_of_them = RUNNING.read_text("utf-8"), REQUIREMENTS.read_text("utf-8")
+    assert set(running.splitlines()) < set(all_of_them.splitlines())
+    names = {each.name for each in locked(RUNNING)}
+    assert {"streamlit", "openai", "psycopg"} <= names
+    assert not names & {"pytest", "playwright", "mypy", "jupyterlab", "schemathesis"}
 
 
 def test_every_locked_package_has_an_accepted_licence(capsys: pytest.CaptureFixture[str]) -> None:
