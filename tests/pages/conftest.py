@@ -1,5 +1,6 @@
 """What most tests of pages begin with: a session of the workbench, and a draft of this test's own."""
 
+import threading
 from collections.abc import Iterator
 from functools import cache
 
@@ -11,8 +12,10 @@ from streamlit.testing.v1 import app_test, local_script_runner
 
 from tests.conftest import Service, make_draft
 from tests.pages.drive import Workbench
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.traits import TraitInput
+from traitbench_app.workspace import assistant
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,6 +41,17 @@ def _wait_for_the_end(runner: local_script_runner.LocalScriptRunner, timeout: fl
 
 
 _require_widgets_deltas = local_script_runner.require_widgets_deltas
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_work_goes_on_behind_other_tests() -> Iterator[None]:
+    """Label mode works for a minute after its page, with the settings of the moment: those of another test by then."""
+    yield
+    for service, handle, _ in list(assistant._ASSISTANTS):
+        assistant.dismiss(service, handle)
+    for thread in threading.enumerate():
+        if thread.name == "label-assistant":
+            thread.join(PATIENCE_S)
 
 
 @pytest.fixture

@@ -92,7 +92,7 @@ class Assistant:
     _count: int = 0
     _wanted: Wanted | None = None
     _hints: dict[tuple[str, str], Mapping[str, Hint]] = field(default_factory=dict)
-    _asked: float = 0.0
+    _asked: float = -_IDLE_S
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _thread: threading.Thread | None = None
 
@@ -116,6 +116,10 @@ class Assistant:
         self._X = np.zeros((len(heap), rows.shape[1]), np.float32)
         self._X[: len(kept)] = rows
         self._count = len(kept)
+
+    def end(self) -> None:
+        """Let the thread end after the step it is at."""
+        self._asked = -_IDLE_S
 
     @property
     def encoded(self) -> tuple[Sequence[HeapText], Vectors]:
@@ -147,11 +151,11 @@ class Assistant:
         turns = BatchQueue()
         while time.monotonic() - self._asked < _IDLE_S:
             wanted = self._wanted
-            step = None if wanted is None or self.problem else self._next_step(wanted)
-            if wanted is None or step is None:
-                time.sleep(_POLL_S)
-                continue
             try:
+                step = None if wanted is None or self.problem else self._next_step(wanted)
+                if wanted is None or step is None:
+                    time.sleep(_POLL_S)
+                    continue
                 {"axes": self._make_axes, "refit": self._refit, "hint": self._hint}.get(step, self._encode)(
                     wanted, turns
                 )
@@ -268,7 +272,7 @@ def assistant_of(service: str, handle: str, owner: str) -> Assistant:
         assistant = _ASSISTANTS.pop(key, None) or Assistant()
         _ASSISTANTS[key] = assistant
         while len(_ASSISTANTS) > _MOST_ASSISTANTS:
-            _ASSISTANTS.pop(next(iter(_ASSISTANTS)))
+            _ASSISTANTS.pop(next(iter(_ASSISTANTS))).end()
         return assistant
 
 
@@ -276,4 +280,4 @@ def dismiss(service: str, handle: str) -> None:
     """Drop the assistants of a model with their vectors and hints, because its heap is gone."""
     with _LOCK:
         for key in [each for each in _ASSISTANTS if each[:2] == (service, handle)]:
-            del _ASSISTANTS[key]
+            _ASSISTANTS.pop(key).end()
