@@ -46,7 +46,7 @@ class Form:
         return line.split(self.delimiter) if self.delimiter else [line]
 
 
-class Record(NamedTuple):
+class QuotedRecord(NamedTuple):
     """The cells of a record, its first line and the number of its lines, and in what it breaks the rules of quoting."""
 
     line: int
@@ -76,35 +76,35 @@ class Lines:
         self.number -= len(lines)
 
 
-def records(lines: Lines, form: Form) -> Iterator[Record]:
+def records(lines: Lines, form: Form) -> Iterator[QuotedRecord]:
     """Yield the records. One that cannot be read by the rules is read with its quotation marks as text."""
     while (line := lines.next()) is not None:
         body = line.rstrip("\r\n")
         if not form.quoted or MARK not in body:
-            yield Record(lines.number, form.split(body), raw=body)
+            yield QuotedRecord(lines.number, form.split(body), raw=body)
         else:
             yield _quoted(lines, body, line, form)
 
 
-def _quoted(lines: Lines, body: str, line: str, form: Form) -> Record:
+def _quoted(lines: Lines, body: str, line: str, form: Form) -> QuotedRecord:
     """Return the record that begins with a line with quotation marks."""
     number = lines.number
     if not form.doubled and (cells := _meant(body, form)) is not None:
-        return Record(number, cells, raw=body, inner=True)
+        return QuotedRecord(number, cells, raw=body, inner=True)
     cells = strict(body, form)
     if cells is not None:
-        return Record(number, cells, raw=body)
+        return QuotedRecord(number, cells, raw=body)
     record = _spanning(lines, number, line, form)
     if record is not None:
         return record
     cells = _meant(body, form)
     if cells is not None:
-        return Record(number, cells, raw=body, inner=True)
+        return QuotedRecord(number, cells, raw=body, inner=True)
     record = _spanning(lines, number, line, form, meant=True)
-    return record or Record(number, form.split(body), raw=body, unclosed=True)
+    return record or QuotedRecord(number, form.split(body), raw=body, unclosed=True)
 
 
-def _spanning(lines: Lines, number: int, line: str, form: Form, *, meant: bool = False) -> Record | None:
+def _spanning(lines: Lines, number: int, line: str, form: Form, *, meant: bool = False) -> QuotedRecord | None:
     """Return the record of several lines that begins with `line`, or None if there is no such.
 
     RFC 4180 has an even number of marks in a record, so it ends with the first line that makes their number even.
@@ -121,7 +121,7 @@ def _spanning(lines: Lines, number: int, line: str, form: Form, *, meant: bool =
         whole = "".join(taken).rstrip("\r\n")
         cells = _meant(whole, form) if meant else strict(whole, form)
         if cells is not None and form.width in (0, len(cells)) and not _swallows(taken, form):
-            return Record(number, cells, len(taken), raw=line, inner=meant)
+            return QuotedRecord(number, cells, len(taken), raw=line, inner=meant)
         if cells is not None or not meant:
             break
     lines.put_back(taken[1:])
@@ -230,7 +230,7 @@ class Quoting:
         """The number of lines that break the rules of quoting, or have the wrong number of cells."""
         return len(self.inner) + len(self.unclosed) + self.filled - self.good
 
-    def add(self, record: Record, *, heads: bool) -> None:
+    def add(self, record: QuotedRecord, *, heads: bool) -> None:
         """Count a record; the first one, which `heads` a file, says nothing about the columns."""
         if not any(map(str.strip, record.cells)):
             return
