@@ -72,6 +72,15 @@ def test_a_sheet_without_a_header_has_numbered_columns() -> None:
     assert [dict(row.cells) for row in table.rows] == [{"Column 1": "Thank you.", "Column 2": "warm"}]
 
 
+def test_a_file_that_is_too_large_when_unpacked_is_not_called_damaged() -> None:
+    place = io.BytesIO(xlsx({"A1": "text", "A2": "Hello."}))
+    with ZipFile(place, "a", ZIP_DEFLATED) as archive, archive.open("xl/media/picture.bin", "w") as part:
+        for _ in range(513):
+            part.write(bytes(2**20))
+    with pytest.raises(Unreadable, match="too large"):
+        read("a.xlsx", place.getvalue())
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -125,7 +125,7 @@ def _warm() -> None:
         _log.warning("the modules of the pages could not be imported in advance: %s", error)
     # Each of Streamlit's modules has a logger with its own handler, which bypasses ours.
     logs.adopt()
-    # Everything that is imported by now stays, so searching it for garbage is in vain.
+    # Everything that is imported by now stays alive, so garbage collection skips it.
     gc.collect()
     gc.freeze()
     # Keeps pages responsive while another thread computes.

@@ -12,6 +12,9 @@ from traitbench.tables.rows import Cells, Problem, Unreadable, column_names, cou
 from traitbench.tables.sheet_marks import FarAway, SheetMarks, marks_of
 
 _MOST_UNPACKED = 512 << 20
+_DAMAGED = (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError, KeyError, zlib.error)
+"""What `zipfile` raises for an archive that is not whole."""
+
 _KNOWN_ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}
 _ANY_ERROR = re.compile(rb"(<(?:\w+:)?v>)\s*#[A-Z0-9/_]+[!?]?\s*(</(?:\w+:)?v>)")
 _LARGE_EXCEL = "The sheet is too large. Export it as CSV, then retry."
@@ -118,10 +121,11 @@ def _check_size(file: IO[bytes]) -> None:
     file.seek(0)
     try:
         with ZipFile(file) as archive:
-            if sum(part.file_size for part in archive.infolist()) > _MOST_UNPACKED:
-                raise Unreadable(_LARGE_EXCEL)
-    except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError, zlib.error) as error:
+            unpacked = sum(part.file_size for part in archive.infolist())
+    except _DAMAGED as error:
         raise Unreadable(_BROKEN_EXCEL) from error
+    if unpacked > _MOST_UNPACKED:
+        raise Unreadable(_LARGE_EXCEL)
 
 
 def _marks(file: IO[bytes], sheet: str) -> SheetMarks:
@@ -134,7 +138,7 @@ def _marks(file: IO[bytes], sheet: str) -> SheetMarks:
             f"The cell {far} is far outside the table, and the rows up to it would take too much memory. Delete that "
             "cell, or export the table as CSV."
         ) from far
-    except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, KeyError, zlib.error) as error:
+    except _DAMAGED as error:
         raise Unreadable(_BROKEN_EXCEL) from error
 
 
