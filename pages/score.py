@@ -4,6 +4,7 @@ import streamlit as st
 
 from traitbench.contract.scores import Card, Comparison
 from traitbench.display.text import is_address, plain
+from traitbench.local import preview
 from traitbench_app.parts.card import draw_card, draw_change, draw_change_numbers, draw_numbers
 from traitbench_app.parts.confidence import draw_trained_before
 from traitbench_app.parts.explanation import HELP, WHY, draw_reasons, explained, pick_text
@@ -29,7 +30,6 @@ from traitbench_app.score.scorer import Scorer
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client, version
-from traitbench_app.workspace import preview
 from traitbench_app.workspace.texts import (
     ACTIVE,
     AGAINST,

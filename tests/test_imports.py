@@ -21,64 +21,6 @@ ROOT = Path(__file__).parent.parent
 # Where our modules are, and what their names begin with.
 FOLDERS = {"core/traitbench": "traitbench", "app/traitbench_app": "traitbench_app", "pages": "pages"}
 
-# Imports that the table does not allow yet: importing module, imported module. Remove a row with its import.
-EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
-    (f"traitbench_app.{module}", f"traitbench.{name}")
-    for module, names in {
-        "parts.cost": ("fitting.speed",),
-        "parts.runs": ("fitting.search",),
-        "traits.discovery": ("fitting.discover",),
-        "traits.unlabelled": (
-            "fitting.discover",
-            "fitting.speed",
-            "fitting.work",
-        ),
-        "versions.encoders": (
-            "encoders",
-            "encoders.registry",
-            "encoders.scheduler",
-        ),
-        "workspace.assistant": (
-            "encoders.scheduler",
-            "scoring.segments",
-        ),
-        "workspace.held_out_scores": (
-            "fitting.fit",
-            "scoring.card",
-            "scoring.snapshot",
-        ),
-        "workspace.leaks": (
-            "fitting.collect",
-            "fitting.duplicates",
-        ),
-        "workspace.pace": (
-            "encoders",
-            "encoders.full",
-            "encoders.registry",
-            "encoders.vocabulary",
-            "fitting.fit",
-            "fitting.speed",
-            "fitting.work",
-            "synthesis.label_axis",
-        ),
-        "workspace.preview": (
-            "encoders",
-            "encoders.registry",
-            "encoders.scheduler",
-            "fitting.fit",
-            "scoring.card",
-            "scoring.difference",
-            "scoring.explain",
-            "scoring.repeats",
-            "scoring.segments",
-            "scoring.size",
-            "scoring.snapshot",
-        ),
-        "workspace.raters": ("fitting.duplicates",),
-    }.items()
-    for name in names
-)
-
 
 @dataclass(frozen=True)
 class Rule:
@@ -123,9 +65,7 @@ PACKAGES = frozenset(name for rule in RULES.values() for name in rule.packages)
 
 
 def test_every_module_imports_only_what_its_row_allows() -> None:
-    found = set(breaches(ROOT))
-    assert found - EXCEPTIONS == set()
-    assert EXCEPTIONS - found == set(), "no longer needed"
+    assert set(breaches(ROOT)) == set()
 
 
 def test_the_table_has_few_rows_and_every_room() -> None:
@@ -138,7 +78,6 @@ def test_no_room_imports_itself_through_others() -> None:
     graph: dict[str, set[str]] = {}
     for module, path in files.items():
         others = {target for name in imported(path, module) if (target := longest(name, files))}
-        others -= {other for one, other in EXCEPTIONS if one == module}
         graph.setdefault(room_of(module), set()).update({*map(room_of, others)} - {room_of(module)})
     assert circle(graph) is None
 

@@ -42,7 +42,7 @@ FOREIGN = ("http://evil.example", "http://192.0.2.7:8501")
 NOTEBOOK = """
 import sys
 from traitbench.client import Traitbench
-from traitbench_app.workspace import preview
+from traitbench.local import preview
 with Traitbench(sys.argv[1], sys.argv[2]) as client:
     print(client.scores.score(sys.argv[3], "Thank you, dear friend.")._repr_html_()[:6])
     version = client.versions.get(sys.argv[3])

@@ -30,7 +30,7 @@ from traitbench.contract.models import TrainEffort
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.fitting.speed import speed_now
-from traitbench_app.workspace import pace
+from traitbench.local import pace
 
 EFFORTS: tuple[TrainEffort, ...] = ("low", "medium", "high", "max")
 TRAININGS: tuple[tuple[int, tuple[TrainEffort, ...]], ...] = (

@@ -15,7 +15,7 @@ from tests.pages.drive import Workbench
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.traits import TraitInput
-from traitbench_app.workspace import assistant
+from traitbench.local import assistant
 
 
 @pytest.fixture(scope="session", autouse=True)

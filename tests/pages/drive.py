@@ -14,6 +14,7 @@ from tests.conftest import Service
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.models import OperationKind, Progress
+from traitbench.local import preview
 from traitbench.operations import keys, model_runs, rules
 from traitbench.operations.context import Context
 from traitbench.runs import queue
@@ -22,7 +23,6 @@ from traitbench.store import models, runs, tables, versions
 from traitbench.store.database import writing
 from traitbench.store.models import ModelRow
 from traitbench_app import process
-from traitbench_app.workspace import preview
 
 _MAIN = Path(str(process.__file__)).with_name("entry.py")
 _PAGES = Path(__file__).parents[2] / "pages"

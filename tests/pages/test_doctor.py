@@ -20,12 +20,11 @@ from traitbench.contract.samples import MOST_SAMPLES, SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.encoders.registry import load_encoder
 from traitbench.errors import TraitbenchError
-from traitbench.local import handover
+from traitbench.local import handover, preview
 from traitbench.service.embedded import Embedded
 from traitbench.store import models, vectors
 from traitbench.store.database import reading
 from traitbench_app.workspace import fixes as doctor
-from traitbench_app.workspace import preview
 from traitbench_app.workspace.changes import Changes, as_input, save
 
 

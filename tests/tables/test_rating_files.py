@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.size import sized
+from traitbench.analysis.agreement import Item
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import Trait
-from traitbench.tables.rating_files import Columns, Item, Ratings, guess_raters, read_ratings, samples_of, subset
+from traitbench.tables.rating_files import Columns, Ratings, guess_raters, read_ratings, samples_of, subset
 from traitbench.tables.sample_files import Table, read
 
 WORDS = {"warm": 1.0, "cold": 0.0}

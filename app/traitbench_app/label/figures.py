@@ -10,8 +10,8 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain
+from traitbench.local.assistant import MOST_FITTED, Assistant
 from traitbench_app.shell.navigation import page_link
-from traitbench_app.workspace.assistant import MOST_FITTED, Assistant
 
 ENOUGH_GAIN, ENOUGH_PER_POLE = 0.01, 15
 """More would not help: twenty more samples are forecast to add less than this to the AUROC, with so many per pole."""

@@ -10,10 +10,10 @@ import numpy as np
 from traitbench.analysis.active_learning import LabelQueue, Order
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
+from traitbench.local import preview
+from traitbench.local.assistant import Assistant, HeapText, Vectors
 from traitbench_app.label.saving import item_id
-from traitbench_app.workspace import preview
-from traitbench_app.workspace.assistant import Assistant, Vectors
-from traitbench_app.workspace.heap_file import Decision, HeapText
+from traitbench_app.workspace.heap_file import Decision
 
 _FEWEST_RANKED = 32
 _GROWS = 1.25

@@ -11,7 +11,10 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain, shortened
+from traitbench.local import preview
+from traitbench.local.assistant import Assistant, Wanted, assistant_of
 from traitbench.local.labeller import BATCH, Answer, Handled, LabelItem, PoleSign
+from traitbench.local.preview import PreviewUnavailable, Rehearsal
 from traitbench_app.label import saving
 from traitbench_app.label.figures import draw_figures
 from traitbench_app.label.order import Next, Work, upcoming
@@ -20,9 +23,7 @@ from traitbench_app.parts.labeller import answers_of, labeller
 from traitbench_app.shell import people, session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import active_version, attempt, client, explain, guarded, version
-from traitbench_app.workspace import pool, preview
-from traitbench_app.workspace.assistant import Assistant, Wanted, assistant_of
-from traitbench_app.workspace.preview import PreviewUnavailable, Rehearsal
+from traitbench_app.workspace import pool
 from traitbench_app.workspace.samples import all_samples, forget_samples
 
 KEY = "label.labeller"

@@ -11,12 +11,13 @@ from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.samples import Provenance
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
+from traitbench.local import preview
 from traitbench.settings import read_settings
 from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.shell import session
 from traitbench_app.shell.links import link
 from traitbench_app.shell.service import attempt, client, field_error, forget_versions
-from traitbench_app.workspace import background, kept_batches, pool, preview, unsaved
+from traitbench_app.workspace import background, kept_batches, pool, unsaved
 from traitbench_app.workspace.samples import all_samples
 from traitbench_app.workspace.waiting import waiting
 

@@ -10,8 +10,8 @@ from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.display.text import plain
-from traitbench.fitting.search import EFFORTS
-from traitbench_app.parts.cost import captions, costs_of, draw_basis
+from traitbench.local.pace import costs_of, most_settings, says
+from traitbench_app.parts.cost import captions, draw_basis
 from traitbench_app.parts.folded import is_open
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
@@ -23,7 +23,6 @@ _EFFORTS: Mapping[TrainEffort, str] = {
     "high": "Thorough: tries up to {} settings. The usual choice.",
     "max": "Exhaustive: tries up to {} settings.",
 }
-_BLOCKS = 3  # the blocks of features that the search scales: layer 4, static vectors and the rest
 
 _KINDS = {
     "train": "Training",
@@ -56,7 +55,7 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
     `lengths` are the numbers of characters of the texts to encode.
     """
     costs = costs_of(list(_EFFORTS), traits, lengths)
-    tries = {effort: caption.format(_settings(effort)) for effort, caption in _EFFORTS.items()}
+    tries = {effort: caption.format(most_settings(effort)) for effort, caption in _EFFORTS.items()}
     effort = (
         st.radio(
             "Search effort",
@@ -65,7 +64,7 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
             captions=captions(tries, costs),
             key="effort",
             bind="query-params",
-            help="\n".join(f"- {effort}: {EFFORTS[effort].says}" for effort in _EFFORTS),
+            help="\n".join(f"- {effort}: {says(effort)}" for effort in _EFFORTS),
         )
         or DEFAULT_EFFORT
     )
@@ -161,11 +160,6 @@ def draw_run(model: Model) -> None:
         of = f", {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
         st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{plain(progress.phase.capitalize())}{of}")
         st.caption(f"{_clock(progress.elapsed_s)} so far, {_left(progress.eta_s)}")
-
-
-def _settings(effort: TrainEffort) -> int:
-    """The most settings that an effort tries for a trait; fewer if the label axis is off or there are many samples."""
-    return len(EFFORTS[effort].levels[-1].candidates(blocks=_BLOCKS, labels=True))
 
 
 def _verdict(trait: Trait) -> str:

@@ -12,15 +12,15 @@ from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES
 from traitbench.display.reasons import legend
 from traitbench.display.sides import side_of
 from traitbench.display.text import count, plain, shortened
+from traitbench.local import preview
+from traitbench.local.held_out_scores import HeldOutScore, HeldOutScores, held_out_scores, learned
+from traitbench.local.preview import PreviewUnavailable
 from traitbench.names import pin
 from traitbench_app.parts.highlights import draw_highlighted
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import version as whole_version
-from traitbench_app.workspace import preview
-from traitbench_app.workspace.held_out_scores import HeldOutScore, HeldOutScores, held_out_scores, learned
-from traitbench_app.workspace.preview import PreviewUnavailable
 from traitbench_app.workspace.samples import all_samples
 
 _UNASKED = 1_000

@@ -12,10 +12,11 @@ from functools import cached_property
 
 import streamlit as st
 
+from traitbench.analysis.agreement import Item
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain, shortened
-from traitbench.tables.rating_files import OWN, Item, Ratings, in_order, labelled_file, preferred
+from traitbench.tables.rating_files import OWN, Ratings, in_order, labelled_file, preferred
 from traitbench_app.shell import session
 
 GIVEN = "samples.blind"

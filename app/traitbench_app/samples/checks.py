@@ -17,6 +17,7 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEUTRAL_SIGN, BadgeColour, pole_sign
 from traitbench.display.text import count, plain, shortened
+from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.sample_table import waiting
@@ -30,7 +31,6 @@ from traitbench_app.shell.service import attempt
 from traitbench_app.workspace import fixes as doctor
 from traitbench_app.workspace.changes import Changes, remember, save
 from traitbench_app.workspace.fixes import Examination
-from traitbench_app.workspace.preview import PreviewUnavailable
 from traitbench_app.workspace.samples import all_samples
 
 _QUESTION, _IGNORED, _READ, _MORE = "samples.doctor", "samples.ignored", "samples.read_all", "samples.more"

@@ -8,12 +8,11 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain, shortened
-from traitbench.local import held_out
+from traitbench.local import held_out, preview
+from traitbench.local.leaks import Leak, leaks_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
-from traitbench_app.workspace import preview
 from traitbench_app.workspace.changes import marked, remember
-from traitbench_app.workspace.leaks import Leak, leaks_of
 from traitbench_app.workspace.samples import facts
 
 _SEED, _REFUSED = "samples.seed", "samples.not_set_aside"

@@ -6,22 +6,23 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from traitbench.analysis.agreement import Item
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.errors import TraitbenchError
+from traitbench.local import raters
+from traitbench.local.preview import PreviewUnavailable
+from traitbench.local.raters import FEWEST, MOST, Loss, NotMeasurable, Own
 from traitbench.tables.agreement import COLUMNS as FIGURES
 from traitbench.tables.agreement import Right, lost, rows, sentence, with_yours
-from traitbench.tables.rating_files import Item, Ratings, samples_of
+from traitbench.tables.rating_files import Ratings, samples_of
 from traitbench_app.parts.figures_table import figures_table
 from traitbench_app.samples.importing import VIEW
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace import raters
 from traitbench_app.workspace.changes import Undo, remember
-from traitbench_app.workspace.preview import PreviewUnavailable
-from traitbench_app.workspace.raters import FEWEST, MOST, Loss, NotMeasurable, Own
 
 ENOUGH = 10
 """The number of labels of a trait from which the agreement with them is shown."""

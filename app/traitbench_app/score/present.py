@@ -15,6 +15,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.reasons import highlighted
 from traitbench.display.text import count, plain
+from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts import scorecard
 from traitbench_app.parts.bars import Large, draw_bars
 from traitbench_app.parts.live import read_while_typing
@@ -27,7 +28,6 @@ from traitbench_app.score.rehearsal import rehearsed
 from traitbench_app.score.scorer import Scorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, version
-from traitbench_app.workspace.preview import PreviewUnavailable
 from traitbench_app.workspace.score_texts import texts_to_try
 from traitbench_app.workspace.texts import TEXT
 

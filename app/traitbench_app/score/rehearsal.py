@@ -8,10 +8,10 @@ from traitbench.contract.models import Model
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
+from traitbench.local import preview
+from traitbench.local.preview import Rehearsal
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
-from traitbench_app.workspace import preview
-from traitbench_app.workspace.preview import Rehearsal
 
 AT_ONCE = 2_000
 """The most samples that are fitted again whenever the text changes; larger drafts are fitted on request."""

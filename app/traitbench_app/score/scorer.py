@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.versions import Version
-from traitbench_app.workspace import preview
-from traitbench_app.workspace.preview import Rehearsal
+from traitbench.local import preview
+from traitbench.local.preview import Rehearsal
 
 
 @dataclass(frozen=True)

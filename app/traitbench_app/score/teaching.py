@@ -9,12 +9,12 @@ from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample, text_hash
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
+from traitbench.local import preview
+from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.score.rehearsal import AT_ONCE
 from traitbench_app.score.scorer import Scorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
-from traitbench_app.workspace import preview
-from traitbench_app.workspace.preview import PreviewUnavailable
 
 _TAUGHT, _SAMPLES = "present.taught", "present.samples"
 

@@ -9,14 +9,14 @@ from traitbench.contract.models import Model
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.traits import Trait
 from traitbench.display.text import plain
+from traitbench.local import preview
+from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts.improve import origin_of
 from traitbench_app.parts.verdict import draw_figures, draw_verdict
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client, version
-from traitbench_app.workspace import preview
 from traitbench_app.workspace.ahead import compared_ahead
-from traitbench_app.workspace.preview import PreviewUnavailable
 
 _KEY = "train.ahead"
 

@@ -12,6 +12,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
+from traitbench.local.held_out_scores import HeldOutScore, HeldOutScores
 from traitbench_app.parts.improve import can_improve, forks_of, free_name
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.scored_samples import draw_text, find, pole_in_words, side_in_words, table_of
@@ -21,7 +22,6 @@ from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, guarded
 from traitbench_app.workspace.carrying import Decision, carried
 from traitbench_app.workspace.changes import remember, save
-from traitbench_app.workspace.held_out_scores import HeldOutScore, HeldOutScores
 from traitbench_app.workspace.samples import all_samples, forget_samples
 
 _STATE = "train.mistakes"

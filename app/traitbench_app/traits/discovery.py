@@ -13,13 +13,11 @@ from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import Trait
 from traitbench.display.separation import how_well
 from traitbench.display.text import ago, count, plain, span
-from traitbench.fitting.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
-from traitbench.fitting.discover import Effort as Search
+from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, Texts, in_words, texts_of
 from traitbench_app.parts.bring import bring_texts
 from traitbench_app.parts.derive import begin, draw_failure, notes, pick_effort
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
-from traitbench_app.traits.unlabelled import Texts, texts_of
 from traitbench_app.workspace import pool
 from traitbench_app.workspace.samples import all_samples
 
@@ -58,7 +56,7 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
         _bring(model)
     if any(trait.kind == "intrinsic" for trait in traits):
         st.caption("New suggestions replace those that you have not changed. Traits that you changed stay.")
-    effort = pick_effort({name: _in_words(EFFORTS[name]) for name in get_args(Effort)}, key="discover.effort")
+    effort = pick_effort({name: in_words(name) for name in get_args(Effort)}, key="discover.effort")
     st.caption(f"{_what_goes_in(texts)} Takes about {span(texts.seconds(effort))}.")
     language_model = _draw_language_model(model)
     refusal = st.container()
@@ -107,14 +105,6 @@ def _what_goes_in(texts: Texts) -> str:
     most = f"; {MOST_TEXTS:,} of them are used" if len(texts) > MOST_TEXTS else ""
     after = " The service forgets texts without labels afterwards." if without else ""
     return f"Reads {what}{most}.{after}"
-
-
-def _in_words(effort: Search) -> str:
-    splits = f" in {effort.splits} different splits" if effort.splits > 1 else ""
-    return (
-        f"Tries {effort.candidates} candidates and suggests at most {effort.shown}. Each must appear in both halves of "
-        f"the texts{splits}."
-    )
 
 
 # ---- the outcome -----------------------------------------------------------------------------------------------------

@@ -11,18 +11,15 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.comparison import bakeoff
-from traitbench.comparison.bakeoff import Candidate, Inputs, NotComparable, Report
+from traitbench.comparison.bakeoff import Candidate, Encoders, Inputs, NotComparable, Report
 from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
-from traitbench.encoders import Encoder, EncoderUnavailable
-from traitbench.encoders.registry import NAMES, load_encoder
-from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
+from traitbench.local.pace import duration
 from traitbench.settings import read_settings
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.controls import ask, asked, confirm
-from traitbench_app.parts.cost import duration
 from traitbench_app.parts.retune import why_no_search
 from traitbench_app.parts.runs import watch
 from traitbench_app.shell import session
@@ -48,17 +45,16 @@ def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> Non
         return
     try:
         given = _inputs(model, traits)
-        current, others = _installed(active)
+        settings = read_settings()
+        encoders = bakeoff.installed(settings.encoder, cache=settings.cache, version=active)
     except NotComparable as reason:
         st.info(plain(str(reason)), icon=":material/info:")
         return
-    except EncoderUnavailable as reason:
-        st.info(f"There is no encoder here. {plain(str(reason))}", icon=":material/info:")
-        return
+    current, *others = encoders
     with st.form("versions.encoders", border=False):
         chosen = st.pills(
-            f"Compare {plain(current[0])}, the current encoder, with",
-            list(others),
+            f"Compare {plain(current)}, the current encoder, with",
+            others,
             selection_mode="multi",
             default=[name for name in ("static",) if name in others],
             key="versions.encoders.others",
@@ -69,12 +65,12 @@ def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> Non
         f"Reads {count(len(given.texts), 'text')} in this workbench and stores nothing.{left_out} "
         "The command `traitbench encoder compare` also takes folders."
     )
-    if note := bakeoff.other_encoder(active, current[1]):
+    if note := bakeoff.other_encoder(active, encoders[current]):
         st.caption(plain(note))
     if asked and not chosen:
         st.warning("Choose at least one encoder.", icon=":material/info:")
     elif asked:
-        _compare(model, given, dict([current]) | {name: others[name] for name in chosen})
+        _compare(model, given, {name: encoders[name] for name in (current, *chosen)})
     report = session.get(_REPORT)
     if report is not None and report[0] == _identity(model, given):
         _draw(report[1], file_name=f"{model.handle}-encoders")
@@ -91,26 +87,11 @@ def _inputs(model: Model, traits: Sequence[Trait]) -> Inputs:
     return bakeoff.inputs(model, traits, all_samples(model.handle, traits), most=MOST)
 
 
-def _installed(active: Version) -> tuple[tuple[str, Encoder], dict[str, Encoder]]:
-    """The model's current encoder with its name, and the other installed ones."""
-    settings = read_settings()
-    current = bakeoff.current(settings.encoder, cache=settings.cache, version=active)
-    others = {}
-    for name in NAMES:
-        try:
-            encoder = load_encoder(name, cache=settings.cache)
-        except EncoderUnavailable:
-            continue
-        if encoder.digest != current[1].digest:
-            others[name] = encoder
-    return current, others
-
-
-def _compare(model: Model, given: Inputs, encoders: dict[str, Encoder]) -> None:
+def _compare(model: Model, given: Inputs, encoders: Encoders) -> None:
     if not _one_at_a_time.acquire(blocking=False):
         st.warning("Another comparison is running. Try again when it has ended.", icon=":material/hourglass_top:")
         return
-    place, queue = st.empty(), BatchQueue()
+    place = st.empty()
 
     def progress(done: int, total: int) -> None:
         place.progress(done / total, text=f"Comparing: {done / total:.0%}")
@@ -126,7 +107,7 @@ def _compare(model: Model, given: Inputs, encoders: dict[str, Encoder]) -> None:
                 effort=_EFFORT,
                 cache=read_settings().cache,
                 on_progress=progress,
-                slot=lambda: SCHEDULER.slot(queue),
+                slot=bakeoff.slots(),
             )
     finally:
         _one_at_a_time.release()

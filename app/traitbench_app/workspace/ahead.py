@@ -13,8 +13,8 @@ from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.versions import Version
-from traitbench_app.workspace import preview
-from traitbench_app.workspace.preview import Rehearsal
+from traitbench.local import preview
+from traitbench.local.preview import Rehearsal
 
 _UNRECORDED = "the draft is not trained yet"
 

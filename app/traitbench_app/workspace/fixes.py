@@ -15,7 +15,7 @@ from traitbench.analysis import checks
 from traitbench.analysis.checks import Finding, Fix, Kind, Severity
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
-from traitbench_app.workspace import preview
+from traitbench.local import preview
 from traitbench_app.workspace.changes import Changes, as_input
 
 _AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 400_000

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from traitbench.contract.samples import text_hash
+from traitbench.local.assistant import HeapText
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS texts (
@@ -42,14 +43,6 @@ class Place:
     def key(self) -> tuple[str, str, str]:
         """The three values, in the order of the columns."""
         return self.service, self.model, self.owner
-
-
-@dataclass(frozen=True)
-class HeapText:
-    """A text without labels; `hash` is the `content_sha256` that its sample would have."""
-
-    hash: str
-    text: str
 
 
 @dataclass(frozen=True)

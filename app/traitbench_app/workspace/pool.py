@@ -16,12 +16,12 @@ from pathlib import Path
 
 from traitbench.contract.models import Model
 from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.local.assistant import HeapText, dismiss
 from traitbench.settings import read_settings
 from traitbench_app.shell import people, session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
-from traitbench_app.workspace.assistant import dismiss
-from traitbench_app.workspace.heap_file import Decision, HeapFile, HeapText, Place
+from traitbench_app.workspace.heap_file import Decision, HeapFile, Place
 from traitbench_app.workspace.samples import all_samples
 
 MOST_TEXTS = 100_000

@@ -27,6 +27,9 @@ from traitbench.scoring.inputs import Floats
 Interval = tuple[float, float]
 Table = tuple[tuple[int, ...], ...]
 
+Item = tuple[str, str]
+"""The key of a trait and the `content_sha256` of a text: what a rater labels."""
+
 SIDES = ("negative", "in between", "positive")
 """The names of the sides, in the order of a table."""
 

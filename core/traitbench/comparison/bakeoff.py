@@ -23,7 +23,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.text import count
 from traitbench.encoders import Encoder, EncoderUnavailable, FromFiles
 from traitbench.encoders.registry import NAMES, load_encoder
-from traitbench.encoders.scheduler import processors
+from traitbench.encoders.scheduler import SCHEDULER, BatchQueue, processors
 from traitbench.encoders.vocabulary import words_to_encode
 from traitbench.fitting import work as cost
 from traitbench.fitting.speed import speed_now
@@ -43,6 +43,7 @@ _AT_ONCE = 16
 
 Progress = Callable[[int, int], object]
 Slot = Callable[[], AbstractContextManager[None]]
+Encoders = Mapping[str, Encoder]
 
 
 class NotComparable(Exception):
@@ -127,6 +128,32 @@ def current(setting: str | None, *, cache: Path, version: Version | None = None)
         setting = trained.chosen
     encoder = load_encoder(setting, cache=cache)
     return setting or next(name for name in NAMES if _is(name, encoder, cache)), encoder
+
+
+def installed(setting: str | None, *, cache: Path, version: Version) -> Encoders:
+    """The installed encoders by name, the current one of a version's model first.
+
+    Raise `NotComparable` if the current one is not here.
+    """
+    try:
+        name, own = current(setting, cache=cache, version=version)
+    except EncoderUnavailable as error:
+        raise NotComparable(f"There is no encoder here. {error}") from error
+    encoders = {name: own}
+    for other in NAMES:
+        try:
+            encoder = load_encoder(other, cache=cache)
+        except EncoderUnavailable:
+            continue
+        if encoder.digest != own.digest:
+            encoders[other] = encoder
+    return encoders
+
+
+def slots() -> Slot:
+    """Slots in which other work of this process goes first."""
+    queue = BatchQueue()
+    return lambda: SCHEDULER.slot(queue)
 
 
 def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, most: int = MOST) -> Inputs:

@@ -8,6 +8,7 @@ import numpy as np
 
 from traitbench.analysis.agreement import (
     Agreement,
+    Item,
     agreement,
     alpha,
     difference_interval,
@@ -16,7 +17,7 @@ from traitbench.analysis.agreement import (
     share_interval,
 )
 from traitbench.display.text import count
-from traitbench.tables.rating_files import Item, Ratings
+from traitbench.tables.rating_files import Ratings
 
 COLUMNS = ("Trait", "Raters", "In words", "Same side", "Texts", "Kappa", "95 %")
 """The columns of `rows`."""

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.analysis.agreement import sides
+from traitbench.analysis.agreement import Item, sides
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.tables import sample_files
@@ -29,9 +29,6 @@ OWN = "your_label"
 """The column of your labels in a downloaded file."""
 
 _POLES = {"0", "0.0", "0.5", "1", "1.0"}
-
-Item = tuple[str, str]
-"""The key of a trait and the `content_sha256` of a text: what a rater labels."""
 
 
 @dataclass(frozen=True)

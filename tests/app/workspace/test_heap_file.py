@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from traitbench.contract.samples import text_hash
-from traitbench_app.workspace.heap_file import Decision, HeapFile, HeapText, Place
+from traitbench.local.assistant import HeapText
+from traitbench_app.workspace.heap_file import Decision, HeapFile, Place
 
 MINE = Place("http://here", "lab.tone", "operator")
 OTHERS = (

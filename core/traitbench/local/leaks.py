@@ -1,15 +1,18 @@
 """Test samples that resemble training samples: a version would know the answer."""
 
 import hashlib
+import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import streamlit as st
+from cachetools import LRUCache, cached
 
 from traitbench.contract.samples import Sample
 from traitbench.fitting.collect import text_groups
 from traitbench.fitting.duplicates import counterparts
-from traitbench_app.workspace import preview
+from traitbench.local import preview
+
+_MOST_RESULTS = 16
 
 
 class Leak(NamedTuple):
@@ -29,13 +32,13 @@ def leaks_of(samples: Sequence[Sample], identity: str) -> list[Leak]:
     return [Leak(by_id[test], by_id[training]) for test, training in _leaks(f"{identity}:{marks}", samples)]
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
-def _leaks(identity: str, _samples: Sequence[Sample]) -> list[tuple[int, int]]:
+@cached(LRUCache(_MOST_RESULTS), key=lambda identity, _: identity, condition=threading.Condition())
+def _leaks(_identity: str, samples: Sequence[Sample]) -> list[tuple[int, int]]:
     """Pairs of ids: a test sample, and the training sample that it resembles most."""
-    groups, pairs = text_groups(_samples), list[tuple[int, int]]()
-    for trait in sorted({sample.trait for sample in _samples if sample.held_out}):
+    groups, pairs = text_groups(samples), list[tuple[int, int]]()
+    for trait in sorted({sample.trait for sample in samples if sample.held_out}):
         tests, trained = (
-            [sample for sample in _samples if sample.trait == trait and sample.held_out is held]
+            [sample for sample in samples if sample.trait == trait and sample.held_out is held]
             for held in (True, False)
         )
         twins, _ = counterparts(preview.vectors(tests), preview.vectors(trained))

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
-from cachetools import LRUCache
+from cachetools import LRUCache, cached
 from numpy.typing import NDArray
 
 from traitbench.contract.explanations import Explanation
@@ -48,6 +47,7 @@ _A_TURN = 16
 _FEW_ORDERS = 2  # a third of the time of all orders; the words that count most keep their side
 _vectors: LRUCache[tuple[str, str], Vector] = LRUCache(_MOST_VECTORS)
 _vectors_lock = threading.Lock()
+_MOST_SNAPSHOTS, _MOST_FITS = 64, 16
 
 
 class PreviewUnavailable(Exception):
@@ -190,7 +190,7 @@ def forget() -> None:
     """Clear the vectors and rehearsals in memory."""
     with _vectors_lock:
         _vectors.clear()
-    _fitted.clear()
+    _fitted.cache_clear()
 
 
 def vectors(samples: Sequence[Sample]) -> Vectors:
@@ -238,9 +238,9 @@ def snapshot_of(version: Version) -> Snapshot:
     return snapshot
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _snapshot(param_hash: str, _parameters: dict[str, Any]) -> Snapshot:
-    return Snapshot.from_json(_parameters)
+@cached(LRUCache(_MOST_SNAPSHOTS), key=lambda param_hash, _: param_hash, condition=threading.Condition())
+def _snapshot(param_hash: str, parameters: dict[str, Any]) -> Snapshot:
+    return Snapshot.from_json(parameters)
 
 
 def _encoder() -> Encoder:
@@ -287,20 +287,20 @@ def _quick(snapshot: Snapshot, text: str) -> dict[str, Explanation]:
 # ---- a draft ---------------------------------------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@cached(LRUCache(_MOST_FITS), key=lambda *given: given[:4], condition=threading.Condition())
 def _fitted(
     identity: str,
     scoring_method: str,
     max_depth: int,
     effort: TrainEffort,
-    _traits: Sequence[Trait],
-    _samples: Sequence[Sample],
+    traits: Sequence[Trait],
+    samples: Sequence[Sample],
 ) -> tuple[Snapshot, dict[str, Any]]:
     encoder = _encoder()
     trained = train(
-        _traits,
-        _samples,
-        _embedded_of(encoder, _traits, _samples),
+        traits,
+        samples,
+        _embedded_of(encoder, traits, samples),
         encoder=encoder,
         cache=read_settings().cache,
         scoring_method=scoring_method,

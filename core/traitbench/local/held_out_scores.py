@@ -4,12 +4,13 @@ The service stores only counts, so the held-out scores are computed here again, 
 chose. They are those of the training if the samples are the same. Test samples are scored with the version itself.
 """
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
-import streamlit as st
+from cachetools import LRUCache, cached
 
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.contract.samples import Sample
@@ -17,9 +18,11 @@ from traitbench.contract.scores import TraitScore
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.fitting.fit import OutOfFold
+from traitbench.local import preview
 from traitbench.scoring.card import ScoreCard, half_up, tier, trait_score
 from traitbench.scoring.snapshot import Snapshot, TraitAxis
-from traitbench_app.workspace import preview
+
+_MOST_RESULTS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +104,17 @@ def held_out_scores(version: Version, traits: Sequence[Trait], samples: Sequence
     return _scored(f"{version.param_hash}:{preview.identity(given, own)}", version, snapshot, given, own)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@cached(LRUCache(_MOST_RESULTS), key=lambda identity, *_: identity, condition=threading.Condition())
 def _scored(
-    identity: str, _version: Version, _snapshot: Snapshot, _traits: Sequence[Trait], _samples: Sequence[Sample]
+    _identity: str, version: Version, snapshot: Snapshot, traits: Sequence[Trait], samples: Sequence[Sample]
 ) -> HeldOutScores:
-    axes = {axis.key: axis for axis in _snapshot.traits}
-    traits = [trait for trait in _traits if trait.key in axes]
-    trained, tests = ([each for each in _samples if each.held_out is held] for held in (False, True))
+    axes = {axis.key: axis for axis in snapshot.traits}
+    traits = [trait for trait in traits if trait.key in axes]
+    trained, tests = ([each for each in samples if each.held_out is held] for held in (False, True))
     fitted = preview.out_of_fold(
-        traits, trained, _settings(_version), use_labels=_version.metrics.use_labels is not False
+        traits, trained, _settings(version), use_labels=version.metrics.use_labels is not False
     )
-    on_tests = dict(zip((each.id for each in tests), preview.positions(_snapshot, tests), strict=True))
+    on_tests = dict(zip((each.id for each in tests), preview.positions(snapshot, tests), strict=True))
     by_trait, changed = {}, set()
     for trait in traits:
         axis, own = axes[trait.key], [each for each in trained if each.trait == trait.key]
@@ -120,7 +123,7 @@ def _scored(
         if result and not np.array_equal(result.vector, axis.vector):
             changed.add(trait.key)
         positions |= {each.id: on_tests[each.id][axis.key] for each in tests if each.trait == trait.key}
-        by_trait[trait.key] = _joined([each for each in _samples if each.id in positions], positions, axis)
+        by_trait[trait.key] = _joined([each for each in samples if each.id in positions], positions, axis)
     return HeldOutScores(by_trait, frozenset(changed))
 
 

@@ -6,15 +6,16 @@ The fit and the scores are those of a preview, so they equal those of a trained 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
 import numpy as np
 
+from traitbench.analysis.agreement import Item
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.fitting.duplicates import alike, joined, plain
-from traitbench.tables.rating_files import Item, Ratings
-from traitbench_app.workspace import preview
+from traitbench.local import preview
 
 MOST = 5_000
 """The number of a rater's labels that are fitted; if there are more, they are chosen at random."""
@@ -25,6 +26,20 @@ FEWEST = 10
 Progress = Callable[[int, int], object]
 
 _MADE = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class Ratings(Protocol):
+    """The labels of every rater, and the labelled texts by hash."""
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Each text by its `content_sha256`."""
+        ...
+
+    @property
+    def by_rater(self) -> Mapping[str, Mapping[Item, float]]:
+        """The labels of each rater: its quality of each item that it labelled."""
+        ...
 
 
 @dataclass(frozen=True)

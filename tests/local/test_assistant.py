@@ -6,8 +6,8 @@ import pytest
 
 from tests.app.processes import eventually
 from traitbench.contract.models import Model
-from traitbench_app.workspace import assistant
-from traitbench_app.workspace.assistant import Wanted, assistant_of
+from traitbench.local import assistant
+from traitbench.local.assistant import Wanted, assistant_of
 
 
 def working() -> int:

@@ -5,8 +5,8 @@ import pytest
 from tests.conftest import Service, Trained, make_draft
 from traitbench.client import Traitbench
 from traitbench.contract.versions import Version
+from traitbench.local import preview
 from traitbench.scoring.snapshot import param_hash
-from traitbench_app.workspace import preview
 
 TEXTS = (
     "Thank you so much, it was lovely.",

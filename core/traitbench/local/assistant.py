@@ -21,11 +21,10 @@ from traitbench.contract.traits import Trait
 from traitbench.display.sides import side_of
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.errors import TraitbenchError
+from traitbench.local import preview
 from traitbench.local.labeller import Highlights, ItemScore, highlights_of
+from traitbench.local.preview import PreviewUnavailable, Rehearsal
 from traitbench.scoring.segments import embed
-from traitbench_app.workspace import preview
-from traitbench_app.workspace.heap_file import HeapText
-from traitbench_app.workspace.preview import PreviewUnavailable, Rehearsal
 
 MOST_RANKED = 10_000
 """The most texts of a heap that are encoded and ranked: chosen at random, which loses little."""
@@ -42,6 +41,14 @@ _MOST_ASSISTANTS = 4
 
 Vectors = NDArray[np.float32]
 Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class HeapText:
+    """A text without labels; `hash` is the `content_sha256` that its sample would have."""
+
+    hash: str
+    text: str
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from tests.conftest import COLD, WARM, Service, make_draft
+from traitbench.analysis.agreement import Item
 from traitbench.client import Traitbench
 from traitbench.contract.models import Model
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import Trait
-from traitbench.local import handover
-from traitbench.tables.rating_files import Item, Ratings
-from traitbench_app.workspace import raters
-from traitbench_app.workspace.raters import NotMeasurable
+from traitbench.local import handover, raters
+from traitbench.local.raters import NotMeasurable
+from traitbench.tables.rating_files import Ratings
 
 TEXTS = dict.fromkeys(WARM, 1.0) | dict.fromkeys(COLD, 0.0)
 
