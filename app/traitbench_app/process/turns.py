@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# More processes would not help: a session of Streamlit lives in one process.
 AT_ONCE = 2
 LONGEST_S = 0.4
 

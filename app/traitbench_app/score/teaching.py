@@ -85,6 +85,7 @@ def _fitted(model: Model, trait: Trait, labelled: Sequence[Taught]) -> preview.R
     )
     if not counted.positive_samples or not counted.negative_samples:
         raise PreviewUnavailable(f"{trait.name} needs a text at each pole. Teach it one at the other pole too.")
+    # One trait at the lowest effort, because a room is waiting for the answer.
     return preview.rehearse(model, [counted], samples, effort="low")
 
 

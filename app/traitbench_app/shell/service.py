@@ -54,6 +54,8 @@ _NOT = re.compile(r"\bnot (\d{1,18})$")
 
 _CLIENTS: dict[tuple[str, str], Traitbench] = {}
 _NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
+# The list of the model picker. A model that someone else creates may be missing for 3 s; the chosen model is always
+# read.
 _OFFERED: TTLCache[tuple[str, str], list[Model]] = TTLCache(maxsize=1_000, ttl=3.0)
 _NO_ANSWER = "does not answer"  # what the card says itself
 _AGAIN_S = 4.0

@@ -21,6 +21,7 @@ from traitbench_app.workspace.samples import all_samples, facts, unreadable_samp
 A_PAGE = 250
 """Rows of a page of the table."""
 
+# Of a larger model, the page notices that someone else changed a sample only when it saves its own edit of it.
 MOST_HELD = 5_000
 """The largest number of samples that are all read for the table."""
 

@@ -25,6 +25,8 @@ KEPT_DAYS = 30
 """Days after which a file of unsaved edits is deleted."""
 
 _KEY, _DISCARDED, _FOLDER = "samples.unsaved", "samples.discarded", "unsaved"
+# The API replaces a sample that is edited, so "their text" is the newer sample that resembles the edited one most. That
+# is a guess, and the page says so.
 _ALIKE, _COMPARED = 0.5, 2_000
 _DAY = 86_400.0
 

@@ -95,6 +95,7 @@ async def _call(client: AbstractAsyncContextManager[AsyncClient], params: CallTo
         return _refusal("; ".join(_problem(each) for each in error.errors(include_input=False, include_url=False)))
     except TraitbenchError as error:
         outcome = error.code
+        # An answer and not an error of the protocol, so that the agent reads it and can correct itself.
         return _refusal(str(error))
     finally:
         elapsed = round(1000 * (time.perf_counter() - started), 1)

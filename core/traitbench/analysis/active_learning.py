@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 Order = Literal["random", "informative", "top", "bottom"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
+# Asking about doubtful texts from the first label on was worse than random order on every set that was measured.
 TYPICAL_FIRST = 16
 """How many labels go to typical texts of different kinds, and the number of kinds."""
 
 MOST_LABELS = 400
 """The most labelled texts that count; the newest."""
 
+# Without the bias, the queue missed the rare pole of the spam set. Its value was chosen on that set.
 _NOISE, _PRIOR, _BIAS = 0.5, 0.5, 1.0
 _CANDIDATES = 200
 _LEAST = 1e-6

@@ -32,6 +32,8 @@ LEVEL = 0.95
 FEWEST = 8
 """The fewest labels that give an interval, also of a group."""
 
+# Without it and the other corrections, the normal interval held the truth only 58 to 94 times in 100 where a version is
+# good or positive texts are few.
 _IMAGINARY = 0.25
 """The square of the imaginary error; chosen by measured coverage."""
 

@@ -238,6 +238,7 @@ class _Batch:
         }
 
     def _parquet_beside(self, part: resuming.Part, shape: Shape) -> Path:
+        # Parquet cannot be cut to the last complete row, so its rows are kept as text until all are there.
         made = part.out.with_name(f"{part.out.name}.part.parquet")
         try:
             with made.open("wb") as out, resuming.part_of(part.out).open("rb") as rows:

@@ -18,6 +18,8 @@ _OF_CONTENT = frozenset({"content-encoding", "content-length", "transfer-encodin
 class _Run(threading.local):
     """The answers that this thread has got; None outside `remembered`."""
 
+    # For one run of a page only. A cache with a time limit would mix answers of different moments, which may contradict
+    # each other.
     answers: dict[str, httpx.Response] | None = None
 
 
@@ -38,6 +40,7 @@ class ReadsOnce(httpx.BaseTransport):
     """Sends requests to a service on this machine; a repeated GET is sent once."""
 
     def __init__(self) -> None:
+        # A transport of our own ignores the proxies of the environment, so it is only for a service on this machine.
         self._inner = httpx.HTTPTransport(verify=False, trust_env=False, limits=_LIMITS)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:

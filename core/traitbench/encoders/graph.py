@@ -29,6 +29,7 @@ Weights = Mapping[str, NDArray[Any]]
 
 def build(weights: Weights) -> bytes:
     """The serialized graph, from the tensors of `model.safetensors`."""
+    # One graph that can stop early: with a graph for each depth, the wheel would carry the first four layers twice.
     lower, upper, constant = _Builder(), _Builder("upper."), _Builder("constant.")
     hidden = _layers(lower, weights, range(EARLY_LAYER), _embeddings(lower, weights))
     early = _mean(lower, hidden)

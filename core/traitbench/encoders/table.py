@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 from traitbench.encoders import packaged, tokens
 
 DISTRIBUTION = "wordllama"
+# Only these two files: the package itself requires others that nothing here uses.
 ROWS = packaged.Published(
     DISTRIBUTION,
     "weights/l2_supercat_256.safetensors",

@@ -129,6 +129,7 @@ class UDF:
         return columns.arrays(self._rows(list(values_of(texts))), self.schema)
 
     def _rows(self, texts: Sequence[Any]) -> list[tuple[Any, ...]]:
+        # No cache of vectors, because texts of such jobs hardly ever repeat.
         return columns.rows(self._loaded().cards(texts, self._chosen), self.traits)
 
     def _loaded(self) -> Loaded:

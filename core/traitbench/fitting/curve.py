@@ -25,6 +25,8 @@ MORE = 20
 _FEWEST_TO_LEARN = 2
 _FEWEST_TO_FORECAST = 8
 _SOLVES, _FEWEST_REPEATS, _MOST_REPEATS = 800, 3, 12
+# A power law through the points of one trait needs no such prior, but four noisy points say little about how the curve
+# goes on. The price: from 128 samples per pole on, the forecast only says that nothing changes.
 _USUAL_GAIN, _GAIN_SPREAD = 0.25, 0.12
 _FROM_CHANCE = 0.4
 _NOISE_OF_GAIN = 0.8

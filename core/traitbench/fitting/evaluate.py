@@ -70,6 +70,8 @@ def judged(
         return unmeasured(*_why_not(samples))
     y, groups = samples.y[samples.is_evaluated], samples.groups[samples.is_evaluated]
     metrics, repeats = _mean([measured(logits, y, groups) for logits in _turns(result, len(y), refit)]), 0
+    # Compared over all folds at once, small sets looked 0.02 to 0.06 worse than they are, and the intervals held the
+    # truth only 80 to 89 times in 100. The price is many refits.
     if result.recipe is not None and samples.smaller_pole < _MANY:
         compared, repeats = _compared(part(samples), result.recipe)
         metrics |= compared

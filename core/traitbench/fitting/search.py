@@ -89,6 +89,8 @@ _MEDIUM = Level("medium", _WHOLE_PATH, LABEL_SLOPES)
 _HIGH = Level("high", _WHOLE_PATH, LABEL_SLOPES, (0.5, 2.0), (-0.5, 0.5, 1.5))
 _MAX = Level("max", _WIDE_PATH, LABEL_SLOPES, (0.25, 0.5, 0.7, 1.4, 2.0, 4.0), (-1.0, 0.0, 0.5, 1.0, 2.0))
 
+# Each effort includes the levels below: with few samples, a wider search finds settings that look better only by
+# chance. Beyond `high` there is hardly any gain. Repeating the folds gained less than 0.0006 AUROC, so no effort does.
 EFFORTS: Mapping[str, Effort] = {
     "low": Effort((_LOW,), "2 settings: one shrinkage, with and without the label axis"),
     "medium": Effort(

@@ -111,6 +111,8 @@ def _scored(
     axes = {axis.key: axis for axis in snapshot.traits}
     traits = [trait for trait in traits if trait.key in axes]
     trained, tests = ([each for each in samples if each.held_out is held] for held in (False, True))
+    # Scored again and not stored: a score per sample would tie versions to samples that may be deleted, and to texts
+    # under zero retention. The price: this machine needs the encoder of the version.
     fitted = preview.out_of_fold(
         traits, trained, _settings(version), use_labels=version.metrics.use_labels is not False
     )
@@ -120,6 +122,7 @@ def _scored(
         axis, own = axes[trait.key], [each for each in trained if each.trait == trait.key]
         result = fitted.get(trait.key)
         positions = _by_id(own, result) if result else {}
+        # Other parameters than the version has: its samples have changed since the training.
         if result and not np.array_equal(result.vector, axis.vector):
             changed.add(trait.key)
         positions |= {each.id: on_tests[each.id][axis.key] for each in tests if each.trait == trait.key}

@@ -46,6 +46,8 @@ def backup(settings: Settings, path: Path, *, overwrite: bool = False) -> Manife
     try:
         with new_file(settings.home, path) as new:
             with reading(engine) as connection:
+                # Rows and not files: a copy of SQLite's file lacks what is still in its log, and `pg_dump` has to match
+                # the server. It is slower, but either database can be restored from it.
                 manifest = backups.write(connection, new, program=version("traitbench"), now=rules.now())
             new.flush()
             # Verify that the backup can be read back.

@@ -43,6 +43,8 @@ def open_batch(
     Raise the errors that a score of a valid text would raise.
     """
     access.permit(context, caller, "scores.batch", handle)
+    # Looked up once. If every text looked it up, one batch could mix two versions. The price: after the model is
+    # archived, the batch still sends its cards.
     served = serving.now(context, handle, body.traits)
     rules.require("use", served.model)
     encoder = encoders.of_version(context, served.snapshot)

@@ -70,6 +70,8 @@ class Context:
 
     def cached(self, asked: Hashable, read: Callable[[], Value], *, weight: int = 1) -> Value:
         """The cached result of `read` if nothing was written since; otherwise a new one. Listings have a `weight`."""
+        # Check permission before, and never cache a listing of samples: deleted texts must not stay in memory.
+        # Uncached, the queries of a score took a third of its time besides the encoder.
         ask = read if self.may_query else _cache_miss
         return ask() if self.read_cache is None else self.read_cache.get(asked, ask, weight=weight)
 

@@ -225,6 +225,7 @@ def _texts(pool: _Pool) -> list[_Text]:
 
     Synthesized samples are left out if there are enough others.
     """
+    # Synthesized texts share the frames of their sentences, and these frames would become the first axis.
     written = [label for label in pool.labels if label.provenance != "synthesized"]
     enough = len({label.content_sha256 for label in written} | pool.unlabelled.keys()) >= FEWEST_TEXTS
     labelled = [_Text(label.id, label.content_sha256, label.quality) for label in (written if enough else pool.labels)]

@@ -220,6 +220,8 @@ class _Uses:
             if now - self._recorded.get(key_id, -1e9) < _RECORD_EVERY.total_seconds():
                 return
             self._recorded[key_id] = now
+        # A write per request would make every read wait for SQLite's write lock. So `last_used_at` may be a minute
+        # late, and is lost if the write fails.
         self._writer.submit(self._write, engine, key_id)
 
     def _write(self, engine: Engine, key_id: str) -> None:

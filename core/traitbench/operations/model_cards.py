@@ -62,6 +62,8 @@ def _sections(model: Model, shown: Sequence[Trait], version: Version | None) -> 
         yield "\n".join(map(_source, model.upstream_sources))
     if model.additional_terms and model.additional_terms.strip():
         yield "## Additional terms"
+        # Escaped like all text that people entered, so Markdown in the terms appears as typed. Only the readme may be
+        # Markdown, because nothing follows it.
         yield _block(model.additional_terms)
     if model.readme_markdown and model.readme_markdown.strip():
         yield "---"

@@ -86,6 +86,7 @@ def fail(connection: Connection, run: runs.RunRow, *, code: str, message: str, o
 
 
 def _samples(connection: Connection, model_id: int) -> str:
+    # Ids, so that no text has to be read. The price: two samples with the same text count as different.
     return _digest(samples.training_ids(connection, model_id))
 
 

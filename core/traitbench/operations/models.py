@@ -37,6 +37,7 @@ _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.ite
     "hold_if_worse": False,
     "language_model_allowed": False,
 }
+# A promise to operators, who may delete older models themselves. The service deletes none.
 _RESTORABLE = timedelta(days=RESTORABLE_DAYS)
 
 
@@ -169,6 +170,9 @@ def delete(context: Context, caller: Caller, handle: str) -> ModelDeleted:
             models.archive(connection, model, now=rules.now(), restored_as=restored_as)
         text_vectors.forget(connection, model.id)
         if run:
+            # A run has no status for this, so it fails with a code of its own. The worker notices at its next report;
+            # until then a long step goes on without effect. Ending it at once would kill the worker with its other
+            # runs.
             runs.fail(connection, run.id, code="cancelled", message="The model was archived.", now=rules.now())
     context.forget(model.id)
     if run:

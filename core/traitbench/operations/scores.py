@@ -23,6 +23,8 @@ def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, 
     operation: access.Operation = "scores.score" if body.feedback is None else "scores.feedback"
     name = str(access.permit(context, caller, operation, handle))
     served, verdicts = _asked(context, handle, body)
+    # Last of all: a request that fails anyway must not make the service open a connection. If both apply, the caller
+    # gets the 409 of the model and not the 422 of the address.
     text = extraction.text_of(context, body.content)
     scored = _card(context, served, text, body.traits, request_id=request_id)
     if body.explain:

@@ -354,6 +354,7 @@ def _finish(connection: Connection, execution: Execution, task: _Task, made: _Ma
         connection,
         phase="writing",
         total=len(task.traits),
+        # Notes of a success: people do not read logs, and an error would say that the run failed.
         notes=[note for note in (made.failure, warning, *made.synthesis.notes) if note],
         outcome={"synthesis": outcome.model_dump()},
     )

@@ -169,6 +169,7 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
             f"The samples of {model.handle} were purged, so there is nothing to search with. Its versions still score.",
             details={"handle": model.handle},
         )
+    # "Every pole has a sample" is also true of a model without traits, so the number of samples is checked too.
     if not count or rules.traits_missing_poles(connection, model.id):
         raise rules.insufficient(connection, model)
 

@@ -110,6 +110,8 @@ def _shared_keys(sent: Sequence[Sent], keys: Mapping[int, str], rows: Sequence[T
             yield _key_taken(
                 each, key, "key_twice", f"traits[{other.place}], {rules.quoted(other.name)}", other.name, taken
             )
+        # "C++" and "C#" give the same key. As an upsert, the second would replace the first trait and take its samples.
+        # A key that is sent says which trait is meant, so it still replaces.
         elif each.key is None and row is not None and not _same(row.name, each.name):
             yield _key_taken(each, key, "key_of_another_trait", f"the trait {rules.quoted(row.name)}", row.name, taken)
         first.setdefault(key, each)

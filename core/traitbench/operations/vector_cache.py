@@ -167,6 +167,8 @@ def _size(encoded: Encoded) -> int:
 
 def _before(vector_key: VectorKey) -> bytes:
     """The common prefix of all keys of this model, encoder and mode; it starts with the model's id."""
+    # The model is part of the key, so that the time of an answer does not reveal what others have scored. The price:
+    # two models that score the same text encode it twice.
     return b"%d %s %s " % (vector_key.model_id, vector_key.encoder_digest.encode(), vector_key.mode.encode())
 
 

@@ -79,6 +79,7 @@ def untag(context: Context, caller: Caller, handle: str, name: str) -> VersionUn
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, model_name), model_name)
         check_tag(name)
+        # Before the tag is looked up: on a draft no tag exists, and the state says why.
         rules.require("use", model)
         if not versions.untag(connection, model.id, name):
             raise _no_tag(model, name)
@@ -134,6 +135,7 @@ def resolve(connection: Connection, model: ModelRow, version: str) -> VersionRow
         row = None if number is None else versions.by_number(connection, model.id, number)
     else:
         row = versions.by_tag(connection, model.id, version)
+    # One error for a number, a tag and `active`: the form of a name does not tell which one the caller meant.
     if row is None:
         raise VersionNotFound(
             f"The model {model.handle} has no version with this number or tag.", details={"version": version[:64]}

@@ -159,6 +159,7 @@ def _wait_for_the_end(engine: Engine, executor_id: str) -> None:
     sys.stdin.buffer.read()
     # Runs are left as they are: every run survives an interruption, and the next worker continues it.
     Timer(_FAREWELL_SECONDS, os._exit, [0]).start()
+    # Another worker then takes the runs over within 5 s. After a hard kill they wait until the heartbeat has expired.
     if executor_id != LOCAL:
         with writing(engine) as connection:
             workers.leave(connection, executor_id)

@@ -27,7 +27,8 @@ EncoderState = Literal["loading", "loaded", "failed"]
 _BEAT_SECONDS = 1.0
 _LONGEST_PIECE_SECONDS = 120.0
 # The slowest real steps: 1 s to fit a trait with 20,000 samples at effort max (3 s with 64,000), 20 s for a discovery,
-# minutes for the vocabulary of a large encoder on a slow machine. A step that takes half an hour is considered hung.
+# minutes for the vocabulary of a large encoder on a slow machine. A step that takes half an hour is considered hung. A
+# limit for whole runs would stop long ones that make progress.
 _LONGEST_STEP_SECONDS = 1_800.0
 _MAX_LINE = 4_096  # a pipe takes a line of this length as a whole
 _STDOUT = 1

@@ -56,6 +56,9 @@ def ask_before_polling(dbos: DBOS | DBOSClient) -> None:
             queued = True  # the engine asks too, and reports what is wrong
         return places(queue_name) if queued else []
 
+    # These methods are not part of the engine's public interface, so its minor version is pinned and a test notices
+    # when they are no longer called. In return, an idle worker takes 0.6 % of a core instead of 3.5 % (SQLite). A
+    # notification (LISTEN) would have to be sent wherever a run is queued; a query sees them all.
     database.dequeue_scopes = with_work  # type: ignore[method-assign]
     database.get_queue = _kept(database.get_queue)  # type: ignore[method-assign]
     database.list_queues = _kept(database.list_queues)  # type: ignore[method-assign]

@@ -15,6 +15,8 @@ from traitbench.runs.heartbeat import Cause, WorkerExit, WorkItem
 from traitbench.store import runs
 from traitbench.store.database import writing
 
+# Counting attempts would be simpler, but ten restarts would end a good run, and a bad one would crash ten workers. The
+# price: a run that hangs costs two minutes, in native code up to an hour.
 MOST_STRIKES = 2
 
 _VERBS: Mapping[Cause, str] = {

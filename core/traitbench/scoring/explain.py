@@ -44,6 +44,7 @@ MOST_LOOKED_AT = 50_000
 MOST_PARTS = 1_000
 """About how many parts a trait has at most; beyond that, neighbouring passages are merged."""
 
+# About 90 encodings for twenty words. Leaving out one part at a time is cheaper, but such contributions do not add up.
 ORDERS = 6
 """The most orders in which the pieces of a passage are added."""
 

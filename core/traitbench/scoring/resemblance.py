@@ -35,6 +35,7 @@ _FEW_FOREIGN = 0.005  # share of English samples that may count as another langu
 _RARE_COSINE, _RARE_SPELLING = 0.005, 0.002  # share of new samples beyond each bound
 
 
+# The nearest sample would tell more where there are many, but a snapshot would have to keep them all.
 @dataclass(frozen=True, eq=False)
 class Direction:
     """The mean of the samples at length one (d,), and the least cosine with it."""

@@ -58,6 +58,8 @@ def bounds_for(settings: Settings, *, cores: int | None = None) -> Mapping[Kind,
     cores = processors() if cores is None else cores
     body, bundle = settings.max_body_bytes, settings.max_import_bytes
     return {
+        # In one queue for everything, explanations delayed every score, and four long texts took gigabytes. The price
+        # of slots by kind: a burst of one kind gets 503 while the slots of others are free.
         "score": Bound(slots=32, waiting=128, bytes=16 * MEBIBYTE, seconds=2),
         "long": Bound(slots=cores, waiting=8 * cores, bytes=max(24 * MEBIBYTE, body), seconds=5),
         "explain": Bound(slots=max(1, cores // 2), waiting=8 * cores, bytes=0, seconds=5),

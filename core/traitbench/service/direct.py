@@ -36,6 +36,7 @@ class DirectRoute(APIRoute):
             values = {name: request.path_params[name] for name in path}
             for name, dependency in dependencies:
                 values[name] = await dependency(request)
+            # Not on the event loop itself, where one long text would block every other request.
             return await asyncio.get_running_loop().run_in_executor(_threads, partial(endpoint, **values))
 
         return handle

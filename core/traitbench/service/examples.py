@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+# Recorded, because examples that are written by hand go stale.
 FILE = Path(__file__).with_name("examples.json")
 
 Step = dict[str, Any]

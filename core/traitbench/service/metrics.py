@@ -22,6 +22,8 @@ from traitbench.service.request_id import request_id
 router = APIRouter(tags=["service"])
 
 FORMAT = "text/plain; version=0.0.4; charset=utf-8"
+# A proxy on this machine that sets none of these headers looks like a local caller. That is the price of metrics
+# without a key on the first day.
 _PROXIED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 _LOCAL = Caller("", "authoring", frozenset())
 

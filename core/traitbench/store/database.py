@@ -287,6 +287,7 @@ def _sqlite(url: URL) -> Engine:
     )
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
+    # This costs one `stat` per transaction. Without it, a write to a file that was removed would be acknowledged.
     event.listen(engine, "commit", file.check)
     _files[engine] = file
     return engine
@@ -301,6 +302,8 @@ def _prepare(connection: Any, _record: Any) -> None:
 
 def _begin(connection: Connection) -> None:
     read = connection.get_execution_options().get(_READ)
+    # The price of taking the lock before the first read: writers of one file wait for each other. Optimistic row
+    # versions would avoid that, but every rule would need retries.
     connection.exec_driver_sql("BEGIN" if read else "BEGIN IMMEDIATE")
 
 

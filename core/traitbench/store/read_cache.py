@@ -74,6 +74,7 @@ class ReadCache:
                 self._connection = sqlite3.connect(
                     place, uri=True, timeout=0, isolation_level=None, check_same_thread=False
                 )
+            # A time limit would need no query, but a revoked key would work until it has passed.
             version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         except sqlite3.Error:
             version = -1

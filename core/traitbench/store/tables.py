@@ -117,7 +117,8 @@ models = Table(
     # Of an archived model: since when, and the state that restoring brings back.
     Column("archived_at", Moment),
     Column("archived_from", String),
-    # The key of the trait that is shown first, and texts to show the model with.
+    # The key of the trait that is shown first, and texts to show the model with. They are stored with the model,
+    # because a presenter needs the same ones in every browser. Training and scoring ignore both.
     Column("main_trait", _Name),
     Column("demo_texts", _Json),
     Column("created_at", Moment, nullable=False),
@@ -176,7 +177,8 @@ samples = Table(
     # Never trained with, but every version is measured on it; `must_pass` means that its side has to be right.
     Column("held_out", Boolean, nullable=False, server_default=false()),
     Column("must_pass", Boolean, nullable=False, server_default=false()),
-    # Feedback that no version was trained with yet.
+    # Feedback that no version was trained with yet. It is a flag because feedback is listed, counted, exported and
+    # purged like every sample; a table of its own would need each of these rules a second time.
     Column("pending", Boolean, nullable=False, server_default=false()),
     # Of feedback: the score that the text had when the feedback was given, 0-100.
     Column("score_then", Integer),
@@ -201,6 +203,8 @@ vectors = Table(
     metadata,
     Column("sample_id", _Id, ForeignKey("tb_samples.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("encoder_digest", String, primary_key=True),
+    # float32, as the encoder returned it. Half precision would halve the table, but a training would get other
+    # parameters from stored vectors than from new ones.
     Column("vector", LargeBinary, nullable=False),
 )
 
@@ -317,7 +321,8 @@ runs = Table(
     Index("ix_tb_runs_model_id_run_key", "model_id", "run_key"),
 )
 
-# Texts without labels that a discovery was sent, until it ends.
+# Texts without labels that a discovery was sent, until it ends: a killed worker has to resume it. As samples of a model
+# they would need limits, purges and exports of their own.
 run_texts = Table(
     "tb_run_texts",
     metadata,
@@ -326,7 +331,8 @@ run_texts = Table(
     Column("text", Text, nullable=False),
 )
 
-# Texts that the last synthesis of a model rejected, until its next run. A variation holds words of its seed.
+# Texts that the last synthesis of a model rejected, until its next run: counts alone do not show whether the filter was
+# right. A variation holds words of its seed, so these rows are as private as samples.
 rejected_texts = Table(
     "tb_rejected_texts",
     metadata,

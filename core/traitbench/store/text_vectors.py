@@ -18,10 +18,13 @@ from traitbench.store import tables
 from traitbench.store.database import insert
 
 _KEPT = tables.kept_vectors.c
+# Half precision would halve the 4.6 kB of a text, but a stored vector would give another score than a new one.
 _STORED = np.dtype("<f4")
 _AT_ONCE = 500
 _OVERHEAD = 250  # bytes of a row and its index entries, besides its vector
 _RECORD_EVERY = timedelta(hours=1)
+# Dropping the least recently used has a price: if more texts than fit are scored again in the same order, none is
+# found.
 _FILL = 0.9  # fraction of the limit to keep when vectors are deleted
 
 Vector = NDArray[np.float32]

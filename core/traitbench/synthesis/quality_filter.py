@@ -58,6 +58,8 @@ def examine(
         ("near_duplicate", lambda open_: _near(X, known, open_)),
     ]
     if seeds is not None:
+        # Variations have the length and the form of their seeds, so only the side is examined. The price of all these
+        # checks: offline, most variations of a single short sentence are rejected.
         steps += [("wrong_side", lambda _: _drifted(X, seeds, quality, axis))]
     else:
         steps += [
@@ -73,6 +75,7 @@ def examine(
 
 
 def _reject(result: list[Reason | None], rows: NDArray[np.intp], reason: Reason, pairs: Sequence[int] | None) -> None:
+    # If one text of a pair stayed alone, its sentence frame would reveal the pole.
     groups = {pairs[row] for row in rows.tolist()} if pairs is not None else set()
     for row in range(len(result)) if groups else rows.tolist():
         if result[row] is None and (pairs is None or pairs[row] in groups):
@@ -121,6 +124,7 @@ def _beyond(X: Vectors, quality: NDArray[np.float64], axis: NDArray[np.float64] 
     place = X.astype(np.float64) @ axis
     middle = sum(place[pole].mean() for pole in poles) / 2
     for pole, sign in zip(poles, (1, -1), strict=True):
+        # A whole deviation, because the axis is itself uncertain, and texts between the poles are worth having.
         rejected |= pole & (sign * (place - middle) < -place[pole].std())
     return rejected
 

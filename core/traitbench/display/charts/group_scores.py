@@ -13,6 +13,8 @@ from traitbench.display.colours import SIDES, Palette
 
 _ROW, _AXIS = 30, 40
 _LONGEST = 28
+# Colour by the side of 50 would be simpler, but of random groups near 50 some became blue and some orange, and people
+# read differences where there were none.
 _SIDES: Mapping[str, bool | None] = {"higher": True, "lower": False}
 
 
