@@ -24,6 +24,7 @@ from tests.contexts import (
     trained_here,
     until,
 )
+from tests.store.of_0_2_0 import make_0_2_0
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.operations import keys, models, samples, scores, training, versions
@@ -32,8 +33,7 @@ from traitbench.operations.context import Context
 from traitbench.settings import Settings
 from traitbench.store.backups import _digest
 from traitbench.store.backups import opened as opened_backup
-from traitbench.store.database import open_engine, reading, writing
-from traitbench.store.migrate import migrate
+from traitbench.store.database import reading, writing
 
 ROOT = Path(__file__).parents[2]
 
@@ -197,33 +197,41 @@ def _rewritten(file: Path, to: Path, change: Callable[[dict[str, object]], None]
     return to
 
 
-@pytest.mark.parametrize(("name", "value"), [("format", 2), ("schema", "9999")])
-def test_a_backup_of_a_newer_release_is_refused(
-    file: Path, target: Settings, tmp_path: Path, name: str, value: object
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [("format", 2, "newer"), ("schema", "9999", "newer"), ("schema", "0004", r"restore it with release 0\.2\.0")],
+)
+def test_a_backup_of_another_release_is_refused(
+    file: Path, target: Settings, tmp_path: Path, name: str, value: object, words: str
 ) -> None:
-    newer = _rewritten(file, tmp_path / "newer", lambda content: content.update({name: value}))
-    with pytest.raises(BackupRefused, match="newer"):
-        restore(target, newer)
+    other = _rewritten(file, tmp_path / "other", lambda content: content.update({name: value}))
+    with pytest.raises(BackupRefused, match=words):
+        restore(target, other)
 
 
-def test_a_backup_of_an_older_release_is_brought_up_to_date(target: Settings, tmp_path: Path) -> None:
-    with fresh_settings(tmp_path / "older", blank=True) as settings:
-        engine = open_engine(settings.database_url)
-        migrate(engine, "0001")
-        with writing(engine) as connection:
-            connection.execute(
-                text(
-                    "INSERT INTO tb_models (id, handle, namespace, description, state, kind, scoring_method, max_depth,"
-                    " versions_made, created_at, updated_at) VALUES (7, 'local.older', 'local', '', 'draft', 'scoring',"
-                    " 'balanced_cosine', 1, 0, 1790000000000000, 1790000000000000)"
-                )
-            )
-        engine.dispose()
-        assert backup(settings, tmp_path / "older.backup").schema == "0001"
+def test_a_database_before_0_2_0_is_not_backed_up(tmp_path: Path) -> None:
+    with fresh_settings(tmp_path / "older") as settings:
+        with opened(settings, runs=False) as context, writing(context.engine) as connection:
+            connection.execute(text("UPDATE tb_schema SET version_num = '0004'"))
+        with pytest.raises(BackupRefused, match=r"open it once with release 0\.2\.0"):
+            backup(settings, tmp_path / "older.backup")
+
+
+def test_a_backup_of_0_2_0_is_brought_up_to_date(target: Settings, tmp_path: Path) -> None:
+    with fresh_settings(tmp_path / "older") as settings:
+        with opened(settings, runs=False) as context:
+            handle, gone = draft(context, warm=2), draft(context)
+            models.delete(context, AUTHOR, gone)
+            archived_at = models.get(context, AUTHOR, gone).archived_at
+            make_0_2_0(context.engine)
+        assert backup(settings, tmp_path / "older.backup").schema == "0005"
     restore(target, tmp_path / "older.backup")
     with opened(target, runs=False) as context:
-        assert _handles(context) == ["local.older"]
-        assert models.get(context, AUTHOR, "local.older").zero_data_retention is False
+        assert _handles(context) == [handle]
+        model = models.get(context, AUTHOR, handle)
+        assert (model.zero_data_retention, model.hold_if_worse, model.main_trait) == (False, False, None)
+        assert len(samples.list_samples(context, AUTHOR, handle).items) == 2
+        assert models.get(context, AUTHOR, gone).archived_at == archived_at
 
 
 def test_what_is_there_is_replaced_only_when_told_so(file: Path, target: Settings) -> None:

@@ -197,13 +197,19 @@ def test_the_look_for_damage_ends_in_time_and_finds_nothing_in_a_sound_file(open
     _add(opened)
 
 
-def test_a_database_of_a_later_release_is_left_alone(opened: Engine, file: Path) -> None:
+@pytest.mark.parametrize(
+    ("revision", "reason", "words"),
+    [("9999", "newer", "by a newer Traitbench"), ("0004", "older", "Open it once with release 0.2.0")],
+)
+def test_a_database_of_another_release_is_left_alone(
+    opened: Engine, file: Path, revision: str, reason: str, words: str
+) -> None:
     with writing(opened) as connection:
-        connection.execute(text("UPDATE tb_schema SET version_num = '9999'"))
-    error = _refused(lambda: open_store(_settings(file)), "newer")
-    assert "newer Traitbench" in error.message
+        connection.execute(text("UPDATE tb_schema SET version_num = :revision"), {"revision": revision})
+    error = _refused(lambda: open_store(_settings(file)), reason)
+    assert words in error.message
     with writing(opened) as connection:
-        assert connection.execute(text("SELECT version_num FROM tb_schema")).scalar_one() == "9999"
+        assert connection.execute(text("SELECT version_num FROM tb_schema")).scalar_one() == revision
 
 
 def test_a_database_without_our_tables_is_named(tmp_path: Path) -> None:

@@ -10,20 +10,22 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from dbos import DBOS
-from sqlalchemy import Connection, Engine, func, inspect, select, text
+from sqlalchemy import Connection, Engine, inspect, text
 
-from tests.contexts import AUTHOR, done_here, fresh_settings, opened, settled
-from tests.size import SOAK
+from tests.contexts import AUTHOR, SCORER, draft, fresh_settings, opened, settled, trained_here
+from tests.store.of_0_2_0 import make_0_2_0
 from traitbench.contract.models import TrainRequest
+from traitbench.contract.scores import ScoreRequest
 from traitbench.errors import ModelBusy
-from traitbench.operations import models, samples, training
+from traitbench.operations import models, samples, scores, training, versions
+from traitbench.operations.context import Context
 from traitbench.runs.names import engine_url
 from traitbench.runs.queue import EngineQueue
 from traitbench.settings import Settings
 from traitbench.store import migrations
 from traitbench.store.database import open_engine, reading, writing
 from traitbench.store.migrate import migrate, revisions
-from traitbench.store.tables import kept_vectors, metadata
+from traitbench.store.tables import metadata
 
 
 def _differences(engine: Engine) -> list[object]:
@@ -35,12 +37,13 @@ def _differences(engine: Engine) -> list[object]:
         return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
 
 
-# What the previous release wrote about a model in training, with the columns and values of that time.
+# What 0.2.0 writes about a model in training.
 _BEFORE = {
     "tb_models": {
         **{"id": 7, "handle": "local.before", "namespace": "local", "description": "", "state": "busy"},
         **{"kind": "scoring", "scoring_method": "balanced_cosine", "max_depth": 1, "versions_made": 0},
         **{"run_id": "run_before", "created_at": 1_790_000_000_000_000, "updated_at": 1_790_000_000_000_000},
+        **{"zero_data_retention": False},
     },
     "tb_traits": {
         **{"id": 8, "model_id": 7, "key": "warmth", "name": "Warmth", "description": ""},
@@ -48,15 +51,9 @@ _BEFORE = {
     },
     "tb_runs": {
         **{"id": "run_before", "model_id": 7, "kind": "train", "effort": "low", "status": "queued"},
-        **{"attempts": 0, "created_at": 1_790_000_000_000_000},
+        **{"attempts": 0, "created_at": 1_790_000_000_000_000, "run_key": "train effort=low reoptimize=false"},
     },
 }
-
-
-def _revision_before() -> str:
-    """The schema revision of the previous release."""
-    script = ScriptDirectory(str(Path(migrations.__file__).parent))
-    return str(script.get_revision("head").down_revision)
 
 
 def test_the_names_of_the_files_give_their_revisions_in_order() -> None:
@@ -64,26 +61,21 @@ def test_the_names_of_the_files_give_their_revisions_in_order() -> None:
     assert [each.revision for each in script.walk_revisions()] == list(reversed(revisions()))
 
 
-_KEY = "train effort=low reoptimize=false"
-
-
-def _of_before(settings: Settings, revision: str) -> None:
-    """A database as a release with that schema left it, with a training in its queue."""
+def _of_0_2_0(settings: Settings) -> None:
+    """A database as 0.2.0 left it, with a training in its queue."""
     engine, url = open_engine(settings.database_url), settings.database_url
-    migrate(engine, revision)
+    migrate(engine)
+    make_0_2_0(engine)
     DBOS.migrate(engine_url(url))
     queue = EngineQueue(url)
     with writing(engine) as connection:
         for table, row in _BEFORE.items():
-            # The first release had no run keys.
-            keyed = table == "tb_runs" and revision != "0001"
-            _insert(connection, table, row | ({"run_key": _KEY} if keyed else {}))
+            _insert(connection, table, row)
         for number, (result, quality) in enumerate((("how kind", 1.0), ("be gone", 0.0))):
             digest = hashlib.sha256(result.encode()).hexdigest()
             row = {"id": number + 1, "model_id": 7, "trait_id": 8, "text": result, "quality": quality}
-            _insert(
-                connection, "tb_samples", row | {"provenance": "authored", "content_sha256": digest, "created_at": 1}
-            )
+            row |= {"provenance": "authored", "content_sha256": digest, "pending": False, "created_at": 1}
+            _insert(connection, "tb_samples", row)
         queue.enqueue(connection, "run_before", "train", 7)
     queue.close()
     engine.dispose()
@@ -96,33 +88,9 @@ def _insert(connection: Connection, table: str, row: Mapping[str, object]) -> No
     )
 
 
-@pytest.mark.parametrize("made_as_now", [False, True])
-def test_vectors_that_were_kept_are_let_go_of_however_their_table_was_made(tmp_path: Path, made_as_now: bool) -> None:
+def test_a_database_of_0_2_0_is_brought_up_to_date_and_its_training_goes_on(tmp_path: Path) -> None:
     with fresh_settings(tmp_path, blank=True) as settings:
-        engine = open_engine(settings.database_url)
-        migrate(engine, "0003")
-        with writing(engine) as connection:
-            _insert(connection, "tb_models", _BEFORE["tb_models"] | {"zero_data_retention": False})
-            if made_as_now:
-                kept_vectors.drop(connection)
-                kept_vectors.create(connection)
-            else:
-                row = {"model_id": 7, "encoder_digest": "d", "mode": "full", "text_hash": b"h"}
-                _insert(connection, "tb_kept_vectors", row | {"tokens": 1, "size": 9, "used_at": 1, "vector": b"v"})
-        migrate(engine)
-        assert _differences(engine) == []
-        with writing(engine) as connection:
-            assert connection.execute(select(func.count()).select_from(kept_vectors)).scalar_one() == 0
-            assert connection.execute(select(func.count()).select_from(metadata.tables["tb_models"])).scalar_one() == 1
-        engine.dispose()
-
-
-@pytest.mark.parametrize("revision", ["0001", _revision_before()])
-def test_a_database_of_an_earlier_release_is_brought_up_to_date_and_its_training_goes_on(
-    tmp_path: Path, revision: str
-) -> None:
-    with fresh_settings(tmp_path, blank=True) as settings:
-        _of_before(settings, revision)
+        _of_0_2_0(settings)
         with opened(settings, runs=False) as context:
             assert _differences(context.engine) == []
             before = models.get(context, AUTHOR, "local.before")
@@ -131,14 +99,39 @@ def test_a_database_of_an_earlier_release_is_brought_up_to_date_and_its_training
             assert met.run_id == "run_before"
             with pytest.raises(ModelBusy):
                 training.start(context, AUTHOR, "local.before", TrainRequest(effort="max"))
-        # A worker for the oldest; in full for each of them.
-        with_worker = SOAK or revision == "0001"
-        with opened(settings, runs=with_worker) as context:
-            if not with_worker:
-                done_here(context, "run_before")
+        with opened(settings, runs=True) as context:
             after = settled(context, "local.before")
             assert (after.state, after.version_no) == ("ready", 1)
             assert len(samples.list_samples(context, AUTHOR, "local.before").items) == 2
+
+
+def test_a_database_of_0_2_0_keeps_its_versions_scores_and_archive(tmp_path: Path) -> None:
+    with fresh_settings(tmp_path) as settings:
+        with opened(settings, runs=False) as context:
+            handle, gone = trained_here(context), draft(context, warm=1)
+            models.delete(context, AUTHOR, gone)
+            archived_at = models.get(context, AUTHOR, gone).archived_at
+            expected = _card(context, handle), versions.get(context, AUTHOR, handle, "v1").model_dump_json()
+            make_0_2_0(context.engine)
+        with opened(settings, runs=False) as context:
+            assert (_card(context, handle), versions.get(context, AUTHOR, handle, "v1").model_dump_json()) == expected
+            assert models.get(context, AUTHOR, gone).archived_at == archived_at
+            assert models.restore(context, AUTHOR, gone).state == "draft"
+
+
+def _card(context: Context, handle: str) -> str:
+    return scores.score(
+        context, SCORER, handle, ScoreRequest(content="how kind of you"), request_id="req"
+    ).model_dump_json()
+
+
+def test_a_database_of_a_revision_after_0_2_0_gets_what_it_lacks(engine: Engine) -> None:
+    with writing(engine) as connection:
+        connection.execute(text("DROP TABLE tb_rejected_texts"))
+        connection.execute(text("ALTER TABLE tb_models DROP COLUMN language_model_allowed"))
+        connection.execute(text("UPDATE tb_schema SET version_num = '0008'"))
+    migrate(engine)
+    assert _differences(engine) == []
 
 
 def test_the_migrations_make_exactly_the_tables(engine: Engine) -> None:

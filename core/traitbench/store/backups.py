@@ -55,6 +55,16 @@ _AT_ONCE = 500
 _BUFFER = 2**20
 _COMPRESSION = 1  # base64 of vectors shrinks as much at level 1 as at level 9
 
+_NOT_BACKED_UP = {
+    "older": "The database was made by a Traitbench before 0.2.0: open it once with release 0.2.0, then back it up.",
+    "newer": "The database was made by a newer Traitbench: use that one to back it up.",
+}
+_NOT_RESTORED = {
+    "older": "{path} was made by a Traitbench before 0.2.0, which this one cannot read: restore it with release 0.2.0,"
+    " start that once, and make a new backup.",
+    "newer": "{path} was made by Traitbench {program}, which is newer: use that one.",
+}
+
 # The order matters: in some dialects a Boolean is also an Integer, and a JSON also a String.
 _KINDS: Mapping[str, tuple[type[TypeEngine[Any]], TypeEngine[Any]]] = {
     "boolean": (Boolean, Boolean()),
@@ -109,7 +119,7 @@ class Backup:
     def load(self, connection: Connection) -> None:
         """Replace all our tables with the backup, upgraded to the newest schema, in the caller's transaction."""
         _drop(connection)
-        migrate.upgrade(connection, self.manifest.schema)
+        migrate.create(connection, self.manifest.schema)
         for part in self.manifest.parts:
             self._insert(connection, part)
             if part.last_id:
@@ -117,7 +127,10 @@ class Backup:
         migrate.upgrade(connection)
 
     def _insert(self, connection: Connection, part: Part) -> None:
-        if part.name not in _names(connection) or set(part.columns) != set(_columns(connection, part.name)):
+        expected = set(_columns(connection, part.name)) if part.name in _names(connection) else set()
+        if self.manifest.schema in migrate.REPLACED:
+            expected &= set(part.columns)
+        if not expected or set(part.columns) != expected:
             raise BackupRefused(
                 f"Nothing was restored: the columns of {part.name} in the backup do not match its schema."
             )
@@ -143,8 +156,8 @@ def write(connection: Connection, file: IO[bytes], *, program: str, now: datetim
     schema = migrate.installed(connection)
     if schema is None:
         raise BackupRefused("There is nothing to back up: the database has no Traitbench tables.")
-    if not migrate.is_known(schema):
-        raise BackupRefused("The database was made by a newer Traitbench: use that one to back it up.")
+    if reason := migrate.refusal(schema):
+        raise BackupRefused(_NOT_BACKED_UP[reason])
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION) as archive:
         parts = tuple(_write_part(connection, archive, name) for name in _names(connection) if name not in _LEFT_OUT)
         manifest = Manifest(schema=schema, program=program, made_at=now, parts=parts)
@@ -248,8 +261,8 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
         manifest = Manifest(content["schema"], content["program"], datetime.fromisoformat(content["made_at"]), parts)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise zipfile.BadZipFile from error
-    if not migrate.is_known(manifest.schema):
-        raise BackupRefused(f"{path} was made by Traitbench {manifest.program}, which is newer: use that one.")
+    if reason := migrate.refusal(manifest.schema):
+        raise BackupRefused(_NOT_RESTORED[reason].format(path=path, program=manifest.program))
     return manifest
 
 

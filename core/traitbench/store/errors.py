@@ -72,6 +72,11 @@ _SENTENCES: Mapping[str, tuple[str, int]] = {
         " TRAITBENCH_HOME or TRAITBENCH_DATABASE_URL to another one.",
         60,
     ),
+    "older": (
+        "The database was written by a Traitbench before 0.2.0, which this one cannot read. {nothing} Open it once with"
+        " release 0.2.0, or set TRAITBENCH_HOME to another folder.",
+        60,
+    ),
     "newer": (
         "The database was written by a newer Traitbench. {nothing} Install that version or a later one, or set"
         " TRAITBENCH_HOME to another folder.",

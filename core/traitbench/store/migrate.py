@@ -6,7 +6,7 @@ Alembic is imported only where something is to be migrated: most starts find the
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import Connection, Engine, inspect, text
 
@@ -19,16 +19,20 @@ if TYPE_CHECKING:
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 7_261_105
 
+_BEFORE_0_2_0 = ("0001", "0002", "0003", "0004")
+REPLACED = ("0005", "0006", "0007", "0008", "0009")
+"""The revision of 0.2.0 and those after it that the first migration replaces: it adds what their tables lack."""
 
-def migrate(engine: Engine, revision: str = "head") -> None:
-    """Apply the missing migrations up to a revision, in one transaction."""
+
+def migrate(engine: Engine) -> None:
+    """Apply the missing migrations, in one transaction."""
     with writing(engine) as connection:
         hold(connection)
         current = installed(connection)
-        if current is not None and not is_known(current):
-            raise unavailable("newer", nothing="Nothing was changed.")
-        if current != (revisions()[-1] if revision == "head" else revision):
-            upgrade(connection, revision)
+        if current is not None and (reason := refusal(current)):
+            raise unavailable(reason, nothing="Nothing was changed.")
+        if current != revisions()[-1]:
+            upgrade(connection)
 
 
 def hold(connection: Connection) -> None:
@@ -37,11 +41,20 @@ def hold(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
 
 
+def create(connection: Connection, revision: str) -> None:
+    """Create the tables for rows of a revision, in the caller's transaction; `upgrade` completes them."""
+    upgrade(connection, revisions()[0] if revision in REPLACED else revision)
+    connection.execute(text("UPDATE tb_schema SET version_num = :revision"), {"revision": revision})
+
+
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Apply the missing migrations up to a revision, in the caller's transaction."""
     from alembic import command
 
-    command.upgrade(_config(connection), revision)
+    config = _config(connection)
+    if installed(connection) in REPLACED:
+        command.stamp(config, "base", purge=True)
+    command.upgrade(config, revision)
 
 
 def installed(connection: Connection) -> str | None:
@@ -52,9 +65,11 @@ def installed(connection: Connection) -> str | None:
     return revision
 
 
-def is_known(revision: str) -> bool:
-    """Whether this program has the migration of a revision; it does not if a newer program made the schema."""
-    return revision in revisions()
+def refusal(revision: str) -> Literal["older", "newer"] | None:
+    """Why this program cannot use the schema of a revision; None if it can."""
+    if revision in _BEFORE_0_2_0:
+        return "older"
+    return None if revision in (*REPLACED, *revisions()) else "newer"
 
 
 @cache
