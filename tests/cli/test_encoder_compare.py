@@ -144,7 +144,6 @@ def test_a_key_that_may_not_read_samples_is_refused(service: Service, trained: T
     ("given", "code", "said"),
     [
         ("nope", 2, "There is no encoder 'nope'. --with takes full, minilm, static, ngrams"),
-        ("legacy", 2, "There is no encoder 'legacy'"),
         ("/no/such/folder", 2, "There is no encoder '/no/such/folder'"),
         ("full", 2, "names full, the current encoder"),
         ("{tmp}", 1, "holds neither model.onnx"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.size import sized
 from traitbench.encoders import FULL, Encoder
-from traitbench.encoders.registry import LEGACY, NAMES, EncoderUnavailable, load_encoder
+from traitbench.encoders.registry import NAMES, EncoderUnavailable, load_encoder
 from traitbench.encoders.statistics import generic_texts
 
 TEXTS = ["Good morning!", "", "a", *generic_texts()[:30], "Good morning!", " ".join(generic_texts()[:40])]
@@ -22,7 +22,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture(scope="module", params=[*NAMES, *LEGACY])
+@pytest.fixture(scope="module", params=NAMES)
 def encoder(request: pytest.FixtureRequest, cache: Path) -> Encoder:
     return load_encoder(request.param, cache=cache)
 
@@ -85,7 +85,7 @@ def test_the_end_of_a_long_text_counts(encoder: Encoder) -> None:
 
 
 def test_encoders_differ_in_id_and_digest(cache: Path) -> None:
-    result = [load_encoder(name, cache=cache) for name in (*NAMES, *LEGACY)]
+    result = [load_encoder(name, cache=cache) for name in NAMES]
     assert len({each.id for each in result}) == len({each.digest for each in result}) == len(result)
     assert all(len(each.digest) == 64 for each in result)
 

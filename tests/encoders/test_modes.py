@@ -8,7 +8,7 @@ import pytest
 from tests.encoders.folders import onnx_folder
 from tests.real_encoder import KEPT
 from traitbench.encoders import FULL, UnknownMode
-from traitbench.encoders.registry import LEGACY, NAMES, load_encoder
+from traitbench.encoders.registry import NAMES, load_encoder
 from traitbench.encoders.statistics import generic_texts
 
 TEXTS = ["Good morning!", "a", "", "   ", "\u200b", "😀", *generic_texts()[:40], " ".join(generic_texts()[:30])]
@@ -43,7 +43,7 @@ def test_a_mode_gives_a_text_the_same_vector_in_any_batch(mode: str) -> None:
     assert encoder.encode([], mode=mode).shape == (0, together.shape[1])
 
 
-@pytest.mark.parametrize("name", [*NAMES, *LEGACY])
+@pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_mode_lists_the_known_ones(name: str) -> None:
     encoder = load_encoder(name, cache=KEPT)
     with pytest.raises(UnknownMode, match=r"Unknown mode 'fast'\. This encoder has: full") as caught:

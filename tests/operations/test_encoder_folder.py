@@ -10,12 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, fresh_settings, opened, trained_here
-from tests.encoders.folders import graph, note, onnx_folder, table_folder
-from tests.encoders.test_legacy_folders import first_digest
-from tests.real_encoder import KEPT
+from tests.encoders.folders import graph, onnx_folder, table_folder
 from traitbench.contract.scores import Card, ScoreRequest
-from traitbench.encoders.folder_settings import ChoiceOpen
-from traitbench.encoders.registry import load_legacy
 from traitbench.errors import FeatureUnavailable
 from traitbench.operations import scores
 from traitbench.operations.context import Context
@@ -76,24 +72,6 @@ def test_a_version_of_an_installed_encoder_goes_on_scoring_beside_a_folder(start
     with start(onnx_folder(tmp_path / "mine")) as context:
         assert _score(context, handle).scores == before.scores
         assert trained_here(context) != handle
-
-
-def test_a_version_from_before_a_setting_was_needed_goes_on_scoring(start: Start, tmp_path: Path) -> None:
-    folder = onnx_folder(tmp_path / "mine", pooling=None, modules=None)
-    early = load_legacy(str(folder), digest=first_digest(folder), cache=KEPT)
-    assert early is not None
-    with start(None) as context:
-        then = replace(context, encoder=early)
-        handle = trained_here(then)
-        before = _score(then, handle)
-    with pytest.raises(ChoiceOpen), start(folder):
-        pass
-    note(folder, "traitbench.json", {"pooling": "cls"})
-    with start(folder) as context:
-        assert context.encoder.id.startswith("onnx-2-")
-        assert _score(context, handle).scores == before.scores
-        other = trained_here(context)
-        assert _score(context, other).scores != before.scores
 
 
 def test_a_version_is_scored_although_other_encoders_lack_their_packages(

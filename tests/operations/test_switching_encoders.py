@@ -106,7 +106,7 @@ def test_a_first_training_takes_the_encoder_that_is_named(here: Context) -> None
     assert _encoder(here, handle) == (_id(OTHER, here), OTHER)
 
 
-@pytest.mark.parametrize("name", ["oracle", "/etc", "legacy"])
+@pytest.mark.parametrize("name", ["oracle", "/etc"])
 def test_an_unknown_encoder_is_refused_and_the_known_ones_are_named(here: Context, name: str) -> None:
     handle = draft(here, warm=2, cold=2)
     with pytest.raises(ValidationFailed) as caught:

@@ -11,7 +11,6 @@ from traitbench.encoders.folder import NOTES, POOLING, Folder, module_places, re
 from traitbench.encoders.folder_settings import FolderSettings, read_settings
 from traitbench.encoders.graph_choice import Graph
 from traitbench.encoders.onnx_folder import OnnxFolder
-from traitbench.encoders.static import Static
 
 _log = logging.getLogger(__name__)
 
@@ -47,35 +46,6 @@ def open_folder(path: Path, part: Part) -> Opened:
         raise _unreadable(error) from None
 
 
-def legacy_digest(path: Path, part: Part) -> str:
-    """The digest of `load_legacy`, without opening a session, which may take gigabytes."""
-    try:
-        file = _legacy_graph(path)
-        if file is None:
-            return _legacy_table(path).digest
-        source, _ = _with_weights(path, file)
-        return onnx_folder.digest(source, onnx_folder.static_part(part), onnx_folder.FIRST_RECIPE)
-    except OSError as error:
-        raise _unreadable(error) from None
-
-
-def load_legacy(path: Path, part: Part) -> Encoder | None:
-    """The encoder of a folder as releases before the settings read it; None if they refused it."""
-    try:
-        file = _legacy_graph(path)
-        if file is None:
-            return _legacy_table(path)
-        source, weights = _with_weights(path, file)
-    except OSError as error:
-        raise _unreadable(error) from None
-    session = onnx_folder.session(source, weights)
-    legacy = reading.legacy(source, session)
-    if legacy is None:
-        return None
-    transformer = onnx_folder.Transformer(source, session, legacy)
-    return OnnxFolder(source, transformer, onnx_folder.static_part(part), recipe=onnx_folder.FIRST_RECIPE)
-
-
 def _open(path: Path, part: Part) -> Opened:
     if not path.is_dir():
         raise EncoderUnavailable(f"There is no folder {path}. {_WAY_OUT}")
@@ -108,8 +78,8 @@ def _open_graph(path: Path, graph: Graph, settings: FolderSettings, part: Part, 
     chosen = reading.read(source, session, settings, pooling_note=pooling)
     transformer = onnx_folder.Transformer(source, session, chosen)
     transformer.fill(min(chosen.length, _TRIED))  # a graph that cannot read what its folder promises fails now
-    legacy = not settings.given and not transformer.outside and chosen == reading.legacy(source, session)
-    recipe = onnx_folder.FIRST_RECIPE if legacy else onnx_folder.RECIPE
+    first = not settings.given and not transformer.outside and chosen == reading.of_first_recipe(source, session)
+    recipe = onnx_folder.FIRST_RECIPE if first else onnx_folder.RECIPE
     encoder = OnnxFolder(source, transformer, onnx_folder.static_part(part), recipe=recipe)
     return Opened(encoder, source, settings, graph)
 
@@ -119,21 +89,6 @@ def _with_weights(path: Path, file: Path, **how: Any) -> tuple[Folder, dict[str,
     source = read(path, file, **how)
     weights = onnx_folder.weight_files(source)
     return (read(path, file, beside=list(weights.values()), **how) if weights else source), weights
-
-
-def _legacy_graph(path: Path) -> Path | None:
-    return None if _legacy_table_file(path) and _is_static(path) else graph_choice.legacy(path)
-
-
-def _legacy_table(path: Path) -> Static:
-    table = _legacy_table_file(path)
-    if table is None:
-        raise EncoderUnavailable(f"{path} holds no model.")
-    return table_folder.load_legacy(read(path, table))
-
-
-def _legacy_table_file(path: Path) -> Path | None:
-    return next((path / name for name in (_TABLE, _TABLE_BELOW) if (path / name).is_file()), None)
 
 
 def _table(path: Path, inner: str) -> Path | None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from traitbench.encoders import EncoderUnavailable
 from traitbench.encoders.folder_settings import INT8, Choice, ChoiceOpen, FolderSettings
 
 _ANY_INT8 = ("quantized", "int8", "uint8", "q8")
@@ -149,12 +148,3 @@ def _features() -> Mapping[str, bool]:
     except (ImportError, AttributeError):
         return {}
     return features
-
-
-def legacy(folder: Path) -> Path | None:
-    """The graph that releases before this choice used: `model.onnx`, or the only one."""
-    named = [file for name in ("model.onnx", "onnx/model.onnx") if (file := folder / name).is_file()]
-    files = named or sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
-    if len(files) > 1:
-        raise EncoderUnavailable(f"{folder} holds more than one graph.")
-    return files[0] if files else None

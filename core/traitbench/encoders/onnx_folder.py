@@ -5,7 +5,8 @@ vector in any batch. A text longer than the model's window is split into equal w
 the graph is read is decided in `reading`. The static mean is added if wordllama is installed, and the digest includes
 it. Standardising the transformer's vector did not help.
 
-A folder that is read as in the first releases keeps their recipe, so its digest and vectors stay the same.
+A folder that leaves nothing open and needs no settings may have the first recipe (`reading.of_first_recipe`), as in
+0.2.0: its digest stays the same.
 """
 
 import re

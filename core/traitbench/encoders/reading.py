@@ -1,7 +1,6 @@
 """Decide from a folder's files how its graph is read: output, pooling, prompt, length, and the reason for each.
 
 The files are those of sentence-transformers and transformers. What they leave open is asked for, never guessed.
-`legacy` gives the reading of earlier releases, which guessed; versions that were trained with it still need it.
 """
 
 import json
@@ -107,9 +106,9 @@ def read(source: Folder, session: InferenceSession, settings: FolderSettings, *,
     return Reading(output, pooling, text, prompt_pooled, lowercase, length, settings.dimension, why)
 
 
-def legacy(source: Folder, session: InferenceSession) -> Reading | None:
-    """The reading of earlier releases, which took the mean of the tokens unless told otherwise, no prompt unless there
-    was a default, and at most 512 tokens. None for a folder that they refused.
+def of_first_recipe(source: Folder, session: InferenceSession) -> Reading | None:
+    """The only reading that the first recipe has for a folder; None if it has none. A folder that is read so keeps that
+    recipe, and with it the digest that its versions name.
     """
     output, of_sentence, _ = _output(source, session, ignore=_NOTHING)
     modes = () if of_sentence else _modes(source.note(POOLING))

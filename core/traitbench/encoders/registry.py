@@ -13,15 +13,10 @@ if TYPE_CHECKING:
     from traitbench.encoders.folder_kinds import Opened
     from traitbench.scoring.snapshot import NamedEncoder
 
-__all__ = ["LEGACY", "NAMES", "EncoderUnavailable", "load_encoder", "load_encoder_of", "load_legacy", "open_folder"]
+__all__ = ["NAMES", "EncoderUnavailable", "load_encoder", "load_encoder_of", "open_folder"]
 
 NAMES = ("full", "minilm", "static", "ngrams")
 """The names of the built-in encoders, the best first."""
-
-LEGACY = ("legacy",)
-"""Encoders that are loaded only for versions that were trained with them."""
-
-_MADE_OF_OTHERS = ("full", *LEGACY)
 
 _log = logging.getLogger(__name__)
 _one_at_a_time = RLock()  # reentrant, because an encoder may load others
@@ -36,40 +31,22 @@ def load_encoder(name: str | None, *, cache: Path) -> Encoder:
         return _named(name, cache.resolve()) if name else _best(cache.resolve())
 
 
-def load_legacy(name: str | None, *, digest: str, cache: Path) -> Encoder | None:
-    """The configured folder as earlier releases read it, if that encoder has this digest; None otherwise.
-
-    They did not ask for what a folder leaves open. Versions from then still need their vectors.
-    """
-    if not name or not Path(name).is_absolute():
-        return None
-    with _one_at_a_time:
-        try:
-            known = _legacy_digest(name, cache.resolve()) == digest
-            return _legacy(name, cache.resolve()) if known else None
-        except EncoderUnavailable:
-            return None
-
-
 def load_encoder_of(wanted: "NamedEncoder", *, configured: str | None, cache: Path) -> Encoder:
-    """Load the encoder that a snapshot was made with: the configured one, a built-in one or an earlier recipe.
+    """Load the encoder that a snapshot was made with: the configured one or a built-in one.
 
     Raise `EncoderUnavailable` if none of them is that encoder.
     """
-    for name in filter(None, (configured, *NAMES, *LEGACY)):
+    for name in filter(None, (configured, *NAMES)):
         try:
             encoder = load_encoder(name, cache=cache)
         except EncoderUnavailable:
             continue
         if encoder.digest == wanted.digest:
             return encoder
-    legacy = load_legacy(configured, digest=wanted.digest, cache=cache)
-    if legacy is None:
-        raise EncoderUnavailable(
-            f"A version was trained with the encoder {wanted.id} ({wanted.digest[:12]}), which is not installed here."
-            " Set TRAITBENCH_ENCODER to it."
-        )
-    return legacy
+    raise EncoderUnavailable(
+        f"A version was trained with the encoder {wanted.id} ({wanted.digest[:12]}), which is not installed here."
+        " Set TRAITBENCH_ENCODER to it."
+    )
 
 
 def open_folder(path: Path, *, cache: Path) -> "Opened":
@@ -78,21 +55,6 @@ def open_folder(path: Path, *, cache: Path) -> "Opened":
 
     with _one_at_a_time:
         return folder_kinds.open_folder(path, lambda other: _named(other, cache.resolve()))
-
-
-@cache
-def _legacy_digest(name: str, folder: Path) -> str:
-    """Computed once: any digest may be asked for, and files of gigabytes are read for it."""
-    from traitbench.encoders import folder_kinds
-
-    return folder_kinds.legacy_digest(Path(name), lambda other: _named(other, folder))
-
-
-@cache
-def _legacy(name: str, folder: Path) -> Encoder | None:
-    from traitbench.encoders import folder_kinds
-
-    return folder_kinds.load_legacy(Path(name), lambda other: _named(other, folder))
 
 
 @cache
@@ -115,7 +77,7 @@ def _named(name: str, folder: Path) -> Encoder:
         from traitbench.encoders import folder_kinds
 
         return folder_kinds.load(Path(name), part)
-    if name not in (*NAMES, *LEGACY):
+    if name not in NAMES:
         raise EncoderUnavailable(
             f"There is no encoder {name!r}; TRAITBENCH_ENCODER takes one of {', '.join(NAMES)}, or the path of a folder"
             " (./name for one in the current folder)."
@@ -124,5 +86,5 @@ def _named(name: str, folder: Path) -> Encoder:
         module = importlib.import_module(f"traitbench.encoders.{name}")
     except ImportError as error:
         raise EncoderUnavailable(f"The encoder {name} needs the package {error.name}; install it.") from None
-    encoder: Encoder = module.load(part) if name in _MADE_OF_OTHERS else module.load(cache=folder)
+    encoder: Encoder = module.load(part) if name == "full" else module.load(cache=folder)
     return encoder

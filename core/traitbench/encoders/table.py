@@ -64,28 +64,27 @@ class Table:
         """The words of the tokenizer, see `tokens.words`."""
         return tokens.words(self._tokenizer)
 
-    def means(self, texts: Sequence[str], *, weighted: bool = True) -> NDArray[np.float64]:
+    def means(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(n_texts, width): the mean over each text's tokens in double precision; zeros without a token.
 
         With weights, the weighted sum divided by the number of tokens, which has the direction of the weighted mean.
         """
-        weights = self._weights if weighted else None
         encoded = self._tokenizer.encode_batch_fast([text.strip() for text in texts], add_special_tokens=False)
         means = np.zeros((len(texts), self.width))
         for row, encoding in zip(means, encoded, strict=True):
             ids = self._known(encoding.ids)
             if ids:
-                row[:] = self._mean(ids, weights)
+                row[:] = self._mean(ids)
         return means
 
     def _known(self, ids: list[int]) -> list[int]:
         return [i for i in ids if i not in self._without] if self._without else ids
 
-    def _mean(self, ids: list[int], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _mean(self, ids: list[int]) -> NDArray[np.float64]:
         places = ids if self._row_of is None else self._row_of.take(ids)
         rows = self._rows.take(places, axis=0).astype(np.float64)
-        if weights is not None:
-            rows *= weights.take(ids)[:, np.newaxis]
+        if self._weights is not None:
+            rows *= self._weights.take(ids)[:, np.newaxis]
         mean: NDArray[np.float64] = np.add.reduce(rows, axis=0) / len(ids)
         return mean
 

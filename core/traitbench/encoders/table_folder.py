@@ -4,7 +4,7 @@
 per token, and `mapping`, the row of each token. Unknown words are ignored as in model2vec; sentence-transformers has a
 row for them. With `"recipe": "full"` in its settings, the table takes the place of WordLlama's beside MiniLM.
 
-A table that is read as in the first releases keeps their recipe, so its digest and vectors stay the same.
+A table in the layout of model2vec without settings has the first recipe, as in 0.2.0: its digest stays the same.
 """
 
 import json
@@ -66,26 +66,9 @@ def load(folder: Folder, settings: FolderSettings) -> Loaded:
         table.tokens("a good day")
     except Exception as error:  # the package raises plain Exception
         raise tokens.unusable(error) from None
-    legacy = not settings.given and unknown == _unknown(folder, tokenizer)
+    first = not settings.given and unknown == _unknown(folder, tokenizer)
     name = tokenizer.id_to_token(unknown) if unknown is not None else None
-    return Loaded(_static(folder, table, FIRST_RECIPE if legacy else RECIPE), str(rows.dtype), name, count - known)
-
-
-def load_legacy(folder: Folder) -> Static:
-    """The encoder of the folder as earlier releases read it: every unknown word is ignored."""
-    tensors = _tensors(folder)
-    rows = _rows(folder, tensors)
-    tokenizer = tokens.plain(folder.contents["tokenizer.json"])
-    count = 1 + max(tokenizer.get_vocab().values(), default=-1)
-    unknown = _unknown(folder, tokenizer)
-    table = Table(
-        rows,
-        tokenizer,
-        row_of=_row_of(folder, tensors, len(rows), count),
-        weights=_weights(folder, tensors, count),
-        without=() if unknown is None else {unknown},
-    )
-    return _static(folder, table, FIRST_RECIPE)
+    return Loaded(_static(folder, table, FIRST_RECIPE if first else RECIPE), str(rows.dtype), name, count - known)
 
 
 def beside_minilm(static: Static, part: Part) -> Full:

@@ -1,7 +1,7 @@
 """The installed encoders. A version is scored with the encoder it was trained with, whichever is configured now."""
 
 from traitbench.encoders import Encoder, EncoderUnavailable
-from traitbench.encoders.registry import LEGACY, NAMES, load_encoder, load_legacy
+from traitbench.encoders.registry import NAMES, load_encoder
 from traitbench.errors import FeatureUnavailable, Unavailable
 from traitbench.operations.context import Context
 from traitbench.scoring.snapshot import Snapshot
@@ -25,7 +25,7 @@ def installed(context: Context, digest: str) -> Encoder | None:
     if digest == context.encoder.digest:
         return context.encoder
     # The cheapest first: the better encoders are made of them, so that no more is loaded than is needed.
-    for name in (*reversed(NAMES), *LEGACY):
+    for name in reversed(NAMES):
         try:
             encoder = load_encoder(name, cache=context.settings.cache)
         except EncoderUnavailable:
@@ -34,10 +34,7 @@ def installed(context: Context, digest: str) -> Encoder | None:
             raise _not_loaded(name, error) from error
         if encoder.digest == digest:
             return encoder
-    try:
-        return load_legacy(context.settings.encoder, digest=digest, cache=context.settings.cache)
-    except MemoryError as error:
-        raise _not_loaded(str(context.settings.encoder), error) from error
+    return None
 
 
 def _not_loaded(name: str, error: Exception) -> Unavailable:

@@ -36,10 +36,10 @@ metadata = sa.MetaData(
 def upgrade() -> None:
     """Create the tables and columns that are not there. Existing rows keep their meaning."""
     connection = op.get_bind()
-    found = sa.inspect(connection)
+    inspector = sa.inspect(connection)
     for table in metadata.sorted_tables:
-        if found.has_table(table.name):
-            present = {column["name"] for column in found.get_columns(table.name)}
+        if inspector.has_table(table.name):
+            present = {column["name"] for column in inspector.get_columns(table.name)}
             for column in table.columns:
                 if column.name not in present:
                     op.add_column(table.name, column)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.real_encoder import KEPT
-from traitbench.encoders.registry import LEGACY, NAMES, load_encoder
+from traitbench.encoders.registry import NAMES, load_encoder
 from traitbench.encoders.statistics import generic_texts
 
 # Id: digest, and some of the numbers of the first generic text.
@@ -21,10 +21,6 @@ FIRST = {
         "90df500e394a4406cc4592d58798a39d1a6c32f0193af6e4e9352c93fd9d0cea",
         {0: -0.0152, 1: -0.0549, 2: 0.0168, -3: -0.0417, -2: -0.053, -1: 0.0053},
     ),
-    "static-ws-1": (
-        "42712e3a2c861d2c59d113328b777c150f2959675b24aa85bf4d4ca2ff20659c",
-        {0: 0.0599, 1: 0.0513, 2: 0.0573, -3: 0.1428, -2: -0.0105, -1: -0.016},
-    ),
     "ngrams-2": (
         "4f2b4041207748f7c3b3a4141f9cc84011a1cc0c95ccaf67a1ffebcf41f2c931",
         {0: 0.0, 1: 0.0, 2: 0.0, -3: 0.1428, -2: -0.0105, -1: -0.016},
@@ -34,7 +30,7 @@ FIRST = {
 
 @pytest.mark.parametrize("id", FIRST)
 def test_a_recipe_keeps_its_digest_and_vectors(id: str) -> None:
-    known = {encoder.id: encoder for name in (*NAMES, *LEGACY) if (encoder := load_encoder(name, cache=KEPT))}
+    known = {encoder.id: encoder for name in NAMES if (encoder := load_encoder(name, cache=KEPT))}
     digest, numbers = FIRST[id]
     assert known[id].digest == digest
     [vector] = known[id].encode(generic_texts()[:1])
