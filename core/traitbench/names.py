@@ -17,7 +17,6 @@ ACTIVE = "active"
 TAG_SCHEMA = rf"^(?!v[0-9]+$|{ACTIVE}$){TAG.pattern}$"  # what `check_tag` accepts
 
 _LONGEST_KEY = 64
-_NOT_WORD = re.compile(r"\W+")
 
 
 class Handle(NamedTuple):
@@ -85,15 +84,6 @@ def trait_key(name: str) -> str:
     # A mark without a letter before it is dropped: it would attach to the "_".
     key = "_".join(filter(None, (_without_leading_marks(word) for word in words.split(" "))))
     return _key(key)
-
-
-def earlier_trait_key(name: str) -> str:
-    """Return the key that earlier releases derived from a name: there each combining mark became a "_".
-
-    Models that they created still have these keys.
-    """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return _key(re.sub(r"_+", "_", _NOT_WORD.sub("_", folded)))
 
 
 def free_key(key: str, taken: Container[str]) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.size import sized
 from traitbench.errors import ValidationFailed
-from traitbench.names import canonical, earlier_trait_key, free_key, is_key, trait_key
+from traitbench.names import canonical, free_key, is_key, trait_key
 
 SCRIPTS = "aAbß#+ -_.!éÉİıſ\u0301\u0307\u093c\u094dहिन्दीकไทยשׁلَ한ㅎ\u1112ΣςσǅĲ①Ⅷ٣\U00010a41\U0001f600\ufe0f\u200d\u0345ᾳ"
 NAMES = st.text(st.sampled_from(SCRIPTS) | st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.text(
@@ -27,21 +27,6 @@ def test_a_derived_key_is_valid_and_the_same_for_every_spelling(name: str) -> No
     assert is_key(key)
     assert trait_key(key) == key == canonical(key)
     assert {trait_key(unicodedata.normalize(form, name)) for form in ("NFC", "NFD", "NFKC", "NFKD")} == {key}
-
-
-def _without_marks(name: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
-    return "".join(char for char in decomposed if unicodedata.category(char)[0] != "M")
-
-
-@settings(max_examples=sized(200, 600), deadline=None, derandomize=True)
-@given(NAMES.map(_without_marks).filter(bool))
-def test_names_without_marks_keep_the_keys_of_earlier_releases(name: str) -> None:
-    try:
-        assert trait_key(name) == earlier_trait_key(name)
-    except ValidationFailed:
-        with pytest.raises(ValidationFailed):
-            earlier_trait_key(name)
 
 
 @settings(max_examples=sized(100, 300), deadline=None, derandomize=True)

@@ -16,7 +16,7 @@ from traitbench.contract.models import ModelCreate
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitUpdate
 from traitbench.errors import DuplicateTrait, TraitbenchError, TraitNotFound, ValidationFailed
-from traitbench.names import canonical, earlier_trait_key
+from traitbench.names import canonical
 from traitbench.operations import models, samples, traits
 from traitbench.operations.context import Context
 from traitbench.store import tables
@@ -155,23 +155,15 @@ def test_nfc_and_nfd_are_one_name_everywhere(context: Context, handle: str) -> N
 
 
 def _store(context: Context, handle: str, trait: str, **fields: str) -> None:
-    """Give a trait what an earlier release may have stored."""
+    """Give a trait what an import may have stored."""
     with writing(context.engine) as connection:
         model_id = select(tables.models.c.id).where(tables.models.c.handle == handle).scalar_subquery()
         chosen = (tables.traits.c.model_id == model_id, tables.traits.c.key == trait)
         connection.execute(update(tables.traits).where(*chosen).values(**fields))
 
 
-def test_a_key_that_an_earlier_release_derived_goes_on(context: Context, handle: str) -> None:
-    assert earlier_trait_key("हिन्दी") == "ह_न_द"
-    add_traits(context, handle, {"name": "हिन्दी", "key": "ह_न_द"})
-    assert add_traits(context, handle, {"name": "हिन्दी", "positive_label": "again"}) == ["ह_न_द"]
-    assert traits.get(context, SCORER, handle, "ह_न_द").positive_label == "again"
-    assert add_traits(context, handle, {"name": "ह-न-द", "key": "other"}) == ["other"]
-
-
 def test_stored_keys_and_names_in_any_spelling_are_found(context: Context, handle: str) -> None:
-    """Earlier releases stored given keys as they were sent, and NFC and NFD as two names."""
+    """An import stores keys and names as the bundle has them."""
     hangul = unicodedata.normalize("NFD", "한글")
     add_traits(context, handle, {"name": CAFE, "key": "a"}, {"name": "Tea", "key": "b"}, {"name": "Han", "key": "c"})
     _store(context, handle, "b", name=CAFE_NFD)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from traitbench.errors import DuplicateTrait, TraitbenchError, ValidationFailed
-from traitbench.names import canonical, earlier_trait_key, free_key, trait_key
+from traitbench.names import canonical, free_key, trait_key
 from traitbench.operations import rules
 from traitbench.store.traits import TraitRow
 
@@ -86,14 +86,12 @@ def _key(sent: Sent, rows: Sequence[TraitRow]) -> str:
     """The key that a trait as sent means; raise `ValidationFailed` if it has none and its name gives none."""
     if sent.key is not None:
         return _stored(sent.key, rows) or canonical(sent.key)
-    if any(_same(row.name, sent.name) and row.key == earlier_trait_key(sent.name) for row in rows):
-        return earlier_trait_key(sent.name)
     key = trait_key(sent.name)
     return _stored(key, rows) or key
 
 
 def _stored(key: str, rows: Sequence[TraitRow]) -> str | None:
-    """The key as it is stored: an earlier release may have stored it in another spelling."""
+    """The key as it is stored: the key of an imported trait may have another spelling."""
     exact = (row.key for row in rows if row.key == key)
     alike = (row.key for row in rows if _same(row.key, key))
     return next(exact, None) or next(alike, None)
