@@ -6,7 +6,6 @@ from traitbench.contract.scores import Card, Comparison
 from traitbench.display.text import is_address, plain
 from traitbench.local import preview
 from traitbench_app.parts.card import draw_card, draw_change, draw_change_numbers, draw_numbers
-from traitbench_app.parts.confidence import draw_trained_before
 from traitbench_app.parts.explanation import HELP, WHY, draw_reasons, explained, pick_text
 from traitbench_app.parts.feedback import draw_feedback
 from traitbench_app.parts.folded import folded, is_open
@@ -207,7 +206,6 @@ for place, card, key in zip((cards_left, cards_right), cards, ("score.card", "sc
 with left:
     if numbers:
         st.badge(source, icon=":material/visibility:", color="gray")
-        draw_trained_before(model, versions[numbers.index(chosen)])
 
 # ---- the words that decide -------------------------------------------------------------------------------------------
 

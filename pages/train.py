@@ -3,7 +3,7 @@
 import streamlit as st
 
 from traitbench.display.text import ago, count, plain
-from traitbench_app.parts.confidence import draw_confidence, draw_trained_before
+from traitbench_app.parts.confidence import draw_confidence
 from traitbench_app.parts.cost import USUAL_LENGTH, unread_lengths
 from traitbench_app.parts.folded import folded
 from traitbench_app.parts.heading import heading
@@ -18,7 +18,6 @@ from traitbench_app.parts.retune import draw_retune, why_no_search
 from traitbench_app.parts.runs import MISTAKES, draw_readiness, in_link, pick_search, watch
 from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.verdict import draw_compared_with
-from traitbench_app.parts.version_confidence import trained_before_confidence
 from traitbench_app.parts.version_figures import label, made_how, names_of, series
 from traitbench_app.samples.checks import draw_doctor_line
 from traitbench_app.samples.unsaved import draw_unsaved_line
@@ -110,10 +109,8 @@ if model.state == "ready":
             draw_tests(version, names, before=before, key="train.figures", file_name=f"{stem}-figures")
             figures = [series(each, names) for each in (before, version) if each]
             draw_quality(figures, traits, key="train.figures", file_name=f"{stem}-figures")
-            if not trained_before_confidence(version):
-                st.markdown("**How sure its scores are**")
-                draw_confidence(model, version, names, key="train.confidence", file_name=f"{stem}-confidence")
-    draw_trained_before(model, version, can_link=False)
+            st.markdown("**How sure its scores are**")
+            draw_confidence(model, version, names, key="train.confidence", file_name=f"{stem}-confidence")
     with folded("Search report", icon=":material/manage_search:", key="search") as is_open:
         if is_open:
             draw_gained(model, traits, version)

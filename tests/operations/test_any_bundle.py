@@ -15,6 +15,7 @@ from tests.size import sized
 from traitbench.contract.bundles import Bundle
 from traitbench.operations import bundles, samples
 from traitbench.operations.context import Context
+from traitbench.scoring.certainty import Certainty
 from traitbench.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snapshot, TraitAxis, param_hash
 from traitbench.store import version_samples
 
@@ -158,6 +159,7 @@ def _axis(draw: st.DrawFn, key: str, encoder: EncoderIdentity) -> TraitAxis:
         positive=draw(quartiles),
         negative=draw(quartiles),
         breaks=Breaks(*draw(rising)),
+        certainty=Certainty(limit="few_samples"),
     )
 
 

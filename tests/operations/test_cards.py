@@ -9,7 +9,7 @@ from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import ModelCreate, ModelUpdate
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import TraitInput, TraitsCreate
-from traitbench.display.words import MEASURED_BEFORE, PROMISE, REASONS
+from traitbench.display.words import PROMISE, REASONS
 from traitbench.errors import ModelNotFound
 from traitbench.operations import model_cards, models, traits, versions
 from traitbench.operations.context import Context
@@ -78,7 +78,6 @@ def test_confidence_is_counted_with_what_it_promises(working: Context, toned: st
 @pytest.mark.parametrize(
     ("figures", "said"),
     [
-        ({"auroc": 0.9}, f"v1 {MEASURED_BEFORE}"),
         ({"confidence": None, "confidence_reason": "not_separable"}, REASONS["not_separable"].trait),
         ({"confidence": None, "confidence_reason": "few_samples"}, REASONS["few_samples"].trait),
     ],

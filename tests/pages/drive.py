@@ -136,8 +136,20 @@ def add_version(context: Context, handle: str, client: Traitbench) -> int:
     return number
 
 
-def make_old(context: Context, handle: str) -> None:
-    """Leave of the figures of a model's versions what the first release knew."""
+def make_outdated(context: Context, handle: str) -> None:
+    """Take from the versions of a model what 0.2.0 was the first release to measure."""
+    with writing(context.engine) as connection:
+        mine = select(tables.versions.c.id).where(tables.versions.c.model_id == _held(connection, handle).id)
+        for version_id in connection.execute(mine).scalars().all():
+            snapshot = versions.snapshot(connection, version_id)
+            for trait in snapshot["traits"]:
+                del trait["certainty"]
+            versions.rewrite(connection, version_id, snapshot, param_hash="sha256:old")
+    context.snapshots.clear()
+
+
+def leave_few_figures(context: Context, handle: str) -> None:
+    """Leave of the figures of a model's versions what an imported bundle may have."""
     known = {"auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy", "measured_on", "folds", "counts"}
     with writing(context.engine) as connection:
         mine = tables.versions.c.model_id == _held(connection, handle).id

@@ -4,12 +4,22 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, free_port, make_draft
-from tests.pages.drive import Workbench, add_version, bars, copied_link, end_badly, hold_busy, links, make_old, words
+from tests.pages.drive import (
+    Workbench,
+    add_version,
+    bars,
+    copied_link,
+    end_badly,
+    hold_busy,
+    links,
+    make_outdated,
+    words,
+)
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.display.words import MEASURED_BEFORE, PROMISE, REASONS
+from traitbench.display.words import PROMISE, REASONS
 from traitbench_app.score.rehearsal import AT_ONCE
 
 GIBBERISH = "qwpo xzzk vbnm lkjh asdf 48151 62342 00012"
@@ -168,22 +178,15 @@ def test_beside_another_text_it_says_which_of_them_is_uncertain_and_why(workbenc
     assert [warning.value for warning in at.warning] == [REASONS["unlike_samples"].sentence]
 
 
-def test_a_version_from_before_confidence_was_measured_says_so_once(
+def test_a_version_before_0_2_0_says_why_it_does_not_score(
     workbench: Workbench, service: Service, client: Traitbench, namespace: str
 ) -> None:
     handle = f"{namespace}.old"
     make_draft(client, handle)
     client.models.train(handle, effort="low")
     client.models.wait(handle)
-    assert MEASURED_BEFORE not in words(workbench.open("score", model=handle, text=KIND))
-    make_old(service.context, handle)
-    for page, query in (("score", {"text": KIND}), ("versions", {}), ("versions", {"view": "Details"})):
-        at = workbench.open(page, model=handle, **query)
-        assert words(at).count(MEASURED_BEFORE) == 1, page
-        assert "Refit the model to measure confidence" in links(at)
-    at = workbench.open("train", model=handle)
-    assert words(at).count(MEASURED_BEFORE) == 1
-    assert "Refit the model below to measure it." in words(at)
+    make_outdated(service.context, handle)
+    assert "so it cannot be scored here" in words(workbench.open("score", model=handle, text=KIND))
 
 
 def test_a_chosen_version_scores(workbench: Workbench, service: Service, client: Traitbench, namespace: str) -> None:

@@ -7,13 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.fitting.fit import EncoderIdentity, Trained, TraitSamples, fit
-from traitbench.scoring.certainty import Certainty
+from traitbench.scoring.certainty import Certainty, Levels
 from traitbench.scoring.snapshot import Breaks, Quartiles, Snapshot, TraitAxis
 
 PLANE = EncoderIdentity(id="plane-1", dimension=2, digest="0" * 64)
 
 WARM, COLD = Quartiles(60, 70, 80), Quartiles(20, 30, 40)
 TIERS = Breaks(40, 60, 80)
+AS_QUARTILES = Certainty(Levels((50, 50), (50, 50)), Levels((50, 50), (50, 50)))
+"""The held-out scores prove each side, so the quartiles alone decide how sure a score is."""
 
 _COMPASS = {"east": (1.0, 0.0), "north": (0.0, 1.0), "west": (-1.0, 0.0), "south": (0.0, -1.0)}
 
@@ -66,7 +68,7 @@ def axis(
     positive: Quartiles | None = WARM,
     negative: Quartiles | None = COLD,
     breaks: Breaks = TIERS,
-    certainty: Certainty | None = None,
+    certainty: Certainty = AS_QUARTILES,
 ) -> TraitAxis:
     return TraitAxis(
         key=key,

@@ -26,7 +26,7 @@ def pairs(snapshot: Snapshot, X: np.ndarray, y: np.ndarray, seed: int) -> tuple[
     trait = snapshot.traits[0]
     opposite, right, anywhere = 0, 0, 0
     for one, other in rng.integers(0, len(X), (400, 2)).tolist():
-        if trait.certainty is not None and trait.certainty.differ(points[one], points[other]):
+        if trait.certainty.differ(points[one], points[other]):
             anywhere += 1
             if y[one] != y[other]:
                 opposite += 1
@@ -98,15 +98,15 @@ def test_more_evidence_needs_a_smaller_difference() -> None:
     assert sparse > dense > 0
 
 
-def test_a_version_says_of_each_trait_whether_it_is_certain_unknown_or_unlike() -> None:
+def test_a_version_says_of_each_trait_whether_it_is_certain_or_unlike() -> None:
     sure = Certainty(LEVELS, LEVELS, difference=2.0)
-    version = snapshot(axis("a", certainty=sure), axis("b", certainty=sure), axis("old"))
+    version = snapshot(axis("a", certainty=sure), axis("b", certainty=sure))
     low, high = ({trait.key: trait_score(trait, at) for trait in version.traits} for at in (0.2, 0.8))
     near = high | {"b": low["b"]}
     unlike = {key: score._replace(confidence_reason="unlike_samples") for key, score in high.items()}
-    assert certain(version, low, high) == {"a": True, "b": True, "old": None}
-    assert certain(version, low, near) == {"a": True, "b": False, "old": None}
-    assert certain(version, low, unlike) == certain(version, unlike, low) == {"a": False, "b": False, "old": None}
+    assert certain(version, low, high) == {"a": True, "b": True}
+    assert certain(version, low, near) == {"a": True, "b": False}
+    assert certain(version, low, unlike) == certain(version, unlike, low) == {"a": False, "b": False}
     assert certain(version, {"b": low["b"]}, {"b": high["b"]}) == {"b": True}
 
 
@@ -115,12 +115,10 @@ def test_the_difference_is_part_of_the_snapshot_and_survives_it() -> None:
     assert Snapshot.from_json(version.to_json()).traits[0].certainty == version.traits[0].certainty
     other = replace(version, traits=(axis(certainty=Certainty(LEVELS, LEVELS)),))
     assert canonical_bytes(version) != canonical_bytes(other)
-    assert b"difference" not in canonical_bytes(snapshot(axis()))
 
 
 def test_a_trained_version_has_a_difference_of_single_precision() -> None:
     X, y = texts(np.random.default_rng(5), 30, apart=4.0)
     certainty = fitted(samples(X, y.tolist()), effort="low").snapshot.traits[0].certainty
-    assert certainty is not None
     assert certainty.difference is not None
     assert certainty.difference == float(np.float32(certainty.difference)) > 0

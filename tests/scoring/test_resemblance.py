@@ -17,7 +17,7 @@ from traitbench.fitting.fit import Trained
 from traitbench.scoring.card import place, place_whole, score
 from traitbench.scoring.certainty import Certainty, Levels
 from traitbench.scoring.resemblance import Direction, Resemblance, resemblance
-from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, canonical_bytes
+from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, SnapshotOutdated, canonical_bytes
 from traitbench.scoring.spelling import spelling
 
 ENGLISH = [
@@ -127,12 +127,18 @@ def test_a_text_without_a_token_is_unlike() -> None:
     assert placed.unlike
 
 
-def test_a_version_from_before_resemblance_was_measured_scores_as_it_did() -> None:
-    old = snapshot()
-    assert b"resemblance" not in canonical_bytes(old)
-    assert b"certainty" not in canonical_bytes(old)
-    assert score(old, encode, "east").traits["warmth"].confidence == "high"
-    assert Snapshot.from_json(old.to_json()).resemblance is None
+def test_a_version_of_too_few_samples_has_no_resemblance_and_scores() -> None:
+    few = snapshot()
+    assert b"resemblance" not in canonical_bytes(few)
+    assert score(few, encode, "east").traits["warmth"].confidence == "high"
+    assert Snapshot.from_json(few.to_json()).resemblance is None
+
+
+def test_a_snapshot_before_0_2_0_is_refused_with_a_way_out() -> None:
+    values = snapshot().to_json()
+    del values["traits"][0]["certainty"]
+    with pytest.raises(SnapshotOutdated, match=r"before release 0\.2\.0, so it cannot be scored here\. Train it again"):
+        Snapshot.from_json(values)
 
 
 def test_a_snapshot_keeps_what_it_needs_and_no_text() -> None:

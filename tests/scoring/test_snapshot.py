@@ -37,6 +37,12 @@ BY_HAND: dict[str, Any] = {
             "offset": 0.25,
             "quartiles": {"positive": [60, 70, 80], "negative": [20, 30, 40]},
             "breaks": {"developing": 40, "solid": 60, "strong": 80},
+            "certainty": {
+                "proven": {"high": [20, 80], "moderate": [35, 65]},
+                "likely": {"high": [30, 70], "moderate": [40, 60]},
+                "limit": None,
+                "difference": 2.5,
+            },
         },
         {
             "key": "depth",
@@ -48,10 +54,16 @@ BY_HAND: dict[str, Any] = {
             "offset": -1.5,
             "quartiles": {"positive": None, "negative": None},
             "breaks": {"developing": 50, "solid": 50, "strong": 50},
+            "certainty": {
+                "proven": {"high": [-1, 101], "moderate": [-1, 101]},
+                "likely": {"high": [-1, 101], "moderate": [-1, 101]},
+                "limit": "few_samples",
+                "difference": None,
+            },
         },
     ],
 }
-HASH = "sha256:898f5849506912a71d4e77a42c56b8c7378211fff35d692157441600f1e49eaf"
+HASH = "sha256:06c6fdda2e4e97bb7d90ce2d2d9b9e3d275be24cefba433a47ef0ee6dc0b20e4"
 
 
 def test_a_snapshot_written_by_hand_is_read_and_written_back() -> None:

@@ -10,9 +10,9 @@ from traitbench.contract.scores import ConfidenceReason
 from traitbench.contract.versions import Version
 from traitbench.display.barchart import DOTS
 from traitbench.display.text import plain
-from traitbench.display.words import MEASURED_BEFORE, PROMISE, REASONS
+from traitbench.display.words import PROMISE, REASONS
 from traitbench_app.parts.chart import download_table
-from traitbench_app.parts.version_confidence import confidence_table, low_everywhere, trained_before_confidence
+from traitbench_app.parts.version_confidence import confidence_table, low_everywhere
 from traitbench_app.parts.version_figures import Names, label
 from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.permission import why_read_only
@@ -23,13 +23,8 @@ _WAYS_OUT: Mapping[ConfidenceReason, tuple[PageName, str]] = {
 }
 
 
-def draw_confidence(
-    model: Model, version: Version, names: Names, *, key: str, file_name: str, can_link: bool = True
-) -> None:
+def draw_confidence(model: Model, version: Version, names: Names, *, key: str, file_name: str) -> None:
     """Draw a row per trait, and what is wrong with traits of which no score is sure."""
-    if trained_before_confidence(version):
-        draw_trained_before(model, version, can_link=can_link)
-        return
     table = confidence_table(version, names)
     if table.empty:
         return
@@ -49,23 +44,6 @@ def draw_confidence(
         download_table(table, key=key, file_name=file_name)
     st.caption(f"{PROMISE} Each sample is scored by a fit that did not use it.")
     _draw_low(model, version, names, key=key)
-
-
-def draw_trained_before(model: Model, version: Version, *, can_link: bool = True) -> None:
-    """Warn, if the version was trained before confidence was measured, and offer the refit that measures it.
-
-    `can_link` is False on the Train page, which has the refit itself.
-    """
-    if not trained_before_confidence(version):
-        return
-    with st.container(border=True, key="confidence.before"):
-        st.markdown(f":material/warning: **{label(version)}** {MEASURED_BEFORE}")
-        if model.zero_data_retention:
-            st.caption("Its samples were deleted, so it cannot be trained again. Train a new model to measure it.")
-        elif not can_link:
-            st.caption("Refit the model below to measure it.")
-        elif not why_read_only(model):
-            page_link("train", "Refit the model to measure confidence")
 
 
 def _draw_low(model: Model, version: Version, names: Names, *, key: str) -> None:

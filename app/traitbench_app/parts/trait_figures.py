@@ -224,7 +224,7 @@ def _draw_curve(model: Model, trait: Trait | None, versions: Sequence[_Labelled]
 
 def _why_no_curve(figures: TraitMetrics) -> str:
     if figures.curve is None:
-        return "No learning curve: this version was trained by an older release. Refit the model to get one."
+        return "No learning curve was measured. Refit the model to get one."
     return "No learning curve: there are too few samples."
 
 
@@ -240,5 +240,5 @@ def _draw_tiers(
         opens = opens and trait is not None and trait.kind == "extrinsic"
         return draw_confusion(known, named, key=key, file_name=file_name, opens=opens)
     if not versions[-1][1].why_not:
-        st.caption("No table: this version was trained by an older release.")
+        st.caption("No table was measured. Refit the model to get one.")
     return None

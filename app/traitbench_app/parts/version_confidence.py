@@ -13,11 +13,6 @@ from traitbench_app.parts.version_figures import Names
 LEVELS: Sequence[Confidence] = get_args(Confidence)
 
 
-def trained_before_confidence(version: Version) -> bool:
-    """Whether the confidence of the version's scores follows from quartiles alone and may be too high."""
-    return any(each.from_quartiles for each in version.metrics.traits.values())
-
-
 def low_everywhere(version: Version) -> dict[ConfidenceReason, list[str]]:
     """Return the keys of the traits that have low confidence for every text, by the reason."""
     traits: dict[ConfidenceReason, list[str]] = {}

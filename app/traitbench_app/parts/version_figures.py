@@ -183,4 +183,4 @@ def _on_tests(name: str, test: HeldOutFigures) -> Measured:
 
 
 def _measured(name: str, figures: TraitMetrics) -> Measured:
-    return Measured(name, figures.auroc, figures.auroc_interval, figures.measured_on or "unknown", figures.missing)
+    return Measured(name, figures.auroc, figures.auroc_interval, figures.measured_on or "unknown", figures.not_measured)

@@ -12,14 +12,10 @@ _SURE = (
     "Sure: larger than the noise in the scores. For two texts at opposite poles, the order is right at least 9 times "
     "in 10."
 )
-_NOT_KNOWN = "This version is from an older release, so it is not known which differences are sure. Refit the model."
 
 
 def draw_differences(comparison: Comparison, names: Mapping[str, str]) -> None:
     """Draw in words which text is higher on which trait, and what that promises."""
-    if comparison.certain is None:
-        st.caption(_NOT_KNOWN)
-        return
     escaped = {key: f"**{plain(name)}**" for key, name in names.items()}
     st.markdown("\n".join(f"- {each}" for each in sentences(comparison, escaped, second="the second text")))
     st.caption(_SURE)

@@ -12,7 +12,7 @@ from traitbench.display.quality import by_trait as evidence_by_trait
 from traitbench.display.quality import evidence_on
 from traitbench.display.text import plain
 from traitbench_app.parts import retention
-from traitbench_app.parts.confidence import draw_confidence, draw_trained_before
+from traitbench_app.parts.confidence import draw_confidence
 from traitbench_app.parts.folded import folded
 from traitbench_app.parts.modes import draw_modes, modes_of, speeds
 from traitbench_app.parts.on_tests import draw_tests
@@ -20,7 +20,6 @@ from traitbench_app.parts.quality import draw_quality
 from traitbench_app.parts.search_report import draw_search, draw_trait_search
 from traitbench_app.parts.shortcuts import draw_shortcuts
 from traitbench_app.parts.trait_figures import draw_trait, pick_trait
-from traitbench_app.parts.version_confidence import trained_before_confidence
 from traitbench_app.parts.version_figures import (
     figures_table,
     label,
@@ -48,7 +47,6 @@ def draw_details(
         st.markdown(f"**{plain(evidence.says(label(shown), traits))}.**{figure}")
     st.caption(made_how(shown), help=CREATED_BY)
     _draw_activation(model, shown, active, may_change=may_change)
-    draw_trained_before(model, shown)
     _draw_trait(model, shown, traits)
     with folded("Tags", icon=":material/sell:", key="tags") as is_open:
         if is_open:
@@ -99,9 +97,8 @@ def _draw_folded(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
                 file_name=f"{stem}-figures",
                 table=figures_table(shown, names),
             )
-            if not trained_before_confidence(shown):
-                st.markdown("**How sure its scores are**")
-                draw_confidence(model, shown, names, key="versions.confidence", file_name=f"{stem}-confidence")
+            st.markdown("**How sure its scores are**")
+            draw_confidence(model, shown, names, key="versions.confidence", file_name=f"{stem}-confidence")
     if modes_of(by_trait):
         with folded("Faster batch modes", icon=":material/speed:", key="modes") as is_open:
             if is_open:

@@ -13,7 +13,6 @@ from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain
 from traitbench_app.parts import retention
 from traitbench_app.parts.chart import download_table
-from traitbench_app.parts.confidence import draw_trained_before
 from traitbench_app.parts.folded import folded
 from traitbench_app.parts.keeping import draw_keeping
 from traitbench_app.parts.primary_link import primary_link
@@ -61,9 +60,6 @@ def draw_all(model: Model, versions: Sequence[Version], traits: Sequence[Trait],
                 ),
             },
         )
-    active = next((each for each in versions if each.version_no == model.version_no), None)
-    if active:
-        draw_trained_before(model, active)
     with folded("Figures of each version", icon=":material/query_stats:", key="figures") as is_open:
         if is_open:
             _draw_figures(model, versions, traits, table)

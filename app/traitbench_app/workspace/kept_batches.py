@@ -135,7 +135,7 @@ def _replace(place: Path, content: bytes) -> None:
 
 
 def _source(place: Path, total: int) -> Source | None:
-    """The texts of a batch that is not complete; None if they are not there, or an earlier release kept them."""
+    """The texts of a batch that is not complete; None if they are not there or cannot be read."""
     try:
         source = restored(place.read_bytes())
     except (OSError, ValueError, KeyError, TypeError):

@@ -9,7 +9,7 @@ from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.versions import Version
 from traitbench.display import held_out
-from traitbench.display.words import MEASURED_BEFORE, REASONS
+from traitbench.display.words import REASONS
 from traitbench.names import parse_version
 
 
@@ -175,11 +175,8 @@ def _say_shortcuts(version: Version) -> None:
 
 
 def _say_confidence(version: Version) -> None:
-    """Say on stderr which traits are never sure, or that the version is too old to know."""
-    traits = version.metrics.traits
-    if any(each.from_quartiles for each in traits.values()):
-        click.echo(f"v{version.version_no} {MEASURED_BEFORE} Refit the model to measure it.", err=True)
-    for key, each in traits.items():
+    """Say on stderr which traits are never sure."""
+    for key, each in version.metrics.traits.items():
         if each.confidence_reason:
             click.echo(f"{key}: low confidence for every text. {REASONS[each.confidence_reason].trait}", err=True)
 

@@ -21,7 +21,7 @@ class ErrorEnvelope(Returned):
 
 
 class Health(Returned):
-    """Answer of `GET /health`: `ok` and measurements. A service of an earlier release returns only the status."""
+    """Answer of `GET /health`: `ok` and measurements, null if there is none."""
 
     status: str
     worker_heartbeat_age_s: float | None = None

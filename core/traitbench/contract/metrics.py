@@ -40,12 +40,6 @@ Confusion = Annotated[dict[Pole, _ByTier], Field(min_length=2)]
 """By pole of the samples: how many of their held-out scores lie in each tier."""
 
 NotMeasured = Literal["too_few", "only_synthesized", "unlabelled"]
-# Older versions have only the sentence.
-_OLD_SENTENCES: Mapping[str, NotMeasured] = {
-    "distinct text at the": "too_few",
-    "only synthesised samples": "only_synthesized",
-    "nobody labelled these texts": "unlabelled",
-}
 
 _STRICT = {"strict": True}
 
@@ -138,13 +132,6 @@ class Figures(_Measured):
         reason = (self.measured_on or "").removeprefix("not measured: ")
         return "" if self.auroc is not None else reason or "the reason is unknown"
 
-    @property
-    def missing(self) -> NotMeasured | None:
-        """Why there is no figure, as a value; None if there is one, or if the reason is unknown."""
-        if self.auroc is not None or self.not_measured is not None:
-            return self.not_measured
-        return next((value for sentence, value in _OLD_SENTENCES.items() if sentence in self.why_not), None)
-
 
 class Sureness(_Measured):
     """How many held-out samples have this confidence, and how many of these are on their pole's side."""
@@ -230,9 +217,8 @@ _SHORTCUTS: Mapping[str, str] = {
 class TraitMetrics(Figures):
     """All figures of one trait; `test` has those on its test samples, and the others are out of fold.
 
-    `curve` and `confidence` are null in a version from before they were measured. Without `confidence`, the confidence
-    of its scores follows from quartiles alone and may be too high. `confidence_reason` says why no score of the trait
-    is sure; it is null if some are. `shortcut` is null if nothing alone tells the poles apart, or in an older version.
+    `confidence_reason` says why no score of the trait is sure; it is null if some are. `shortcut` is null if nothing
+    alone tells the poles apart, or in an older version.
     """
 
     folds: Count | None = None
@@ -251,11 +237,6 @@ class TraitMetrics(Figures):
     modes: dict[str, Figures] = Field(default={})
     test: HeldOutFigures | None = None
     shortcut: ShortcutFigures | None = None
-
-    @property
-    def from_quartiles(self) -> bool:
-        """Whether the version is from before confidence was measured. A newer one has the field, if only as null."""
-        return "confidence" not in self.model_fields_set
 
 
 class EncoderName(_Measured):

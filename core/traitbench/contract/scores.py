@@ -54,7 +54,7 @@ class Native(Returned):
 class TraitScore(Returned):
     """The score of a text on one trait. `label` and `headroom` are null when the confidence is low.
 
-    `confidence_reason` says why the confidence is not high; it is null when it is, and on cards of older services.
+    `confidence_reason` says why the confidence is not high; it is null when it is.
     """
 
     score: Points
@@ -100,7 +100,7 @@ class Delta(Returned):
     """The scores of two texts on one trait; `delta` is b - a.
 
     `certain` says whether the difference is larger than the noise of the scores: its sign is right at least 9 times in
-    10. It is null if the version cannot judge it, and on answers of older services.
+    10. It is null only on answers of a service of 0.2.0 whose version is older and cannot judge it.
     """
 
     a: Points

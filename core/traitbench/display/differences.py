@@ -11,7 +11,7 @@ _NOT_KNOWN = "not known if the difference is sure"
 
 
 def verdict(delta: int, certain: bool | None, *, second: str = "b") -> str:
-    """`b is higher (sure)`, `no sure difference`, or that an older version cannot judge it; `second` names the text."""
+    """`b is higher (sure)`, `no sure difference`, or that the version cannot judge it; `second` names the text."""
     if certain is None:
         return _NOT_KNOWN
     sign = (delta > 0) - (delta < 0)

@@ -8,12 +8,6 @@ from traitbench.contract.scores import Card, Confidence, ConfidenceReason, Trait
 PROMISE = "High: the side is right at least 9 times in 10. Moderate: at least 3 in 4. Low: not known."
 """What each level promises about the side of the middle that a text is on."""
 
-MEASURED_BEFORE = (
-    "was trained before confidence was measured. Its confidence may be too high, and it cannot tell whether a text "
-    "resembles the samples."
-)
-"""Said of a version whose confidence follows from quartiles alone."""
-
 
 @dataclass(frozen=True)
 class Words:

@@ -259,7 +259,7 @@ def _fit_trait(
     }
     numbers = _numbers(samples, result, metrics)
     metrics["confidence"] = _confidences(numbers, samples, result)
-    metrics["confidence_reason"] = None if numbers.certainty is None else numbers.certainty.nowhere
+    metrics["confidence_reason"] = numbers.certainty.nowhere
     modes = {}
     for fitted, (name, columns) in enumerate(plan.modes.items(), start=1):
         trait_in_mode = _in_mode(trait, columns)

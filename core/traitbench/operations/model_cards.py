@@ -15,7 +15,7 @@ from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display import held_out
-from traitbench.display.words import MEASURED_BEFORE, PROMISE, REASONS
+from traitbench.display.words import PROMISE, REASONS
 from traitbench.operations import access
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
@@ -144,9 +144,6 @@ def _test_row(name: str, test: HeldOutFigures) -> tuple[str, ...]:
 def _confidence(version: Version, names: Mapping[str, str]) -> Iterator[str]:
     """How many held-out samples have each confidence, how many of these are right, and traits that are never sure."""
     traits = version.metrics.traits
-    if any(figures.from_quartiles for figures in traits.values()):
-        yield f"**Confidence:** v{version.version_no} {MEASURED_BEFORE}"
-        return
     if known := {key: figures.confidence for key, figures in traits.items() if figures.confidence}:
         yield f"Held-out samples by confidence, and how many of these score on their own pole's side. {PROMISE}"
         yield _table(_CONFIDENCE_COLUMNS, [(names.get(key, key), *_counts(levels)) for key, levels in known.items()])

@@ -5,8 +5,8 @@ from threading import Lock
 from cachetools import LRUCache
 from sqlalchemy import Connection
 
-from traitbench.errors import UnreadableRow
-from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid
+from traitbench.errors import FeatureUnavailable, UnreadableRow
+from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, SnapshotOutdated
 from traitbench.store import versions
 
 _KEPT = 64
@@ -35,6 +35,8 @@ class Snapshots:
         self.misses += 1
         try:
             snapshot = Snapshot.from_json(versions.snapshot(connection, version_id))
+        except SnapshotOutdated as error:
+            raise FeatureUnavailable(str(error)) from None
         except SnapshotInvalid as error:
             raise UnreadableRow(str(error).rstrip("."), thing="The snapshot of the version") from None
         with self._lock:

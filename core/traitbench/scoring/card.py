@@ -297,14 +297,9 @@ def tier(points: int, breaks: Breaks) -> Tier:
 def confidence(trait: TraitAxis | ModeAxis, points: int) -> tuple[Confidence, Reason | None]:
     """How sure it is that the score is on the right side, and why it is not high.
 
-    The quartiles set the most that it can be. A version from before certainty was measured has nothing else.
+    The quartiles set the most that it can be.
     """
-    most = ceiling(points, trait.breaks, trait.positive, trait.negative)
-    if trait.certainty is not None:
-        return trait.certainty.at(points, most)
-    if trait.positive is None or trait.negative is None:
-        return most, "few_samples"
-    return most, None if most == "high" else "overlap"
+    return trait.certainty.at(points, ceiling(points, trait.breaks, trait.positive, trait.negative))
 
 
 def ceiling(points: int, breaks: Breaks, positive: Quartiles | None, negative: Quartiles | None) -> Confidence:

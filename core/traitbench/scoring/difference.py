@@ -21,8 +21,8 @@ class Scored(Protocol):
         ...
 
 
-def certain(snapshot: Snapshot, a: Mapping[str, Scored], b: Mapping[str, Scored]) -> dict[str, bool | None]:
-    """By the key of each trait on both cards: whether the texts surely differ; None if the version cannot judge it.
+def certain(snapshot: Snapshot, a: Mapping[str, Scored], b: Mapping[str, Scored]) -> dict[str, bool]:
+    """By the key of each trait on both cards: whether the texts surely differ.
 
     A text that is unlike the samples surely differs from none.
     """
@@ -33,8 +33,6 @@ def certain(snapshot: Snapshot, a: Mapping[str, Scored], b: Mapping[str, Scored]
     }
 
 
-def _certain(certainty: Certainty | None, a: Scored, b: Scored) -> bool | None:
-    if certainty is None:
-        return None
+def _certain(certainty: Certainty, a: Scored, b: Scored) -> bool:
     resemble = "unlike_samples" not in (a.confidence_reason, b.confidence_reason)
     return resemble and certainty.differ(a.score, b.score)

@@ -1,10 +1,9 @@
 """The snapshot of a version: everything that scoring needs as one immutable value, without any sample text.
 
 As JSON a snapshot is self-contained: its format, the identity of its encoder, what the samples have in common
-(`resemblance`), and the traits in order with poles, vector (base64 of little-endian float32), offset, quartiles, breaks
-and certainty. Versions from before resemblance and certainty were measured lack both and keep their hashes.
-`param_hash` is the SHA-256 of the canonical bytes of that JSON: sorted keys, no white space, numbers rounded to
-float32.
+(`resemblance`, left out if they were too few to measure it), and the traits in order with poles, vector (base64 of
+little-endian float32), offset, quartiles, breaks and certainty. `param_hash` is the SHA-256 of the canonical bytes of
+that JSON: sorted keys, no white space, numbers rounded to float32.
 """
 
 import base64
@@ -31,6 +30,13 @@ _MOST_SHOWN = 64
 
 class SnapshotInvalid(ValueError):
     """The snapshot is damaged, or has a format that this release cannot read."""
+
+
+class SnapshotOutdated(SnapshotInvalid):
+    """The snapshot was made before 0.2.0, which was the first release to measure where scores are sure."""
+
+    def __init__(self) -> None:
+        super().__init__("The version was trained before release 0.2.0, so it cannot be scored here. Train it again.")
 
 
 class EncoderMismatch(ValueError):
@@ -107,14 +113,14 @@ class ModeAxis:
     positive: Quartiles | None
     negative: Quartiles | None
     breaks: Breaks
-    certainty: Certainty | None = None
+    certainty: Certainty
 
 
 @dataclass(frozen=True, eq=False)
 class TraitAxis:
     """A trained trait; `positive` and `negative` are None if a pole has fewer than two samples.
 
-    `modes` holds the same trait in the encoder's modes, by name. Older snapshots have none, and no `certainty`.
+    `modes` holds the same trait in the encoder's modes, by name.
     """
 
     key: str
@@ -127,7 +133,7 @@ class TraitAxis:
     positive: Quartiles | None
     negative: Quartiles | None
     breaks: Breaks
-    certainty: Certainty | None = None
+    certainty: Certainty
     modes: Mapping[str, ModeAxis] = field(default_factory=dict)
 
     def in_mode(self, mode: str) -> "TraitAxis":
@@ -236,20 +242,20 @@ def _trait_to_json(trait: TraitAxis) -> dict[str, Any]:
         "aggregation": trait.aggregation,
         **_axis_to_json(trait),
     }
-    # Omit empty modes, so that versions from before modes existed keep their hashes.
+    # Empty modes are omitted, because the hashes of existing versions are without them.
     return (
         values | {"modes": {name: _axis_to_json(mode) for name, mode in trait.modes.items()}} if trait.modes else values
     )
 
 
 def _axis_to_json(axis: TraitAxis | ModeAxis) -> dict[str, Any]:
-    values = {
+    return {
         "vector": _vector_to_json(axis.vector),
         "offset": float32(axis.offset),
         "quartiles": {side: _quartiles_to_json(getattr(axis, side)) for side in ("positive", "negative")},
         "breaks": vars(axis.breaks).copy(),
+        "certainty": _certainty_to_json(axis.certainty),
     }
-    return values if axis.certainty is None else values | {"certainty": _certainty_to_json(axis.certainty)}
 
 
 def _certainty_to_json(certainty: Certainty) -> dict[str, Any]:
@@ -329,6 +335,8 @@ def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
 
 
 def _axis_from_json(values: Mapping[str, Any], dimension: int | None) -> ModeAxis:
+    if "certainty" not in values:
+        raise SnapshotOutdated
     names = ("developing", "solid", "strong")
     return ModeAxis(
         vector=_vector(values, "vector", dimension),
@@ -336,7 +344,7 @@ def _axis_from_json(values: Mapping[str, Any], dimension: int | None) -> ModeAxi
         positive=_quartiles(values["quartiles"]["positive"]),
         negative=_quartiles(values["quartiles"]["negative"]),
         breaks=Breaks(*_ascending([_integer(values["breaks"], name, 0, 100) for name in names], "breaks")),
-        certainty=None if "certainty" not in values else _certainty(values["certainty"]),
+        certainty=_certainty(values["certainty"]),
     )
 
 

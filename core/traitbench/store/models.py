@@ -163,7 +163,7 @@ def archive(connection: Connection, model: ModelRow, *, now: datetime, restored_
 def restore(connection: Connection, model: ModelRow, *, now: datetime) -> None:
     """Move an archived model back to the state that it was archived from."""
     state = archived(connection, model.id).archived_from
-    # An earlier release did not record the state.
+    # 0.2.0 did not record the state.
     usual: State = "draft" if model.active_version_id is None else "ready"
     move(connection, model, state or usual, now=now, archived_at=None, archived_from=None)
 

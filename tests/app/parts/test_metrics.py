@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from traitbench.contract.metrics import CurvePoint, Figures, Forecast, Metrics, TraitMetrics
+from traitbench.contract.metrics import CurvePoint, Forecast, Metrics, TraitMetrics
 from traitbench_app.parts.modes import price, table
 from traitbench_app.parts.search_report import labels_in_words, search_in_words
 
@@ -132,20 +132,6 @@ def test_what_was_not_measured_says_why() -> None:
     figures = read(warmth=WHOLE)["warmth"]
     assert figures.why_not == ""
     assert figures.modes["static"].why_not == "too few"
-
-
-@pytest.mark.parametrize(
-    ("reason", "value"),
-    [
-        ("only synthesised samples", "only_synthesized"),
-        ("nobody labelled these texts; the trait shows what discovery measured", "unlabelled"),
-        ("one distinct text at the positive pole, but holding one out needs two", "too_few"),
-        ("another reason", None),
-    ],
-)
-def test_the_reason_of_an_older_version_has_a_value_too(reason: str, value: str | None) -> None:
-    assert Figures(measured_on=f"not measured: {reason}").missing == value
-    assert Figures(auroc=0.9, measured_on=reason).missing is None
 
 
 def test_the_price_of_a_mode_is_what_it_loses_and_how_much_faster_it_is() -> None:

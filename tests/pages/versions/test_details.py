@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
-from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
+from tests.pages.drive import Workbench, add_version, charts, copied_link, leave_few_figures, links, words
 from tests.pages.versions.reading import cells, frame, ready
 from traitbench.client import Traitbench
 from traitbench.contract.rounding import in_decimals
@@ -102,15 +102,15 @@ def test_details_say_what_was_tried_and_what_the_faster_modes_cost(workbench: Wo
     assert "**Layer 4 only**: AUROC " in words(at)
 
 
-def test_a_version_of_before_shows_what_it_has_and_says_what_it_lacks(
+def test_a_version_shows_the_figures_it_has_and_says_what_it_lacks(
     workbench: Workbench, service: Service, client: Traitbench, namespace: str
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
-    make_old(service.context, handle)
+    leave_few_figures(service.context, handle)
     at = workbench.open("versions", model=handle, view="Details", figures="true")
     assert not at.exception
-    assert "No learning curve: this version was trained by an older release" in words(at)
-    assert "No table: this version was trained by an older release" in words(at)
+    assert "No learning curve was measured" in words(at)
+    assert "No table was measured" in words(at)
     assert len(charts(at)) == 1
     assert workbench.open("train", model=handle).exception == []
 

@@ -67,7 +67,7 @@ def _series(version: Any) -> Series:
 
 
 def _measured(key: str, figures: TraitMetrics) -> Measured:
-    return Measured(key, figures.auroc, figures.auroc_interval, figures.measured_on or "unknown", figures.missing)
+    return Measured(key, figures.auroc, figures.auroc_interval, figures.measured_on or "unknown", figures.not_measured)
 
 
 def _share(name: str, of: Any) -> Share:

@@ -44,7 +44,7 @@ def upgrade() -> None:
                 if column.name not in present:
                     op.add_column(table.name, column)
     metadata.create_all(connection)
-    # 0.2.0 did not record when a model was archived. Nothing changes an archived model.
+    # 0.2.0 did not record when a model was archived, but that was its last change.
     op.execute("UPDATE tb_models SET archived_at = updated_at WHERE state = 'archived' AND archived_at IS NULL")
 
 
