@@ -3,7 +3,7 @@
     make bench [DATA=FOLDER] [WHOLE=1] [OUT=page.md]
 
 Quick versions unless the whole is asked for. Quality needs `DATA`, the folder of the sets (`protocol.SETS` says which);
-without it the rest runs. The page is also written to `OUT`: as Markdown to a name ending in .md, else as JSON.
+without it the rest runs. The page is also written to `OUT`, as Markdown.
 """
 
 # ruff: noqa: T201
@@ -54,7 +54,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description="All benchmarks on one page.")
     arguments.add_argument("--data", type=Path, help="the folder of the sets, for quality")
     arguments.add_argument("--whole", action="store_true", help="all that is measured, an hour or so, not a first idea")
-    arguments.add_argument("--out", type=Path, help="write the page to this file, .md or .json")
+    arguments.add_argument("--out", type=Path, help="write the page to this file, as Markdown")
     asked = arguments.parse_args()
     wanted = [each for each in BENCHMARKS if asked.whole or not each.only_whole]
     missing = [each.name for each in wanted if each.needs_data and asked.data is None]
@@ -62,19 +62,13 @@ def main() -> None:
         print(f"Not measured: {', '.join(missing)}. Name the folder of the sets: make bench DATA=FOLDER\n")
     result = {each.name: _run(each, asked.data, whole=asked.whole) for each in wanted if each.name not in missing}
     if asked.out is not None:
-        write(asked.out, [outcome for outcome in result.values() if outcome is not None], missing)
+        write(asked.out, [outcome for outcome in result.values() if outcome is not None])
     sys.exit(None in result.values())
 
 
-def write(path: Path, results: Sequence[Mapping[str, Any]], missing: Sequence[str]) -> None:
-    """The page, in the format that the name asks for."""
-    if path.suffix == ".md":
-        result = "\n\n".join(_markdown(each) for each in results)
-        path.write_text("# Benchmarks\n\n" + result + "\n", encoding="utf-8")
-    else:
-        path.write_text(
-            json.dumps({"benchmarks": results, "missing": list(missing)}, indent=1) + "\n", encoding="utf-8"
-        )
+def write(path: Path, results: Sequence[Mapping[str, Any]]) -> None:
+    """Write the page."""
+    path.write_text("\n\n".join(["# Benchmarks", *map(_markdown, results)]) + "\n", encoding="utf-8")
 
 
 def _markdown(content: Mapping[str, Any]) -> str:

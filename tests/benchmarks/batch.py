@@ -18,24 +18,18 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.page import Measured, Table, parser, publish
-from tests.contexts import AUTHOR, COLD, WARM, done_here, fresh_settings, opened
+from tests.benchmarks.material import make_draft, texts_of
+from tests.benchmarks.page import Measured, Table, run
+from tests.contexts import AUTHOR, done_here, fresh_settings, opened
 from tests.contract.world import served
 from traitbench.client import Traitbench
-from traitbench.contract.models import ModelCreate, TrainRequest
-from traitbench.contract.samples import SampleInput, SamplesCreate
-from traitbench.contract.traits import TraitInput, TraitsCreate
-from traitbench.operations import keys, models, samples, training, traits
+from traitbench.contract.models import TrainRequest
+from traitbench.operations import keys, models, training
 from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
 ONE, TWENTY = "local.one", "local.twenty"
-WORDS = (
-    "the committee thanked everyone for a long and careful evening of questions about roads schools water trees money "
-    "time music bread winter letters neighbours gardens bridges colours numbers stories doctors engines maps we were "
-    "glad to see you please do not write again nobody asked lovely wonderful terrible slow kind cold warm never always"
-)
 
 
 @dataclass(frozen=True)
@@ -49,19 +43,12 @@ class Spent:
         return Spent(self.wall + other.wall, self.processor + other.processor)
 
 
-Ask = Callable[[str, Sequence[str], str], Spent]
+Ask = Callable[[str, Sequence[str]], Spent]
 
 
-def main() -> None:
-    """Measure and print."""
-    asked = parser(__doc__ or "").parse_args()
-    publish("batch", lambda: measure(quick=asked.quick), asked.out)
-
-
-def measure(*, quick: bool) -> Measured:
+def measure(*, count: int, slices: int) -> Measured:
     """All of it."""
-    count, slices = (2_000, 2) if quick else (20_000, 5)
-    texts = _texts(count)
+    texts = texts_of(count)
     with tempfile.TemporaryDirectory() as home, fresh_settings(Path(home), encoder=None) as settings:
         with opened(settings, runs=False) as context:
             _train(context, ONE, 1)
@@ -69,10 +56,9 @@ def measure(*, quick: bool) -> Measured:
             encoder = context.encoder.id
             with _asked(context) as ask:
                 bare, one, twenty = _first(context, ask, [texts[each::slices] for each in range(slices)])
-                modes = _modes(context, ask, texts[: count // 10])
             _again(context, ONE)
             with _asked(context) as ask:
-                remembered = ask(ONE, texts, "full")
+                remembered = ask(ONE, texts)
         again = _stored(settings, texts)
     rows = {
         "bare encoder": bare,
@@ -82,7 +68,6 @@ def measure(*, quick: bool) -> Measured:
         "again after a restart, vectors in the store": again,
     }
     results = [_row(name, spent, count, bare) for name, spent in rows.items()]
-    results += [_row(f"batch, mode {mode}", spent, count // 10, bare, of=count) for mode, spent in modes.items()]
     return Measured(
         [
             Table(
@@ -97,7 +82,6 @@ def measure(*, quick: bool) -> Measured:
         {
             "texts": count,
             **{name: vars(spent) for name, spent in rows.items()},
-            "modes": {mode: vars(spent) for mode, spent in modes.items()},
             "throughput_of_bare": bare.wall / one.wall,
             "throughput_of_bare_by_processor": bare.processor / one.processor,
             "twenty_traits_against_one": twenty.wall / one.wall,
@@ -113,8 +97,8 @@ def _first(context: Context, ask: Ask, slices: Sequence[Sequence[str]]) -> tuple
     for number, some in enumerate(slices):
         kinds: list[Callable[[list[str]], Spent]] = [
             lambda texts: _bare(context, texts),
-            lambda texts: ask(ONE, texts, "full"),
-            lambda texts: ask(TWENTY, texts, "full"),
+            lambda texts: ask(ONE, texts),
+            lambda texts: ask(TWENTY, texts),
         ]
         # Each is first, second and third in turn.
         for place in np.roll(np.arange(3), number):
@@ -128,13 +112,9 @@ def _bare(context: Context, texts: Sequence[str]) -> Spent:
     return Spent(time.perf_counter() - began, time.process_time() - processor)
 
 
-def _modes(context: Context, ask: Ask, texts: Sequence[str]) -> dict[str, Spent]:
-    return {mode: ask(ONE, texts, mode) for mode in context.encoder.modes}
-
-
 def _stored(settings: Settings, texts: Sequence[str]) -> Spent:
     with opened(settings, runs=False) as context, _asked(context) as ask:
-        return ask(ONE, texts, "full")
+        return ask(ONE, texts)
 
 
 @contextmanager
@@ -147,9 +127,9 @@ def _asked(context: Context) -> Iterator[Ask]:
         child.start()
         assert here.recv() == "ready"
 
-        def ask(handle: str, texts: Sequence[str], mode: str) -> Spent:
+        def ask(handle: str, texts: Sequence[str]) -> Spent:
             processor = time.process_time()
-            here.send((handle, list(texts), mode))
+            here.send((handle, list(texts)))
             spent: Spent = here.recv()
             return Spent(spent.wall, spent.processor + time.process_time() - processor)
 
@@ -164,42 +144,20 @@ def _client(there: Connection, base_url: str, secret: str) -> None:
     with Traitbench(base_url, secret) as client:
         there.send("ready")
         while (asked := there.recv()) is not None:
-            handle, texts, mode = asked
+            handle, texts = asked
             began, processor = time.perf_counter(), time.process_time()
-            count = sum(1 for _ in client.scores.batch(handle, texts, mode=mode))
+            count = sum(1 for _ in client.scores.batch(handle, texts))
             assert count == len(texts)
             there.send(Spent(time.perf_counter() - began, time.process_time() - processor))
 
 
-def _row(name: str, spent: Spent, count: int, bare: Spent, *, of: int | None = None) -> tuple[str, ...]:
-    """A row; `bare` took `of` texts, as many when None."""
-    share = count / (of or count)
-    return (
-        name,
-        f"{count / spent.wall:,.0f}",
-        f"{spent.wall:.1f}",
-        f"{spent.processor:.1f}",
-        f"{bare.wall * share / spent.wall:.2f}",
-    )
-
-
-def _texts(count: int) -> list[str]:
-    rng = np.random.default_rng(0)
-    return [" ".join(rng.choice(WORDS.split(), 20)) for _ in range(count)]
+def _row(name: str, spent: Spent, count: int, bare: Spent) -> tuple[str, ...]:
+    times = (f"{count / spent.wall:,.0f}", f"{spent.wall:.1f}", f"{spent.processor:.1f}")
+    return (name, *times, f"{bare.wall / spent.wall:.2f}")
 
 
 def _train(context: Context, handle: str, count: int) -> None:
-    names = [f"Trait {number}" for number in range(count)]
-    models.create(context, AUTHOR, ModelCreate(handle=handle))
-    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name=name) for name in names]))
-    sent = [
-        SampleInput(trait=name, text=f"{text} {number}", quality=quality)
-        for name in names
-        for number in range(2)
-        for quality, result in ((1.0, WARM), (0.0, COLD))
-        for text in result
-    ]
-    samples.add(context, AUTHOR, handle, SamplesCreate(samples=sent))
+    make_draft(context, handle, [f"Trait {number}" for number in range(count)], times=2)
     done_here(context, training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
 
 
@@ -210,4 +168,4 @@ def _again(context: Context, handle: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run("batch", measure, quick={"count": 2_000, "slices": 2}, whole={"count": 20_000, "slices": 5})

@@ -12,14 +12,13 @@ import string
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import kept, protocol
-from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.page import Measured, Table, run
 from tests.benchmarks.scorers import fitted
 from traitbench.scoring.card import ceiling, choose, place_whole, read
 from traitbench.scoring.snapshot import Snapshot
@@ -62,25 +61,20 @@ def measure(folder: Path, *, sets: Sequence[str], ks: Sequence[int], seeds: int)
     with threadpool_limits(limits=1):
         for data in datas.values():
             unlike = {**_gibberish(), **OTHER_LANGUAGES, "another set": _others(data.name, datas)}
-            for k in ks:
-                for seed in range(seeds):
-                    chosen = protocol.sample(data, k, seed)
-                    if chosen is not None:
-                        _cell(tally, data, [int(i) for i in chosen], k, seed, unlike)
+            for draw in protocol.draws(data, ks, seeds):
+                _cell(tally, draw, unlike)
     return Measured([_kept(tally, ks), _shares(tally, ks)], {"counts": [[*key, n] for key, n in sorted(tally.items())]})
 
 
-def _cell(
-    tally: _Tally, data: protocol.Data, chosen: Sequence[int], k: int, seed: int, unlike: Mapping[str, Sequence[str]]
-) -> None:
-    train, quality = [data.pool[i] for i in chosen], data.quality[list(chosen)].tolist()
+def _cell(tally: _Tally, draw: protocol.Draw, unlike: Mapping[str, Sequence[str]]) -> None:
+    data, k = draw.data, draw.k
     fresh, truth = data.test[:_MOST_FRESH], data.truth[:_MOST_FRESH]
     positive = truth > (np.median(truth) if data.graded else 0.5)
-    lot = np.random.default_rng([seed, k])
-    assigned = lot.permutation([1.0] * k + [0.0] * (len(train) - k)).tolist()
-    for real, labels in ((True, quality), (False, assigned)):
+    lot = np.random.default_rng([draw.seed, k])
+    assigned = lot.permutation([1.0] * k + [0.0] * (len(draw.texts) - k)).tolist()
+    for real, labels in ((True, draw.quality), (False, assigned)):
         trait = vars(data.trait) if real else {"name": "", "positive_label": "a", "negative_label": "b"}
-        snapshot = fitted(train, labels, trait=trait, effort="medium", labels=real).snapshot
+        snapshot = fitted(draw.texts, labels, trait=trait, effort="medium", labels=real).snapshot
         _count(tally, snapshot, "new texts", k, real, fresh, positive if real else lot.random(len(fresh)) > 0.5)
         if real:
             for name, texts in unlike.items():
@@ -164,18 +158,11 @@ def _others(name: str, datas: Mapping[str, protocol.Data]) -> list[str]:
     return [text for data in others for text in data.test[: _UNLIKE // 3]]
 
 
-def main() -> None:
-    """Read the arguments and measure."""
-    arguments = parser("How often the side is right, by confidence.")
-    arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
-    asked = arguments.parse_args()
-    sizes: dict[str, Any] = (
-        {"sets": ("cr", "spam"), "ks": (8, 64), "seeds": 1}
-        if asked.quick
-        else {"sets": tuple(protocol.SETS), "ks": KS, "seeds": protocol.SEEDS}
-    )
-    publish("confidence", lambda: measure(asked.data, **sizes), asked.out)
-
-
 if __name__ == "__main__":
-    main()
+    run(
+        "confidence",
+        measure,
+        data=True,
+        quick={"sets": ("cr", "spam"), "ks": (8, 64), "seeds": 1},
+        whole={"sets": tuple(protocol.SETS), "ks": KS, "seeds": protocol.SEEDS},
+    )

@@ -1,22 +1,21 @@
 """Whether answers about a corpus hold: how often an interval contains the truth, and how often a cut keeps its promise.
 
-    python -m tests.benchmarks.corpus --data FOLDER [--quick] [--k 16] [--draws 400]
+    python -m tests.benchmarks.corpus --data FOLDER [--quick]
 
-Every version is trained on k samples a pole. The corpus is the rest of the set, as its publisher mixed the poles, and
+Every version is trained on 16 samples a pole. The corpus is the rest of the set, as its publisher mixed the poles, and
 once more with few positive texts. The audit samples are drawn from it, and the set's own labels stand for the person.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import kept, protocol
-from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.page import Measured, Table, run
 from tests.benchmarks.scorers import fitted
 from traitbench.analysis.cut import PROMISED, promised_cut
 from traitbench.analysis.estimates import Estimate, difference, estimate_mean, estimate_share
@@ -24,6 +23,7 @@ from traitbench.scoring.card import choose, place_whole, read
 
 Floats = NDArray[np.float64]
 
+_K = 16
 _MOST_TEXTS = 2_500
 _RARE = 0.03
 _FEW = ", few positive"
@@ -38,28 +38,24 @@ class Corpus:
     labels: Floats
 
 
-def corpora(folder: Path, sets: Sequence[str], k: int, seeds: int) -> Iterator[Corpus]:
+def corpora(folder: Path, sets: Sequence[str], seeds: int) -> Iterator[Corpus]:
     """Each set, with its own share of positive texts and with few of them."""
     for name in sets:
-        data = protocol.load(name, folder)
-        for seed in range(seeds):
-            chosen = protocol.sample(data, k, seed)
-            if chosen is None:
-                continue
-            corpus = _corpus(data, folder, [int(i) for i in chosen], seed)
+        for draw in protocol.draws(protocol.load(name, folder), (_K,), seeds):
+            corpus = _corpus(draw, folder)
             yield corpus
-            yield _rare(corpus, seed)
+            yield _rare(corpus, draw.seed)
 
 
-def _corpus(data: protocol.Data, folder: Path, chosen: Sequence[int], seed: int) -> Corpus:
-    train, quality = [data.pool[i] for i in chosen], data.quality[list(chosen)].tolist()
+def _corpus(draw: protocol.Draw, folder: Path) -> Corpus:
+    data = draw.data
     labels = dict(each for part in protocol.SETS[data.name].read(folder) for each in part)
-    texts = sorted({text.strip(): None for text in labels if text.strip()}.keys() - set(train))
-    lot = np.random.default_rng([seed, 14])
+    texts = sorted({text.strip(): None for text in labels if text.strip()}.keys() - set(draw.texts))
+    lot = np.random.default_rng([draw.seed, 14])
     texts = [texts[i] for i in lot.permutation(len(texts))[:_MOST_TEXTS]]
     by_text = {text.strip(): label for text, label in labels.items()}
     y = np.array([by_text[text] for text in texts])
-    snapshot = fitted(train, quality, trait=vars(data.trait), effort="medium").snapshot
+    snapshot = fitted(draw.texts, draw.quality, trait=vars(data.trait), effort="medium").snapshot
     placed = place_whole(snapshot, texts, kept.vectors(texts))
     key = snapshot.traits[0].key
     scores = [read(snapshot, choose(snapshot, None), each).traits[key].score for each in placed]
@@ -150,16 +146,15 @@ def _within(corpus: Corpus, own: NDArray[np.bool_], rows: NDArray[np.int64]) -> 
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-def measure(folder: Path, *, sets: Sequence[str], ks: int, sizes: Sequence[int], seeds: int, draws: int) -> Measured:
+def measure(folder: Path, *, sets: Sequence[str], sizes: Sequence[int], seeds: int, draws: int = 400) -> Measured:
     """All cells, and their tables."""
     with threadpool_limits(limits=1):
-        cells = [simulated(each, n, draws) for each in corpora(folder, sets, ks, seeds) for n in sizes]
+        cells = [simulated(each, n, draws) for each in corpora(folder, sets, seeds) for n in sizes]
     few = [cell for cell in cells if cell.corpus.endswith(_FEW)]
     own = [cell for cell in cells if cell not in few]
     tables = [
         _over_sets(own, sizes, "as published"),
         _over_sets(few, sizes, f"{_RARE:.0%} positive"),
-        _by_set(cells, sizes),
     ]
     return Measured(tables, {"cells": [vars(cell) for cell in cells]})
 
@@ -186,17 +181,6 @@ def _over_sets(cells: Sequence[Cell], sizes: Sequence[int], which: str) -> Table
     )
 
 
-def _by_set(cells: Sequence[Cell], sizes: Sequence[int]) -> Table:
-    rows = []
-    for name in dict.fromkeys(cell.corpus for cell in cells):
-        own = [cell for cell in cells if cell.corpus == name]
-        by_size = [[cell for cell in own if cell.n == n] for n in sizes]
-        coverage = [f"{100 * np.mean([c.covered['share'] for c in some]):.1f} %" for some in by_size]
-        rows.append([name, *coverage, f"{100 * np.mean([cell.counting for cell in own]):+.1f}"])
-    columns = ["corpus", *(f"n={n}" for n in sizes), "counting errs by"]
-    return Table("Share: intervals that contain the truth, and the error of counting in points", columns, rows)
-
-
 def _spread(values: Sequence[float]) -> str:
     return f"{100 * np.mean(values):.1f} % ({100 * min(values):.1f}-{100 * max(values):.1f})"
 
@@ -205,20 +189,11 @@ def _points(values: Sequence[float]) -> str:
     return f"{100 * np.mean(values):.1f} ({100 * min(values):.1f}-{100 * max(values):.1f})"
 
 
-def main() -> None:
-    """Read the arguments and measure."""
-    arguments = parser("How often answers about a corpus hold.")
-    arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
-    arguments.add_argument("--k", type=int, default=16, help="samples a pole; default 16")
-    arguments.add_argument("--draws", type=int, default=400, help="audits of each corpus; default 400")
-    asked = arguments.parse_args()
-    extent: dict[str, Any] = (
-        {"sets": ("cr", "spam"), "sizes": (50, 200), "seeds": 1}
-        if asked.quick
-        else {"sets": tuple(protocol.SETS), "sizes": (50, 100, 200), "seeds": 2}
-    )
-    publish("corpus", lambda: measure(asked.data, ks=asked.k, draws=asked.draws, **extent), asked.out)
-
-
 if __name__ == "__main__":
-    main()
+    run(
+        "corpus",
+        measure,
+        data=True,
+        quick={"sets": ("cr", "spam"), "sizes": (50, 200), "seeds": 1},
+        whole={"sets": tuple(protocol.SETS), "sizes": (50, 100, 200), "seeds": 2},
+    )

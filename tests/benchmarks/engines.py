@@ -15,8 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from tests.benchmarks import kept
-from tests.benchmarks.encoding import texts_of
-from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.material import texts_of
+from tests.benchmarks.page import Measured, Table, run
 from tests.conftest import COLD, WARM
 from traitbench import UDF, Scorer
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
@@ -25,14 +25,7 @@ MODES = ("full", "layer4", "static")
 MANY = 100_000_000
 
 
-def main() -> None:
-    """Measure and print."""
-    asked = parser(__doc__ or "").parse_args()
-    rounds = 2 if asked.quick else 8
-    publish("engines", lambda: measure(sizes=(200, 400, 4_000), rounds=rounds), asked.out)
-
-
-def measure(*, sizes: Sequence[int], rounds: int) -> Measured:
+def measure(*, rounds: int, sizes: Sequence[int] = (200, 400, 4_000)) -> Measured:
     """Milliseconds of the processor per text, by mode; `sizes` are how many texts each mode gets in a round."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "warmth.tb"
@@ -88,4 +81,4 @@ def _milliseconds(way: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run("engines", measure, quick={"rounds": 2}, whole={"rounds": 8})

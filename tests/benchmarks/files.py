@@ -1,31 +1,30 @@
 """How files of other people and their programs are read: rows, texts, refusals, notes, time and memory.
 
-    python -m tests.benchmarks.files [--data FOLDER] [--quick] [--out FILE] [--only KIND ...]
+    python -m tests.benchmarks.files --data FOLDER [--quick]
 
-200 files that `tests.foreign_files` draws, the large ones, and with `--data` the real sets in five formats. Each is
+200 files that `tests.foreign_files` draws, the large ones, and the real sets in five formats. Each is
 read in a process of its own, of at most 60 seconds. Memory is the peak of that process or of one that it started,
 about 100 MiB of which are Python and its libraries. A kind is right if nothing is wrong with any
 of its files.
 """
 
 import csv
-import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import cycle, islice
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import pyarrow as pa
 
-from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.page import Measured, Table, run
 from tests.benchmarks.protocol import SETS
 from tests.foreign_files.cases import Case, Rows, Verdict, drawn
 from tests.foreign_files.delimited import DELIMITED, quoted, unquoted
 from tests.foreign_files.hostile import HOSTILE
 from tests.foreign_files.reading import Reader
-from tests.foreign_files.records import RECORDS, packed
+from tests.foreign_files.records import RECORDS, lines, packed
 from tests.foreign_files.sheets import FORBIDDEN, SHEETS, Sheet, workbook
 
 FAMILIES = {"delimited": DELIMITED, "JSON and Parquet": RECORDS, "sheets": SHEETS, "hostile": HOSTILE}
@@ -108,7 +107,7 @@ def _row(name: str, verdicts: list[Verdict]) -> list[str]:
 
 def _short(sentences: Mapping[str, None]) -> str:
     """Return how sentences begin."""
-    return " / ".join(sentence if len(sentence) < 60 else f"{sentence[:57]}..." for sentence in sentences) or "-"
+    return " / ".join(shorten(sentence, 60, placeholder="...") for sentence in sentences) or "-"
 
 
 # ---- real sets -------------------------------------------------------------------------------------------------------
@@ -136,7 +135,7 @@ def formats(texts: Texts) -> Iterator[tuple[str, Case]]:
         "unquoted TSV": ("a.tsv", lambda each: unquoted([columns, *each], "\t").encode()),
         "semicolon CSV": ("a.csv", lambda each: quoted([columns, *each], ";", csv.QUOTE_MINIMAL).encode("utf-8-sig")),
         "XLSX": ("a.xlsx", lambda each: workbook(Sheet([columns, *each]), strings=())),
-        "JSONL": ("a.jsonl", lambda each: _lines([dict(zip(columns, row, strict=True)) for row in each])),
+        "JSONL": ("a.jsonl", lambda each: lines((dict(zip(columns, row, strict=True)) for row in each), ascii=False)),
         "Parquet": (
             "a.parquet",
             lambda each: packed(pa.Table.from_pylist([dict(zip(columns, r, strict=True)) for r in each])),
@@ -154,21 +153,5 @@ def _holds(kind: str, text: str) -> bool:
     return kind != "XLSX" or not FORBIDDEN.search(text)
 
 
-def _lines(records: Sequence[Mapping[str, str]]) -> bytes:
-    place = io.StringIO()
-    for record in records:
-        place.write(json.dumps(record, ensure_ascii=False) + "\n")
-    return place.getvalue().encode()
-
-
-def main() -> None:
-    """Read the arguments, measure and print."""
-    arguments = parser("How files of other people and their programs are read.")
-    arguments.add_argument("--data", type=Path, help="the folder of the real sets")
-    arguments.add_argument("--only", nargs="*", default=[], help="these kinds of drawn files alone")
-    asked = arguments.parse_args()
-    publish("files", lambda: measure(asked.data, quick=asked.quick, only=asked.only), asked.out)
-
-
 if __name__ == "__main__":
-    main()
+    run("files", measure, data=True, quick={"quick": True}, whole={})

@@ -1,6 +1,6 @@
 """What fine-tuning the transformer buys: contrastive pairs and a logistic head, as SetFit does it, beside the product.
 
-    python -m tests.benchmarks.finetuned --data FOLDER [--sets cr,sst2] [--k 8] [--seeds N]
+    python -m tests.benchmarks.finetuned --data FOLDER [--quick]
 
 The same weights as the product's, in single precision. Every sample makes twenty pairs with its own pole and twenty
 with the other; one epoch over them in batches of sixteen, at a rate of 2e-5 with warm-up, drop-out and decay; then
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from tests.benchmarks import protocol
-from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.page import Measured, Table, run
 from tests.benchmarks.scorers import METHODS, OURS, logistic_published
 from tests.encoders.reference import Reference
 
@@ -44,22 +44,19 @@ def measure(folder: Path, *, sets: Sequence[str], k: int, seeds: int) -> Measure
         return Measured([Table("Fine-tuning", ["method"], [], note)], {"measured": False})
     values: dict[tuple[str, str], list[Mapping[str, float]]] = {}
     for name in sets:
-        data = protocol.load(name, folder)
-        for seed in range(seeds):
-            for method, figures in _methods(data, k, seed):
+        for draw in protocol.draws(protocol.load(name, folder), (k,), seeds):
+            for method, figures in _methods(draw):
                 print(f"{name}, {method}: {figures}", file=sys.stderr, flush=True)
                 values.setdefault((method, name), []).append(figures)
     return Measured([_table(values, sets, k, seeds)], {"k": k, "seeds": seeds, "cells": _plain(values)})
 
 
-def _methods(data: protocol.Data, k: int, seed: int) -> Iterator[tuple[str, Mapping[str, float]]]:
-    chosen = protocol.sample(data, k, seed)
-    assert chosen is not None
-    train, quality = [data.pool[i] for i in chosen], data.quality[chosen]
+def _methods(draw: protocol.Draw) -> Iterator[tuple[str, Mapping[str, float]]]:
+    data, train, quality = draw.data, draw.texts, np.array(draw.quality)
     ways: dict[str, Callable[[], Sequence[float]]] = {
-        _HEAD_ONLY: lambda: logistic_published(train, quality.tolist(), data.test),
-        _TUNED: lambda: _head(_tuned(train, quality > 0.5, seed), train, quality, data.test),
-        OURS: lambda: METHODS[OURS](train, quality.tolist(), data.test, trait=vars(data.trait)),
+        _HEAD_ONLY: lambda: logistic_published(train, draw.quality, data.test),
+        _TUNED: lambda: _head(_tuned(train, quality > 0.5, draw.seed), train, quality, data.test),
+        OURS: lambda: METHODS[OURS](train, draw.quality, data.test, trait=vars(data.trait)),
     }
     for method, way in ways.items():
         began = time.perf_counter()
@@ -248,17 +245,11 @@ def _plain(results: Mapping[tuple[str, str], Sequence[Mapping[str, float]]]) -> 
     return [{"method": method, "set": name, "runs": runs} for (method, name), runs in results.items()]
 
 
-def main() -> None:
-    """Read the arguments and measure."""
-    arguments = parser("Fine-tuning the transformer, beside the product.")
-    arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
-    arguments.add_argument("--sets", default=",".join(SETS))
-    arguments.add_argument("--k", type=int, default=8)
-    arguments.add_argument("--seeds", type=int, default=2)
-    asked = arguments.parse_args()
-    sets, seeds = (SETS[:1], 1) if asked.quick else (asked.sets.split(","), asked.seeds)
-    publish("finetuned", lambda: measure(asked.data, sets=sets, k=asked.k, seeds=seeds), asked.out)
-
-
 if __name__ == "__main__":
-    main()
+    run(
+        "finetuned",
+        measure,
+        data=True,
+        quick={"sets": SETS[:1], "k": 8, "seeds": 1},
+        whole={"sets": SETS, "k": 8, "seeds": 2},
+    )

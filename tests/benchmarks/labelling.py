@@ -1,6 +1,6 @@
 """What the order of label mode is worth: how many labels it needs for what random order reaches with more.
 
-    python -m tests.benchmarks.labelling --data FOLDER [--sets cr,spam] [--seeds N] [--orders informative,random]
+    python -m tests.benchmarks.labelling --data FOLDER [--quick]
 
 The sets and their tests are those of `protocol`. For each seed, a heap is drawn from the pool in its own proportions,
 and labelled one text at a time from none, in every order; the heap's true qualities answer. At each budget the product
@@ -8,11 +8,7 @@ is trained (effort low) and judged. Curves are means over seeds. The worth is th
 first reaches what random order has at a budget, divided by that budget.
 """
 
-# ruff: noqa: T201
-
-import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -22,16 +18,17 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import kept, protocol
-from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.page import Measured, Table, run
 from tests.benchmarks.scorers import label_axis, ours
-from traitbench.analysis.active_learning import ORDERS, LabelQueue, Order
+from traitbench.analysis.active_learning import LabelQueue, Order
 
 BUDGETS = (8, 16, 24, 32, 48, 64, 96, 128)
 ASKED_AT = (16, 32, 64, 96, 128)
 """The budgets of random order that the others have to reach."""
 
+ORDERS: Sequence[Order] = ("random", "informative")
+
 _HEAP, _TESTS = 1_500, 1_000
-_SEEDS, _QUICK = 5, ("cr",)
 
 
 @dataclass(frozen=True)
@@ -44,23 +41,11 @@ class Curve:
     figures: Mapping[int, float]
 
 
-def measure(
-    folder: Path,
-    *,
-    sets: Sequence[str],
-    orders: Sequence[Order],
-    seeds: int,
-    on_curve: Callable[[Curve], None] = lambda curve: None,
-) -> Measured:
+def measure(folder: Path, *, sets: Sequence[str], seeds: int) -> Measured:
     """All curves, and their tables."""
-    curves = []
     with threadpool_limits(limits=1):
-        for name in sets:
-            data = protocol.load(name, folder)
-            for seed in range(seeds):
-                for order in orders:
-                    curves.append(_curve(data, order, seed))
-                    on_curve(curves[-1])
+        datas = [protocol.load(name, folder) for name in sets]
+        curves = [_curve(data, order, seed) for data in datas for seed in range(seeds) for order in ORDERS]
     return reported(curves)
 
 
@@ -93,7 +78,7 @@ def _judged(data: protocol.Data, texts: Sequence[str], quality: NDArray[np.float
         axis = label_axis(trait)
         scores = [0.5] * len(asked) if axis is None else (0.5 + kept.vectors(asked) @ axis / 2).tolist()
     part = protocol.Data(data.name, data.trait, data.graded, [], quality, asked, data.truth[tests])
-    return protocol.judged(part, scores)["spearman" if data.graded else "auroc"]
+    return protocol.rank(part, np.asarray(scores, np.float64))
 
 
 # ---- what it comes to ------------------------------------------------------------------------------------------------
@@ -101,21 +86,17 @@ def _judged(data: protocol.Data, texts: Sequence[str], quality: NDArray[np.float
 
 def reported(curves: Sequence[Curve]) -> Measured:
     """The worth by set and order, and the mean curves."""
-    sets, orders = (list(dict.fromkeys(getattr(each, field) for each in curves)) for field in ("set", "order"))
-    means = {(name, order): _mean(curves, name, order) for name in sets for order in orders}
+    sets = list(dict.fromkeys(each.set for each in curves))
+    means = {(name, order): _mean(curves, name, order) for name in sets for order in ORDERS}
     worth = {
-        (name, order): [_needed(means[name, order], means[name, "random"], budget) / budget for budget in ASKED_AT]
-        for name, order in means
-        if "random" in orders
+        name: [_needed(means[name, "informative"], means[name, "random"], budget) / budget for budget in ASKED_AT]
+        for name in sets
     }
-    others = [order for order in orders if order != "random"]
-    rows = [[name, *(f"{median(worth[name, order]):.2f}" for order in others)] for name in sets if worth]
-    over_all = [[ratio for name in sets for ratio in worth[name, order]] for order in others if worth]
-    rows.append(["median of all", *(f"{median(ratios):.2f}" for ratios in over_all)])
+    rows = [[name, f"{median(ratios):.2f}"] for name, ratios in worth.items()]
+    rows.append(["median of all", f"{median(ratio for ratios in worth.values() for ratio in ratios):.2f}"])
     per_budget = [
-        [f"{budget}", *(f"{median(worth[name, order][place] for name in sets):.2f}" for order in others)]
+        [f"{budget}", f"{median(ratios[place] for ratios in worth.values()):.2f}"]
         for place, budget in enumerate(ASKED_AT)
-        if worth
     ]
     shown = [
         [f"{name}, {order}", *(f"{means[name, order][budget]:.3f}" for budget in BUDGETS)] for name, order in means
@@ -123,11 +104,13 @@ def reported(curves: Sequence[Curve]) -> Measured:
     note = "Labels needed for what random order reaches, divided by those of random order. Less than 1 is better."
     return Measured(
         [
-            Table("Labels needed, by set", ["set", *others], rows, note),
-            Table("Labels needed, by budget of random order, median of the sets", ["budget", *others], per_budget),
+            Table("Labels needed, by set", ["set", "informative"], rows, note),
+            Table(
+                "Labels needed, by budget of random order, median of the sets", ["budget", "informative"], per_budget
+            ),
             Table("AUROC, or rank correlation where graded", ["set, order", *map(str, BUDGETS)], shown),
         ],
-        {"worth": {f"{name}, {order}": ratios for (name, order), ratios in worth.items()}},
+        {"worth": worth},
     )
 
 
@@ -153,26 +136,11 @@ def _needed(curve: Mapping[int, float], reference: Mapping[int, float], budget: 
     return 1.5 * BUDGETS[-1]
 
 
-def main() -> None:
-    """Read the arguments and measure."""
-    arguments = parser("What the order of label mode is worth.")
-    arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
-    arguments.add_argument("--sets", help=f"of {', '.join(protocol.SETS)}; default all")
-    arguments.add_argument("--orders", default="random,informative", help=f"of {', '.join(ORDERS)}")
-    arguments.add_argument("--seeds", type=int, default=_SEEDS, help="heaps for each set")
-    asked = arguments.parse_args()
-    sets = asked.sets.split(",") if asked.sets else _QUICK if asked.quick else tuple(protocol.SETS)
-    orders: list[Order] = [each for each in ORDERS if each in asked.orders.split(",")]
-
-    def note(curve: Curve) -> None:
-        print(json.dumps(vars(curve)), file=sys.stderr, flush=True)
-
-    publish(
-        "labelling",
-        lambda: measure(asked.data, sets=sets, orders=orders, seeds=1 if asked.quick else asked.seeds, on_curve=note),
-        asked.out,
-    )
-
-
 if __name__ == "__main__":
-    main()
+    run(
+        "labelling",
+        measure,
+        data=True,
+        quick={"sets": ("cr",), "seeds": 1},
+        whole={"sets": tuple(protocol.SETS), "seeds": 5},
+    )

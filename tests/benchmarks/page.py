@@ -1,7 +1,8 @@
 """The shape that all benchmarks share: tables on the page, figures in a file.
 
-Each is a script, `python -m tests.benchmarks.<name> [--quick] [--out FILE]`: it measures, prints its tables, and writes
-them with all figures as JSON when asked. `Table` is what a reader sees, `figures` what a program may want to know.
+Each is a script, `python -m tests.benchmarks.<name> [--data FOLDER] [--quick] [--out FILE]`: it measures, prints its
+tables, and writes them with all figures as JSON when asked. `Table` is what a reader sees, `figures` what a program may
+want to know.
 """
 
 # ruff: noqa: T201
@@ -10,6 +11,7 @@ import argparse
 import json
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,12 +56,29 @@ class Measured:
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
-def parser(says: str) -> argparse.ArgumentParser:
+def parser(says: str | None) -> argparse.ArgumentParser:
     """The arguments that every benchmark takes."""
-    made = argparse.ArgumentParser(description=says)
+    made = argparse.ArgumentParser(description=says, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--quick", action="store_true", help="less of everything: a first idea in a minute or two")
     made.add_argument("--out", type=Path, help="write tables and figures to this file, as JSON")
     return made
+
+
+def run(
+    name: str,
+    measure: Callable[..., Measured],
+    *,
+    quick: Mapping[str, Any],
+    whole: Mapping[str, Any],
+    data: bool = False,
+) -> None:
+    """Run a benchmark as a script, to one of two extents; `data` is whether it needs the folder of the sets."""
+    arguments = parser(sys.modules[measure.__module__].__doc__)
+    if data:
+        arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
+    asked = arguments.parse_args()
+    extent = quick if asked.quick else whole
+    publish(name, lambda: measure(asked.data, **extent) if data else measure(**extent), asked.out)
 
 
 def publish(name: str, measure: Callable[[], Measured], out: Path | None) -> None:

@@ -11,7 +11,7 @@ files are, in the folders and under the names that their publishers gave them.
 import csv
 import gzip
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +65,17 @@ class Data:
     truth: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Samples to learn from: texts of a pool with their qualities."""
+
+    data: Data
+    k: int
+    seed: int
+    texts: Sequence[str]
+    quality: Sequence[float]
+
+
 def load(name: str, folder: Path) -> Data:
     """The set, divided in the one fixed way."""
     source = SETS[name]
@@ -81,6 +92,15 @@ def load(name: str, folder: Path) -> Data:
     return Data(
         name, source.trait, source.graded, [text for text, _ in pool], quality, [text for text, _ in test], truth
     )
+
+
+def draws(data: Data, ks: Sequence[int], seeds: int) -> Iterator[Draw]:
+    """Every draw of these sizes that the pool is large enough for."""
+    for k in ks:
+        for seed in range(seeds):
+            rows = sample(data, k, seed)
+            if rows is not None:
+                yield Draw(data, k, seed, [data.pool[row] for row in rows], data.quality[rows].tolist())
 
 
 def sample(data: Data, k: int, seed: int) -> NDArray[np.int64] | None:
@@ -100,16 +120,23 @@ def judged(data: Data, scores: Sequence[float]) -> dict[str, float]:
     if not np.isfinite(values).all():
         raise ValueError(f"{data.name}: {int((~np.isfinite(values)).sum())} scores are no numbers.")
     if data.graded:
-        return {"spearman": float(spearmanr(data.truth, values).statistic) if np.ptp(values) > 0 else 0.0}
+        return {"spearman": rank(data, values)}
     positive = data.truth > 0.5
     right = np.clip(np.where(positive, values, 1 - values), 1e-4, 1)
     return {
-        "auroc": float(roc_auc_score(positive, values)),
+        "auroc": rank(data, values),
         "accuracy": float(((values >= 0.5) == positive).mean()),
         "brier": float(np.square(values - positive).mean()),
         "ece": _calibration_error(positive, values),
         "cross_entropy": float(-np.log(right).mean()),
     }
+
+
+def rank(data: Data, values: Floats) -> float:
+    """AUROC, or rank correlation where a set is graded."""
+    if data.graded:
+        return float(spearmanr(data.truth, values).statistic) if np.ptp(values) > 0 else 0.0
+    return float(roc_auc_score(data.truth > 0.5, values))
 
 
 def _calibration_error(positive: NDArray[np.bool_], scores: Floats) -> float:

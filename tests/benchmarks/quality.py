@@ -1,17 +1,12 @@
 """How well the product tells texts apart, by the protocol, beside what one would do without it, all in one run.
 
-    python -m tests.benchmarks.quality --data FOLDER [--sets cr,spam] [--methods "ours,ours, mode static"] [--seeds N]
+    python -m tests.benchmarks.quality --data FOLDER [--sets cr,spam] [--methods "ours;ours, mode static"] [--seeds N]
 
 `--data` holds the sets, see `protocol.SETS` for what, where from and under which licence. Every method sees the same
 samples and is judged on the same texts. Vectors are kept between runs, so that a second one takes minutes.
 """
 
-# ruff: noqa: T201
-
-import json
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -52,7 +47,6 @@ class Cell:
     set: str
     k: int
     seed: int
-    seconds: float
     figures: Mapping[str, float]
 
 
@@ -63,50 +57,28 @@ def measure(
     ks: Sequence[int],
     seeds: int,
     methods: Sequence[str] = tuple(METHODS),
-    on_cell: Callable[[Cell], None] = lambda cell: None,
 ) -> Measured:
     """All cells, and their tables."""
-    result = []
     with threadpool_limits(limits=1):
-        for cell in _cells(folder, sets, ks, seeds, methods):
-            on_cell(cell)
-            result.append(cell)
-    results = Results(result)
+        results = Results(list(_cells(folder, sets, ks, seeds, methods)))
     return Measured(tables(results, seeds), _plain(results))
-
-
-def read(paths: Sequence[Path]) -> Measured:
-    """The tables of cells that earlier runs wrote."""
-    document = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
-    named = ("method", "set", "k", "seed", "seconds")
-    cells = [Cell(**{name: each.pop(name) for name in named}, figures=each) for each in document]
-    results = Results(cells)
-    return Measured(tables(results, len({cell.seed for cell in cells})), _plain(results))
 
 
 def _cells(folder: Path, sets: Sequence[str], ks: Sequence[int], seeds: int, methods: Sequence[str]) -> Iterator[Cell]:
     for name in sets:
-        data = protocol.load(name, folder)
-        for k in ks:
-            for seed in range(seeds):
-                chosen = protocol.sample(data, k, seed)
-                if chosen is not None:
-                    for method in methods:
-                        yield _cell(method, data, k, seed, [int(i) for i in chosen])
+        for draw in protocol.draws(protocol.load(name, folder), ks, seeds):
+            yield from (_cell(method, draw) for method in methods)
 
 
-def _cell(method: str, data: protocol.Data, k: int, seed: int, chosen: Sequence[int]) -> Cell:
-    train, quality = [data.pool[i] for i in chosen], data.quality[list(chosen)].tolist()
-    trait = vars(data.trait)
-    began = time.perf_counter()
-    scores = METHODS[method](train, quality, data.test, trait=trait, k=k, seed=seed)
-    seconds = time.perf_counter() - began
-    figures = protocol.judged(data, scores)
+def _cell(method: str, draw: protocol.Draw) -> Cell:
+    trait = vars(draw.data.trait)
+    scores = METHODS[method](draw.texts, draw.quality, draw.data.test, trait=trait, k=draw.k, seed=draw.seed)
+    figures = protocol.judged(draw.data, scores)
     if (level := next((level for level, name in LEVELS.items() if name == method), None)) is not None:
-        result = fitted(train, quality, trait=trait, effort=level).metrics["traits"]["trait"]
+        result = fitted(draw.texts, draw.quality, trait=trait, effort=level).metrics["traits"]["trait"]
         if result["cross_entropy"] is not None:
             figures["held_out"] = result["cross_entropy"]
-    return Cell(method, data.name, k, seed, seconds, figures)
+    return Cell(method, draw.data.name, draw.k, draw.seed, figures)
 
 
 # ---- what it comes to ----------------------------------------------------------------------------------------------
@@ -211,43 +183,18 @@ def _plain(results: Results) -> dict[str, Any]:
 def main() -> None:
     """Read the arguments and measure."""
     arguments = parser("Quality on real texts, beside what one would do without the product.")
-    source = arguments.add_mutually_exclusive_group(required=True)
-    source.add_argument("--data", type=Path, help="the folder of the sets")
-    source.add_argument("--read", type=Path, nargs="+", help="measure nothing, read cells that were written before")
+    arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
     arguments.add_argument("--sets", help=f"of {', '.join(protocol.SETS)}; default all")
     arguments.add_argument("--methods", help=f"separated by semicolons, of {'; '.join(METHODS)}; default all")
     arguments.add_argument("--k", help="samples a pole; default 4,8,16,64,256")
     arguments.add_argument("--seeds", type=int, help="draws; default 5")
-    arguments.add_argument("--cells", type=Path, help="write every single result to this file, one JSON object a line")
     asked = arguments.parse_args()
     sets, ks, seeds = _QUICK if asked.quick else _WHOLE
     sets = asked.sets.split(",") if asked.sets else sets
     ks = tuple(int(k) for k in asked.k.split(",")) if asked.k else ks
     methods = asked.methods.split(";") if asked.methods else tuple(METHODS)
     seeds = asked.seeds or seeds
-
-    def run() -> Measured:
-        if asked.read:
-            return read(asked.read)
-        return measure(asked.data, sets=sets, ks=ks, seeds=seeds, methods=methods, on_cell=noting(asked.cells))
-
-    publish("quality", run, asked.out)
-
-
-def noting(path: Path | None) -> Callable[[Cell], None]:
-    """Returns a callback for every cell: it appends the cell to the file and, now and then, prints the progress."""
-    if path is not None:
-        path.write_text("", encoding="utf-8")
-
-    def note(cell: Cell) -> None:
-        if cell.method == OURS and cell.seed == 0:
-            print(f"{cell.set}, k={cell.k}", file=sys.stderr, flush=True)
-        if path is not None:
-            with path.open("a", encoding="utf-8") as file:
-                fields = {"method": cell.method, "set": cell.set, "k": cell.k, "seed": cell.seed}
-                file.write(json.dumps({**fields, "seconds": cell.seconds, **cell.figures}) + "\n")
-
-    return note
+    publish("quality", lambda: measure(asked.data, sets=sets, ks=ks, seeds=seeds, methods=methods), asked.out)
 
 
 if __name__ == "__main__":

@@ -59,9 +59,24 @@ def fitted(
     effort: str = DEFAULT_EFFORT,
     labels: bool = True,
     encoder: str | None = None,
+    groups: Sequence[str] | None = None,
+    synthesized: int = 0,
 ) -> Trained:
-    """What the product's training gives; asked again for the last few, at once."""
-    return _fitted(tuple(train), tuple(map(float, quality)), tuple(trait.items()), effort, labels, encoder)
+    """What the product's training gives; asked again for the last few, at once.
+
+    Texts of one group are held out together: each text for itself if None. The last `synthesized` texts are made.
+    """
+    texts = tuple(train)
+    return _fitted(
+        texts,
+        tuple(map(float, quality)),
+        tuple(trait.items()),
+        effort,
+        labels,
+        encoder,
+        tuple(groups or texts),
+        synthesized,
+    )
 
 
 @lru_cache(maxsize=16)
@@ -72,6 +87,8 @@ def _fitted(
     effort: str,
     labels: bool,
     name: str | None,
+    groups: tuple[str, ...],
+    synthesized: int,
 ) -> Trained:
     result, encoder = dict(trait), kept.encoder(name)
     samples = TraitSamples(
@@ -82,8 +99,9 @@ def _fitted(
         aggregation="mean",
         X=kept.vectors(train, name),
         y=np.array(quality, np.float64),
-        groups=[hashlib.sha256(text.encode()).hexdigest() for text in train],
-        label_axis=_label_axes(name).of(TraitPoles("", **result)) if labels else None,
+        groups=[hashlib.sha256(group.encode()).hexdigest() for group in groups],
+        synthesized=np.arange(len(train)) >= len(train) - synthesized,
+        label_axis=label_axis(result, name) if labels else None,
         spellings=spelling(train),
     )
     identity = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)

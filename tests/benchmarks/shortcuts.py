@@ -1,6 +1,6 @@
 """How often Check finds what was planted in real texts, and how often it finds something where nothing was.
 
-    python -m tests.benchmarks.shortcuts --data FOLDER [--quick] [--seeds 5] [--clean 20]
+    python -m tests.benchmarks.shortcuts --data FOLDER [--quick]
 
 Each confound is planted in that share of the positive texts, its purity, and in the remaining share of the negative
 ones. `found` means that a finding names the right kind. An alarm on clean samples is any finding about what alone tells
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks import kept, protocol
-from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.page import Measured, Table, run
 from traitbench.analysis.checks import Finding, examine
 
 SIZES = (16, 32, 64)
@@ -208,7 +208,7 @@ def _cell(
 def measure(folder: Path, **extent: Any) -> Measured:
     """All draws, and their tables."""
     result = cells(folder, **extent)
-    return Measured([_found(result), _missed(result), _alarms(result)], {"cells": [vars(cell) for cell in result]})
+    return Measured([_found(result), _alarms(result)], {"cells": [vars(cell) for cell in result]})
 
 
 def _found(result: Sequence[Cell]) -> Table:
@@ -223,16 +223,6 @@ def _found(result: Sequence[Cell]) -> Table:
         rows.append([plant, *(_share(some) for some in shares), fall])
     heads = [f"{k}+{k}, {purity:.0%}" for k, purity in columns]
     return Table("Planted confounds that were found", ["confound", *heads, "AUROC with and without it, 100%"], rows)
-
-
-def _missed(result: Sequence[Cell]) -> Table:
-    names = dict.fromkeys(cell.set for cell in result)
-    own = [[cell for cell in result if cell.set == name and cell.plant != "clean"] for name in names]
-    rows = []
-    for name, some in zip(names, own, strict=True):
-        missed = Counter(f"{cell.plant} ({cell.k}+{cell.k}, {cell.purity:.0%})" for cell in some if not cell.found)
-        rows.append([name, _share(some), ", ".join(f"{each} x{times}" for each, times in missed.most_common(6)) or "-"])
-    return Table("Found by set, and what was missed most", ["set", "found", "missed"], rows)
 
 
 def _alarms(result: Sequence[Cell]) -> Table:
@@ -252,25 +242,12 @@ def _share(some: Sequence[Cell]) -> str:
     return f"{np.mean([cell.found for cell in some]):.1%}" if some else "-"
 
 
-def main() -> None:
-    """Read the arguments and measure."""
-    arguments = parser("How often Check finds planted confounds, and how often it finds something in clean samples.")
-    arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
-    arguments.add_argument("--seeds", type=int, default=5, help="draws of each confound; default 5")
-    arguments.add_argument("--clean", type=int, default=50, help="draws of clean samples; default 50")
-    asked = arguments.parse_args()
-    extent: dict[str, Any] = (
-        {"sets": ("cr",), "sizes": (32,), "seeds": 1, "clean": 5}
-        if asked.quick
-        else {
-            "sets": tuple(name for name, source in protocol.SETS.items() if not source.graded),
-            "sizes": SIZES,
-            "seeds": asked.seeds,
-            "clean": asked.clean,
-        }
-    )
-    publish("shortcuts", lambda: measure(asked.data, **extent), asked.out)
-
-
 if __name__ == "__main__":
-    main()
+    binary = tuple(name for name, source in protocol.SETS.items() if not source.graded)
+    run(
+        "shortcuts",
+        measure,
+        data=True,
+        quick={"sets": ("cr",), "sizes": (32,), "seeds": 1, "clean": 5},
+        whole={"sets": binary, "sizes": SIZES, "seeds": 5, "clean": 50},
+    )

@@ -1,6 +1,6 @@
 """What made texts are worth: alone, and with a few real samples, against the label axis alone.
 
-    python -m tests.benchmarks.synthesis --data FOLDER [--quick] [--seeds 3]
+    python -m tests.benchmarks.synthesis --data FOLDER [--quick]
 
 `offline` are texts from word frames. `endpoint` is a service on this machine that answers, over real HTTP, with texts
 of the set's own pool, one in ten with the wrong label, as JSON that breaks off in every fourth answer. It stands for a
@@ -8,7 +8,6 @@ language model that writes like the real thing: a bound, not a measurement of an
 real samples, offline. All pass the exam. AUROC for sets with two labels, Spearman for graded ones.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,19 +17,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
-from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import kept, protocol
-from tests.benchmarks.page import Measured, Table, parser, publish
-from tests.benchmarks.scorers import _label_axes
+from tests.benchmarks.page import Measured, Table, run
+from tests.benchmarks.scorers import fitted, label_axis
 from tests.llm_endpoint import MODEL, llm_endpoint
 from tests.scoring.positions import positions
 from traitbench.encoders.vocabulary import load_vocabulary
-from traitbench.fitting.fit import EncoderIdentity, TraitSamples, fit
 from traitbench.scoring.inputs import Vocabulary
-from traitbench.scoring.spelling import spelling
 from traitbench.synthesis import Exemplar, Seed, TraitPoles, writing
 from traitbench.synthesis.language_model import Endpoint
 from traitbench.synthesis.offline import synthesize
@@ -62,7 +57,7 @@ def cells(folder: Path, sets: Sequence[str], seeds: int) -> Iterator[Cell]:
     for name in sets:
         data = protocol.load(name, folder)
         poles = TraitPoles("trait", **vars(data.trait))
-        axis = _label_axes(None).of(poles)
+        axis = label_axis(vars(data.trait))
         test = kept.vectors(data.test)
         yield Cell("label axis", name, _figure(data, (test @ axis) if axis is not None else np.zeros(len(test))))
         offline = _offline(poles, "from_traits")
@@ -84,10 +79,7 @@ def cells(folder: Path, sets: Sequence[str], seeds: int) -> Iterator[Cell]:
 
 
 def _figure(data: protocol.Data, scores: Sequence[float] | NDArray[np.floating]) -> float:
-    values = np.asarray(scores, np.float64)
-    if data.graded:
-        return float(spearmanr(values, data.truth).statistic)
-    return float(roc_auc_score(data.truth > 0.5, values))
+    return protocol.rank(data, np.asarray(scores, np.float64))
 
 
 def _taught(data: protocol.Data, real: Sequence[tuple[str, float]], made: Made) -> float:
@@ -95,23 +87,9 @@ def _taught(data: protocol.Data, real: Sequence[tuple[str, float]], made: Made) 
     texts = [*(text for text, _ in real), *(each.text for each in made)]
     if not texts:
         return float("nan")
-    poles = TraitPoles("trait", **vars(data.trait))
-    samples = TraitSamples(
-        key="trait",
-        name=poles.name,
-        positive_label=poles.positive_label,
-        negative_label=poles.negative_label,
-        aggregation="mean",
-        X=kept.vectors(texts),
-        y=np.array([*(quality for _, quality in real), *(each.quality for each in made)]),
-        groups=[hashlib.sha256(_group(real, each).encode()).hexdigest() for each in [*real, *made]],
-        synthesized=np.array([False] * len(real) + [True] * len(made)),
-        label_axis=_label_axes(None).of(poles),
-        spellings=spelling(texts),
-    )
-    encoder = kept.encoder()
-    identity = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
-    trained = fit([samples], encoder=identity, scoring_method="balanced_cosine", max_depth=1, effort="medium")
+    quality = [*(quality for _, quality in real), *(each.quality for each in made)]
+    groups = [_group(real, each) for each in (*real, *made)]
+    trained = fitted(texts, quality, trait=vars(data.trait), effort=_EFFORT, groups=groups, synthesized=len(made))
     return _figure(data, positions(trained.snapshot, kept.encoded, data.test)[:, 0])
 
 
@@ -155,7 +133,7 @@ def _asked(data: protocol.Data, poles: TraitPoles, seed: int, known: set[str]) -
             seeds=(),
             known={"trait": sorted(known)},
             encode=kept.encoded,
-            axis=_label_axes(None).of,
+            axis=lambda poles: label_axis(vars(data.trait)),
             on_progress=lambda _done, _total: None,
         )
     return result.exemplars, len(result.rejects) + result.invalid
@@ -210,15 +188,5 @@ def measure(folder: Path, *, sets: Sequence[str], seeds: int) -> Measured:
     return Measured([Table("What made texts are worth", columns, rows)], {"cells": [vars(cell) for cell in every]})
 
 
-def main() -> None:
-    """Measure, print, and write when asked."""
-    arguments = parser(__doc__ or "")
-    arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
-    arguments.add_argument("--seeds", type=int, default=3)
-    asked = arguments.parse_args()
-    sets, seeds = (QUICK, 1) if asked.quick else (SETS, asked.seeds)
-    publish("synthesis", lambda: measure(asked.data, sets=sets, seeds=seeds), asked.out)
-
-
 if __name__ == "__main__":
-    main()
+    run("synthesis", measure, data=True, quick={"sets": QUICK, "seeds": 1}, whole={"sets": SETS, "seeds": 3})

@@ -4,8 +4,8 @@
 
 One trait, half of the samples at either pole, the poles apart as in real vectors, a tenth of the qualities wrong. The
 product's figure is what its worker calls, with all that belongs to it: the search with the axis of the labels, the
-figures held out, two modes. It takes one thread for that by itself; logistic regression is timed with one thread too,
-and once more with all of them, and may stop after the hundred steps that are its default.
+figures held out, two modes. Both take one thread. Logistic regression may stop after the hundred steps that are its
+default.
 """
 
 import time
@@ -18,40 +18,25 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from threadpoolctl import threadpool_limits
 
-from tests.benchmarks.page import Measured, Table, parser, publish
-from tests.benchmarks.scorers import DEFAULT_EFFORT, EFFORTS
+from tests.benchmarks.page import Measured, Table, run
+from tests.benchmarks.scorers import DEFAULT_EFFORT
 from traitbench.fitting.fit import EncoderIdentity, TraitSamples, fit
 
 _WIDE = 1_091
 """As many numbers as the default encoder gives."""
 
 SHAPES = ((100, _WIDE), (1_000, _WIDE), (10_000, _WIDE), (100_000, 256))
-QUICK_SHAPES = SHAPES[:2]
 
 _WRONG = 0.1
-_FEW = 2_000
 
 X = NDArray[np.float32]
 Y = NDArray[np.float64]
 
 
-def measure(
-    *, shapes: Sequence[tuple[int, int]] = SHAPES, efforts: Sequence[str] = EFFORTS, tries: int = 3
-) -> Measured:
+def measure(*, shapes: Sequence[tuple[int, int]] = SHAPES, tries: int = 3) -> Measured:
     """Seconds and ratios."""
-    matrices = {shape: matrix(*shape) for shape in shapes}
-    values = {shape: _against_logistic(*matrices[shape], tries) for shape in shapes}
-    few = [shape for shape in shapes if shape[0] <= _FEW]
-    levels = {
-        shape: {effort: seconds(partial(ours, *matrices[shape], effort), tries) for effort in efforts} for shape in few
-    }
-    return Measured(
-        [_ratios(values), _levels(levels, efforts)],
-        {
-            "against": [{"n": n, "d": d, **result} for (n, d), result in values.items()],
-            "efforts": [{"n": n, "d": d, **result} for (n, d), result in levels.items()],
-        },
-    )
+    values = {shape: _against_logistic(*matrix(*shape), tries) for shape in shapes}
+    return Measured([_ratios(values)], {"against": [{"n": n, "d": d, **result} for (n, d), result in values.items()]})
 
 
 def matrix(n: int, d: int) -> tuple[X, Y]:
@@ -88,13 +73,13 @@ def ours(rows: X, y: Y, effort: str = DEFAULT_EFFORT) -> object:
     )
 
 
-def seconds(work: Callable[[], object], tries: int, clock: Callable[[], float] = time.process_time) -> float:
+def seconds(work: Callable[[], object], tries: int) -> float:
     """The quickest of so many; of what takes long, one will do."""
     taken: list[float] = []
     while len(taken) < tries and sum(taken) < 5:
-        began = clock()
+        began = time.process_time()
         work()
-        taken.append(clock() - began)
+        taken.append(time.process_time() - began)
     return min(taken)
 
 
@@ -109,42 +94,24 @@ def _against_logistic(rows: X, y: Y, tries: int) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with threadpool_limits(limits=1):
-            fields = {name: seconds(work, tries) for name, work in works.items()}
-        by_clock = {f"{name}_by_clock": seconds(work, tries, time.perf_counter) for name, work in works.items()}
-    return fields | by_clock
+            return {name: seconds(work, tries) for name, work in works.items()}
 
 
 def _ratios(results: Mapping[tuple[int, int], Mapping[str, float]]) -> Table:
     rows = [
         [
             f"{n} x {d}",
-            *(f"{result[name]:.3f}" for name in ("ours", "chosen", "one")),
-            *(
-                f"{result['ours' + how] / result[name + how]:.2f}"
-                for how in ("", "_by_clock")
-                for name in ("chosen", "one")
-            ),
+            *(f"{seconds:.3f}" for seconds in result.values()),
+            *(f"{result['ours'] / result[name]:.2f}" for name in ("chosen", "one")),
         ]
         for (n, d), result in results.items()
     ]
-    columns = ["samples", "ours, s", "CV, s", "one, s", "ours/CV", "ours/one", "ours/CV, all", "ours/one, all"]
+    columns = ["samples", "ours, s", "CV, s", "one, s", "ours/CV", "ours/one"]
     note = (
-        "CV: LogisticRegressionCV(Cs=10, cv=5); one: a single LogisticRegression. Seconds of the processor, one thread;"
-        " the last two columns by the clock, logistic regression with all threads, ours as always with one."
+        "CV: LogisticRegressionCV(Cs=10, cv=5); one: a single LogisticRegression. Seconds of the processor, one thread."
     )
     return Table("Training, given the vectors", columns, rows, note)
 
 
-def _levels(levels: Mapping[tuple[int, int], Mapping[str, float]], efforts: Sequence[str]) -> Table:
-    rows = [[f"{n} x {d}", *(f"{result[effort]:.3f}" for effort in efforts)] for (n, d), result in levels.items()]
-    return Table("Training by effort, s", ["samples", *efforts], rows)
-
-
-def main() -> None:
-    """Read the arguments and measure."""
-    asked = parser("Training against logistic regression on the same vectors.").parse_args()
-    publish("training", lambda: measure(shapes=QUICK_SHAPES if asked.quick else SHAPES), asked.out)
-
-
 if __name__ == "__main__":
-    main()
+    run("training", measure, quick={"shapes": SHAPES[:2]}, whole={})

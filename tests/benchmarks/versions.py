@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import kept, protocol
-from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.page import Measured, Table, run
 from tests.benchmarks.scorers import fitted
 from traitbench.comparison.paired import LEVEL, auroc_difference, error_difference, on_side
 from traitbench.scoring.card import half_up, of_vectors
@@ -183,18 +183,11 @@ def _verdicts(verdicts: Counter[tuple[str, str, str]]) -> Table:
     return Table("Verdicts", ["second version", *map(str, SIZES)], rows, note)
 
 
-def main() -> None:
-    """Read the arguments and measure."""
-    arguments = parser("Whether a comparison of two versions is right.")
-    arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
-    asked = arguments.parse_args()
-    sizes: dict[str, Any] = (
-        {"sets": ("cr", "spam"), "ks": (8, 32), "seeds": 1, "draws": 20}
-        if asked.quick
-        else {"sets": tuple(protocol.SETS), "ks": KS, "seeds": 3, "draws": 40}
-    )
-    publish("versions", lambda: measure(asked.data, **sizes), asked.out)
-
-
 if __name__ == "__main__":
-    main()
+    run(
+        "versions",
+        measure,
+        data=True,
+        quick={"sets": ("cr", "spam"), "ks": (8, 32), "seeds": 1, "draws": 20},
+        whole={"sets": tuple(protocol.SETS), "ks": KS, "seeds": 3, "draws": 40},
+    )

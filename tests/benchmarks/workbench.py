@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.workbench [--quick] [--out FILE]
 
-The real command on a free port, with its own worker: a trained model of eight traits and two versions, a draft with
-100,000 samples, one with 5,000, and a model that is trained over and over. 20 sessions are open; half of them click
-every two seconds, each time on another page. Three figures say what a click costs:
+The real command on a free port, with its own worker: a trained model of eight traits and two versions, and a model that
+is trained over and over. 20 sessions are open; half of them click every two seconds, each time on another page. Three
+figures say what a click costs:
 
 - *answered*: from the message of the tab to the end of the script, in one more session (Streamlit's own protocol);
 - *drawn*: from the click on the menu to the page at rest, in Chromium;
@@ -15,18 +15,16 @@ ratio to them is what remains comparable on another machine or a busy one.
 """
 
 import itertools
-import json
 import os
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -35,7 +33,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.app.processes import Started, serving
 from tests.app.streamlit_socket import Tab
-from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.material import WORDS
+from tests.benchmarks.page import Measured, Table, run
 from tests.browser.conftest import chromium, settled
 from tests.conftest import free_port
 from tests.patience import PATIENCE_MS
@@ -44,13 +43,13 @@ from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import TraitbenchError
 
-MODEL, LARGE, CHECKED, BUSY = "local.show", "local.large", "local.checked", "local.busy"
+MODEL, BUSY = "local.show", "local.busy"
 TRAITS = ("Warmth", "Clarity", "Courage", "Humour", "Trust", "Energy", "Precision", "Calm")
 PAGES = ("catalog", "score", "versions", "samples", "batch", "traits", "train", "model")
 ABOUT_NO_MODEL = frozenset({"catalog"})
 TEXT = "Thank you so much, dear friend, for your long letter and for all that you did."
 SESSIONS, CLICKING, PAUSE_S = 20, 9, 2.0
-GOAL_MEDIAN_MS, GOAL_P95_MS, GOAL_CHART_S = 300, 1_000, 2.5
+GOAL_MEDIAN_MS, GOAL_P95_MS = 300, 1_000
 
 BARE_PAGES = ("Empty", "Other")
 BARE = """\
@@ -68,51 +67,34 @@ SERVE_BARE = (
     "import sys, uvicorn, streamlit as st; uvicorn.run(st.App(sys.argv[1]), port=int(sys.argv[2]), log_level=40)"
 )
 
-SENTENCE = (
-    "the committee thanked everyone for a long and careful evening of questions about roads schools water trees "
-    "money time music bread winter letters neighbours gardens bridges colours numbers stories doctors engines maps"
-)
-WORDS = SENTENCE.split()
 OPENINGS = {0.0: "It is a pity and a failure that", 1.0: "It is a joy and a success that"}
 
 
-def main() -> None:
-    """Measure and print."""
-    asked = parser(__doc__ or "").parse_args()
-    publish("workbench", lambda: measure(quick=asked.quick), asked.out)
-
-
-def measure(*, quick: bool) -> Measured:
-    """All of it; the quick one asks less often and of smaller tables."""
-    clicks, rows, checked = (3, 2_000, 200) if quick else (30, 100_000, 5_000)
+def measure(*, clicks: int, trained: int) -> Measured:
+    """So many clicks on each page; `trained` are the samples per trait of the model that is trained all the time."""
     with (
         tempfile.TemporaryDirectory() as folder,
         serving(Path(folder) / "home", TRAITBENCH_ENCODER="") as started,
         bare(folder) as empty,
     ):
         with started.client() as client:
-            prepare(client, rows=rows, checked=checked, trained=40 if quick else 200)
+            prepare(client, trained)
         alone = {page: processor(started, page, clicks) for page in PAGES}
-        charts = {"nobody else": first_charts(started, empty, max(3, clicks // 4))}
         with open_sessions(started) as others, training(started):
             quiet = {page: answered(started, empty, page, clicks) for page in PAGES}
             with clicking(others):
                 loaded = {page: answered(started, empty, page, clicks) for page in PAGES}
-                charts["others clicking"] = first_charts(started, empty, max(3, clicks // 4))
                 drawn, bare_drawn = in_browser(started, empty, clicks)
-        tables = large_tables(started, checked=checked)
-    return result(alone, quiet, loaded, drawn, bare_drawn, charts, tables, rows=rows, checked=checked)
+    return result(alone, quiet, loaded, drawn, bare_drawn)
 
 
 # ---- what is there ---------------------------------------------------------------------------------------------------
 
 
-def prepare(client: Traitbench, *, rows: int, checked: int, trained: int) -> None:
-    """Make the four models; `trained` are the samples per trait of the one that is trained all the time."""
+def prepare(client: Traitbench, trained: int) -> None:
+    """Make the two models, and two versions of the first."""
     for handle, per_trait in ((MODEL, 24), (BUSY, trained)):
         _draft(client, handle, TRAITS, per_trait)
-    _draft(client, LARGE, TRAITS[:2], rows // 2)
-    _draft(client, CHECKED, TRAITS[:1], checked)
     client.models.train(MODEL, effort="low")
     client.models.wait(MODEL, timeout=600)
     client.models.train(MODEL, effort="low", reoptimize_params=True, use_labels=False)
@@ -292,40 +274,6 @@ _DRAWN = """([link, title]) => new Promise(resolve => {
 })"""
 
 
-# Chromium draws its own controls for a new window, which costs as much processor time as a page does.
-_WINDOW_OPENS_MS = 2_000
-
-
-@dataclass(frozen=True)
-class FirstCharts:
-    """Milliseconds from the visit to the first bar on the Score page and, in turn, to the title of a bare page."""
-
-    times: list[float]
-    bare: list[float]
-
-
-def first_charts(started: Started, empty: Bare, windows: int) -> FirstCharts:
-    """Both in fresh windows with empty caches."""
-    charts = FirstCharts([], [])
-    score = f"{started.base_url}/score?model={MODEL}&text={TEXT.replace(' ', '+')}"
-    with sync_playwright() as playwright:
-        browser = chromium(playwright, whole=True)
-        for _ in range(windows):
-            charts.times.append(_first(browser, score, "li .track"))
-            charts.bare.append(_first(browser, _local(empty.port), "h1"))
-        browser.close()
-    return charts
-
-
-def _first(browser: object, address: str, awaited: str) -> float:
-    with _window(browser) as page:
-        page.wait_for_timeout(_WINDOW_OPENS_MS)
-        began = time.perf_counter()
-        page.goto(address)
-        page.locator(awaited).first.wait_for()
-        return 1000 * (time.perf_counter() - began)
-
-
 def in_browser(started: Started, empty: Bare, clicks: int) -> tuple[dict[str, list[float]], list[float]]:
     """Milliseconds of the clicks on the menu, by page; and those between the bare pages, after each round."""
     drawn: dict[str, list[float]] = {page: [] for page in PAGES}
@@ -365,54 +313,6 @@ def _window(browser: object) -> Iterator[Page]:
         context.close()
 
 
-def large_tables(started: Started, *, checked: int) -> dict[str, float]:
-    """A long list of samples, opened and searched; the check of many texts, first, again, and with one more. In s."""
-    with sync_playwright() as playwright:
-        browser = chromium(playwright, whole=True)
-        with _window(browser) as page:
-            times = {
-                "open": _timed(page, lambda: page.goto(f"{started.base_url}/samples?model={LARGE}"), rests=True),
-                "open again": _timed(page, lambda: page.goto(f"{started.base_url}/samples?model={LARGE}"), rests=True),
-                "search": _timed(page, lambda: page.get_by_label("Find").fill("bridges 77"), rests=True),
-            }
-            checking = f"{started.base_url}/samples?model={CHECKED}&task=Check"
-            times["check"] = _check(page, checking, checked)
-        for name in ("check again", "check after a change"):
-            with _window(browser) as page:
-                times[name] = _check(page, checking, checked)
-            with started.client() as client:
-                client.samples.add(CHECKED, [SampleInput(text="A new text.", trait=TRAITS[0], quality=1.0)])
-            checked += 1
-        browser.close()
-    return times
-
-
-def _timed(page: Page, act: Callable[[], object], *, rests: bool) -> float:
-    """Seconds from an action to the page at rest with its table."""
-    began = time.perf_counter()
-    act()
-    if rests:
-        page.wait_for_timeout(400)  # the search waits for 300 ms without a key
-        settled(page)
-        page.get_by_test_id("stDataFrame").first.wait_for()
-    return time.perf_counter() - began
-
-
-def _check(page: Page, address: str, samples: int) -> float:
-    """Seconds from the visit, or from the press of the button that a first check waits for, to the findings."""
-    findings = page.get_by_text(re.compile(rf"(in|Checked) {samples:,} samples"))
-    button = page.get_by_role("button", name=re.compile("^Read [0-9,]+ text"))
-    began = time.perf_counter()
-    page.goto(address)
-    findings.or_(button).first.wait_for()
-    if button.count():
-        began = time.perf_counter()
-        button.click()
-        findings.first.wait_for()
-    settled(page)
-    return time.perf_counter() - began
-
-
 # ---- on paper --------------------------------------------------------------------------------------------------------
 
 
@@ -422,13 +322,8 @@ def result(
     loaded: dict[str, Answered],
     drawn: dict[str, list[float]],
     bare_drawn: Sequence[float],
-    charts: dict[str, FirstCharts],
-    tables: dict[str, float],
-    *,
-    rows: int,
-    checked: int,
 ) -> Measured:
-    """The tables and all figures."""
+    """The table and all figures."""
     everything = [each for times in drawn.values() for each in times]
     lines = [
         [
@@ -464,15 +359,6 @@ def result(
         f"{statistics.median(_all(quiet)):.0f}, with others clicking {statistics.median(_all(loaded)):.0f}, drawn "
         f"{_median(bare_drawn):.0f}."
     )
-    further = [
-        [
-            f"First chart in a fresh window, {who}, s (x the title of a bare page)",
-            f"{_median(each.times) / 1000:.1f} ({_median(each.times) / _median(each.bare):.1f})",
-        ]
-        for who, each in charts.items()
-    ]
-    named = {"open": f"Samples, {rows:,}: open, fresh window", "check": f"Check of {checked:,}"}
-    further += [[f"{named.get(name, name)}, s", f"{seconds:.1f}"] for name, seconds in tables.items()]
     figures = {
         "processor_ms": alone,
         "answered_ms": {page: _figures(each) for page, each in quiet.items()},
@@ -480,13 +366,8 @@ def result(
         "drawn_ms": {page: {"median": _median(times), "p95": _p95(times)} for page, times in drawn.items()},
         "drawn_all_ms": {"median": _median(everything), "p95": _p95(everything)},
         "drawn_bare_ms": {"median": _median(bare_drawn), "p95": _p95(bare_drawn)},
-        "first_charts_ms": {who: asdict(each) for who, each in charts.items()},
-        "tables_s": tables,
     }
-    return Measured(
-        [Table("A click", columns, lines, note), Table("More", ["What", "time"], further)],
-        json.loads(json.dumps(figures)),
-    )
+    return Measured([Table("A click", columns, lines, note)], figures)
 
 
 def _two(times: Sequence[float]) -> tuple[str, str]:
@@ -514,4 +395,4 @@ def _p95(times: Sequence[float]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run("workbench", measure, quick={"clicks": 3, "trained": 40}, whole={"clicks": 30, "trained": 200})
