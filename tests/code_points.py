@@ -3,15 +3,11 @@
 import sys
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
+from functools import cache
+
+from tests.size import SOAK
 
 Characters = Sequence[str]
-
-ASSIGNED = tuple(
-    character
-    for character in map(chr, range(1, sys.maxunicode + 1))
-    if unicodedata.category(character) not in ("Cn", "Co", "Cs")
-)
-"""All but U+0000 and halves of surrogate pairs, which no text may have, and those for private use."""
 
 UNASSIGNED = ("\u0378", "\ufffe", "\U0001fffe", "\U0010ffff", "\ue000", "\uf8ff", "\U000f0000", "\U0010fffd")
 """Some that nobody has assigned, or everybody may use; texts have them all the same."""
@@ -20,10 +16,18 @@ _PER_TEXT = 100
 _CASES = (str.lower, str.upper, str.title, str.casefold)
 
 
-def typical() -> list[str]:
+@cache
+def assigned() -> Characters:
+    """All but U+0000 and halves of surrogate pairs, which no text may have, and those for private use."""
+    every = map(chr, range(1, sys.maxunicode + 1))
+    return [character for character in every if unicodedata.category(character) not in ("Cn", "Co", "Cs")]
+
+
+@cache
+def typical() -> Characters:
     """One character of each kind, and all that change their number or their form in another case or when composed."""
     kinds: dict[Hashable, str] = {}
-    for character in ASSIGNED:
+    for character in assigned():
         kinds.setdefault(character if _is_special(character) else _kind(character), character)
     return [*kinds.values(), *UNASSIGNED]
 
@@ -33,14 +37,25 @@ def text_of(characters: Characters) -> str:
     return " ".join(f"{each}a {each} b{each}{each}" for each in characters)
 
 
-def packed(characters: Characters, per_text: int = _PER_TEXT) -> list[Characters]:
+def packed(characters: Characters, per_text: int) -> list[Characters]:
     """The characters that go into one text each."""
     return [characters[first : first + per_text] for first in range(0, len(characters), per_text)]
 
 
+def typical_texts() -> list[str]:
+    """Texts with the typical characters; at the full size with every character."""
+    some = packed(typical(), 40) if not SOAK else packed([*UNASSIGNED, *assigned()], 400)
+    return [text_of(each) for each in some]
+
+
+def every_text() -> list[str]:
+    """Texts with every character."""
+    return [text_of(some) for some in packed(assigned(), _PER_TEXT)]
+
+
 def failing(work: Callable[[str], object], characters: Characters) -> list[str]:
     """The characters whose text the work does not survive, each with the error; such as `U+0130: ValueError('no')`."""
-    return [failure for some in packed(characters) for failure in _among(work, some)]
+    return [failure for some in packed(characters, _PER_TEXT) for failure in _among(work, some)]
 
 
 def _among(work: Callable[[str], object], characters: Characters) -> list[str]:

@@ -1,17 +1,17 @@
-"""Whatever reads a text that anybody can send takes time in proportion to it, whatever the text."""
+"""Whatever reads a text that anybody can send takes time in proportion to it, and is stopped by no character."""
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-import numpy as np
 import pytest
 
+from tests.code_points import assigned, failing, typical
 from tests.growth import grows_too_fast
 from tests.nasty import FAMILIES
 from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
+from tests.size import sized
 from traitbench.analysis import nuisance
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.extracts import is_url
@@ -73,6 +73,10 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
 }
 
 
+SLOW = ("n-grams", "other n-grams", "likeness", "positions", "edits")
+"""They read a text through patterns that the others read it through as well, and take as long as all of them."""
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_time_grows_with_the_text_and_no_faster(name: str) -> None:
     assert [family for family, make in FAMILIES.items() if grows_too_fast(FUNCTIONS[name], make)] == []
@@ -92,34 +96,7 @@ def test_the_time_of_an_explanation_is_bounded(family: str) -> None:
     assert sum(map(len, asked)) <= 250_000
 
 
-def test_a_very_long_text_has_a_bounded_number_of_parts_that_still_add_up() -> None:
-    text = " ".join(f"East {number} it is." for number in range(3_000))
-    explanation = explain(MODEL, encode, text).traits["warmth"]
-    assert len(explanation.parts) < 1_300
-    assert not explanation.refined
-    assert explanation.baseline + sum(part.contribution for part in explanation.parts) == pytest.approx(
-        explanation.position, abs=1e-9
-    )
-    assert "".join(text[part.start : part.end] for part in explanation.parts).replace(" ", "") == text.replace(" ", "")
-
-
-def test_the_parts_of_a_shortened_text_are_places_of_the_text_as_it_was_sent() -> None:
-    text = (
-        "east north. " + "." * 5_000 + " West it is.\n" + " " * 900 + "\nSouth \u201cand" + "!" * 700 + "\u201d east."
-    )
-    explanation = explain(MODEL, encode, text).traits["warmth"]
-    result = [text[part.start : part.end] for part in explanation.parts]
-    assert result[0] == "east north."
-    assert "West it is." in result
-    assert result[-1].endswith("east.")
-    assert "".join("".join(result).split()) == "".join(text.split())
-    assert explanation.baseline + sum(part.contribution for part in explanation.parts) == pytest.approx(
-        explanation.position, abs=1e-9
-    )
-
-
-def test_a_shortened_text_is_scored_as_it_is_explained() -> None:
-    text = "east north. " + "." * 5_000 + " west it is."
-    assert np.array_equal(positions(MODEL, encode, [text]), positions(MODEL, encode, [shorten(text).text]))
-    one, other = (explain(MODEL, encode, each).traits["warmth"] for each in (text, shorten(text).text))
-    assert dataclasses.replace(one, parts=()) == dataclasses.replace(other, parts=())
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_character_stops_it(name: str) -> None:
+    characters = typical() if name in SLOW else [*typical(), *assigned()[::10]]
+    assert failing(FUNCTIONS[name], sized(characters, assigned())) == []

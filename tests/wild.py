@@ -5,17 +5,24 @@ invalid, so every one of them has a score, and every way in and out must keep it
 """
 
 import base64
+import csv
+import io
 import json
 import random
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import cycle, islice
 
+import pyarrow as pa
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from tests.nasty import FAMILIES, WORDS
+from tests.size import sized
 from traitbench.contract.extracts import is_url
+from traitbench.formulas import as_written
 
 Random = random.Random
 
@@ -39,6 +46,9 @@ NO_TEXTS = {
     **dict.fromkeys(("\ud800", "a\udfffb"), "surrogate"),
 }
 """What no way in takes for a text, and what the reason has to name."""
+
+HALF = "caf\udce9"
+"""What Python makes of an argument or a file name that is not UTF-8."""
 
 SCRIPTS: Mapping[str, tuple[int, int]] = {
     "Latin with marks": (0x00C0, 0x024F),
@@ -102,44 +112,32 @@ _SPACES = " \t\xa0\u2003\u2009\u202f\u3000\u1680"
 _CONTROLS = "\x01\x07\x08\x1b\x1f\x7f\x80\x9f\ufff9\ufffd\uffff\U0010ffff\ue000\U000f0000\u0378"
 _BEGINNINGS = (
     *"\"'=@+-#,;|\\`*_<>[{(/%&~^$!?.:\t\n ",
-    "''",
-    '""',
-    "'=",
-    "-- ",
-    "=1+",
-    "@SUM(",
-    "＝",
-    "\ufeff",
-    "// ",
-    "# ",
+    *("''", '""', "'=", "-- ", "=1+", "@SUM(", "＝", "\ufeff", "// ", "# "),
 )
 _LOOKALIKES = (
-    *(
-        "None",
-        "null",
-        "NaN",
-        "nan",
-        "NA",
-        "N/A",
-        "#N/A",
-        "inf",
-        "-inf",
-        "true",
-        "FALSE",
-        "[]",
-        "{}",
-        "{0}",
-        "%s",
-        "${x}",
-    ),
+    *("None", "null", "NaN", "nan", "NA", "N/A", "#N/A", "inf", "-inf", "true", "FALSE", "[]", "{}", "{0}", "%s"),
     *("0", "-1", "007", "1e5", "1,5", "12%", "0x1F", "١٢٣", "½", "²", "Ⅳ", "2024-02-30", "12:30", "1/2", "undefined"),
-    *("text", "label", "<NA>", "NaT", "{{x}}", "\\N", "\\u0041", "\\", "''", "__class__", "%00", "&#0;", "<!--", "]]>"),
+    *(
+        "${x}",
+        "text",
+        "label",
+        "<NA>",
+        "NaT",
+        "{{x}}",
+        "\\N",
+        "\\u0041",
+        "\\",
+        "''",
+        "__class__",
+        "%00",
+        "&#0;",
+        "<!--",
+        "]]>",
+    ),
 )
 _HANDLES = ("@Acme", "@x_1", "@straße", "#Monday", "#日本", "#", "@")
 _LINKS = (
-    "https://t.example/a?b=1&c=%20#d",
-    "www.example.org/ü",
-    "http://user:pass@example.org:8080/",
+    *("https://t.example/a?b=1&c=%20#d", "www.example.org/ü", "http://user:pass@example.org:8080/"),
     "mailto:a@b.example",
 )
 
@@ -274,25 +272,8 @@ def shouted(chance: Random) -> str:
     )
 
 
-KINDS: Mapping[str, Callable[[Random], str]] = {
-    kind.__name__: kind
-    for kind in (
-        tweet,
-        quoted,
-        html,
-        log,
-        code,
-        encoded,
-        marked,
-        script,
-        stacked,
-        glued,
-        broken,
-        begun,
-        lookalike,
-        shouted,
-    )
-}
+_ALL = (tweet, quoted, html, log, code, encoded, marked, script, stacked, glued, broken, begun, lookalike, shouted)
+KINDS: Mapping[str, Callable[[Random], str]] = {kind.__name__: kind for kind in _ALL}
 
 
 def texts(number: int, seed: int = 7) -> list[str]:
@@ -314,6 +295,31 @@ TEXTS = st.builds(
 """One of these texts, as a strategy."""
 
 
+def is_sentence(text: str) -> bool:
+    """Whether a person can read what was said: without the library's words, and with an end."""
+    first = re.sub(r" \[req_\w+\]", "", text).strip().splitlines()[0]
+    return first.endswith((".", "?", ")")) and not re.search(r"codec|Traceback|Value error|pattern '\\S'", text)
+
+
+def as_sent(some: Sequence[str], kind: str) -> list[str]:
+    """The texts that a file of this kind can have: a CSV from elsewhere may not look guarded against formulas."""
+    return [text for text in some if kind != "csv" or as_written(text) == text]
+
+
+def as_table(some: Sequence[str], kind: str) -> bytes:
+    """A file as another program writes it correctly."""
+    if kind == "jsonl":
+        return "".join(json.dumps({"id": at, "text": text}) + "\n" for at, text in enumerate(some)).encode()
+    if kind == "parquet":
+        place = io.BytesIO()
+        parquet.write_table(pa.table({"id": [*map(str, range(len(some)))], "text": some}), place)
+        return place.getvalue()
+    lines = io.StringIO(newline="")
+    writer = csv.writer(lines, quoting=csv.QUOTE_ALL)
+    writer.writerows([("id", "text"), *((str(at), text) for at, text in enumerate(some))])
+    return lines.getvalue().encode()
+
+
 @cache
 def _letters(name: str) -> Sequence[str]:
     first, last = SCRIPTS[name]
@@ -322,3 +328,7 @@ def _letters(name: str) -> Sequence[str]:
 
 def _is_scored(text: str) -> bool:
     return bool(text.strip()) and not is_url(text)
+
+
+MANY = list(dict.fromkeys([*texts(sized(100, 5_000)), *ODD]))
+"""What every way in and out is given."""
