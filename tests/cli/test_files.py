@@ -12,7 +12,7 @@ from tests.cli.asking import Ask
 from tests.conftest import Trained
 from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
-from tests.tables.test_excel import xlsx
+from tests.foreign_files.sheets import Sheet, workbook
 from traitbench.client import Traitbench
 
 SAYINGS = ('"Wonderful" they said, not I', 'She said "never again"', '"I will be back', "@shop thank you!", "=^.^=")
@@ -62,7 +62,7 @@ def test_a_file_without_texts_is_refused_unless_a_column_is_named(ask: Ask, trai
 
 def test_a_sheet_can_be_named(ask: Ask, trained: Trained, tmp_path: Path) -> None:
     file = tmp_path / "two.xlsx"
-    file.write_bytes(xlsx({"A1": "text", "A2": "Hello."}, {"A1": "text", "A2": "Good bye."}))
+    file.write_bytes(workbook(Sheet([("text",), ("Hello.",)], "S1"), Sheet([("text",), ("Good bye.",)], "S2")))
     assert scored(ask, trained.handle, file)[0] == ["Hello."]
     code, out, _ = ask("score", trained.handle, "--batch", str(file), "--sheet", "S2", "--format", "jsonl")
     assert (code, "Good bye." in out) == (0, True)

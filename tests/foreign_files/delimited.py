@@ -1,12 +1,26 @@
 """Tables as text: every separator, quoting, line end, header and encoding that people send."""
 
 import csv
+import gzip
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import IO
 
-from tests.foreign_files.cases import COLUMNS, PLAIN, POOL, QUOTES, Case, Kinds, Record, Refused, Rows, numbered, texts
+from tests.foreign_files.cases import (
+    COLUMNS,
+    PLAIN,
+    QUOTES,
+    Case,
+    Kinds,
+    Record,
+    Refused,
+    Rows,
+    Survived,
+    numbered,
+    texts,
+)
 from traitbench.formulas import as_written
 
 DELIMITED = Kinds()
@@ -99,16 +113,16 @@ def an_open_mark_in_a_quoted_csv(chance: Random) -> Case:
     return Case("a.csv", "".join(lines).encode(), (Rows(COLUMNS, tuple(result)), Refused("quotation|quote")))
 
 
-@DELIMITED.add
-def rfc_csv(chance: Random) -> Case:
+def _rfc(chance: Random, separator: str = ",", name: str = "a.csv", **how: object) -> Case:
     rows = [COLUMNS, *numbered([*texts(chance, 40), *QUOTES])]
-    return as_is(rows, quoted(rows))
+    return as_is(rows, quoted(rows, separator, **how), name)  # type: ignore[arg-type]
 
 
-@DELIMITED.add
-def rfc_csv_all_quoted(chance: Random) -> Case:
-    rows = [COLUMNS, *numbered([*texts(chance, 40), *QUOTES])]
-    return as_is(rows, quoted(rows, quoting=csv.QUOTE_ALL, end="\n"))
+DELIMITED.small |= {
+    "rfc csv": _rfc,
+    "rfc csv all quoted": partial(_rfc, quoting=csv.QUOTE_ALL, end="\n"),
+    "rfc tsv": partial(_rfc, separator="\t", name="a.tsv"),
+}
 
 
 @DELIMITED.add
@@ -118,12 +132,6 @@ def rfc_csv_numbers_not_quoted(chance: Random) -> Case:
     writer = csv.writer(place, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerows([COLUMNS, *((int(number), text, label) for number, text, label in some)])
     return as_is([COLUMNS, *some], place.getvalue())
-
-
-@DELIMITED.add
-def rfc_tsv(chance: Random) -> Case:
-    rows = [COLUMNS, *numbered([*texts(chance, 40), *QUOTES])]
-    return as_is(rows, quoted(rows, "\t"), "a.tsv")
 
 
 @DELIMITED.add
@@ -342,45 +350,25 @@ def nothing_but_blanks(chance: Random) -> Case:
 # ---- encodings -------------------------------------------------------------------------------------------------------
 
 
-def _encoded(chance: Random, encoding: str, mark: bytes = b"") -> Case:
+# By kind: the encoding, a mark before the text, and whether the file may be refused instead.
+ENCODINGS: Mapping[str, tuple[str, bytes, bool]] = {
+    "utf 8 with a mark": ("utf-8-sig", b"", False),
+    "utf 16 little endian with a mark": ("utf-16-le", b"\xff\xfe", False),
+    "utf 16 big endian with a mark": ("utf-16-be", b"\xfe\xff", False),
+    "utf 16 little endian without a mark": ("utf-16-le", b"", True),
+    "utf 16 big endian without a mark": ("utf-16-be", b"", True),
+    "utf 32": ("utf-32", b"", True),
+}
+
+
+def _encoded(chance: Random, kind: str) -> Case:
+    encoding, mark, may_be_refused = ENCODINGS[kind]
     rows = [COLUMNS, *numbered(texts(chance))]
-    separator = chance.choice(",\t")
-    return as_is(rows, mark + quoted(rows, separator).encode(encoding))
+    case = as_is(rows, mark + quoted(rows, chance.choice(",\t")).encode(encoding))
+    return Case(case.name, case.content, (*case.right, *([Refused("UTF")] if may_be_refused else [])))
 
 
-@DELIMITED.add
-def utf_8_with_a_mark(chance: Random) -> Case:
-    return _encoded(chance, "utf-8-sig")
-
-
-@DELIMITED.add
-def utf_16_little_endian_with_a_mark(chance: Random) -> Case:
-    return _encoded(chance, "utf-16-le", b"\xff\xfe")
-
-
-@DELIMITED.add
-def utf_16_big_endian_with_a_mark(chance: Random) -> Case:
-    return _encoded(chance, "utf-16-be", b"\xfe\xff")
-
-
-def _perhaps(case: Case, says: str = "") -> Case:
-    """Reading it is fine, refusing it is fine."""
-    return Case(case.name, case.content, (*case.right, Refused(says)), case.header)
-
-
-@DELIMITED.add
-def utf_16_little_endian_without_a_mark(chance: Random) -> Case:
-    return _perhaps(_encoded(chance, "utf-16-le"), "UTF")
-
-
-@DELIMITED.add
-def utf_16_big_endian_without_a_mark(chance: Random) -> Case:
-    return _perhaps(_encoded(chance, "utf-16-be"), "UTF")
-
-
-@DELIMITED.add
-def utf_32(chance: Random) -> Case:
-    return _perhaps(_encoded(chance, "utf-32"), "UTF")
+DELIMITED.small |= {kind: partial(_encoded, kind=kind) for kind in ENCODINGS}
 
 
 @DELIMITED.add
@@ -423,32 +411,23 @@ def cut_off_within_a_character(chance: Random) -> Case:
 # ---- files that are no table -----------------------------------------------------------------------------------------
 
 
-def _refused(name: str, content: bytes) -> Case:
-    return Case(name, content, (Refused("text|table|UTF-8|spreadsheet|compressed"),))
+NO_TABLES: Mapping[str, tuple[str, Callable[[Random], bytes]]] = {
+    "an old spreadsheet": ("a.xls", lambda chance: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + chance.randbytes(4_000)),
+    "a picture": ("a.png", lambda chance: b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + chance.randbytes(3_000)),
+    "a picture called csv": ("a.csv", lambda chance: b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + chance.randbytes(3_000)),
+    "a portable document": ("a.pdf", lambda chance: b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n" + chance.randbytes(900)),
+    "a compressed table": (
+        "a.csv.gz",
+        lambda _: gzip.compress(b"id,text\n" + b"1,a text\n" * 90, mtime=0),
+    ),
+}
 
 
-@DELIMITED.add
-def an_old_spreadsheet(chance: Random) -> Case:
-    return _refused("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + chance.randbytes(4_000))
+def _no_table(chance: Random, name: str, content: Callable[[Random], bytes]) -> Case:
+    return Case(name, content(chance), (Refused("text|table|UTF-8|spreadsheet|compressed"),))
 
 
-@DELIMITED.add
-def a_picture(chance: Random) -> Case:
-    return _refused(chance.choice(("a.png", "a.csv")), b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + chance.randbytes(3_000))
-
-
-@DELIMITED.add
-def a_portable_document(chance: Random) -> Case:
-    return _refused(
-        "a.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Length 900 >>\nstream\n" + chance.randbytes(900)
-    )
-
-
-@DELIMITED.add
-def a_compressed_table(_chance: Random) -> Case:
-    import gzip
-
-    return _refused("a.csv.gz", gzip.compress(b"id,text\n" + b"1,a text that repeats\n" * 90, mtime=0))
+DELIMITED.small |= {kind: partial(_no_table, name=name, content=content) for kind, (name, content) in NO_TABLES.items()}
 
 
 @DELIMITED.add
@@ -462,57 +441,35 @@ def a_page_called_a_spreadsheet(_chance: Random) -> Case:
 # ---- large -----------------------------------------------------------------------------------------------------------
 
 
-def _repeated(file: IO[bytes], piece: bytes, size: int) -> None:
-    for _ in range(size // len(piece)):
-        file.write(piece)
+MEGABYTE = 10**6
+# By kind: pieces, and the bytes that each of them fills when it is repeated.
+PIECES: Mapping[str, Sequence[tuple[bytes, int]]] = {
+    "one line of 300 megabytes": ((b"id,text\n1,", 10), (b"word " * 1_000, 300 * MEGABYTE)),
+    "one quoted cell of 300 megabytes": (
+        (b'id,text\n1,"', 11),
+        (b"many short words\n" * 1_000, 300 * MEGABYTE),
+        (b'"\n', 2),
+    ),
+    "two million columns": (
+        (b"a," * 1_000, 4 * MEGABYTE),
+        (b"text\n", 5),
+        (b"1," * 1_000, 4 * MEGABYTE),
+        (b"x\n", 2),
+    ),
+    "blanks of 512 megabytes": ((b"id,text\n1,a\n", 12), (b" " * 10_000, 512 * MEGABYTE)),
+    "blank lines of 100 megabytes": ((b"id,text\n1,a\n", 12), (b"\n" * 10_000, 100 * MEGABYTE)),
+    "ten million short rows": ((b"id,text\n", 8), (b"1,a\n" * 1_000, 40 * MEGABYTE)),
+    "quotation marks of 50 megabytes": ((b"id,text\n", 8), (b'"' * 9_999, 50 * MEGABYTE)),
+}
 
 
-def _survives(name: str, *pieces: tuple[bytes, int]) -> Case:
-    from tests.foreign_files.cases import Survived
-
+def _repeated(_chance: Random, pieces: Sequence[tuple[bytes, int]]) -> Case:
     def write(file: IO[bytes]) -> None:
         for piece, size in pieces:
-            _repeated(file, piece, size)
+            for _ in range(size // len(piece)):
+                file.write(piece)
 
-    return Case(name, write, (Survived(),))
-
-
-MEGABYTE = 10**6
+    return Case("a.csv", write, (Survived(),))
 
 
-@DELIMITED.add_large
-def one_line_of_300_megabytes(_chance: Random) -> Case:
-    return _survives("a.csv", (b"id,text\n1,", 10), (b"word " * 1_000, 300 * MEGABYTE))
-
-
-@DELIMITED.add_large
-def one_quoted_cell_of_300_megabytes(_chance: Random) -> Case:
-    return _survives("a.csv", (b'id,text\n1,"', 11), (b"many short words\n" * 1_000, 300 * MEGABYTE), (b'"\n', 2))
-
-
-@DELIMITED.add_large
-def two_million_columns(_chance: Random) -> Case:
-    return _survives("a.csv", (b"a," * 1_000, 4 * MEGABYTE), (b"text\n", 5), (b"1," * 1_000, 4 * MEGABYTE), (b"x\n", 2))
-
-
-@DELIMITED.add_large
-def blanks_of_512_megabytes(_chance: Random) -> Case:
-    return _survives("a.csv", (b"id,text\n1,a\n", 12), (b" " * 10_000, 512 * MEGABYTE))
-
-
-@DELIMITED.add_large
-def blank_lines_of_100_megabytes(_chance: Random) -> Case:
-    return _survives("a.csv", (b"id,text\n1,a\n", 12), (b"\n" * 10_000, 100 * MEGABYTE))
-
-
-@DELIMITED.add_large
-def ten_million_short_rows(_chance: Random) -> Case:
-    return _survives("a.csv", (b"id,text\n", 8), (b"1,a\n" * 1_000, 40 * MEGABYTE))
-
-
-@DELIMITED.add_large
-def quotation_marks_of_50_megabytes(_chance: Random) -> Case:
-    return _survives("a.csv", (b"id,text\n", 8), (b'"' * 9_999, 50 * MEGABYTE))
-
-
-__all__ = ["DELIMITED", "POOL", "as_is", "quoted", "unquoted"]
+DELIMITED.large |= {name: partial(_repeated, pieces=pieces) for name, pieces in PIECES.items()}

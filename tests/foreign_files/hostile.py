@@ -2,15 +2,17 @@
 
 import io
 import struct
+import warnings
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from random import Random
 from typing import IO
 
 from tests.foreign_files.cases import COLUMNS, Case, Kinds, Refused, Survived
 from tests.foreign_files.records import packed, table_of
-from tests.foreign_files.sheets import MAIN, Sheet, Xml, relationships, rows_of, workbook, zipped
+from tests.foreign_files.sheets import MAIN, Sheet, relationships, rows_of, workbook, zipped
 
 HOSTILE = Kinds()
 
@@ -31,9 +33,8 @@ def _sheet_xml(rows: str) -> str:
 @HOSTILE.add
 def a_cell_far_away(chance: Random) -> Case:
     """Each way of writing a place that a check may overlook."""
-    place = chance.choice(
-        ("XFD60000", "XFD1048576", "A1048576", "XFD1", "ZZZ9999999", "AAAAAAAA1", "A99999999999999999999")
-    )
+    places = ("XFD60000", "XFD1048576", "A1048576", "XFD1", "ZZZ9999999", "AAAAAAAA1", "A99999999999999999999")
+    place = chance.choice(places)
     cell = chance.choice((
         "<row r='1'><c r='A1' t='inlineStr'><is><t>text</t></is></c></row><row><c r='{0}'><v>1</v></c></row>",
         '<row r="1"><c r="A1"><v>1</v></c><c r="{0}"><v>1</v></c></row>',
@@ -66,20 +67,15 @@ def a_sheet_in_another_folder(chance: Random) -> Case:
 @HOSTILE.add
 def a_dimension_that_lies(chance: Random) -> Case:
     place = chance.choice(("A1:XFD1048576", "XFD1048576", "B2:A1", "A0", "", "A1:ZZZZZZZZZ99999999999999", "-"))
-    rows = "<row r='1'><c r='A1' t='inlineStr'><is><t>text</t></is></c></row><row r='2'><c r='A2'><v>1</v></c></row>"
-    return _hostile(
-        workbook(
-            Sheet(xml=f"<worksheet xmlns='{MAIN}'><dimension ref='{place}'/><sheetData>{rows}</sheetData></worksheet>")
-        )
-    )
+    rows = [("text",), (1,)]
+    return _hostile(workbook(Sheet(rows, before=f"<dimension ref='{place}'/>")))
 
 
 @HOSTILE.add
 def a_merged_area_of_a_whole_sheet(chance: Random) -> Case:
     merged = "".join(f"<mergeCell ref='A{at}:XFD{1048576 - at}'/>" for at in range(1, chance.choice((2, 2_000))))
-    return _hostile(
-        workbook(Sheet([COLUMNS, *rows_of(chance, 2)], behind=f"<mergeCells>{merged}</mergeCells>"), strings=())
-    )
+    sheet = Sheet([COLUMNS, *rows_of(chance, 2)], behind=f"<mergeCells>{merged}</mergeCells>")
+    return _hostile(workbook(sheet, strings=()))
 
 
 @HOSTILE.add
@@ -92,9 +88,8 @@ def rows_of_one_number(chance: Random) -> Case:
 @HOSTILE.add
 def a_count_of_strings_that_lies(_chance: Random) -> Case:
     strings = f"<sst xmlns='{MAIN}' count='4294967295' uniqueCount='4294967295'><si><t>text</t></si></sst>".encode()
-    return _hostile(
-        workbook(Sheet([("text",), ("a",)]), strings=("text", "a"), parts={"xl/sharedStrings.xml": strings})
-    )
+    sheet = Sheet([("text",), ("a",)])
+    return _hostile(workbook(sheet, strings=("text", "a"), parts={"xl/sharedStrings.xml": strings}))
 
 
 # ---- XML ------------------------------------------------------------------------------------------------------------
@@ -113,15 +108,8 @@ def entities_in_entities(chance: Random) -> Case:
 @HOSTILE.add
 def deep_elements(chance: Random) -> Case:
     deep = chance.choice((1_000, 500_000))
-    part = chance.choice(
-        (
-            "xl/worksheets/sheet1.xml",
-            "xl/workbook.xml",
-            "xl/styles.xml",
-            "[Content_Types].xml",
-            "xl/_rels/workbook.xml.rels",
-        )
-    )
+    inside = chance.choice(("worksheets/sheet1.xml", "workbook.xml", "styles.xml", "_rels/workbook.xml.rels", None))
+    part = f"xl/{inside}" if inside else "[Content_Types].xml"
     return _hostile(workbook(Sheet([("a",), ("b",)]), parts={part: b"<a>" * deep + b"</a>" * deep}))
 
 
@@ -196,8 +184,6 @@ def an_archive_with_a_part_twice(chance: Random) -> Case:
     """Two readers may see two tables."""
     with zipfile.ZipFile(io.BytesIO(_valid(chance))) as archive:
         parts = [(info.filename, archive.read(info)) for info in archive.infolist()]
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         far = _sheet_xml("<row><c r='A1'><v>1</v></c></row><row><c r='XFD60000'><v>1</v></c></row>")
@@ -344,23 +330,29 @@ def _bomb(name: str, pieces: tuple[bytes, bytes, bytes], times: int, lie: int | 
 
 
 _BLANKS = (b"<worksheet><sheetData>", b" " * 10**6, b"</sheetData></worksheet>")
+_ROWS = (f"<worksheet xmlns='{MAIN}'><sheetData>".encode(), b"<row/>" * 100_000, b"</sheetData></worksheet>")
+_COLUMNS = (
+    f"<worksheet xmlns='{MAIN}'><sheetData><row>".encode(),
+    b"<c><v>1</v></c>" * 50_000,
+    b"</row></sheetData></worksheet>",
+)
+_STRINGS = (f"<sst xmlns='{MAIN}'>".encode(), b"<si><t>a</t></si>" * 50_000, b"</sst>")
+_SHEET = "xl/worksheets/sheet1.xml"
+
+BOMBS: Mapping[str, Callable[[], bytes]] = {
+    "blanks of 512 megabytes in a sheet": partial(_bomb, _SHEET, _BLANKS, 512),
+    "a bomb that says it is small": partial(_bomb, _SHEET, _BLANKS, 1_500, lie=1_000),
+    "shared strings of gigabytes": partial(_bomb, "xl/sharedStrings.xml", _STRINGS, 600),
+    "millions of empty rows": partial(_bomb, _SHEET, _ROWS, 800),
+    "millions of columns": partial(_bomb, _SHEET, _COLUMNS, 100),
+}
 
 
-@HOSTILE.add_large
-def blanks_of_512_megabytes_in_a_sheet(_chance: Random) -> Case:
-    return _hostile(lambda file: file.write(_bomb("xl/worksheets/sheet1.xml", _BLANKS, 512)))
+def _exploding(_chance: Random, bomb: Callable[[], bytes]) -> Case:
+    return _hostile(lambda file: file.write(bomb()))
 
 
-@HOSTILE.add_large
-def a_bomb_that_says_it_is_small(_chance: Random) -> Case:
-    return _hostile(lambda file: file.write(_bomb("xl/worksheets/sheet1.xml", _BLANKS, 1_500, lie=1_000)))
-
-
-@HOSTILE.add_large
-def shared_strings_of_gigabytes(_chance: Random) -> Case:
-    """30 kB of XML in the file, which is many short strings in memory."""
-    pieces = (f"<sst xmlns='{MAIN}'>".encode(), b"<si><t>a</t></si>" * 50_000, b"</sst>")
-    return _hostile(lambda file: file.write(_bomb("xl/sharedStrings.xml", pieces, 600)))
+HOSTILE.large |= {name: partial(_exploding, bomb=bomb) for name, bomb in BOMBS.items()}
 
 
 @HOSTILE.add_large
@@ -375,22 +367,6 @@ def cells_that_name_one_long_string(_chance: Random) -> Case:
 
 
 @HOSTILE.add_large
-def millions_of_empty_rows(_chance: Random) -> Case:
-    pieces = (f"<worksheet xmlns='{MAIN}'><sheetData>".encode(), b"<row/>" * 100_000, b"</sheetData></worksheet>")
-    return _hostile(lambda file: file.write(_bomb("xl/worksheets/sheet1.xml", pieces, 800)))
-
-
-@HOSTILE.add_large
-def millions_of_columns(_chance: Random) -> Case:
-    pieces = (
-        f"<worksheet xmlns='{MAIN}'><sheetData><row>".encode(),
-        b"<c><v>1</v></c>" * 50_000,
-        b"</row></sheetData></worksheet>",
-    )
-    return _hostile(lambda file: file.write(_bomb("xl/worksheets/sheet1.xml", pieces, 100)))
-
-
-@HOSTILE.add_large
 def a_table_of_20_million_cells(_chance: Random) -> Case:
     """As large as the old limit allows: a cell at either end."""
     xml = _sheet_xml("<row r='1'><c r='A1'><v>1</v></c></row><row r='1000000'><c r='T1000000'><v>1</v></c></row>")
@@ -402,36 +378,18 @@ def a_stream_that_never_ends(_chance: Random) -> Case:
     """A text file of one compressed byte repeated, 10 GB, named as a sheet; the sizes say nothing of it."""
 
     def write(file: IO[bytes]) -> None:
-        packer, parts = zlib.compressobj(9, zlib.DEFLATED, -15), []
-        for _ in range(10_000):
-            parts.append(packer.compress(b" " * 10**6))
-        parts.append(packer.flush())
-        stream, name = b"".join(parts), b"xl/worksheets/sheet1.xml"
-        base = workbook(Sheet(), parts={name.decode(): None})
-        head = (
-            struct.pack("<4s5H3L2H", b"PK\x03\x04", 20, 0, 8, 0, 33, 0, len(stream), 100, len(name), 0) + name + stream
-        )
+        packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+        stream = b"".join([*(packer.compress(b" " * 10**6) for _ in range(10_000)), packer.flush()])
+        name = _SHEET.encode()
+        base = workbook(Sheet(), parts={_SHEET: None})
+        common = (20, 0, 8, 0, 33, 0, len(stream), 100, len(name), 0)
+        head = struct.pack("<4s5H3L2H", b"PK\x03\x04", *common) + name + stream
         directory = base.rfind(b"PK\x05\x06")
         entries, size, offset = struct.unpack("<HLL", base[directory + 10 : directory + 20])
-        own = struct.pack(
-            "<4s6H3L5H2L", b"PK\x01\x02", 20, 20, 0, 8, 0, 33, 0, len(stream), 100, len(name), 0, 0, 0, 0, 0, offset
+        own = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, *common, 0, 0, 0, 0, offset) + name
+        end = struct.pack(
+            "<4s4H2LH", b"PK\x05\x06", 0, 0, entries + 1, entries + 1, size + len(own), offset + len(head), 0
         )
-        file.write(base[:offset] + head + base[offset : offset + size] + own + name)
-        file.write(
-            struct.pack(
-                "<4s4H2LH",
-                b"PK\x05\x06",
-                0,
-                0,
-                entries + 1,
-                entries + 1,
-                size + len(own) + len(name),
-                offset + len(head),
-                0,
-            )
-        )
+        file.write(base[:offset] + head + base[offset : offset + size] + own + end)
 
     return _hostile(write)
-
-
-__all__ = ["HOSTILE", "Xml", "changed"]

@@ -3,9 +3,10 @@
 import io
 import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from random import Random
 from typing import IO, Any
 
@@ -82,14 +83,10 @@ def json_with_a_deep_line(chance: Random) -> Case:
     )
 
 
-@RECORDS.add
-def json_array_of_a_million_brackets(_chance: Random) -> Case:
-    return Case("a.json", b"[" * 10**6, (Refused(),))
-
-
-@RECORDS.add
-def json_line_of_a_million_brackets(_chance: Random) -> Case:
-    return Case("a.jsonl", b'{"a":' * 10**6, (Refused(),))
+RECORDS.small |= {
+    "json array of a million brackets": lambda _: Case("a.json", b"[" * 10**6, (Refused(),)),
+    "json line of a million brackets": lambda _: Case("a.jsonl", b'{"a":' * 10**6, (Refused(),)),
+}
 
 
 @RECORDS.add
@@ -167,12 +164,36 @@ def table_of(rows: Sequence[Sequence[str]], **columns: Any) -> pa.Table:
     return pa.table({**own, **columns})
 
 
-def _with(chance: Random, values: Any) -> Case:
+def _with(chance: Random, values: Callable[[Random], pa.Array]) -> Case:
     """Rows with one more column, which is repeated as often as there are rows."""
-    rows = _some(chance)
-    array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+    rows, array = _some(chance), values(chance)
     column = array.take(pa.array([at % len(array) for at in range(len(rows))]))
     return Case("a.parquet", packed(table_of(rows, more=column)), (_right(rows),))
+
+
+TIMES = (pa.timestamp("ns"), pa.timestamp("us", tz="Europe/Berlin"), pa.time64("ns"), pa.duration("ns"))
+TIMES_OUT_OF_RANGE = (pa.timestamp("ms"), pa.timestamp("us", tz="UTC"), pa.duration("ms"))
+DECIMALS = (pa.decimal128(38, 10), pa.decimal256(60, 20))
+NESTED: Sequence[Any] = ([{"a": [1, 2], "b": {"c": b"\xff"}}], [], None, [{"a": None, "b": {"c": b"x"}}])
+NUMBERS = (
+    pa.array([1.5, float("nan"), None, float("-inf")], pa.float64()),
+    pa.array([2**64 - 1, 0], pa.uint64()),
+    pa.array([None, None], pa.null()),
+    pa.array([True, None, False]),
+)
+MORE: Mapping[str, Callable[[Random], pa.Array]] = {
+    "an unknown time zone": lambda _: pa.array([0, 10**15], pa.timestamp("us", tz="Mars/Olympus_Mons")),
+    "times": lambda chance: pa.array([1, 1_700_000_000_000], pa.int64()).cast(chance.choice(TIMES)),
+    "times out of range": lambda chance: pa.array([9 * 10**18, -9 * 10**18], pa.int64()).cast(
+        chance.choice(TIMES_OUT_OF_RANGE)
+    ),
+    "days out of range": lambda _: pa.array([2**31 - 1, -(2**31), 0], pa.int32()).cast(pa.date32()),
+    "decimals": lambda chance: pa.array([Decimal("1.5"), None, Decimal("-99999999999999.25")], chance.choice(DECIMALS)),
+    "nested values": lambda _: pa.array(NESTED),
+    "a map": lambda _: pa.array([[("a", date(2026, 1, 2))], None], pa.map_(pa.string(), pa.date32())),
+    "numbers": lambda chance: chance.choice(NUMBERS),
+}
+RECORDS.small |= {f"parquet with {name}": partial(_with, values=values) for name, values in MORE.items()}
 
 
 @RECORDS.add
@@ -182,47 +203,6 @@ def parquet_file(chance: Random) -> Case:
         ({}, {"compression": "zstd"}, {"compression": "gzip"}, {"row_group_size": 3}, {"version": "1.0"})
     )
     return Case("download", packed(table_of(rows), **options), (_right(rows),))
-
-
-@RECORDS.add
-def parquet_with_an_unknown_time_zone(chance: Random) -> Case:
-    return _with(chance, pa.array([0, 10**15], pa.timestamp("us", tz="Mars/Olympus_Mons")))
-
-
-@RECORDS.add
-def parquet_with_times(chance: Random) -> Case:
-    kind = chance.choice(
-        (pa.timestamp("ns"), pa.timestamp("us", tz="Europe/Berlin"), pa.time64("ns"), pa.duration("ns"))
-    )
-    return _with(chance, pa.array([1, 1_700_000_000_000], pa.int64()).cast(kind))
-
-
-@RECORDS.add
-def parquet_with_times_out_of_range(chance: Random) -> Case:
-    kind = chance.choice((pa.timestamp("ms"), pa.timestamp("us", tz="UTC"), pa.duration("ms")))
-    return _with(chance, pa.array([9 * 10**18, -9 * 10**18], pa.int64()).cast(kind))
-
-
-@RECORDS.add
-def parquet_with_days_out_of_range(chance: Random) -> Case:
-    return _with(chance, pa.array([2**31 - 1, -(2**31), 0], pa.int32()).cast(pa.date32()))
-
-
-@RECORDS.add
-def parquet_with_decimals(chance: Random) -> Case:
-    kind = chance.choice((pa.decimal128(38, 10), pa.decimal256(60, 20)))
-    return _with(chance, pa.array([Decimal("1.5"), None, Decimal("-99999999999999.25")], kind))
-
-
-@RECORDS.add
-def parquet_with_nested_values(chance: Random) -> Case:
-    values = [[{"a": [1, 2], "b": {"c": b"\xff"}}], [], None, [{"a": None, "b": {"c": b"x"}}]]
-    return _with(chance, values)
-
-
-@RECORDS.add
-def parquet_with_a_map(chance: Random) -> Case:
-    return _with(chance, pa.array([[("a", date(2026, 1, 2))], None], pa.map_(pa.string(), pa.date32())))
 
 
 @RECORDS.add
@@ -243,17 +223,6 @@ def parquet_with_long_strings(chance: Random) -> Case:
 
 
 @RECORDS.add
-def parquet_with_numbers(chance: Random) -> Case:
-    values = (
-        pa.array([1.5, float("nan"), None, float("-inf")], pa.float64()),
-        pa.array([2**64 - 1, 0], pa.uint64()),
-        pa.array([None, None], pa.null()),
-        pa.array([True, None, False]),
-    )
-    return _with(chance, chance.choice(values))
-
-
-@RECORDS.add
 def parquet_with_bytes_as_texts(chance: Random) -> Case:
     rows = _some(chance)
     table = table_of(rows)
@@ -262,22 +231,20 @@ def parquet_with_bytes_as_texts(chance: Random) -> Case:
 
 @RECORDS.add
 def parquet_with_invalid_bytes(chance: Random) -> Case:
-    rows = _some(chance)
-    values = [b"a \xff b", *(row[1].encode() for row in rows[1:])]
-    table = table_of(rows).set_column(1, "text", pa.array(values, pa.binary()))
-    right = (_right([None, *rows[1:]]), _right([..., *rows[1:]], "UTF-8|bytes"), Refused("UTF-8|bytes"))
-    return Case("a.parquet", packed(table), right)
+    return _invalid(chance, lambda binary: binary, Refused("UTF-8|bytes"))
 
 
 @RECORDS.add
 def parquet_with_an_invalid_string(chance: Random) -> Case:
     """The type says string, the bytes are none."""
+    return _invalid(chance, lambda binary: pa.StringArray.from_buffers(len(binary), *binary.buffers()[1:]), Refused())
+
+
+def _invalid(chance: Random, as_column: Callable[[pa.Array], pa.Array], refused: Refused) -> Case:
     rows = _some(chance)
-    values = [b"a \xff b", *(row[1].encode() for row in rows[1:])]
-    binary = pa.array(values, pa.binary())
-    strings = pa.StringArray.from_buffers(len(values), binary.buffers()[1], binary.buffers()[2])
-    table = table_of(rows).set_column(1, "text", strings)
-    right = (_right([None, *rows[1:]]), _right([..., *rows[1:]], "UTF-8|bytes"), Refused())
+    binary = pa.array([b"a \xff b", *(row[1].encode() for row in rows[1:])], pa.binary())
+    table = table_of(rows).set_column(1, "text", as_column(binary))
+    right = (_right([None, *rows[1:]]), _right([..., *rows[1:]], "UTF-8|bytes"), refused)
     return Case("a.parquet", packed(table), right)
 
 
@@ -288,14 +255,12 @@ def parquet_with_columns_of_one_name(chance: Random) -> Case:
     return Case("a.parquet", packed(table), (Rows((), tuple(rows)),))
 
 
-@RECORDS.add
-def parquet_without_rows(_chance: Random) -> Case:
-    return Case("a.parquet", packed(pa.table({"text": pa.array([], pa.string())})), (Refused("rows"),))
-
-
-@RECORDS.add
-def parquet_without_columns(_chance: Random) -> Case:
-    return Case("a.parquet", packed(pa.table({})), (Refused("rows|columns"),))
+RECORDS.small |= {
+    "parquet without rows": lambda _: Case(
+        "a.parquet", packed(pa.table({"text": pa.array([], pa.string())})), (Refused("rows"),)
+    ),
+    "parquet without columns": lambda _: Case("a.parquet", packed(pa.table({})), (Refused("rows|columns"),)),
+}
 
 
 @RECORDS.add
@@ -361,23 +326,16 @@ def _once_compressed(values: pa.Array, times: int) -> Case:
     return Case("a.parquet", write, (Survived(),))
 
 
-@RECORDS.add_large
-def parquet_of_100_million_rows(_chance: Random) -> Case:
-    return _once_compressed(pa.nulls(10_000_000, pa.string()), 10)
-
-
-@RECORDS.add_large
-def parquet_of_one_text_of_gigabytes(_chance: Random) -> Case:
-    return _once_compressed(pa.array(["word " * 50_000_000]), 6)
-
-
-@RECORDS.add_large
-def parquet_of_long_lists(_chance: Random) -> Case:
+def _long_lists(_chance: Random) -> Case:
     offsets = pa.array([0, 100_000_000], pa.int32())
-    return _once_compressed(
-        pa.ListArray.from_arrays(offsets, pa.nulls(100_000_000, pa.int8())),
-        1,
-    )
+    return _once_compressed(pa.ListArray.from_arrays(offsets, pa.nulls(100_000_000, pa.int8())), 1)
+
+
+RECORDS.large |= {
+    "parquet of 100 million rows": lambda _: _once_compressed(pa.nulls(10_000_000, pa.string()), 10),
+    "parquet of one text of gigabytes": lambda _: _once_compressed(pa.array(["word " * 50_000_000]), 6),
+    "parquet of long lists": _long_lists,
+}
 
 
 @RECORDS.add_large

@@ -5,23 +5,11 @@ import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from xml.sax.saxutils import escape, quoteattr
 
-from tests.foreign_files.cases import (
-    COLUMNS,
-    POOL,
-    QUOTES,
-    Case,
-    Cell,
-    Kinds,
-    Record,
-    Refused,
-    Rows,
-    Survived,
-    numbered,
-    texts,
-)
+from tests.foreign_files.cases import COLUMNS, POOL, QUOTES, Case, Cell, Kinds, Record, Refused, Rows, numbered, texts
 
 SHEETS = Kinds()
 
@@ -175,9 +163,11 @@ def rows_of(chance: Random, count: int = 14) -> list[tuple[str, ...]]:
     return numbered([*texts(chance, count, among=PAIRS), *QUOTES])
 
 
-def _case(rows: Sequence[Sequence[object]], right: Sequence[Record], says: str = "", **sheet: object) -> Case:
+def _case(
+    rows: Sequence[Sequence[object]], right: Sequence[Record], says: str = "", properties: str = "", places: bool = True
+) -> Case:
     """A file of one sheet and what it has to give."""
-    content = workbook(Sheet([COLUMNS, *rows], **sheet), strings=())  # type: ignore[arg-type]
+    content = workbook(Sheet([COLUMNS, *rows], places=places), strings=(), properties=properties)
     return Case("a.xlsx", content, (Rows(COLUMNS, tuple(right), says),))
 
 
@@ -371,10 +361,11 @@ def sheet_with_gaps(_chance: Random) -> Case:
 # ---- cells -----------------------------------------------------------------------------------------------------------
 
 
-def _cells(cells: Sequence[tuple[Xml | object, Cell]], says: str = "") -> Case:
+def _cells(cells: Sequence[tuple[Xml | object, Cell]], says: str = "", properties: str = "") -> Case:
     """Cells in the column of labels."""
     rows = [(str(at), f"text {at}", cell) for at, (cell, _) in enumerate(cells)]
-    return _case(rows, [(str(at), f"text {at}", right) for at, (_, right) in enumerate(cells)], says)
+    right = [(str(at), f"text {at}", each) for at, (_, each) in enumerate(cells)]
+    return _case(rows, right, says, properties)
 
 
 @SHEETS.add
@@ -394,38 +385,26 @@ def cells_with_formulas_without_a_value(_chance: Random) -> Case:
 
 @SHEETS.add
 def cells_with_formulas_and_their_value(_chance: Random) -> Case:
-    return _cells(
-        [
-            (Xml("<c{at} t='str'><f>A1&amp;B1</f><v>so it &lt; is</v></c>"), "so it < is"),
-            (Xml("<c{at}><f>1+1</f><v>2</v></c>"), "2"),
-        ]
-    )
+    text = Xml("<c{at} t='str'><f>A1&amp;B1</f><v>so it &lt; is</v></c>")
+    return _cells([(text, "so it < is"), (Xml("<c{at}><f>1+1</f><v>2</v></c>"), "2")])
 
 
-@SHEETS.add
-def cells_with_dates(_chance: Random) -> Case:
-    return _dates(0)
-
-
-@SHEETS.add
-def cells_with_dates_from_1904(_chance: Random) -> Case:
-    return _dates(1462)
-
-
-def _dates(earlier: int) -> Case:
+def _dates(_chance: Random, earlier: int = 0, properties: str = "") -> Case:
     day = frozenset(("2026-01-02", "2026-01-02T00:00:00"))
-    cells = [(Xml(f"<c{{at}} s='{style}'><v>{46024 - earlier}</v></c>"), day) for style in (1, 2)]
-    cells += [
-        (Xml("<c{at} t='d'><v>2026-01-02</v></c>"), day),
-        (
-            Xml(f"<c{{at}} s='2'><v>{46024.5 - earlier}</v></c>"),
-            frozenset(("2026-01-02T12:00:00", "2026-01-02 12:00:00")),
-        ),
+    noon = frozenset(("2026-01-02T12:00:00", "2026-01-02 12:00:00"))
+    cells = [
+        (f"<c{{at}} s='1'><v>{46024 - earlier}</v></c>", day),
+        (f"<c{{at}} s='2'><v>{46024 - earlier}</v></c>", day),
+        ("<c{at} t='d'><v>2026-01-02</v></c>", day),
+        (f"<c{{at}} s='2'><v>{46024.5 - earlier}</v></c>", noon),
     ]
-    rows = [(str(at), f"text {at}", cell) for at, (cell, _) in enumerate(cells)]
-    properties = "<workbookPr date1904='1'/>" if earlier else ""
-    right = tuple((str(at), f"text {at}", each) for at, (_, each) in enumerate(cells))
-    return Case("a.xlsx", workbook(Sheet([COLUMNS, *rows]), strings=(), properties=properties), (Rows(COLUMNS, right),))
+    return _cells([(Xml(cell), right) for cell, right in cells], properties=properties)
+
+
+SHEETS.small |= {
+    "cells with dates": _dates,
+    "cells with dates from 1904": partial(_dates, earlier=1462, properties="<workbookPr date1904='1'/>"),
+}
 
 
 @SHEETS.add
@@ -474,26 +453,22 @@ def a_library_s_names_of_elements(chance: Random) -> Case:
     content = workbook(Sheet([COLUMNS, *rows]))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = [(info.filename, archive.read(info)) for info in archive.infolist()]
-    changed = []
-    for name, part in parts:
-        if name.startswith("xl/worksheets") or name == "xl/workbook.xml":
-            with_prefix = re.sub(rb"<(/?)(?=[a-z])", rb"<\1x:", part).replace(b"xmlns='", b"xmlns:x='")
-            changed.append((name, with_prefix))
-        else:
-            changed.append((name, part))
+
+    def prefixed(part: bytes) -> bytes:
+        return re.sub(rb"<(/?)(?=[a-z])", rb"<\1x:", part).replace(b"xmlns='", b"xmlns:x='")
+
+    ours = ("xl/worksheets", "xl/workbook.xml")
+    changed = [(name, prefixed(part) if name.startswith(ours) else part) for name, part in parts]
     return Case("a.xlsx", zipped(changed), (Rows(COLUMNS, tuple(rows)), Refused()))
 
 
-@SHEETS.add
-def an_archive_that_is_no_workbook(_chance: Random) -> Case:
-    return Case("a.zip", zipped([("a.csv", b"id,text\n1,some words\n")]), (Refused(),))
-
-
-@SHEETS.add
-def a_written_document(_chance: Random) -> Case:
-    return Case(
-        "a.docx", zipped([("word/document.xml", b"<w:document/>"), ("[Content_Types].xml", b"<Types/>")]), (Refused(),)
-    )
+_DOCUMENT = [("word/document.xml", b"<w:document/>"), ("[Content_Types].xml", b"<Types/>")]
+SHEETS.small |= {
+    "an archive that is no workbook": lambda _: Case(
+        "a.zip", zipped([("a.csv", b"id,text\n1,some words\n")]), (Refused(),)
+    ),
+    "a written document": lambda _: Case("a.docx", zipped(_DOCUMENT), (Refused(),)),
+}
 
 
 @SHEETS.add
@@ -519,6 +494,3 @@ def an_open_document(_chance: Random) -> Case:
 def a_workbook_called_csv(chance: Random) -> Case:
     rows = rows_of(chance)
     return Case("a.csv", workbook(Sheet([COLUMNS, *rows]), strings=()), (Rows(COLUMNS, tuple(rows)),))
-
-
-__all__ = ["SHEETS", "Sheet", "Survived", "Xml", "rows_of", "workbook", "zipped"]

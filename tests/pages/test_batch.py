@@ -11,8 +11,8 @@ from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port, make_draft
 from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
+from tests.foreign_files.sheets import Sheet, workbook
 from tests.pages.drive import Workbench, charts, copied_link, links, words
-from tests.tables.test_excel import xlsx
 from traitbench.client import Traitbench
 from traitbench.contract.asked import Asked
 from traitbench.contract.batches import ScoredLine
@@ -346,7 +346,7 @@ def test_a_file_that_would_end_the_process_is_refused_on_the_page(
 
 
 def test_a_sheet_is_chosen_and_what_was_remarkable_is_said(workbench: Workbench, trained: Trained) -> None:
-    content = xlsx({"A1": "text", "A2": "Hello."}, {"A1": "text", "A2": "Good bye.", "A3": "So long."})
+    content = workbook(Sheet([("text",), ("Hello.",)], "S1"), Sheet([("text",), ("Good bye.",), ("So long.",)], "S2"))
     at = uploaded(workbench.open("batch", model=trained.handle), "a.xlsx", content)
     assert "First text: Hello\\." in words(at)
     [sheet] = [box for box in at.selectbox if box.label == "Sheet"]

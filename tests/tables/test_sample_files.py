@@ -4,7 +4,6 @@ import pytest
 
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.traits import Trait
-from traitbench.tables.rows import Unreadable
 from traitbench.tables.sample_files import (
     Choice,
     check,
@@ -18,22 +17,7 @@ from traitbench.tables.sample_files import (
 
 
 def trait(key: str, name: str, negative: str = "negative", positive: str = "positive") -> Trait:
-    return Trait(
-        key=key,
-        name=name,
-        positive_label=positive,
-        negative_label=negative,
-        sample_count=0,
-        positive_samples=0,
-        negative_samples=0,
-        held_out_samples=0,
-        description="",
-        kind="extrinsic",
-        aggregation="mean",
-        discrimination=None,
-        explained_variance=None,
-        anchor_sample_ids=None,
-    )
+    return Trait.model_construct(key=key, name=name, positive_label=positive, negative_label=negative)
 
 
 WARMTH = trait("warmth", "Warmth", "cold", "warm")
@@ -56,24 +40,13 @@ def choice(**fields: object) -> Choice:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_the_separator_is_found(separator: str) -> None:
-    lines = [("text", "quality"), ("Thank you, dear Ann.", "1"), ("No.", "0")]
-    content = "\n".join(separator.join(f'"{cell}"' for cell in line) for line in lines)
-    table = read("a.csv", content.encode())
-    assert table.columns == ("text", "quality")
-    assert table.rows[0].cells == {"text": "Thank you, dear Ann.", "quality": "1"}
-
-
-def test_commas_in_texts_do_not_beat_the_real_separator() -> None:
-    table = read("a.csv", b"text;quality\nOne, two, three;1\nFour, five;0\n")
-    assert table.columns == ("text", "quality")
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_unicode_files_are_read_without_a_remark(encoding: str) -> None:
-    table = read("a.csv", "text,quality\nGrüße,1\n".encode(encoding))
-    assert (table.columns[0], table.rows[0].cells["text"], table.notes) == ("text", "Grüße", ())
+def test_unicode_is_read_without_a_remark() -> None:
+    table = read("a.csv", "text,quality\nGrüße,1\n".encode("utf-16"))
+    assert (table.columns, table.rows[0].cells, table.notes) == (
+        ("text", "quality"),
+        {"text": "Grüße", "quality": "1"},
+        (),
+    )
 
 
 def test_labels_that_differ_in_case_or_blanks_are_one_word() -> None:
@@ -104,12 +77,6 @@ def test_numbers_of_dates_are_questioned() -> None:
     assert "serial numbers" in table.notes[0]
 
 
-def test_windows_1252_is_read_and_said() -> None:
-    table = read("a.csv", "text\nGrüße – “so”\n".encode("cp1252"))
-    assert table.rows[0].cells["text"] == "Grüße – “so”"
-    assert "Windows-1252" in table.notes[0]
-
-
 def test_rows_are_counted_as_lines_of_the_file() -> None:
     table = read("a.csv", b'text,quality\n"two\nlines",1\n\nnext,0\n')
     assert [row.number for row in table.rows] == [2, 5]
@@ -120,12 +87,6 @@ def test_a_row_with_too_many_cells_is_a_problem_of_that_row() -> None:
     table = read("a.csv", b"text,quality\nfine,1\nOne, two,1\n")
     assert [(problem.row, "3 cells" in problem.reason) for problem in table.problems] == [(3, True)]
     assert len(table.rows) == 1
-
-
-def test_without_a_header_columns_are_numbered() -> None:
-    table = read("a.csv", b"hello,1\nbye,0\n", header=False)
-    assert table.columns == ("Column 1", "Column 2")
-    assert len(table.rows) == 2
 
 
 def test_columns_of_the_same_name_stay_apart() -> None:
@@ -139,27 +100,6 @@ def test_jsonl_rows_keep_their_lines_and_bad_ones_are_problems() -> None:
     assert table.columns == ("text", "quality", "label", "extra")
     assert table.rows[1].cells == {"text": "b", "label": "true", "extra": ""}
     assert [problem.row for problem in table.problems] == [3, 4]
-
-
-def test_a_json_array_is_a_table_too() -> None:
-    assert [row.number for row in read("a.json", b'[{"text": "a"}, {"text": "b"}]').rows] == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.csv", b""),
-        ("a.csv", b"  \n\n"),
-        ("a.csv", b"text,quality\n"),
-        ("a.jsonl", b"no json\n"),
-        ("a.json", b"[{"),
-        ("a.csv", b"\xff\xfeabc"),
-        ("a.csv", b"text\n\x81\x8d\n"),
-    ],
-)
-def test_what_is_no_table_is_refused_with_a_sentence(name: str, content: bytes) -> None:
-    with pytest.raises(Unreadable, match=r"\.$|\?$"):
-        read(name, content)
 
 
 # ---- guesses ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from tests.foreign_files.records import packed
 from tests.size import sized
+from tests.tables.in_process import opened_here
 from traitbench.batch.outcomes import FIGURES, Outcome, Shape, write_parquet
 from traitbench.formulas import as_written
 from traitbench.tables.rows import Problem, Row, Unreadable
@@ -26,17 +28,11 @@ JSON = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=Fa
 
 
 def rows_of(name: str, content: bytes) -> list[Row | Problem]:
-    source = opened(name, io.BytesIO(content))
+    source = opened_here(name, io.BytesIO(content))
     results = list(source.lines())
     assert len(results) == source.count
     assert list(source.lines()) == results, "as often as one likes"
     return results
-
-
-def a_parquet(table: pa.Table) -> bytes:
-    place = io.BytesIO()
-    parquet.write_table(table, place)
-    return place.getvalue()
 
 
 @settings(max_examples=sized(20, 60), deadline=None)
@@ -72,7 +68,7 @@ def test_parquet_is_read_by_what_it_is_and_told_as_json_has_it() -> None:
             "deep": [{"a": [1, 2]}, None],
         }
     )
-    first, second = rows_of("download", a_parquet(table))
+    first, second = rows_of("download", packed(table))
     assert isinstance(first, Row)
     assert isinstance(second, Row)
     assert first.record == {
@@ -92,7 +88,7 @@ def test_parquet_is_read_by_what_it_is_and_told_as_json_has_it() -> None:
     [
         ("a.parquet", b"no such thing", "is not a valid Parquet file"),
         ("a.parquet", b"PAR1 and then nothing", "is not a valid Parquet file"),
-        ("a.parquet", a_parquet(pa.table({"text": pa.array([], pa.string())})), "has no rows"),
+        ("a.parquet", packed(pa.table({"text": pa.array([], pa.string())})), "has no rows"),
         ("a.csv", b" \n \n", "is empty"),
         ("a.csv", b"text\n", "has a header but no rows"),
         ("a.csv", b"\xff\xfe\x00", "claims to be UTF-16 but is not"),
@@ -103,7 +99,7 @@ def test_parquet_is_read_by_what_it_is_and_told_as_json_has_it() -> None:
 )
 def test_what_is_no_table_is_told_with_the_way_out(name: str, content: bytes, sentence: str) -> None:
     with pytest.raises(Unreadable, match=sentence):
-        opened(name, io.BytesIO(content))
+        opened_here(name, io.BytesIO(content))
 
 
 def written(source: Source) -> pa.Table:
@@ -120,7 +116,7 @@ def written(source: Source) -> pa.Table:
 
 def test_parquet_out_keeps_the_types_of_parquet_in() -> None:
     table = pa.table({"line": pa.array([1, 2], pa.int8()), "text": ["a", None], "at": [datetime(2026, 1, 2), None]})
-    out = written(opened("a.parquet", io.BytesIO(a_parquet(table))))
+    out = written(opened("a.parquet", io.BytesIO(packed(table))))
     assert out.select(["line", "text", "at"]).to_pylist() == table.to_pylist()
     assert out.schema.field("line").type == pa.int8()
     assert out.column_names[3:] == [
@@ -147,6 +143,6 @@ def test_parquet_out_of_jsonl_has_numbers_where_all_are_numbers() -> None:
 @given(st.lists(st.dictionaries(st.sampled_from(["a", "line", "é"]), JSON, max_size=3), min_size=1, max_size=6))
 def test_whatever_json_holds_can_be_written_as_parquet(records: Sequence[dict[str, object]]) -> None:
     content = "\n".join(json.dumps(record | {"text": "\ud83d"}) for record in records)
-    out = written(opened("a.jsonl", io.BytesIO(content.encode())))
+    out = written(opened_here("a.jsonl", io.BytesIO(content.encode())))
     assert out.num_rows == len(records)
     assert len(set(out.column_names)) == len(out.column_names)

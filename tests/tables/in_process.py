@@ -1,0 +1,21 @@
+"""Reads files in the process of the test; `test_process` and the hostile files are about the process that reads."""
+
+from typing import IO
+
+from traitbench.tables import process, reading
+from traitbench.tables.rows import Unreadable
+from traitbench.tables.scratch import Scratch
+from traitbench.tables.source import KEPT, Source, _source
+
+
+def opened_here(name: str, file: IO[bytes], *, header: bool = True) -> Source:
+    """Do what `source.opened` does, without a process and its limits."""
+    rows, typed = Scratch(0), Scratch(0)
+    with rows.open("wb") as out, typed.open("wb") as columns:
+        try:
+            survey = reading.read(name, file, out, columns, header=header, sheet=None)
+        except Unreadable:
+            raise
+        except Exception as error:
+            raise Unreadable(process._NO_TABLE) from error
+    return _source(survey, rows, typed if survey.kind == "parquet" else None, KEPT)
