@@ -17,12 +17,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import traitbench
-from tests.test_imports import FOLDERS, PACKAGES, imported, module_at
-from traitbench.install import EXTRA_OF, advice
+from tests.docs.markdown import codes, read, table
+from tests.modules import NAMES_OF_OTHERS, ROOT
+from traitbench.install import EXTRA_OF, advice, install_line
 
-ROOT = Path(__file__).resolve().parents[1]
-# Our folders have names that packages of others have too.
-NAMES_OF_OTHERS = ("core", "app", "pages", "sample_data")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
@@ -78,17 +76,11 @@ def test_there_is_no_other_public_name() -> None:
         _ = traitbench.Context  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("folder", [*FOLDERS, "tests"])
-def test_no_file_imports_a_folder_by_its_own_name(folder: str) -> None:
-    files = sorted((ROOT / folder).rglob("*.py"))
+def test_no_file_imports_a_folder_by_its_own_name() -> None:
+    statement = re.compile(rf"^\s*(?:from|import) (?:{'|'.join(NAMES_OF_OTHERS)})\b", re.MULTILINE)
+    files = [path for folder in ("core", "app", "pages", "tests") for path in (ROOT / folder).rglob("*.py")]
     assert files
-    named = {
-        str(path.relative_to(ROOT)): name
-        for path in files
-        for name in imported(path, module_at(path.relative_to(ROOT)))
-        if name.partition(".")[0] in NAMES_OF_OTHERS
-    }
-    assert named == {}
+    assert [str(path) for path in files if statement.search(path.read_text("utf-8"))] == []
 
 
 def test_a_project_with_packages_of_the_same_names_uses_ours_and_its_own(tmp_path: Path) -> None:
@@ -135,13 +127,15 @@ def test_the_extra_of_a_module_brings_it(module: str) -> None:
     assert expected & brought(EXTRAS[EXTRA_OF[module]])
 
 
-def test_every_package_that_the_rows_name_is_in_the_base_or_known_to_an_extra() -> None:
+def test_every_package_that_a_room_may_import_is_in_the_base_or_known_to_an_extra() -> None:
+    rows = table(read("architecture.md"), "Who may import whom")
+    named = {name for row in rows for name in codes(row["Packages"])}
     base = {"pydantic_core", "httpcore"} | {
         module
         for module, names in distributions().items()
         if brought(PROJECT["dependencies"]) & {canonicalize_name(name) for name in names}
     }
-    assert PACKAGES - base <= set(EXTRA_OF)
+    assert named - base <= set(EXTRA_OF)
 
 
 def test_no_requirement_brings_torch_or_is_pinned() -> None:
@@ -169,19 +163,15 @@ def test_the_advice_names_the_extra() -> None:
     ],
 )
 def test_an_install_line_says_where_this_copy_came_from(
-    tmp_path: Path, record: dict[str, object] | None, line: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: dict[str, object] | None, line: str
 ) -> None:
     info = tmp_path / "traitbench-9.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: traitbench\nVersion: 9\n")
     if record is not None:
         (info / "direct_url.json").write_text(json.dumps(record))
-    program = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from traitbench.install import install_line; print(install_line('llm', 'service'))"
-    )
-    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert output.stdout.startswith(line)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert install_line("llm", "service").startswith(line)
 
 
 @pytest.mark.parametrize(

@@ -26,14 +26,11 @@ NOT_PUBLIC = [
 ]
 
 
-@pytest.mark.parametrize("address", PUBLIC)
-def test_a_public_address_is_public(address: str) -> None:
-    assert is_public(ip_address(address))
-
-
-@pytest.mark.parametrize("address", NOT_PUBLIC)
-def test_a_special_address_is_not_public(address: str) -> None:
-    assert not is_public(ip_address(address))
+@pytest.mark.parametrize(
+    ("address", "expected"), [*((each, True) for each in PUBLIC), *((each, False) for each in NOT_PUBLIC)]
+)
+def test_a_special_address_is_not_public(address: str, expected: bool) -> None:
+    assert is_public(ip_address(address)) == expected
 
 
 @settings(deadline=None)

@@ -120,6 +120,8 @@ def test_plain_text_is_decoded_by_its_charset_however_broken(body: bytes, charse
         '<html><head><meta charset="windows-1252">',
         '<html><head><meta http-equiv="Content-Type" content="text/html; charset=ISO-8859-1">',
         '<?xml version="1.0" encoding="windows-1252"?><html xmlns="http://www.w3.org/1999/xhtml"><head>',
+        "<html><head><META  charset = ' windows-1252'>",
+        "<html><head><meta name=x><meta charset=windows-1252>",
     ],
 )
 def test_html_is_decoded_by_its_own_declaration_without_a_header(head: str) -> None:

@@ -14,15 +14,14 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Service, Trained
+from tests.modules import NAMES_OF_OTHERS, ROOT
 from tests.supply.locked import locked
-from tests.test_package import NAMES_OF_OTHERS
 from traitbench.encoders.registry import load_encoder
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("TRAITBENCH_TEST_WHEEL") != "1", reason="slow: set TRAITBENCH_TEST_WHEEL=1"
 )
 
-ROOT = Path(__file__).resolve().parents[2]
 # Without bytecode, which pip compiles and other installers do not: it adds about a third.
 # scipy 114, onnxruntime 65, numpy 57, scikit-learn 34 with what it asks for, tokenizers 32 with what it asks for, the
 # encoder's files 54: 356 before anything else.
