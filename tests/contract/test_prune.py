@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from traitbench.contract.prune import PrunableVersion, versions_to_keep
@@ -84,21 +84,17 @@ def test_a_time_without_an_offset_is_refused_for_its_month_is_not_known() -> Non
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[PrunableVersion]:
-    """Trainings hours to months apart, in any offset, some tagged, one active, by clocks that step back at times."""
+    """Trainings hours to months apart, some tagged or held, one active, by clocks in any offset that step back."""
     at, versions = START, []
     for number in range(1, draw(st.integers(0, 25)) + 1):
         at += timedelta(hours=draw(st.integers(-72, 24 * 40)))
         offset = timezone(timedelta(hours=draw(st.integers(-12, 14))))
-        versions.append(version(number, at.astimezone(offset), tagged=draw(st.booleans())))
+        one = version(number, at.astimezone(offset), tagged=draw(st.booleans()))
+        versions.append(replace(one, held=draw(st.integers(0, 9)) == 0))
     if versions:
         active = draw(st.integers(0, len(versions) - 1))
         versions[active] = replace(versions[active], active=True)
     return draw(st.permutations(versions))
-
-
-# A machine that is busy with something else is no fault of the rule.
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-unnamed_bounds = st.integers(0, 30)
 
 
 def stays(one: PrunableVersion, versions: Sequence[PrunableVersion], keep_unnamed: int, first_of_month: bool) -> bool:
@@ -109,66 +105,13 @@ def stays(one: PrunableVersion, versions: Sequence[PrunableVersion], keep_unname
         other.version_no < one.version_no and other.created_at.astimezone(UTC).strftime("%Y-%m") == month
         for other in versions
     )
-    return one.tagged or one.active or newer_unnamed < keep_unnamed or (first_of_month and not earlier_that_month)
+    marked = one.tagged or one.active or one.held
+    return marked or newer_unnamed < keep_unnamed or (first_of_month and not earlier_that_month)
 
 
-@unhurried
-@given(histories(), unnamed_bounds, st.booleans())
+@given(histories(), st.integers(0, 30), st.booleans())
 def test_it_keeps_exactly_what_the_rule_says(
     versions: list[PrunableVersion], keep_unnamed: int, first_of_month: bool
 ) -> None:
     expected = {one.version_id for one in versions if stays(one, versions, keep_unnamed, first_of_month)}
     assert versions_to_keep(versions, keep_unnamed=keep_unnamed, keep_first_of_month=first_of_month) == expected
-
-
-@unhurried
-@given(histories(), unnamed_bounds, st.booleans())
-def test_pruning_twice_is_pruning_once(
-    versions: list[PrunableVersion], keep_unnamed: int, first_of_month: bool
-) -> None:
-    once = pruned(versions, keep_unnamed, first_of_month)
-    assert pruned(once, keep_unnamed, first_of_month) == once
-
-
-@unhurried
-@given(histories(), unnamed_bounds, st.booleans())
-def test_pruning_after_every_training_leaves_what_pruning_at_the_end_would_have_left(
-    versions: list[PrunableVersion], keep_unnamed: int, first_of_month: bool
-) -> None:
-    """Each training makes its version active, and no tag moves afterwards."""
-    in_time = [replace(one, active=False) for one in sorted(versions, key=lambda one: one.version_no)]
-    there: list[PrunableVersion] = []
-    for one in in_time:
-        there = pruned([*there, one], keep_unnamed, first_of_month, active=one)
-    at_the_end = pruned(in_time, keep_unnamed, first_of_month, active=in_time[-1]) if in_time else []
-    assert there == at_the_end
-
-
-@unhurried
-@given(st.data(), histories(), unnamed_bounds)
-def test_the_first_of_a_month_outlives_every_pruning_whatever_becomes_of_tags_bounds_and_active(
-    data: st.DataObject, versions: list[PrunableVersion], keep_unnamed: int
-) -> None:
-    in_time = sorted(versions, key=lambda one: one.version_no)
-    there: list[PrunableVersion] = []
-    for one in in_time:
-        there = [replace(other, tagged=data.draw(st.booleans())) for other in [*there, one]]
-        there = pruned(there, data.draw(unnamed_bounds), True, active=data.draw(st.sampled_from(there)))
-    firsts = versions_to_keep(
-        [replace(one, tagged=False, active=False) for one in in_time], keep_unnamed=0, keep_first_of_month=True
-    )
-    assert firsts <= {one.version_id for one in there}
-
-
-def pruned(
-    versions: Sequence[PrunableVersion],
-    keep_unnamed: int,
-    first_of_month: bool,
-    *,
-    active: PrunableVersion | None = None,
-) -> list[PrunableVersion]:
-    """Those that stay, in the order given; with `active`, that one alone is active meanwhile."""
-    if active:
-        versions = [replace(one, active=one.version_id == active.version_id) for one in versions]
-    stay = versions_to_keep(versions, keep_unnamed=keep_unnamed, keep_first_of_month=first_of_month)
-    return [replace(one, active=one.active and not active) for one in versions if one.version_id in stay]
