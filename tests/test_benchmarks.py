@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.benchmarks import encoding, engines, files, protocol, quality, shortcuts, synthesis, training
+from tests.benchmarks import encoding, engines, files, page, protocol, quality, shortcuts, synthesis, training
 from tests.benchmarks.__main__ import BENCHMARKS, write
 from tests.benchmarks.page import Measured, Table, publish
 from tests.benchmarks.scorers import METHODS
@@ -118,9 +118,14 @@ def test_files_are_measured_by_kind_and_sets_in_every_format() -> None:
         assert judged(case.right, lambda case=case: opened(case.name, io.BytesIO(case.bytes()))).faults == ()  # type: ignore[misc]
 
 
-def test_the_page_names_every_script_and_shows_its_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for benchmark in BENCHMARKS:
-        assert callable(importlib.import_module(f"tests.benchmarks.{benchmark.name}").measure)
+def test_every_script_measures_something_and_those_of_the_page_exist() -> None:
+    scripts = {path.stem for path in Path(page.__file__).parent.glob("*.py") if "    run(" in path.read_text("utf-8")}
+    assert {benchmark.name for benchmark in BENCHMARKS} <= scripts | {"quality"}
+    for name in scripts:
+        assert callable(importlib.import_module(f"tests.benchmarks.{name}").measure)
+
+
+def test_the_page_shows_the_tables_of_every_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = Table("Speed", ["way", "texts/s"], [["on foot", "3"], ["by train", "120"]], "Uphill.")
     publish("speed", lambda: Measured([table], {"fastest": 120}), tmp_path / "speed.json")
     assert "on foot         3\nby train      120\n" in capsys.readouterr().out
