@@ -117,6 +117,8 @@ def test_json_plain_text_and_a_batch_give_one_score_or_one_refusal(raw: httpx.Cl
             assert re.search(wild.NO_TEXTS[text], one.text)
         else:
             assert one.json()["scores"] == other.json()["scores"] == line["scores"], ascii(text)
+    refused = [line for line in trained.client.scores.batch(trained.handle, NO_TEXTS) if isinstance(line, FailedLine)]
+    assert [line.error.code for line in refused] == ["validation_failed"] * len(NO_TEXTS)
 
 
 def test_words_of_a_megabyte_are_scored_or_refused_with_a_reason(trained: Trained) -> None:
@@ -152,6 +154,7 @@ def test_every_kind_of_character_is_varied_and_searched_for_traits(authoring: Tr
     assert idle(authoring, handle) == "draft"
     authoring.traits.discover(handle, effort="low")
     assert idle(authoring, handle) == "draft"
+    assert any(trait.discovered for trait in authoring.traits.list(handle))
 
 
 def test_a_backup_brings_every_text_back(tmp_path: Path, texts: list[str]) -> None:

@@ -61,7 +61,9 @@ def udf(scorer: tb.Scorer, tmp_path_factory: pytest.TempPathFactory) -> tb.UDF:
 
 
 def test_estimators_frames_and_engines_keep_every_row(scorer: tb.Scorer, udf: tb.UDF, texts: list[str]) -> None:
-    assert str(scorer.check(texts, alternating(texts)))
+    findings = scorer.check(texts, alternating(texts))
+    assert str(findings)
+    assert len(findings) == len([*findings])
     scores = scorer.score_texts(texts).tolist()
     for make in (pd.DataFrame, pl.DataFrame, pa.table):
         scored = pa.table(tb.score(make({"text": texts}), "text", scorer=scorer))

@@ -114,24 +114,19 @@ def test_a_redirect_to_a_forbidden_port_is_not_followed(connections: list[Any]) 
     assert connections == [("127.0.0.1", site.port)]
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (page("", status="302 Found"), "status"),
-        *(
-            (page("Not this.", status=status), "status")
-            for status in ("304 Not Modified", "401 Unauthorized", "404 Not Found", "500 Error", "503 Busy")
-        ),
-        *(
-            (page("Not this.", kind=kind), "media_type")
-            for kind in (
-                *("application/pdf", "application/json", "image/svg+xml", "text/css", "text/html2", "html", "", "*/*"),
-            )
-        ),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nNot this.", "media_type"),
-    ],
-)
-def test_only_a_text_with_a_success_status_is_taken(answer: bytes, why: str) -> None:
+STATUSES = ("304 Not Modified", "401 Unauthorized", "404 Not Found", "500 Error", "503 Busy")
+KINDS = ("application/pdf", "application/json", "image/svg+xml", "text/css", "text/html2", "html", "", "*/*")
+REFUSED = {
+    **{status: (page("Not this.", status=status), "status") for status in STATUSES},
+    "a redirect without a location": (page("", status="302 Found"), "status"),
+    **{kind or "a blank kind": (page("Not this.", kind=kind), "media_type") for kind in KINDS},
+    "no kind": (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nNot this.", "media_type"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_only_a_text_with_a_success_status_is_taken(name: str) -> None:
+    answer, why = REFUSED[name]
     with serve(answer) as site:
         assert reason(site.url) == why
 
