@@ -22,7 +22,7 @@ import uvicorn
 from xdist.remote import Producer
 
 from tests import postgres, schedule
-from tests.contexts import link_cache
+from tests.contexts import ENCODER, link_cache
 from tests.patience import PATIENCE_S
 from tests.size import SIZE, SOAK, sized
 from traitbench.client import Traitbench
@@ -157,7 +157,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """A home with nothing but what is made from the encoder's weights, and a free port."""
     home: Path = tmp_path_factory.mktemp("home")
     link_cache(home)
-    return Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port())
+    return Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port(), encoder=ENCODER)
 
 
 @pytest.fixture(scope="session")

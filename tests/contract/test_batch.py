@@ -3,14 +3,12 @@
 See core/docs/contract.md, section 8.
 """
 
-import copy
 import json
 from typing import Any
 
 import pytest
 
 from tests.contract.world import Answer, World
-from traitbench.scoring.snapshot import Snapshot, param_hash
 
 BATCH = "/v1/models/mine.ready/score/batch"
 TEXTS = [
@@ -132,23 +130,24 @@ def test_a_batch_under_zero_retention_is_scored_as_any_other(world: World) -> No
     assert [line["scores"] for line in silent] == [line["scores"] for line in ready]
 
 
+@pytest.fixture(scope="module")
+def in_every_mode(world: World) -> str:
+    """A model of the default encoder, which has modes of its own."""
+    handle = world.make("mine.modes")
+    assert world.call("POST", f"/v1/models/{handle}/train", json={"effort": "low", "encoder": "full"}).status == 202
+    world.run(handle)
+    return f"/v1/models/{handle}/score/batch"
+
+
 @pytest.mark.parametrize("mode", ["full", "layer4", "static"])
-def test_a_version_scores_in_every_mode_that_it_was_trained_for(world: World, mode: str) -> None:
-    warm, cold = ask(world, ["A joy to read, well done", "A pain to read, badly done"], mode=mode).lines
+def test_a_version_scores_in_every_mode_that_it_was_trained_for(world: World, in_every_mode: str, mode: str) -> None:
+    warm, cold = ask(world, ["A joy to read, well done", "A pain to read, badly done"], in_every_mode, mode=mode).lines
     assert warm["scores"]["tone"] > cold["scores"]["tone"]
-    assert ask(world, ["A joy to read, well done"], mode=mode).lines[0]["detail"] == warm["detail"]
+    assert ask(world, ["A joy to read, well done"], in_every_mode, mode=mode).lines[0]["detail"] == warm["detail"]
 
 
 def test_a_mode_that_the_version_was_not_trained_for_names_those_it_was(world: World) -> None:
-    bundle = copy.deepcopy(world.bundles["ready"])
-    for version in bundle["versions"]:
-        del version["snapshot"]["resemblance"]
-        for trait in version["snapshot"]["traits"]:
-            del trait["modes"]
-        version["param_hash"] = param_hash(Snapshot.from_json(version["snapshot"]))
-    world.bring_in("mine.modeless", bundle)
-    path = "/v1/models/mine.modeless/score/batch"
-    assert ask(world, ["x"], path).status == 200
-    answer = ask(world, ["x"], path, mode="static")
+    assert ask(world, ["x"]).status == 200
+    answer = ask(world, ["x"], mode="layer4")
     assert (answer.status, answer.code) == (409, "feature_unavailable")
-    assert answer.details == {"field": "mode", "mode": "static", "modes": ["full"]}
+    assert answer.details == {"field": "mode", "mode": "layer4", "modes": ["full"]}

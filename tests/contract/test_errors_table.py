@@ -70,7 +70,7 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
         "/v1/models/mine.silent/score",
         {"json": {"content": "x", "feedback": {"tone": "good"}}},
     ),
-    ("feature_unavailable", 409, "POST", "/v1/models/mine.failed/train", {"json": {"encoder": "ngrams"}}),
+    ("feature_unavailable", 409, "POST", "/v1/models/mine.discovered/train", {"json": {"encoder": "ngrams"}}),
     *(
         ("feature_unavailable", 409, "POST", f"/v1/models/mine.draft/{path}", {"json": {"language_model": True}})
         for path in ("traits/discover", "samples/synthesize")

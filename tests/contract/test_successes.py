@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.contract.stage import StateFixtures
 from tests.contract.world import World
 from traitbench.contract.scores import Card, Comparison
 from traitbench.display.barchart import draw, draw_pair
@@ -69,8 +68,8 @@ def test_the_codes_of_versions_and_tags(world: World) -> None:
     assert untagged.body == {"handle": "mine.ready", "tag": "best.one", "deleted": True}
 
 
-def test_settings_of_a_model_are_changed_and_reset(world: World, stage: StateFixtures) -> None:
-    path = f"/v1/models/{stage.fresh('ready')}"
+def test_settings_of_a_model_are_changed_and_reset(world: World) -> None:
+    path = f"/v1/models/{world.bring_in('mine.settings', world.bundles['ready'])}"
     changed = world.call("PATCH", path, json={"version_retention_policy": {"keep_unnamed": 7}})
     assert changed.body["version_retention_policy"] == {"keep_unnamed": 7, "keep_first_of_month": True}
     assert world.call("PATCH", path, json={"version_retention_policy": None}).body["version_retention_policy"] is None
@@ -80,8 +79,8 @@ def test_settings_of_a_model_are_changed_and_reset(world: World, stage: StateFix
     assert world.call("GET", path).body["state"] == "ready"
 
 
-def test_feedback_answers_with_the_samples_it_has_become(world: World, stage: StateFixtures) -> None:
-    path = f"/v1/models/{stage.fresh('ready')}"
+def test_feedback_answers_with_the_samples_it_has_become(world: World) -> None:
+    path = f"/v1/models/{world.bring_in('mine.fed', world.bundles['ready'])}"
     body = {"content": "I like it here", "feedback": {"Tone": "good"}}
     plain = world.call("POST", f"{path}/score", json={**body, "feedback": None})
     answer = world.call("POST", f"{path}/score", json=body)
@@ -144,8 +143,8 @@ def test_a_model_read_as_markdown_is_its_card(world: World) -> None:
         assert model.headers["content-type"] == "application/json"
 
 
-def test_what_was_exported_comes_in_as_the_same_model(world: World, stage: StateFixtures) -> None:
-    source = stage.fresh("ready")
+def test_what_was_exported_comes_in_as_the_same_model(world: World) -> None:
+    source = world.bring_in("mine.source", world.bundles["ready"])
     answer = world.call("GET", f"/v1/models/{source}/export")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     for query, handle in (({"handle": "mine.copy"}, "mine.copy"), ({"handle": "mine.other-copy"}, "mine.other-copy")):

@@ -19,10 +19,13 @@ import uvicorn
 from jsonschema import Draft202012Validator
 from starlette.types import ASGIApp
 
+from tests.contexts import done_here
 from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import Bundle, digest
-from traitbench.operations import keys
+from traitbench.operations import keys, model_runs
 from traitbench.operations.context import Context
+from traitbench.store import runs
+from traitbench.store.database import writing
 from traitbench.store.keys import Scope
 
 REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
@@ -109,15 +112,23 @@ class World:
             assert self.call("POST", f"{path}/train", key=key, json={"effort": "low"}).status == 202
         return handle
 
-    def wait(self, handle: str, state: str = "ready") -> None:
-        """Until the model is busy no more, but in this state."""
-        end = time.monotonic() + PATIENCE_S
-        while time.monotonic() < end:
-            model = self.call("GET", f"/v1/models/{handle}", key="maker").body
-            if model["state"] != "busy":
-                break
-            time.sleep(0.05)
-        assert model["state"] == state, model
+    def run(self, handle: str) -> None:
+        """Execute the run of a busy model here, and now; it succeeds."""
+        assert self.context is not None
+        done_here(self.context, self._operation(handle)["run_id"])
+        assert self._operation(handle)["status"] == "succeeded"
+
+    def fail(self, handle: str) -> None:
+        """Let the run of a busy model fail."""
+        assert self.context is not None
+        with writing(self.context.engine) as connection:
+            run = runs.read(connection, self._operation(handle)["run_id"])
+            assert run is not None
+            assert model_runs.fail(connection, run, code="internal_error", message="It failed.")
+
+    def _operation(self, handle: str) -> dict[str, Any]:
+        operation: dict[str, Any] = self.call("GET", f"/v1/models/{handle}", key="maker").body["last_operation"]
+        return operation
 
     def bring_in(self, handle: str, bundle: Mapping[str, Any]) -> str:
         """A model made of a bundle that was taken from a service, and perhaps changed."""

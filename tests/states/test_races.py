@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Barrier, Event
 from time import sleep
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from tests.conftest import COLD, WARM, make_draft
 from tests.contexts import ON_SQLITE, done_here, until
+from tests.contract.world import World
 from tests.size import sized
-from tests.states.conftest import Environment
 from traitbench.client import Traitbench
-from traitbench.contract.models import Effort, RunStarted, VersionRetentionPolicy
+from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
 from traitbench.errors import FeatureUnavailable, TraitbenchError, Unavailable
 from traitbench.operations.context import Context
@@ -40,23 +40,11 @@ class Outcome:
     value: Any = None
 
 
-@dataclass(frozen=True)
-class Still:
-    """A service without a worker, and a client of it."""
-
-    client: Traitbench
-    context: Context
-
-    def do(self, run_id: str | None) -> None:
-        """Execute a run."""
-        done_here(self.context, run_id)
-
-
 @pytest.fixture
-def standing(still: Environment, namespace: str) -> Iterator[Still]:
-    assert still.context is not None
-    with Traitbench(still.base_url, still.issue(namespace)) as client:
-        yield Still(client, still.context)
+def standing(still: World, namespace: str) -> Iterator[Traitbench]:
+    """A client of the service without a worker."""
+    with Traitbench(still.base_url, still.issue("authoring", namespace)) as client:
+        yield client
 
 
 def _at_once(*calls: Callable[[], Any], threads: int = THREADS) -> list[Outcome]:
@@ -101,124 +89,78 @@ def _codes(content: list[Outcome]) -> Counter[str]:
 
 # ---- what is begun stays in flight -----------------------------------------------------------------------------------
 
+ONE_BEGINS = {"": 1, "duplicate_run": THREADS - 1}
+ALL_BEGIN = {"": THREADS}
+# A request, and the answers: to twenty callers at the same moment, and to twenty more when the run is done. Then the
+# run is the same one, another one or none.
+SAME_REQUESTS: dict[str, tuple[Callable[[Traitbench, str], Any], dict[str, int], dict[str, int], str]] = {
+    "discover": (lambda c, h: c.traits.discover(h, effort="low"), ONE_BEGINS, {"duplicate_run": THREADS}, "same"),
+    "synthesize": (lambda c, h: c.samples.synthesize(h, effort="low"), ONE_BEGINS, ONE_BEGINS, "other"),
+    "train": (lambda c, h: c.models.train(h, effort="low"), ALL_BEGIN, ALL_BEGIN, "none"),
+    "retune": (lambda c, h: c.models.train(h, effort="low", reoptimize_params=True), ALL_BEGIN, ALL_BEGIN, "other"),
+    "retrain": (lambda c, h: c.models.retrain(h), ALL_BEGIN, ALL_BEGIN, "none"),
+}
 
-def test_of_twenty_that_discover_one_begins_and_the_others_are_told_its_run_also_when_it_is_done(
-    standing: Still, namespace: str
+
+@pytest.mark.parametrize("name", SAME_REQUESTS)
+def test_of_twenty_equal_requests_one_begins_a_run_and_all_are_told_which(
+    standing: Traitbench, context: Context, namespace: str, name: str
 ) -> None:
-    for handle in _drafts(standing.client, namespace):
-        outcomes = _at_once(partial(standing.client.traits.discover, handle, effort="low"))
-        assert _codes(outcomes) == {"": 1, "duplicate_run": THREADS - 1}
+    request, answers, later, next_run = SAME_REQUESTS[name]
+    for handle in _drafts(standing, namespace):
+        if name in ("retune", "retrain"):
+            _train_here(standing, context, handle)
+            standing.scores.score(handle, "Said once.", feedback={"warmth": 1})
+        outcomes = _at_once(partial(request, standing, handle))
         [run_id] = {each.run_id for each in outcomes}
-        standing.do(run_id)
-        again = _at_once(partial(standing.client.traits.discover, handle, effort="low"))
-        assert Counter(again) == {Outcome("duplicate_run", run_id): THREADS}
-        assert standing.client.models.get(handle).state == "draft"
-
-
-def test_of_twenty_that_synthesize_one_begins_and_the_others_are_told_its_run(standing: Still, namespace: str) -> None:
-    for handle in _drafts(standing.client, namespace):
-        outcomes = _at_once(partial(standing.client.samples.synthesize, handle, effort="low"))
-        assert _codes(outcomes) == {"": 1, "duplicate_run": THREADS - 1}
-        [first] = {each.run_id for each in outcomes}
-        standing.do(first)
-        # The samples have changed, so this is another run.
-        again = _at_once(partial(standing.client.samples.synthesize, handle, effort="low"))
-        assert _codes(again) == {"": 1, "duplicate_run": THREADS - 1}
+        assert (_codes(outcomes), run_id is None) == (answers, False)
+        done_here(context, run_id)
+        again = _at_once(partial(request, standing, handle))
         [second] = {each.run_id for each in again}
-        assert second != first
-        standing.client.models.delete(handle)
+        assert _codes(again) == later
+        assert ("none" if second is None else "same" if second == run_id else "other") == next_run
+        standing.models.delete(handle)
 
 
-def test_of_twenty_that_train_one_begins_and_all_are_told_its_run(standing: Still, namespace: str) -> None:
-    for handle in _drafts(standing.client, namespace):
-        outcomes = _at_once(partial(standing.client.models.train, handle, effort="low"))
-        assert _codes(outcomes) == {"": THREADS}
-        [run_id] = {each.run_id for each in outcomes}
-        standing.do(run_id)
-        outcomes = _at_once(partial(standing.client.models.train, handle, effort="low", reoptimize_params=True))
-        assert _codes(outcomes) == {"": THREADS}
-        [retune] = {each.run_id for each in outcomes}
-        assert retune != run_id
-
-
-@pytest.mark.parametrize("verb", ["discover", "synthesize"])
-def test_of_several_efforts_one_begins_and_the_others_find_the_model_busy(
-    standing: Still, namespace: str, verb: str
-) -> None:
-    efforts = get_args(Effort)
-    for handle in _drafts(standing.client, namespace):
-        begin: Callable[..., RunStarted] = (
-            standing.client.traits.discover if verb == "discover" else standing.client.samples.synthesize
-        )
-        outcomes = _at_once(*(partial(begin, handle, effort=effort) for effort in efforts))
-        same = THREADS // len(efforts)
-        assert _codes(outcomes) == {"": 1, "duplicate_run": same - 1, "model_busy": THREADS - same}
-        assert len({each.run_id for each in outcomes}) == 1
-        standing.client.models.delete(handle)
-
-
-def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: Still, namespace: str) -> None:
-    client = standing.client
-    for handle in _drafts(client, namespace):
+def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: Traitbench, namespace: str) -> None:
+    for handle in _drafts(standing, namespace):
         outcomes = _at_once(
-            partial(client.models.train, handle, effort="low"),
-            partial(client.traits.discover, handle, effort="low"),
-            partial(client.samples.synthesize, handle, effort="low"),
-            partial(client.samples.synthesize, handle, effort="low", synth_type="diversify"),
+            partial(standing.models.train, handle, effort="low"),
+            partial(standing.traits.discover, handle, effort="low"),
+            partial(standing.traits.discover, handle, effort="high"),
+            partial(standing.samples.synthesize, handle, effort="low"),
+            partial(standing.samples.synthesize, handle, effort="low", synth_type="diversify"),
         )
-        operation = client.models.get(handle).last_operation
+        operation = standing.models.get(handle).last_operation
         assert operation is not None
         assert {each.run_id for each in outcomes} == {operation.run_id}
-        a_kind = THREADS // 4
-        trained = {"": a_kind, "model_busy": THREADS - a_kind}
-        derived = {"": 1, "duplicate_run": a_kind - 1, "model_busy": THREADS - a_kind}
+        alike = THREADS // 5
+        trained = {"": alike, "model_busy": THREADS - alike}
+        derived = {"": 1, "duplicate_run": alike - 1, "model_busy": THREADS - alike}
         assert _codes(outcomes) == (trained if operation.kind == "train" else derived)
-        client.models.delete(handle)
+        standing.models.delete(handle)
 
 
-def _ready(standing: Still, handle: str, *, feedback: int) -> list[int]:
-    """Make a ready model with feedback that waits; return the ids of the feedback."""
-    make_draft(standing.client, handle)
-    standing.do(standing.client.models.train(handle, effort="low").run_id)
-    return [
-        sample_id
-        for number in range(feedback)
-        for sample_id in standing.client.scores.score(
-            handle, f"Said {number}", feedback={"warmth": number % 2}
-        ).metadata.sample_ids
-    ]
-
-
-def test_of_twenty_that_retrain_one_begins_and_all_are_told_its_run(standing: Still, namespace: str) -> None:
-    handle = f"{namespace}.tone"
-    _ready(standing, handle, feedback=2)
-    outcomes = _at_once(partial(standing.client.models.retrain, handle))
-    assert _codes(outcomes) == {"": THREADS}
-    [run_id] = {each.run_id for each in outcomes}
-    standing.do(run_id)
-    assert {each.run_id for each in _at_once(partial(standing.client.models.retrain, handle))} == {None}
-    assert standing.client.models.get(handle).version_no == 2
-
-
-def test_feedback_that_is_withdrawn_during_a_retrain_is_gone_or_in_the_version(standing: Still, namespace: str) -> None:
-    client = standing.client
-    for number in range(ROUNDS):
-        handle = f"{namespace}.w{number}"
-        given = _ready(standing, handle, feedback=2)
+def test_feedback_that_is_withdrawn_during_a_retrain_is_gone_or_in_the_version(
+    standing: Traitbench, context: Context, namespace: str
+) -> None:
+    for handle in _drafts(standing, namespace):
+        _train_here(standing, context, handle)
+        cards = [standing.scores.score(handle, f"Said {n}", feedback={"warmth": n}) for n in range(2)]
+        given = [sample_id for card in cards for sample_id in card.metadata.sample_ids]
         calls: list[Callable[[], Any]] = [
-            partial(client.models.retrain, handle),
-            *(partial(client.samples.delete, handle, each) for each in given),
+            partial(standing.models.retrain, handle),
+            *(partial(standing.samples.delete, handle, each) for each in given),
         ]
         outcomes = _at_once(*calls, threads=3)
         assert _codes(outcomes).keys() <= {"", "model_busy"}
         gone = {each for each, outcome in zip(given, outcomes[1:], strict=True) if not outcome.code}
         if outcomes[0].run_id:
-            standing.do(outcomes[0].run_id)
-        there = [sample.id for sample in client.samples.list(handle, limit=500)]
+            done_here(context, outcomes[0].run_id)
+        there = [sample.id for sample in standing.samples.list(handle, limit=500)]
         assert set(given) - set(there) == gone
-        newest = client.versions.list(handle).items[0]
-        assert newest.sample_count == len(there)
-        assert list(client.samples.list(handle, pending=True)) == []
+        assert standing.versions.list(handle).items[0].sample_count == len(there)
+        assert list(standing.samples.list(handle, pending=True)) == []
 
 
 # ---- a worker does what is begun: the service of the session, on SQLite ----------------------------------------------
@@ -266,41 +208,9 @@ def test_edits_that_race_a_training_are_in_it_whole_or_refused_whole(client: Tra
 
 
 @ON_SQLITE
-def test_feedback_that_races_retraining_and_searching_is_all_kept_and_learnt(
-    client: Traitbench, namespace: str
-) -> None:
-    handle = f"{namespace}.tone"
-    make_draft(client, handle)
-    client.models.train(handle, effort="low")
-    before = len(list(client.samples.list(handle)))
-    assert client.models.wait(handle).state == "ready"
-
-    def say(number: int) -> list[int]:
-        texts: list[int] = []
-        for time in range(3):
-            card = client.scores.score(handle, f"Said {number} {time}", feedback={"warmth": number % 2})
-            texts += card.metadata.sample_ids
-        return texts
-
-    search = partial(client.models.train, handle, effort="low", reoptimize_params=True)
-    outcomes = _at_once(*(partial(say, number) for number in range(THREADS - 1)), search)
-    assert _codes(outcomes[:-1]) == {"": THREADS - 1}
-    assert outcomes[-1].code in ("", "model_busy")
-    given = [number for each in outcomes[:-1] for number in each.value]
-    until(lambda: _waiting(client, handle) < 10 and client.models.get(handle).state == "ready", what="it to be learnt")
-    there = [sample.id for sample in client.samples.list(handle, limit=500)]
-    assert there[before:] == sorted(given)
-    counts = [version.sample_count for version in client.versions.list(handle)]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[0] + _waiting(client, handle) == len(there) == before + 3 * (THREADS - 1)
-
-
-@ON_SQLITE
 def test_feedback_that_races_zero_retention_leaves_nothing(client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.tone"
-    make_draft(client, handle)
-    client.models.train(handle, effort="low")
-    assert client.models.wait(handle).state == "ready"
+    _trained(client, handle, partial(_train, client))
     on = Event()
 
     def switch() -> Any:
@@ -334,8 +244,7 @@ def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench,
     make_draft(client, handle)
     policy = VersionRetentionPolicy(keep_unnamed=0, keep_first_of_month=False)
     client.models.update(handle, version_retention_policy=policy)
-    client.models.train(handle, effort="low")
-    assert client.models.wait(handle).state == "ready"
+    _train(client, handle)
 
     def search() -> Any:
         for _ in range(3):
@@ -358,30 +267,22 @@ def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench,
 # ---- promotions ------------------------------------------------------------------------------------------------------
 
 
-Train = Callable[[str], Any]
+def _train(client: Traitbench, handle: str) -> None:
+    client.models.train(handle, effort="low")
+    assert client.models.wait(handle).state == "ready"
 
 
-def _train_in(client: Traitbench) -> Train:
-    """Train a model and wait for its worker."""
-
-    def train(handle: str) -> None:
-        client.models.train(handle, effort="low")
-        assert client.models.wait(handle).state == "ready"
-
-    return train
+def _train_here(client: Traitbench, context: Context, handle: str) -> None:
+    done_here(context, client.models.train(handle, effort="low").run_id)
 
 
-def _train_here(still: Still) -> Train:
-    return lambda handle: still.do(still.client.models.train(handle, effort="low").run_id)
-
-
-def _trained(client: Traitbench, handle: str, train: Train) -> str:
+def _trained(client: Traitbench, handle: str, train: Callable[[str], None]) -> str:
     make_draft(client, handle)
     train(handle)
     return handle
 
 
-def _forked(client: Traitbench, handle: str, train: Train, number: int = 0) -> str:
+def _forked(client: Traitbench, handle: str, train: Callable[[str], None], number: int = 0) -> str:
     """A trained fork of a model, with a sample of its own."""
     name = f"{handle}-next{number}"
     client.models.fork(handle, name)
@@ -391,9 +292,9 @@ def _forked(client: Traitbench, handle: str, train: Train, number: int = 0) -> s
 
 
 def test_of_twenty_that_promote_a_fork_one_does_and_the_others_find_it_archived(
-    standing: Still, namespace: str
+    standing: Traitbench, context: Context, namespace: str
 ) -> None:
-    client, train = standing.client, _train_here(standing)
+    client, train = standing, partial(_train_here, standing, context)
     handle = _trained(client, f"{namespace}.tone", train)
     first, second = (_forked(client, handle, train, number) for number in range(2))
     outcomes = _at_once(partial(client.models.promote, handle, from_=first))
@@ -404,9 +305,11 @@ def test_of_twenty_that_promote_a_fork_one_does_and_the_others_find_it_archived(
     assert len(list(client.samples.list(handle))) == len(WARM) + len(COLD) + 1
 
 
-def test_models_that_are_promoted_to_each_other_do_not_wait_for_each_other(standing: Still, namespace: str) -> None:
-    client = standing.client
-    handles = [_trained(client, f"{namespace}.m{number}", _train_here(standing)) for number in range(2)]
+def test_models_that_are_promoted_to_each_other_do_not_wait_for_each_other(
+    standing: Traitbench, context: Context, namespace: str
+) -> None:
+    client, train = standing, partial(_train_here, standing, context)
+    handles = [_trained(client, f"{namespace}.m{number}", train) for number in range(2)]
     there, back = (
         partial(client.models.promote, a, from_=b, force=True, keep=True) for a, b in (handles, handles[::-1])
     )
@@ -418,8 +321,8 @@ def test_models_that_are_promoted_to_each_other_do_not_wait_for_each_other(stand
 
 @ON_SQLITE
 def test_feedback_that_races_a_promotion_is_kept_and_learnt(client: Traitbench, namespace: str) -> None:
-    handle = _trained(client, f"{namespace}.tone", _train_in(client))
-    fork = _forked(client, handle, _train_in(client))
+    handle = _trained(client, f"{namespace}.tone", partial(_train, client))
+    fork = _forked(client, handle, partial(_train, client))
 
     def say(number: int) -> list[int]:
         cards = [
@@ -449,8 +352,10 @@ def test_feedback_that_races_a_promotion_is_kept_and_learnt(client: Traitbench, 
     assert [version.version_no for version in versions] == list(range(len(versions), 0, -1))
 
 
-def test_a_deletion_that_races_a_promotion_comes_before_or_after_it(standing: Still, namespace: str) -> None:
-    client, train = standing.client, _train_here(standing)
+def test_a_deletion_that_races_a_promotion_comes_before_or_after_it(
+    standing: Traitbench, context: Context, namespace: str
+) -> None:
+    client, train = standing, partial(_train_here, standing, context)
     handle = _trained(client, f"{namespace}.tone", train)
     for number, gone in enumerate((0, 1)):
         name = f"{handle}{number}"
@@ -473,9 +378,7 @@ def test_a_deletion_that_races_a_promotion_comes_before_or_after_it(standing: St
 def test_a_retrain_against_activations_and_zero_retention_leaves_one_story(client: Traitbench, namespace: str) -> None:
     for switch in (False, True):
         handle = f"{namespace}.tone-{switch}".lower()
-        make_draft(client, handle)
-        client.models.train(handle, effort="low")
-        assert client.models.wait(handle).state == "ready"
+        _trained(client, handle, partial(_train, client))
         client.models.train(handle, effort="low", reoptimize_params=True)
         assert client.models.wait(handle).version_no == 2
         for number in range(4):
@@ -503,9 +406,7 @@ def test_a_retrain_against_activations_and_zero_retention_leaves_one_story(clien
 @ON_SQLITE
 def test_a_model_deleted_during_a_retrain_stays_archived(client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.tone"
-    make_draft(client, handle)
-    client.models.train(handle, effort="low")
-    assert client.models.wait(handle).state == "ready"
+    _trained(client, handle, partial(_train, client))
     client.scores.score(handle, "Said once", feedback={"warmth": 1})
     outcomes = _at_once(partial(client.models.retrain, handle), partial(client.models.delete, handle))
     assert _codes(outcomes).keys() <= {"", "model_archived"}
