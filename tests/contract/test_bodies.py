@@ -44,21 +44,9 @@ OPERATIONS: dict[str, tuple[str, str, Any]] = {
 }
 WITHOUT_BODY = ("models.train", "traits.discover", "samples.synthesize")  # an empty one is {}
 WITH_BODY = [name for name in OPERATIONS if name not in WITHOUT_BODY]
-MALFORMED: dict[str, bytes] = {
-    "broken off": b'{"description": "',
-    "two values": b"{}{}",
-    "trailing comma": b'{"a": 1,}',
-    "bare word": b"undefined",
-    "not UTF-8": b'{"description": "\xff\xfe"}',
-    "surrogate in UTF-8": b'{"description": "\xed\xa0\x80"}',
-    "UTF-16": '{"description": "x"}'.encode("utf-16"),
-    "key twice": b'{"description": "a", "description": "b"}',
-    "deep": b'{"a":' * 70 + b"1" + b"}" * 70,
-    "very deep": b"[" * 90_000,
-    "raw control character": b'{"description": "\x00"}',
-    "blanks": b" \n",
-}
-NO_OBJECT = [b"null", b"[]", b'"text"', b"1", b"true", b"[{}]"]
+# What else is malformed: tests/service/test_strict_json.py.
+MALFORMED = {"broken off": b'{"description": "', "key twice": b'{"description": "a", "description": "b"}'}
+NO_OBJECT = [b"null", b"[{}]"]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -86,21 +74,15 @@ def test_what_is_no_object_is_not_valid(world: World, operation: str, raw: bytes
     assert answer.details["errors"] == [{"loc": [], "type": "model_type", "msg": "Input should be an object"}]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+OTHER_TYPES = [
+    *("", "application", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp"),
+    *("application/vnd.api+json", "application/json; charset=utf-16", "application/json; charset=latin-1", "text/json"),
+]
+
+
 @pytest.mark.parametrize(
-    "content_type",
-    [
-        None,
-        "",
-        "application",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "application/jsonp",
-        "application/vnd.api+json",
-        "application/json; charset=utf-16",
-        "application/json; charset=latin-1",
-        "text/json",
-    ],
+    ("operation", "content_type"),
+    [*((name, None) for name in OPERATIONS), *(("models.create", other) for other in OTHER_TYPES)],
 )
 def test_another_media_type_is_not_read(world: World, operation: str, content_type: str | None) -> None:
     method, path, _ = OPERATIONS[operation]
@@ -156,11 +138,6 @@ def test_plain_text_has_its_bounds_too(world: World, content: bytes, expected: t
     ("literal", "kind"),
     [
         (b"NaN", "finite_number"),
-        (b"-Infinity", "finite_number"),
-        (b"1e400", "finite_number"),
-        (b"1" + b"0" * 30, "int_too_long"),
-        (b"9" * 5000, "int_too_long"),
-        (b'"\\ud800"', "string_unicode"),
         (b'"a\\u0000b"', "string_nul"),
     ],
 )
@@ -355,22 +332,6 @@ def test_a_batch_has_1_to_500_samples(world: World, count: int, status: int) -> 
     world.make("mine.batches", key="authoring", samples=False) if count == 0 else None
     answer = world.call("POST", "/v1/models/mine.batches/samples", json={"samples": samples})
     assert answer.status == status
-
-
-@pytest.mark.parametrize(
-    ("body", "loc"),
-    [
-        ({"samples": [{"trait": "absent", "text": "x", "quality": 1}]}, ["samples", 0, "trait"]),
-        (
-            {"samples": [{"trait": "tone", "text": "x", "quality": 1, "content_sha256": "0" * 64}]},
-            ["samples", 0, "content_sha256"],
-        ),
-    ],
-)
-def test_what_only_the_store_knows_is_named_the_same_way(world: World, body: Any, loc: list[Any]) -> None:
-    answer = world.call("POST", "/v1/models/mine.draft/samples", json=body)
-    assert answer.code == "validation_failed"
-    assert [error["loc"] for error in answer.details["errors"]] == [loc]
 
 
 def test_a_refused_batch_changes_nothing(world: World) -> None:

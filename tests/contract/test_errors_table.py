@@ -10,171 +10,101 @@ from tests.contract.world import World
 from traitbench.errors import TraitbenchError
 from traitbench.operations import keys
 
-ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
-    ("invalid_request", 400, "GET", "/v1/models", {"headers": {"Host": "a b"}}),
-    ("invalid_json", 400, "POST", "/v1/models", {"raw": b"{"}),
-    ("empty_body", 400, "POST", "/v1/models", {"raw": b""}),
-    ("empty_body", 400, "POST", "/v1/models", {}),
-    ("invalid_parameter", 400, "GET", "/v1/models?limit=0", {}),
-    ("invalid_parameter", 400, "GET", "/v1/models/mine.draft?verbose=1", {}),
+Row = tuple[str, int, str, str, dict[str, Any]]
+
+
+def row(code: str, status: int, request: str, json: Any = None, **more: Any) -> Row:
+    """An error, and a request that earns it."""
+    method, _, path = request.partition(" ")
+    return code, status, method, path, more if json is None else {"json": json, **more}
+
+
+ROWS = [
+    row("invalid_request", 400, "GET /v1/models", headers={"Host": "a b"}),
+    row("invalid_json", 400, "POST /v1/models", raw=b"{"),
+    row("empty_body", 400, "POST /v1/models"),
+    row("invalid_parameter", 400, "GET /v1/models?limit=0"),
+    row("invalid_parameter", 400, "GET /v1/models/mine.draft?verbose=1"),
     *(
-        ("invalid_parameter", 400, "GET", f"/v1/models/mine.draft/samples?held_out={bad}", {})
+        row("invalid_parameter", 400, f"GET /v1/models/mine.draft/samples?held_out={bad}")
         for bad in ("", "1", "True", "yes", "null", "true&held_out=true")
     ),
-    ("invalid_cursor", 400, "GET", "/v1/models?cursor=ours", {}),
-    ("unauthenticated", 401, "GET", "/v1/models", {"key": None}),
-    ("insufficient_scope", 403, "DELETE", "/v1/models/mine.draft", {"key": "scoring"}),
-    ("namespace_forbidden", 403, "DELETE", "/v1/models/other.ready", {}),
-    ("namespace_forbidden", 403, "GET", "/v1/models?namespace=other", {}),
-    ("host_not_allowed", 403, "GET", "/v1/models", {"headers": {"Host": "evil.example"}}),
-    ("origin_not_allowed", 403, "POST", "/v1/models", {"headers": {"Origin": "https://evil.example"}}),
-    ("model_not_found", 404, "GET", "/v1/models/mine.absent", {}),
-    ("trait_not_found", 404, "GET", "/v1/models/mine.draft/traits/absent", {}),
-    ("trait_not_found", 404, "GET", "/v1/models/mine.draft/samples?trait=absent", {}),
-    ("sample_not_found", 404, "DELETE", "/v1/models/mine.draft/samples/999999999", {}),
-    ("sample_not_found", 404, "DELETE", "/v1/models/mine.draft/samples/one", {}),
-    ("sample_not_found", 404, "DELETE", "/v1/models/mine.draft/samples/" + "9" * 40, {}),
-    ("version_not_found", 404, "GET", "/v1/models/mine.ready/versions/v99", {}),
-    ("version_not_found", 404, "GET", "/v1/models/mine.ready/versions/absent", {}),
-    ("version_not_found", 404, "GET", "/v1/models/mine.draft/versions/active", {}),
-    ("version_not_found", 404, "POST", "/v1/models/mine.ready@v99/score", {"json": {"content": "x"}}),
-    ("version_not_found", 404, "POST", "/v1/versions/compare", {"json": {"a": "mine.ready", "b": "mine.ready@v99"}}),
-    ("model_not_found", 404, "POST", "/v1/versions/compare", {"json": {"a": "mine.absent", "b": "mine.ready"}}),
-    ("tag_not_found", 404, "DELETE", "/v1/models/mine.ready/versions/absent", {}),
-    ("route_not_found", 404, "GET", "/v1/nothing", {}),
-    ("method_not_allowed", 405, "PUT", "/v1/models", {}),
-    ("not_acceptable", 406, "GET", "/v1/models", {"headers": {"Accept": "text/html"}}),
-    ("not_acceptable", 406, "GET", "/v1/models/mine.ready", {"headers": {"Accept": "text/plain"}}),
-    ("not_acceptable", 406, "POST", "/v1/models/mine.ready/score", {"headers": {"Accept": "image/png"}}),
-    ("not_acceptable", 406, "POST", "/v1/models/mine.ready/score/batch", {"headers": {"Accept": "application/json"}}),
-    ("not_acceptable", 406, "POST", "/v1/models/mine.ready/compare", {"headers": {"Accept": "text/markdown"}}),
-    ("handle_taken", 409, "POST", "/v1/models", {"json": {"handle": "mine.draft"}}),
-    ("handle_taken", 409, "POST", "/v1/models", {"json": {"handle": "mine.archived"}}),
-    ("model_not_draft", 409, "DELETE", "/v1/models/mine.ready/traits/tone", {}),
-    ("model_busy", 409, "DELETE", "/v1/models/mine.busy/traits/tone", {}),
-    ("model_archived", 409, "PATCH", "/v1/models/mine.archived", {"json": {"description": "x"}}),
-    ("model_not_trained", 409, "POST", "/v1/models/mine.draft/score", {"json": {"content": "x"}}),
-    ("model_not_trained", 409, "POST", "/v1/models/mine.draft/versions/best", {}),
-    ("model_not_trained", 409, "POST", "/v1/models/mine.draft/score/batch", {"json": {"contents": ["x"]}}),
-    ("model_not_trained", 409, "POST", "/v1/models/mine.draft/compare", {"json": {"a": "x", "b": "y"}}),
-    ("handle_taken", 409, "POST", "/v1/models/mine.ready/fork", {"json": {"handle": "mine.archived"}}),
-    ("promotion_conflict", 409, "POST", "/v1/models/mine.ready/promote", {"json": {"from": "mine.silent"}}),
-    ("validation_failed", 422, "POST", "/v1/models/mine.ready/promote", {"json": {"from": "mine.ready"}}),
-    ("model_not_trained", 409, "POST", "/v1/versions/compare", {"json": {"a": "mine.ready", "b": "mine.draft"}}),
-    ("duplicate_run", 409, "POST", "/v1/models/mine.discovered/traits/discover", {"json": {"effort": "low"}}),
-    ("samples_purged", 409, "POST", "/v1/models/mine.silent/train", {"json": {"reoptimize_params": True}}),
-    (
-        "feature_unavailable",
-        409,
-        "POST",
-        "/v1/models/mine.silent/score",
-        {"json": {"content": "x", "feedback": {"tone": "good"}}},
+    row("invalid_cursor", 400, "GET /v1/models?cursor=ours"),
+    row("unauthenticated", 401, "GET /v1/models", key=None),
+    row("insufficient_scope", 403, "DELETE /v1/models/mine.draft", key="scoring"),
+    row("namespace_forbidden", 403, "DELETE /v1/models/other.ready"),
+    row("namespace_forbidden", 403, "GET /v1/models?namespace=other"),
+    row("host_not_allowed", 403, "GET /v1/models", headers={"Host": "evil.example"}),
+    row("origin_not_allowed", 403, "POST /v1/models", headers={"Origin": "https://evil.example"}),
+    row("model_not_found", 404, "GET /v1/models/mine.absent"),
+    row("trait_not_found", 404, "GET /v1/models/mine.draft/traits/absent"),
+    row("trait_not_found", 404, "GET /v1/models/mine.draft/samples?trait=absent"),
+    row("sample_not_found", 404, "DELETE /v1/models/mine.draft/samples/999999999"),
+    row("sample_not_found", 404, "DELETE /v1/models/mine.draft/samples/one"),
+    row("sample_not_found", 404, "DELETE /v1/models/mine.draft/samples/" + "9" * 40),
+    row("version_not_found", 404, "GET /v1/models/mine.ready/versions/v99"),
+    row("version_not_found", 404, "GET /v1/models/mine.ready/versions/absent"),
+    row("version_not_found", 404, "GET /v1/models/mine.draft/versions/active"),
+    row("version_not_found", 404, "POST /v1/models/mine.ready@v99/score", {"content": "x"}),
+    row("version_not_found", 404, "POST /v1/versions/compare", {"a": "mine.ready", "b": "mine.ready@v99"}),
+    row("model_not_found", 404, "POST /v1/versions/compare", {"a": "mine.absent", "b": "mine.ready"}),
+    row("tag_not_found", 404, "DELETE /v1/models/mine.ready/versions/absent"),
+    row("route_not_found", 404, "GET /v1/nothing"),
+    row("method_not_allowed", 405, "PUT /v1/models"),
+    row("not_acceptable", 406, "GET /v1/models", headers={"Accept": "text/html"}),
+    row("not_acceptable", 406, "GET /v1/models/mine.ready", headers={"Accept": "text/plain"}),
+    row("not_acceptable", 406, "POST /v1/models/mine.ready/score", headers={"Accept": "image/png"}),
+    row("not_acceptable", 406, "POST /v1/models/mine.ready/score/batch", headers={"Accept": "application/json"}),
+    row("not_acceptable", 406, "POST /v1/models/mine.ready/compare", headers={"Accept": "text/markdown"}),
+    row("handle_taken", 409, "POST /v1/models", {"handle": "mine.draft"}),
+    row("handle_taken", 409, "POST /v1/models", {"handle": "mine.archived"}),
+    row("model_not_draft", 409, "DELETE /v1/models/mine.ready/traits/tone"),
+    row("model_busy", 409, "DELETE /v1/models/mine.busy/traits/tone"),
+    row("model_archived", 409, "PATCH /v1/models/mine.archived", {"description": "x"}),
+    row("model_not_trained", 409, "POST /v1/models/mine.draft/score", {"content": "x"}),
+    row("promotion_conflict", 409, "POST /v1/models/mine.ready/promote", {"from": "mine.silent"}),
+    row("validation_failed", 422, "POST /v1/models/mine.ready/promote", {"from": "mine.ready"}),
+    row("duplicate_run", 409, "POST /v1/models/mine.discovered/traits/discover", {"effort": "low"}),
+    row("samples_purged", 409, "POST /v1/models/mine.silent/train", {"reoptimize_params": True}),
+    row(
+        "feature_unavailable", 409, "POST /v1/models/mine.silent/score", {"content": "x", "feedback": {"tone": "good"}}
     ),
-    ("feature_unavailable", 409, "POST", "/v1/models/mine.discovered/train", {"json": {"encoder": "ngrams"}}),
-    *(
-        ("feature_unavailable", 409, "POST", f"/v1/models/mine.draft/{path}", {"json": {"language_model": True}})
-        for path in ("traits/discover", "samples/synthesize")
-    ),
-    ("body_too_large", 413, "POST", "/v1/models", {"raw": b" " * 100_000}),
-    ("unsupported_media_type", 415, "POST", "/v1/models", {"data": {"handle": "mine.z"}}),
-    ("validation_failed", 422, "POST", "/v1/models", {"json": {"handle": "mine.z", "max_depth": 4}}),
-    ("validation_failed", 422, "PATCH", "/v1/models/mine.draft", {"json": {"state": "ready"}}),
-    ("validation_failed", 422, "POST", "/v1/models/mine.draft/train", {"json": {"effort": "xhigh"}}),
-    (
+    row("feature_unavailable", 409, "POST /v1/models/mine.discovered/train", {"encoder": "ngrams"}),
+    row("feature_unavailable", 409, "POST /v1/models/mine.draft/traits/discover", {"language_model": True}),
+    row("feature_unavailable", 409, "POST /v1/models/mine.draft/samples/synthesize", {"language_model": True}),
+    row("body_too_large", 413, "POST /v1/models", raw=b" " * 100_000),
+    row("unsupported_media_type", 415, "POST /v1/models", data={"handle": "mine.z"}),
+    row("validation_failed", 422, "POST /v1/models", {"handle": "mine.z", "max_depth": 4}),
+    row("validation_failed", 422, "PATCH /v1/models/mine.draft", {"state": "ready"}),
+    row("validation_failed", 422, "POST /v1/models/mine.draft/train", {"effort": "xhigh"}),
+    row(
         "validation_failed",
         422,
-        "POST",
-        "/v1/models/mine.ready/score",
-        {"json": {"content": "x", "traits": ["absent"]}},
+        "POST /v1/versions/compare",
+        {"a": "mine.ready", "b": "mine.ready", "traits": ["absent"]},
     ),
-    (
-        "validation_failed",
-        422,
-        "POST",
-        "/v1/models/mine.ready/compare",
-        {"json": {"a": "x", "b": "y", "traits": ["absent"]}},
-    ),
-    (
-        "validation_failed",
-        422,
-        "POST",
-        "/v1/versions/compare",
-        {"json": {"a": "mine.ready", "b": "mine.ready", "traits": ["absent"]}},
-    ),
-    (
-        "validation_failed",
-        422,
-        "POST",
-        "/v1/models/mine.ready/score",
-        {"json": {"content": "x", "feedback": {"tone": "so so"}}},
-    ),
-    (
-        "validation_failed",
-        422,
-        "PATCH",
-        "/v1/models/mine.draft",
-        {"json": {"version_retention_policy": {"keep_unnamed": -1}}},
-    ),
-    ("validation_failed", 422, "POST", "/v1/models/mine.draft/traits/discover", {"json": {"effort": "huge"}}),
-    ("validation_failed", 422, "POST", "/v1/models/mine.draft/samples/synthesize", {"json": {"effort": "huge"}}),
-    ("validation_failed", 422, "POST", "/v1/models/import", {"json": {}}),
-    ("validation_failed", 422, "POST", "/v1/extract", {"json": {"url": " "}}),
-    ("invalid_handle", 422, "POST", "/v1/models", {"json": {"handle": "Mine.z"}}),
-    ("invalid_handle", 422, "GET", "/v1/models/mine", {}),
-    ("invalid_handle", 422, "POST", "/v1/versions/compare", {"json": {"a": "mine.ready", "b": "mine"}}),
-    ("invalid_tag", 422, "POST", "/v1/models/mine.ready/versions/v7", {}),
-    ("invalid_tag", 422, "POST", "/v1/models/mine.ready/versions/active", {}),
-    ("unsupported_kind", 422, "POST", "/v1/models", {"json": {"handle": "mine.z", "kind": "retrieval"}}),
-    (
-        "unsupported_scoring_method",
-        422,
-        "POST",
-        "/v1/models",
-        {"json": {"handle": "mine.z", "scoring_method": "cosine"}},
-    ),
-    ("unsupported_scoring_method", 422, "PATCH", "/v1/models/mine.draft", {"json": {"scoring_method": "cosine"}}),
-    (
-        "unsupported_synth_type",
-        422,
-        "POST",
-        "/v1/models/mine.draft/samples/synthesize",
-        {"json": {"synth_type": "enrich"}},
-    ),
-    ("insufficient_samples", 422, "POST", "/v1/models/mine.empty/train", {}),
-    ("insufficient_samples", 422, "POST", "/v1/models/mine.empty/traits/discover", {}),
-    (
-        "insufficient_samples",
-        422,
-        "POST",
-        "/v1/models/mine.empty/samples/synthesize",
-        {"json": {"synth_type": "diversify"}},
-    ),
-    ("url_not_fetchable", 422, "POST", "/v1/extract", {"json": {"url": "http://127.0.0.1:8501/v1/health"}}),
-    ("url_not_fetchable", 422, "POST", "/v1/extract", {"json": {"url": "file:///etc/passwd"}}),
-    ("url_not_fetchable", 422, "POST", "/v1/models/mine.ready/score", {"json": {"content": "https://nowhere.example"}}),
-    (
-        "url_not_fetchable",
-        422,
-        "POST",
-        "/v1/models/mine.ready/compare",
-        {"json": {"a": "x", "b": " http://[::1]/ "}},
-    ),
-    (
-        "duplicate_trait",
-        422,
-        "POST",
-        "/v1/models/mine.draft/traits",
-        {"json": {"traits": [{"name": "A b"}, {"name": "a B"}]}},
-    ),
-    (
-        "duplicate_trait",
-        422,
-        "POST",
-        "/v1/models/mine.draft/traits",
-        {"json": {"traits": [{"name": "Tone", "key": "other"}]}},
-    ),
-    ("internal_error", 500, "POST", "/v1/extract", {"json": {"url": FAULT}}),
-    ("unavailable", 503, "GET", "/v1/health", {"key": None}),
+    row("validation_failed", 422, "PATCH /v1/models/mine.draft", {"version_retention_policy": {"keep_unnamed": -1}}),
+    row("validation_failed", 422, "POST /v1/models/mine.draft/traits/discover", {"effort": "huge"}),
+    row("validation_failed", 422, "POST /v1/models/mine.draft/samples/synthesize", {"effort": "huge"}),
+    row("validation_failed", 422, "POST /v1/models/import", {}),
+    row("validation_failed", 422, "POST /v1/extract", {"url": " "}),
+    row("invalid_handle", 422, "POST /v1/models", {"handle": "Mine.z"}),
+    row("invalid_handle", 422, "GET /v1/models/mine"),
+    row("invalid_handle", 422, "POST /v1/versions/compare", {"a": "mine.ready", "b": "mine"}),
+    row("invalid_tag", 422, "POST /v1/models/mine.ready/versions/active"),
+    row("unsupported_kind", 422, "POST /v1/models", {"handle": "mine.z", "kind": "retrieval"}),
+    row("unsupported_scoring_method", 422, "POST /v1/models", {"handle": "mine.z", "scoring_method": "cosine"}),
+    row("unsupported_scoring_method", 422, "PATCH /v1/models/mine.draft", {"scoring_method": "cosine"}),
+    row("unsupported_synth_type", 422, "POST /v1/models/mine.draft/samples/synthesize", {"synth_type": "enrich"}),
+    row("insufficient_samples", 422, "POST /v1/models/mine.empty/train"),
+    row("url_not_fetchable", 422, "POST /v1/extract", {"url": "http://127.0.0.1:8501/v1/health"}),
+    row("url_not_fetchable", 422, "POST /v1/extract", {"url": "file:///etc/passwd"}),
+    row("url_not_fetchable", 422, "POST /v1/models/mine.ready/score", {"content": "https://nowhere.example"}),
+    row("url_not_fetchable", 422, "POST /v1/models/mine.ready/compare", {"a": "x", "b": " http://[::1]/ "}),
+    row("duplicate_trait", 422, "POST /v1/models/mine.draft/traits", {"traits": [{"name": "A b"}, {"name": "a B"}]}),
+    row("duplicate_trait", 422, "POST /v1/models/mine.draft/traits", {"traits": [{"name": "Tone", "key": "other"}]}),
+    row("internal_error", 500, "POST /v1/extract", {"url": FAULT}),
+    row("unavailable", 503, "GET /v1/health", key=None),
 ]
 
 # What is told beside the code, of most errors: enough to fix it.
@@ -235,6 +165,7 @@ def test_each_code_by_a_request_that_earns_it(
     assert (answer.status, answer.code) == (status, code)
     assert DETAILS.get(code, set()) <= set(answer.details)
     assert code not in HEADERS or answer.headers[HEADERS[code]]
+    assert code != "insufficient_samples" or answer.details["traits"] == {"tone": {"positive": 0, "negative": 0}}
 
 
 def test_the_table_has_every_code_that_a_service_can_answer() -> None:
@@ -274,17 +205,6 @@ def test_no_other_scheme_is_read(world: World, header: str) -> None:
     secret = world.secrets["scoring"]
     answer = world.call("GET", "/v1/models", key=None, headers={"Authorization": header.format(secret, secret)})
     assert (answer.status, answer.code) == (401, "unauthenticated")
-
-
-def test_busy_names_the_run(world: World) -> None:
-    run_id = world.call("GET", "/v1/models/mine.busy").body["last_operation"]["run_id"]
-    answer = world.call("POST", "/v1/models/mine.busy/traits", json={"traits": [{"name": "New"}]})
-    assert (answer.status, answer.code, answer.headers["x-run-id"]) == (409, "model_busy", run_id)
-
-
-def test_insufficient_samples_counts_each_trait(world: World) -> None:
-    answer = world.call("POST", "/v1/models/mine.empty/train")
-    assert answer.details["traits"] == {"tone": {"positive": 0, "negative": 0}}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.conftest import Service
+from tests.contexts import fresh_settings, opened
 from tests.contract.examples import CUT, Step, call, example_world, place, story
 from tests.contract.world import World
 
@@ -16,9 +16,13 @@ AGAIN = "If the answer is right, write the examples anew: python -m tests.contra
 
 
 @pytest.fixture(scope="module")
-def shown(service: Service) -> Iterator[World]:
-    """A service whose document shows the examples; the namespace of the examples is empty there."""
-    with example_world(service.context) as world:
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """An empty service with the default encoder, whose document shows the examples."""
+    with (
+        fresh_settings(tmp_path_factory.mktemp("examples"), encoder=None) as settings,
+        opened(settings, runs=False) as context,
+        example_world(context) as world,
+    ):
         yield world
 
 

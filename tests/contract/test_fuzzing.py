@@ -19,44 +19,40 @@ import pytest
 
 from tests.contexts import fresh_settings, opened
 from tests.contract.world import World, served, signed
-from tests.size import sized
 from traitbench.extract import extract
 from traitbench.service.app import create_app
+
+# Thousands of requests by a process of its own. What each operation declares, test_bodies.py and every other request of
+# these tests check in `make test`.
+pytestmark = pytest.mark.soak
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def fuzzed(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A service of its own, worker and all, with models in every state that lasts."""
     home = tmp_path_factory.mktemp("fuzzed")
     with fresh_settings(home) as settings, opened(replace(settings, max_body_bytes=96 * 1024), runs=True) as context:
         # No name leads anywhere: nothing of these tests leaves the machine.
         alone = replace(context, extract=lambda url: extract(url, resolve=lambda host: ()))
         with served(create_app(alone)) as base_url:
-            world = World(base_url, alone)
-            world.secrets["maker"] = world.issue("authoring", "mine", "demo", "other")
-            world.secrets["authoring"] = world.issue("authoring", "mine", *ascii_lowercase, *digits)
-            _models(world)
-            yield world
-            world.http.close()
-
-
-def _models(world: World) -> None:
-    for handle in [world.make(f"{namespace}.ready", train=True) for namespace in ("mine", "demo", "other")]:
-        world.wait(handle)
-    for name in ("draft", "spare", "trained", "doomed"):
-        world.make(f"mine.{name}")
-    world.make("mine.empty", samples=False)
-    world.make("mine.archived")
-    assert world.call("DELETE", "/v1/models/mine.archived").status == 200
+            fuzzed = World(base_url, alone)
+            fuzzed.secrets["maker"] = fuzzed.issue("authoring", "mine", "demo", "other")
+            fuzzed.secrets["authoring"] = fuzzed.issue("authoring", "mine", *ascii_lowercase, *digits)
+            for namespace in ("mine", "demo", "other"):
+                fuzzed.bring_in(f"{namespace}.ready", world.bundles["ready"])
+            for name in ("draft", "spare", "trained", "doomed"):
+                fuzzed.make(f"mine.{name}")
+            fuzzed.make("mine.empty", samples=False)
+            assert fuzzed.call("DELETE", f"/v1/models/{fuzzed.make('mine.archived')}").status == 200
+            yield fuzzed
+            fuzzed.http.close()
 
 
 def test_no_input_finds_a_fault(fuzzed: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = {"TRAITBENCH_API_KEY": fuzzed.secrets["authoring"]}
-    # The bounds of every schema, thousands of cases, are for the full size; test_bodies.py has those of our bodies.
-    phases = sized(["--phases", "examples,fuzzing"], [])
-    report = run("fuzzing.toml", fuzzed, tmp_path, given, *phases, examples=sized(1, 64))
+    report = run("fuzzing.toml", fuzzed, tmp_path, given, examples=64)
     with capsys.disabled():
         print(f"\nSchemathesis {report['schemathesis_version']}, inputs: {summary(report)}")  # noqa: T201
     assert report["operations"]["tested"] == sum(len(methods) for methods in fuzzed.described["paths"].values())
@@ -69,17 +65,15 @@ def test_no_walk_along_the_links_finds_a_fault(
         world.bring_in(f"walk.{name}", world.bundles[name])
     (tmp_path / "bundle.json").write_text(json.dumps(signed(world.bundles["ready"])), encoding="utf-8")
     given = {"TRAITBENCH_API_KEY": world.issue("authoring", "walk"), "TRAITBENCH_BUNDLE": str(tmp_path / "bundle.json")}
-    report = run("walking.toml", world, tmp_path, given, examples=sized(4, 120))
+    report = run("walking.toml", world, tmp_path, given, examples=120)
     with capsys.disabled():
         print(f"\nSchemathesis {report['schemathesis_version']}, walks: {summary(report)}")  # noqa: T201
 
 
-def run(
-    config: str, world: World, folder: Path, given: Mapping[str, str], *options: str, examples: int
-) -> dict[str, Any]:
+def run(config: str, world: World, folder: Path, given: Mapping[str, str], *, examples: int) -> dict[str, Any]:
     """The report of a run that found nothing, with this many random cases for each operation, or walks."""
     ran = subprocess.run(
-        [*command(config, world, folder), *options, "--max-examples", str(examples)],
+        [*command(config, world, folder), "--max-examples", str(examples)],
         cwd=ROOT,
         env={**os.environ, **given},
         capture_output=True,

@@ -106,26 +106,17 @@ def test_a_page_in_the_middle_is_reached_at_once(world: World, labelled: str) ->
     assert world.call("GET", labelled, params={"offset": 6}).body["items"] == []
 
 
-def test_defaults_are_the_specifications(world: World) -> None:
-    for path, limit in [
-        ("/v1/models", 50),
-        ("/v1/models/mine.ready/samples", 100),
-        ("/v1/models/mine.ready/versions", 50),
-        ("/v1/models/mine.ready/activations", 50),
-    ]:
-        assert world.call("GET", path).body["limit"] == limit
-
-
 @pytest.mark.parametrize(
-    ("path", "most"),
+    ("path", "default", "most"),
     [
-        ("/v1/models", 250),
-        ("/v1/models/mine.ready/samples", 500),
-        ("/v1/models/mine.ready/versions", 250),
-        ("/v1/models/mine.ready/activations", 250),
+        ("/v1/models", 50, 250),
+        ("/v1/models/mine.ready/samples", 100, 500),
+        ("/v1/models/mine.ready/versions", 50, 250),
+        ("/v1/models/mine.ready/activations", 50, 250),
     ],
 )
-def test_bounds_are_the_contracts(world: World, path: str, most: int) -> None:
+def test_a_page_has_a_default_and_bounds(world: World, path: str, default: int, most: int) -> None:
+    assert world.call("GET", path).body["limit"] == default
     for limit, status in ((0, 400), (1, 200), (most, 200), (most + 1, 400)):
         assert world.call("GET", path, params={"limit": limit}).status == status
 

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,39 +11,6 @@ from tests.contract.world import World
 from traitbench.contract.scores import Card, Comparison
 from traitbench.display.barchart import draw, draw_pair
 from traitbench.scoring.snapshot import Snapshot, param_hash
-
-
-def test_the_codes_along_the_life_of_a_model(world: World) -> None:
-    created = world.call("POST", "/v1/models", json={"handle": "mine.life"})
-    assert (created.status, created.body["state"]) == (201, "draft")
-    base = "/v1/models/mine.life"
-    assert world.call("GET", base).status == 200
-    assert world.call("PATCH", base, json={"description": "Its life."}).body["description"] == "Its life."
-
-    traits = [{"name": "Tone"}, {"name": "Pro/Con", "key": "pro-con"}]
-    added = world.call("POST", f"{base}/traits", json={"traits": traits})
-    assert (added.status, [trait["key"] for trait in added.body["traits"]]) == (200, ["tone", "pro-con"])
-    assert world.call("POST", f"{base}/traits", json={"traits": traits}).status == 200
-    assert world.call("PATCH", f"{base}/traits/Tone", json={"name": "Warmth"}).body["traits"][0]["key"] == "tone"
-    assert world.call("GET", f"{base}/traits/Warmth").body["key"] == "tone"
-    assert world.call("DELETE", f"{base}/traits/Pro%2FCon").body == {"handle": "mine.life", "deleted": True}
-
-    samples = [{"trait": "Warmth", "text": f"text {index}", "quality": index % 2} for index in range(4)]
-    sent = world.call("POST", f"{base}/samples", json={"samples": samples})
-    assert (sent.status, sent.body["ids"]) == (200, sorted(sent.body["ids"]))
-    assert world.call("DELETE", f"{base}/samples/{sent.body['ids'][0]}").status == 200
-
-    started = world.call("POST", f"{base}/train", json={"effort": "low"})
-    assert (started.status, started.body["state"]) == (202, "busy")
-    assert started.headers["x-run-id"] == started.body["run_id"]
-    again = world.call("POST", f"{base}/train", json={"effort": "low"})
-    assert (again.status, again.body) == (202, started.body)
-    other = world.call("POST", f"{base}/train", json={"effort": "max"})
-    assert (other.status, other.code, other.headers["x-run-id"]) == (409, "model_busy", started.body["run_id"])
-
-    for _ in range(2):
-        assert world.call("DELETE", base).body == {"handle": "mine.life", "deleted": True}
-    assert world.call("GET", base).body["state"] == "archived"
 
 
 def test_a_train_of_a_ready_model_is_a_no_op(world: World) -> None:
@@ -125,12 +93,18 @@ def test_a_difference_is_certain_if_it_is_larger_than_the_version_needs(
     assert same["certain"] is False
 
 
-def test_a_pair_drawn_is_the_pair_sent(world: World) -> None:
-    request: dict[str, Any] = {"json": {"a": "A pain to read", "b": "A joy to read"}}
-    pair = world.call("POST", "/v1/models/mine.ready/compare", **request)
-    chart = world.call("POST", "/v1/models/mine.ready/compare", headers={"Accept": "text/plain"}, **request)
+@pytest.mark.parametrize(
+    ("path", "body", "drawn"),
+    [
+        ("score", {"content": "A joy to read"}, lambda card: draw(Card.model_validate(card))),
+        ("compare", {"a": "A pain", "b": "A joy"}, lambda pair: draw_pair(Comparison.model_validate(pair))),
+    ],
+)
+def test_a_chart_draws_the_card_sent_as_json(world: World, path: str, body: Any, drawn: Callable[[Any], str]) -> None:
+    path = f"/v1/models/mine.ready/{path}"
+    chart = world.call("POST", path, json=body, headers={"Accept": "text/plain"})
     assert chart.headers["content-type"] == "text/plain; charset=utf-8"
-    assert chart.text == draw_pair(Comparison.model_validate(pair.body))
+    assert chart.text == drawn(world.call("POST", path, json=body).body)
 
 
 def test_a_model_read_as_markdown_is_its_card(world: World) -> None:
@@ -141,30 +115,6 @@ def test_a_model_read_as_markdown_is_its_card(world: World) -> None:
     for accept in ("*/*", "application/json, text/markdown", "text/markdown;q=0.5, application/json"):
         model = world.call("GET", "/v1/models/mine.ready", headers={"Accept": accept})
         assert model.headers["content-type"] == "application/json"
-
-
-def test_what_was_exported_comes_in_as_the_same_model(world: World) -> None:
-    source = world.bring_in("mine.source", world.bundles["ready"])
-    answer = world.call("GET", f"/v1/models/{source}/export")
-    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
-    for query, handle in (({"handle": "mine.copy"}, "mine.copy"), ({"handle": "mine.other-copy"}, "mine.other-copy")):
-        made = world.call("POST", "/v1/models/import", params=query, json=answer.body)
-        assert (made.status, made.body["handle"], made.body["state"]) == (201, handle, "ready")
-        assert made.body["version_tags"] == ["best"]
-        (version,) = world.call("GET", f"/v1/models/{handle}/versions").body["items"]
-        assert version["triggered_by"] == "backfill"
-        assert scores(world, handle) == scores(world, source)
-
-
-def scores(world: World, handle: str) -> Any:
-    return world.call("POST", f"/v1/models/{handle}/score", json={"content": "A fine text"}).body["scores"]
-
-
-def test_a_bundle_that_was_changed_is_refused(world: World) -> None:
-    bundle = {**world.bundles["ready"], "handle": "mine.changed"}
-    answer = world.call("POST", "/v1/models/import", json=bundle)
-    assert [error["loc"] for error in answer.details["errors"]] == [["sha256"]]
-    assert world.call("GET", "/v1/models/mine.changed").status == 404
 
 
 def test_what_a_discovery_found_is_listed_with_its_figures(world: World) -> None:
@@ -229,14 +179,6 @@ def test_a_chart_has_no_place_for_reasons(world: World) -> None:
         world.call("POST", path, json={"content": "x", **asked}, headers=headers) for asked in ({}, {"explain": True})
     ]
     assert drawn[0].text == drawn[1].text
-
-
-def test_a_card_drawn_is_the_card_sent(world: World) -> None:
-    request: dict[str, Any] = {"json": {"content": "A joy to read"}}
-    card = world.call("POST", "/v1/models/mine.ready/score", **request)
-    chart = world.call("POST", "/v1/models/mine.ready/score", headers={"Accept": "text/plain"}, **request)
-    assert chart.headers["content-type"] == "text/plain; charset=utf-8"
-    assert chart.text == draw(Card.model_validate(card.body))
 
 
 def test_an_error_is_json_whatever_is_accepted(world: World) -> None:

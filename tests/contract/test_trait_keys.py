@@ -6,14 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.contract.trait_names import NAMES
 from tests.size import sized
 from traitbench.errors import ValidationFailed
 from traitbench.names import canonical, free_key, is_key, trait_key
-
-SCRIPTS = "aAbß#+ -_.!éÉİıſ\u0301\u0307\u093c\u094dहिन्दीकไทยשׁلَ한ㅎ\u1112ΣςσǅĲ①Ⅷ٣\U00010a41\U0001f600\ufe0f\u200d\u0345ᾳ"
-NAMES = st.text(st.sampled_from(SCRIPTS) | st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.text(
-    st.characters(exclude_categories=["Cs"]), min_size=60, max_size=70
-)
 
 
 @settings(max_examples=sized(200, 600), deadline=None, derandomize=True)

@@ -8,8 +8,8 @@ from typing import Any, cast, get_args
 
 import pytest
 
-from tests.contract import test_access_table
-from tests.contract.test_access_table import OWNED_READS, READS, WRITES
+from tests.contract import access
+from tests.contract.access import OWNED_READS, READS, WRITES
 from tests.docs.markdown import ROOT, only_code, read, section, table, tables
 from traitbench import errors
 from traitbench.contract.samples import LONGEST_TEXT
@@ -63,7 +63,7 @@ def test_every_code_that_the_page_mentions_exists() -> None:
 
 def test_the_table_of_access() -> None:
     """It says what `tests/contract/test_access_table.py` walks over a socket."""
-    walked = {id(operations): columns for operations, key, columns in test_access_table.TABLE if key == "authoring"}
+    walked = {id(operations): columns for operations, key, columns in access.TABLE if key == "authoring"}
     groups = {"read": READS, "owned read": OWNED_READS, "write": WRITES}
     rows = table(PAGE, "3. Access")
     assert {only_code(row["Reach"]) for row in rows} == groups.keys()
@@ -72,7 +72,7 @@ def test_the_table_of_access() -> None:
         assert {RULES[cast(Operation, name)].reach for name, *_ in operations} == {only_code(row["Reach"])}
         owned, public, other = walked[id(operations)][:3]
         assert [row[f"{name} namespace"] for name in ("Owned", "Public", "Other")] == [
-            "yes" if each is None or each == test_access_table.OK else f"{each[0]} `{each[1]}`"
+            "yes" if each is None or each == access.OK else f"{each[0]} `{each[1]}`"
             for each in (owned, public, other)
         ]
 

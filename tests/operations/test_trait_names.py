@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from tests.contexts import AUTHOR, SCORER, new_handle
-from tests.contract.test_trait_keys import NAMES
+from tests.contract.trait_names import NAMES
 from tests.operations.conftest import add_traits
 from tests.size import sized
 from traitbench.contract.models import ModelCreate
