@@ -6,6 +6,7 @@ test of the examples sends what the document shows, and compares the answers.
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import COLD, WARM
-from tests.contexts import opened
 from tests.contract.world import World, served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
+from tests.patience import PATIENCE_S
 from traitbench.extract import Extracted, extract
-from traitbench.operations.context import Context
+from traitbench.operations import WORKER
+from traitbench.operations.context import Context, open_context
 from traitbench.service import examples
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
@@ -73,13 +75,13 @@ def story(send: Sent, world: World) -> None:
         answer = world.call("POST", f"/v1/models/{handle}/samples", json={"samples": REST})
         assert answer.status == 200, answer.text
     ask("traits.discover", copy, body={"effort": "low"})
-    world.run(COPY)
+    wait(world, COPY)
     ask("samples.plan", {**copy, "synth_type": "diversify", "effort": "low"})
     ask("samples.synthesize", copy, body={"synth_type": "diversify", "effort": "low"})
-    world.run(COPY)
+    wait(world, COPY)
     ask("samples.rejected", copy)
     ask("models.train", on, body={"effort": "low"})
-    world.run(HANDLE)
+    wait(world, HANDLE)
     ask("models.train", on, body={"effort": "low"})
     shown = {"main_trait": "Warmth", "demo_texts": [greeting]}
     ask("models.update", on, body={"version_retention_policy": {"keep_unnamed": 20}, **shown})
@@ -95,7 +97,7 @@ def story(send: Sent, world: World) -> None:
     ask("models.fork", on, body={"handle": NEXT})
     answer = world.call("POST", f"/v1/models/{NEXT}/train", json={"effort": "low"})
     assert answer.status == 202, answer.text
-    world.run(NEXT)
+    wait(world, NEXT)
     ask("models.promote", on, body={"from": NEXT})
     ask("scores.score", on, body={"content": greeting, "traits": ["warmth"], "explain": True})
     ask("scores.score", on, body=greeting, accept=TEXT)
@@ -103,7 +105,7 @@ def story(send: Sent, world: World) -> None:
         feedback = {"content": text, "feedback": {"warmth": quality}}
         assert world.call("POST", f"/v1/models/{HANDLE}/score", json=feedback).status == 200
     ask("models.retrain", on)
-    world.run(HANDLE)
+    wait(world, HANDLE)
     ask("models.retrain", on)
     ask("versions.activations", {**on, "limit": 10})
     ask("scores.compare", on, body=both)
@@ -158,15 +160,23 @@ def place(world: World, operation: str) -> tuple[str, str]:
     raise KeyError(operation)
 
 
+def wait(world: World, handle: str) -> None:
+    """Until the model is busy no more."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (model := world.call("GET", f"/v1/models/{handle}").body)["state"] == "busy":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert model["last_operation"]["status"] == "succeeded", model
+
+
 @contextmanager
 def example_world(context: Context) -> Iterator[World]:
-    """The service over an open context without a worker. What it fetches from the site of the examples comes from this machine."""
+    """The service over an open context. What it fetches from the site of the examples comes from this machine."""
     with serve(ARTICLE) as site:
         local = replace(context, extract=lambda url: _fetched(url, site.url))
         with served(create_app(local)) as base_url:
             world = World(base_url, local)
             world.secrets |= {scope: world.issue(scope, "local") for scope in ("authoring", "scoring")}
-            world.secrets["maker"] = world.secrets["authoring"]
             yield world
             world.http.close()
 
@@ -187,13 +197,16 @@ def _cut(operation: str, body: Any) -> Any:
 
 def main() -> None:
     """Write the examples of the document."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        opened(Settings(home=Path(folder), database_url=f"sqlite:///{folder}/traitbench.db"), runs=False) as context,
-        example_world(context) as world,
-    ):
-        steps: list[Step] = []
-        story(record(steps, world), world)
+    with tempfile.TemporaryDirectory() as folder:
+        context = open_context(
+            Settings(home=Path(folder), database_url=f"sqlite:///{folder}/traitbench.db"), worker=WORKER
+        )
+        try:
+            with example_world(context) as world:
+                steps: list[Step] = []
+                story(record(steps, world), world)
+        finally:
+            context.close()
     lines = ",\n".join(json.dumps(step, ensure_ascii=False) for step in steps)
     examples.FILE.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
