@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,8 @@ ARTICLE = page(f"<title>Opening hours</title><article><h1>Opening hours</h1><p>{
 CUT = {"service.openapi": 0, "service.docs": 200, "metrics": 400}
 
 
-def story(send: Sent, world: World) -> None:
-    """Call every operation; `send` gets a step, and returns the body of the answer."""
+def story(send: Sent, world: World, end: Callable[[str], None]) -> None:
+    """Call every operation; `send` gets a step and returns the body of the answer, `end` has a model's run executed."""
     on, copy = {"handle": HANDLE}, {"handle": COPY}
     greeting = "Thank you for your patience, we are glad to help."
     both = {"a": "Send the form.", "b": "Could you send us the form? Thank you!"}
@@ -75,13 +76,13 @@ def story(send: Sent, world: World) -> None:
         answer = world.call("POST", f"/v1/models/{handle}/samples", json={"samples": REST})
         assert answer.status == 200, answer.text
     ask("traits.discover", copy, body={"effort": "low"})
-    wait(world, COPY)
+    end(COPY)
     ask("samples.plan", {**copy, "synth_type": "diversify", "effort": "low"})
     ask("samples.synthesize", copy, body={"synth_type": "diversify", "effort": "low"})
-    wait(world, COPY)
+    end(COPY)
     ask("samples.rejected", copy)
     ask("models.train", on, body={"effort": "low"})
-    wait(world, HANDLE)
+    end(HANDLE)
     ask("models.train", on, body={"effort": "low"})
     shown = {"main_trait": "Warmth", "demo_texts": [greeting]}
     ask("models.update", on, body={"version_retention_policy": {"keep_unnamed": 20}, **shown})
@@ -97,7 +98,7 @@ def story(send: Sent, world: World) -> None:
     ask("models.fork", on, body={"handle": NEXT})
     answer = world.call("POST", f"/v1/models/{NEXT}/train", json={"effort": "low"})
     assert answer.status == 202, answer.text
-    wait(world, NEXT)
+    end(NEXT)
     ask("models.promote", on, body={"from": NEXT})
     ask("scores.score", on, body={"content": greeting, "traits": ["warmth"], "explain": True})
     ask("scores.score", on, body=greeting, accept=TEXT)
@@ -105,7 +106,7 @@ def story(send: Sent, world: World) -> None:
         feedback = {"content": text, "feedback": {"warmth": quality}}
         assert world.call("POST", f"/v1/models/{HANDLE}/score", json=feedback).status == 200
     ask("models.retrain", on)
-    wait(world, HANDLE)
+    end(HANDLE)
     ask("models.retrain", on)
     ask("versions.activations", {**on, "limit": 10})
     ask("scores.compare", on, body=both)
@@ -176,7 +177,8 @@ def example_world(context: Context) -> Iterator[World]:
         local = replace(context, extract=lambda url: _fetched(url, site.url))
         with served(create_app(local)) as base_url:
             world = World(base_url, local)
-            world.secrets |= {scope: world.issue(scope, "local") for scope in ("authoring", "scoring")}
+            world.secrets |= {name: world.issue("authoring", "local") for name in ("authoring", "maker")}
+            world.secrets["scoring"] = world.issue("scoring", "local")
             yield world
             world.http.close()
 
@@ -204,7 +206,7 @@ def main() -> None:
         try:
             with example_world(context) as world:
                 steps: list[Step] = []
-                story(record(steps, world), world)
+                story(record(steps, world), world, partial(wait, world))
         finally:
             context.close()
     lines = ",\n".join(json.dumps(step, ensure_ascii=False) for step in steps)
