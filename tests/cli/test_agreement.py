@@ -1,12 +1,14 @@
 """`traitbench agreement`: a table for people, JSON for programs, and exit code 2 for what cannot be compared."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from traitbench.cli.main import main
+from tests.cli.asking import command
+
+ask = partial(command, "agreement")
 
 ROWS = (
     ("one", "Warmth", "positive", "1", "yes"),
@@ -23,13 +25,6 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "labels.csv"
     path.write_text("\n".join(map(";".join, (("text", "trait", "gpt", "anna", "ben"), *ROWS))), "utf-8")
     return path
-
-
-def ask(*arguments: str, stdin: str = "") -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, ["agreement", *arguments], input=stdin)
-    if not isinstance(result.exception, SystemExit | None):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
 
 
 def test_every_two_raters_are_compared_by_trait(file: Path) -> None:

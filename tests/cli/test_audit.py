@@ -4,22 +4,17 @@ import csv
 import json
 import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from traitbench.cli.main import main
+from tests.cli.asking import command
+
+ask = partial(command, "audit")
 
 HEAD = "text,stars,line,tone,tone tier,tone confidence,tone confidence reason,composite,confidence,version,error"
 TEXTS = 1_000
-
-
-def ask(*arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, ["audit", *arguments])
-    if not isinstance(result.exception, SystemExit | None):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
 
 
 @pytest.fixture

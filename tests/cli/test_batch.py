@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from tests.cli.asking import Ask
 from tests.conftest import COLD, WARM, Trained
+from tests.size import SOAK, sized
 
 
 def rows(out: str) -> list[dict[str, str]]:
@@ -186,12 +187,10 @@ def test_the_name_of_the_output_says_its_form(ask: Ask, trained: Trained, tmp_pa
     assert rows(table.read_text("utf-8"))[0]["text"] == "Hello"
 
 
-def test_a_mode_that_the_version_has_scores_and_another_is_refused(ask: Ask, trained: Trained) -> None:
-    stdin = f'text\n"{WARM[0]}"\n"{COLD[0]}"\n'
-    code, out, _ = ask("score", trained.handle, "--batch", "-", "--mode", "static", stdin=stdin)
-    warm, cold = rows(out)
-    assert (code, int(warm["warmth"]) > int(cold["warmth"])) == (0, True)
-    assert ask("score", trained.handle, "--batch", "-", "--mode", "fast", stdin=stdin)[0] == 2
+def test_a_mode_is_asked_for_and_an_unknown_one_is_a_wrong_command(ask: Ask, trained: Trained) -> None:
+    code, _, err = ask("score", trained.handle, "--batch", "-", "--mode", "layer4", stdin="text\nHello\n")
+    assert (code, "cannot score in the mode layer4" in err) == (sized(1, 0), not SOAK)
+    assert ask("score", trained.handle, "--batch", "-", "--mode", "fast", stdin="text\nHello\n")[0] == 2
 
 
 @pytest.mark.parametrize("option", [["--mode", "static"], ["--resume"], ["--format", "parquet"]])

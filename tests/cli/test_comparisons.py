@@ -2,17 +2,16 @@
 
 import json
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
-from tests.cli.asking import Ask
+from tests.cli.asking import Ask, command
 from tests.comparing import COLD_TESTS, FLIPPED, LEARNED, TESTS, WARM_TESTS, inputs, trained_model
 from tests.conftest import COLD, WARM, Service
-from traitbench.cli.main import main
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.comparisons import VersionsComparison
@@ -42,11 +41,8 @@ def files(author: Traitbench, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-Offline = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
-def offline(files: Path, service: Service, monkeypatch: pytest.MonkeyPatch) -> Offline:
+def offline(files: Path, service: Service, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """The command line in the folder of the exports, without a service, and with every connection refused."""
 
     def refuse(*_: object) -> None:
@@ -54,19 +50,11 @@ def offline(files: Path, service: Service, monkeypatch: pytest.MonkeyPatch) -> O
 
     monkeypatch.chdir(files)
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    environment = {"TRAITBENCH_HOME": str(service.settings.home), "TRAITBENCH_API_URL": None}
-
-    def run(*arguments: str, stdin: str = "") -> tuple[int, str, str]:
-        result = CliRunner().invoke(main, arguments, input=stdin, env=environment)
-        if not isinstance(result.exception, SystemExit | None):
-            raise result.exception
-        return result.exit_code, result.stdout, result.stderr
-
-    return run
+    return partial(command, TRAITBENCH_HOME=str(service.settings.home), TRAITBENCH_API_URL=None)
 
 
 def test_files_are_compared_without_a_service_as_the_service_compares_versions(
-    offline: Offline, author: Traitbench, monkeypatch: pytest.MonkeyPatch
+    offline: Ask, author: Traitbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [WARM[0], COLD_TESTS[1], "Something that neither has seen."]
     code, out, err = offline(
@@ -117,7 +105,7 @@ def test_a_comparison_is_a_table_and_sentences(ask: Ask, author: Traitbench, tmp
     ],
 )
 def test_the_exit_code_says_whether_the_version_may_go_on(
-    offline: Offline, files: Path, arguments: Sequence[str], code: int
+    offline: Ask, files: Path, arguments: Sequence[str], code: int
 ) -> None:
     bundle = json.loads((files / "good.json").read_text("utf-8"))
     (files / "changed.json").write_text(json.dumps({**bundle, "handle": "trained.other"}), "utf-8")
@@ -132,7 +120,7 @@ def test_the_exit_code_says_whether_the_version_may_go_on(
     assert offline("gate", *arguments)[0] == code, offline("gate", *arguments)
 
 
-def test_reports_are_for_people_and_for_programs_and_always_the_same(offline: Offline, files: Path) -> None:
+def test_reports_are_for_people_and_for_programs_and_always_the_same(offline: Ask, files: Path) -> None:
     gate = ("gate", "good.json", "wrong.json", "--max-drop", "0.1", "--must-pass")
     code, people, _ = offline(*gate)
     assert (code, people) == (1, offline(*gate)[1])
@@ -147,7 +135,7 @@ def test_reports_are_for_people_and_for_programs_and_always_the_same(offline: Of
     assert report["comparison"]["verdict"] == "worse"
 
 
-def test_labelled_texts_may_not_move_to_the_wrong_side(offline: Offline) -> None:
+def test_labelled_texts_may_not_move_to_the_wrong_side(offline: Ask) -> None:
     rows = "text,label\n" + "\n".join(
         f'"{text}",{label}' for text, label in ((WARM_TESTS[0], 1), (COLD_TESTS[0], "poor"))
     )
@@ -172,7 +160,7 @@ def test_labelled_texts_may_not_move_to_the_wrong_side(offline: Offline) -> None
         ('text,label\n" ",1\n', "line 2: the text is empty"),
     ],
 )
-def test_a_file_of_texts_that_is_not_valid_is_a_wrong_command(offline: Offline, rows: str, sentence: str) -> None:
+def test_a_file_of_texts_that_is_not_valid_is_a_wrong_command(offline: Ask, rows: str, sentence: str) -> None:
     code, _, err = offline("gate", "good.json", "good.json", "--texts", "-", stdin=rows)
     assert (code, sentence in " ".join(err.split())) == (2, True), err
 

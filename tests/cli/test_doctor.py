@@ -86,6 +86,7 @@ def test_an_installation_without_the_service_is_looked_at_too(
         "from traitbench.cli.main import main; main()"
     )
     environment = {"TRAITBENCH_HOME": str(tmp_path / "home"), "TRAITBENCH_PORT": "0", "PATH": ""}
+    environment["TRAITBENCH_ENCODER"] = "static"
     environment |= {"TRAITBENCH_DATABASE_URL": url} if url else {}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
     checks = {each["name"]: each for each in json.loads(done.stdout)["checks"]}
@@ -126,6 +127,7 @@ def test_bash_accepts_the_script() -> None:
 def examined(home: Path, **settings: Any) -> tuple[int, Checks]:
     environment = {
         "TRAITBENCH_HOME": str(home),
+        "TRAITBENCH_ENCODER": "static",
         **{f"TRAITBENCH_{name.upper()}": str(value) for name, value in settings.items()},
     }
     result = CliRunner().invoke(main, ["doctor", "--json"], env=environment)

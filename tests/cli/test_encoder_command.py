@@ -7,23 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from tests.cli.asking import call
 from tests.encoders.folders import graph, note, onnx_folder, table_folder
 from tests.real_encoder import KEPT
-from traitbench.cli.main import main
 from traitbench.encoders import check, graph_choice
 from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.static import Static
-
-
-def ask(home: Path, *arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, ["encoder", "check", *arguments], env={"TRAITBENCH_HOME": str(home)})
-    if not isinstance(result.exception, SystemExit | None):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +51,7 @@ def _real_tokenizer(path: Path) -> None:
 
 def test_a_sensible_model_passes(tmp_path: Path, words: NDArray[Any]) -> None:
     path = of_words(tmp_path / "mine", words, pooling={"pooling_mode_mean_tokens": True})
-    code, out, err = ask(tmp_path, str(path))
+    code, out, err = call(tmp_path, "encoder", "check", str(path))
     assert (code, err) == (0, "")
     lines = dict(line.split(maxsplit=1) for line in out.partition("\n\n")[0].splitlines())
     assert lines["folder"] == str(path)
@@ -78,7 +70,7 @@ def test_a_sensible_model_passes(tmp_path: Path, words: NDArray[Any]) -> None:
 def test_json_has_the_same_and_the_pairs(tmp_path: Path, words: NDArray[Any]) -> None:
     path = table_folder(tmp_path / "mine", embeddings=words)
     _real_tokenizer(path)
-    code, out, _ = ask(tmp_path, str(path), "--json")
+    code, out, _ = call(tmp_path, "encoder", "check", str(path), "--json")
     answer = json.loads(out)
     assert (code, answer["usable"], answer["sane"]) == (0, True, True)
     encoder = load_encoder(str(path), cache=KEPT)
@@ -110,32 +102,32 @@ def test_our_own_encoders_tell_the_pairs_apart(name: str) -> None:
 
 
 def test_vectors_that_make_no_sense_fail_the_check(tmp_path: Path) -> None:
-    code, out, err = ask(tmp_path, str(onnx_folder(tmp_path / "mine")))
+    code, out, err = call(tmp_path, "encoder", "check", str(onnx_folder(tmp_path / "mine")))
     assert code == 1
     assert "12 numbers. All of them." in out
     assert "The vectors do not make sense" in err
-    code, out, _ = ask(tmp_path, str(tmp_path / "mine"), "--json")
+    code, out, _ = call(tmp_path, "encoder", "check", str(tmp_path / "mine"), "--json")
     assert (code, json.loads(out)["usable"], json.loads(out)["sane"]) == (1, True, False)
 
 
 def test_a_refused_folder_prints_what_to_write(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path / "mine", pooling=None, modules=None)
-    code, out, err = ask(tmp_path, str(path))
+    code, out, err = call(tmp_path, "encoder", "check", str(path))
     assert (code, out) == (1, "")
     assert f'Write your choice into {path / "traitbench.json"}, for example: {{"pooling": "cls"}}' in err
-    code, out, _ = ask(tmp_path, str(path), "--json")
+    code, out, _ = call(tmp_path, "encoder", "check", str(path), "--json")
     answer = json.loads(out)
     assert (code, answer["usable"], answer["sane"]) == (1, False, None)
     assert answer["write"] == {"file": str(path / "traitbench.json"), "example": {"pooling": "cls"}}
     assert [choice["setting"] for choice in answer["choices"]] == ["pooling"]
     note(path, "traitbench.json", answer["write"]["example"])
-    _, out, _ = ask(tmp_path, str(path), "--json")
+    _, out, _ = call(tmp_path, "encoder", "check", str(path), "--json")
     assert json.loads(out)["pooling"] == {"value": "cls", "why": "traitbench.json sets cls."}
 
 
 def test_an_unusable_folder_is_refused_without_a_proposal(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path / "mine", modules=["Transformer", "Pooling", "Dense"])
-    code, out, err = ask(tmp_path, str(path), "--json")
+    code, out, err = call(tmp_path, "encoder", "check", str(path), "--json")
     assert (code, json.loads(out)["usable"]) == (1, False)
     assert json.loads(out)["error"] in err.removeprefix("Error: ")
     assert not {"write", "choices"} & set(json.loads(out))
@@ -144,7 +136,7 @@ def test_an_unusable_folder_is_refused_without_a_proposal(tmp_path: Path) -> Non
 @pytest.mark.parametrize("folder", ["not-there", "file"])
 def test_what_is_no_folder_is_a_wrong_command(tmp_path: Path, folder: str) -> None:
     (tmp_path / "file").touch()
-    code, out, err = ask(tmp_path, str(tmp_path / folder))
+    code, out, err = call(tmp_path, "encoder", "check", str(tmp_path / folder))
     assert (code, out) == (2, "")
     assert folder in err
 
@@ -157,7 +149,7 @@ def test_every_choice_is_explained(tmp_path: Path) -> None:
     note(path, "config_sentence_transformers.json", prompts)
     note(path, "1_Pooling/config.json", {"pooling_mode": ["cls", "max"], "include_prompt": False})
     note(path, "sentence_bert_config.json", {"do_lower_case": True})
-    answer = json.loads(ask(tmp_path, str(path), "--json")[1])
+    answer = json.loads(call(tmp_path, "encoder", "check", str(path), "--json")[1])
     assert answer["graph"]["why"] == f"It is the int8 graph for {graph_choice.processor()}."
     assert answer["pooling"]["value"] == "cls and max"
     assert answer["prompt"] == {
@@ -175,14 +167,14 @@ def test_int8_is_named(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path / "mine")
     file = path / "model.onnx"
     quantize_dynamic(file, file, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"])
-    answer = json.loads(ask(tmp_path, str(path), "--json")[1])
+    answer = json.loads(call(tmp_path, "encoder", "check", str(path), "--json")[1])
     assert answer["precision"]["value"] == "int8"
     assert graph_choice.processor() in answer["precision"]["why"]
 
 
 def test_a_graph_that_fails_on_long_texts_is_found(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path / "mine", model=graph(positions=800), config={"max_position_embeddings": 900})
-    code, _, err = ask(tmp_path, str(path))
+    code, _, err = call(tmp_path, "encoder", "check", str(path))
     assert code == 1
     assert "fails on a text of 900 tokens" in err
     assert "Set length in" in err
@@ -191,7 +183,7 @@ def test_a_graph_that_fails_on_long_texts_is_found(tmp_path: Path) -> None:
 def test_the_full_recipe_is_explained(tmp_path: Path) -> None:
     path = table_folder(tmp_path / "mine")
     note(path, "traitbench.json", {"recipe": "full", "dimension": 8})
-    answer = json.loads(ask(tmp_path, str(path), "--json")[1])
+    answer = json.loads(call(tmp_path, "encoder", "check", str(path), "--json")[1])
     assert answer["recipe"]["value"] == "full"
     assert answer["dimension"] == {"value": "8 numbers", "why": "traitbench.json cuts the vectors (Matryoshka)."}
     assert answer["encoder"]["dimension"] == 768 + 8 + 67

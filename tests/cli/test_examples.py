@@ -1,13 +1,12 @@
 """The examples of `--help`: each command has one, all are well formed, and all that can run here do, in their order."""
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
-from tests.cli.asking import Ask, asking
+from tests.cli.asking import Ask, asking, leaves
 from tests.conftest import COLD, WARM, Service
 from traitbench.cli.examples import EXAMPLES
 from traitbench.cli.main import main
@@ -73,11 +72,3 @@ def words_of(line: str) -> list[str]:
     """The words after `traitbench`."""
     words = shlex.split(line.removeprefix('eval "$(').removesuffix(')"'))
     return words[len(words) - words[::-1].index("traitbench") :]
-
-
-def leaves(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from leaves(command, f"{before}{name} ")
-        else:
-            yield before + name, command

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.asking import asking
-from tests.cli.test_examples import leaves
+from tests.cli.asking import asking, leaves
 from tests.conftest import Service, make_draft
 from traitbench.cli.main import main
 from traitbench.client import Traitbench

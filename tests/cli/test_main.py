@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.processes import run
-from tests.cli.asking import call
+from tests.cli.asking import Ask, call
 from tests.conftest import free_port
 
 SECRET = re.compile(r"tb[as]_[0-9A-Za-z]{49}\n")
@@ -19,7 +19,7 @@ SECRET = re.compile(r"tb[as]_[0-9A-Za-z]{49}\n")
 def test_keys_are_issued_listed_and_revoked_without_a_service(tmp_path: Path) -> None:
     home = tmp_path / "home"
     create = ("key", "create", "--scope", "authoring", "--namespace", "mine", "--namespace", "ours", "--name", "CI")
-    code, secret, err = run(home, *create)
+    code, secret, err = call(home, *create)
     assert (code, err) == (0, "")
     assert SECRET.fullmatch(secret)
     code, listed, _ = call(home, "key", "list")
@@ -88,10 +88,10 @@ def test_a_home_that_cannot_be_used_is_named_with_a_way_out(tmp_path: Path) -> N
     assert "cannot be used: Not a directory. Set TRAITBENCH_HOME" in err
 
 
-@pytest.mark.parametrize("command", [["serve"], ["worker"], ["key", "list"]])
-def test_a_database_that_does_not_answer_is_named(tmp_path: Path, command: list[str]) -> None:
+@pytest.mark.parametrize(("ask", "command"), [(run, ["serve"]), (call, ["key", "list"])])
+def test_a_database_that_does_not_answer_is_named(tmp_path: Path, ask: Ask, command: list[str]) -> None:
     url = f"postgresql://nobody:hidden@127.0.0.1:{free_port()}/none"
-    code, out, err = run(tmp_path / "home", *command, TRAITBENCH_DATABASE_URL=url)
+    code, out, err = ask(tmp_path / "home", *command, TRAITBENCH_DATABASE_URL=url)
     assert (code, out) == (1, "")
     # A server may log the reason before it.
     assert err.splitlines()[-1].startswith("Error: The database does not answer.")

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.app.processes import run
-from tests.cli.asking import Ask
-from tests.conftest import Service, Trained
+from tests.cli.asking import Ask, call
+from tests.conftest import Service
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.store.database import sqlite_file
@@ -25,31 +24,25 @@ def _in_file(service: Service, statement: str, *values: Any) -> None:
         connection.execute(statement, values)
 
 
-@pytest.fixture
-def handle(client: Traitbench, trained: Trained, namespace: str) -> str:
-    """A trained model with one trait, one version and twenty samples."""
-    return client.models.import_(trained.client.models.export(trained.handle), handle=f"{namespace}.good").handle
-
-
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_list_names_what_it_left_out(
-    ask: Ask, service: Service, client: Traitbench, namespace: str, handle: str, form: tuple[str, ...]
+    ask: Ask, service: Service, client: Traitbench, namespace: str, own: str, form: tuple[str, ...]
 ) -> None:
     lost = client.models.create(f"{namespace}.lost").handle
-    first = client.samples.list(handle).items[0].id
+    first = client.samples.list(own).items[0].id
     mine = "model_id = (SELECT id FROM tb_models WHERE handle = ?)"
     _in_file(service, "UPDATE tb_models SET upstream_sources = '{' WHERE handle = ?", lost)
     _in_file(service, "UPDATE tb_samples SET quality = 'x' WHERE id = ?", first)
-    _in_file(service, f"UPDATE tb_versions SET created_at = -1 WHERE {mine}", handle)
-    _in_file(service, f"UPDATE tb_traits SET kind = 'x' WHERE {mine}", handle)
+    _in_file(service, f"UPDATE tb_versions SET created_at = -1 WHERE {mine}", own)
+    _in_file(service, f"UPDATE tb_traits SET kind = 'x' WHERE {mine}", own)
     try:
         listed = {
             f"model {lost} cannot be read: its JSON is damaged.": ask(
                 "models", "list", "--namespace", namespace, *form
             ),
-            f"sample {first} cannot be read: quality": ask("samples", "list", handle, *form),
-            "version v1 cannot be read: a time is not between 1970 and 9998.": ask("versions", "list", handle, *form),
-            "trait warmth cannot be read: kind": ask("traits", "list", handle, *form),
+            f"sample {first} cannot be read: quality": ask("samples", "list", own, *form),
+            "version v1 cannot be read: a time is not between 1970 and 9998.": ask("versions", "list", own, *form),
+            "trait warmth cannot be read: kind": ask("traits", "list", own, *form),
         }
     finally:
         client.models.delete(lost)
@@ -62,11 +55,11 @@ def test_a_list_names_what_it_left_out(
         if form:
             assert all("unreadable" not in json.loads(each) for each in out.splitlines())
     _, out, err = ask("models", "list", "--namespace", namespace, "--state", "ready", *form)
-    assert (handle in out, err) == (True, "")
+    assert (own in out, err) == (True, "")
 
 
-def test_every_page_of_a_list_is_heard(ask: Ask, service: Service, client: Traitbench, handle: str) -> None:
-    [trait] = client.traits.list(handle)
+def test_every_page_of_a_list_is_heard(ask: Ask, service: Service, client: Traitbench, own: str) -> None:
+    [trait] = client.traits.list(own)
     mine = "(SELECT id FROM tb_models WHERE handle = ?)"
     _in_file(
         service,
@@ -75,9 +68,9 @@ def test_every_page_of_a_list_is_heard(ask: Ask, service: Service, client: Trait
         " SELECT model_id, trait_id, text, CASE WHEN i IN (0, 598) THEN 'x' ELSE quality END, provenance,"
         " content_sha256, created_at FROM n, (SELECT * FROM tb_samples WHERE model_id = "
         f"{mine} ORDER BY id LIMIT 1)",
-        handle,
+        own,
     )
-    _, out, err = ask("samples", "list", handle, "--trait", trait.key, "--json")
+    _, out, err = ask("samples", "list", own, "--trait", trait.key, "--json")
     assert (len(err.splitlines()), len(out.splitlines())) == (2, 598 + 20)
 
 
@@ -85,7 +78,7 @@ def test_the_list_of_keys_names_a_damaged_one(service: Service) -> None:
     service.issue(namespaces=("damaged",))
     _in_file(service, "UPDATE tb_keys SET namespaces = '[{' WHERE namespaces LIKE '%damaged%'")
     try:
-        code, out, err = run(service.settings.home, "key", "list")
+        code, out, err = call(service.settings.home, "key", "list")
     finally:
         _in_file(service, "DELETE FROM tb_keys WHERE namespaces = '[{'")
     assert (code, len(out.splitlines()) >= 1) == (0, True)

@@ -2,23 +2,18 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.client.generate import made
-from tests.client.test_connection import HEALTHY, Answer, Weather, envelope
+from tests.client.weather import HEALTHY, Weather
 from tests.conftest import Service, make_draft
 from traitbench.client import AsyncClient, Client, Traitbench
 from traitbench.client.wire import jittered
 from traitbench.contract.batches import ScoredLine
-from traitbench.contract.samples import SampleInput
-from traitbench.errors import ModelNotFound, Unavailable, Unreachable, ValidationFailed
-
-BUSY = envelope("unavailable", 503, headers={"Retry-After": "0"}, busy="interactive")
-CARD_PATH = "/v1/models/a.b/score"
+from traitbench.errors import Unreachable
 
 
 def test_the_synchronous_files_are_made_from_the_asynchronous_ones() -> None:
@@ -65,58 +60,6 @@ def test_a_model_is_made_trained_scored_and_listed(service: Service, namespace: 
     asyncio.run(session())
 
 
-def test_samples_that_were_stored_are_removed_when_a_later_request_fails(service: Service, namespace: str) -> None:
-    handle = f"{namespace}.tone"
-    key = service.issue(namespaces=(namespace,))
-    good = SampleInput(trait="warmth", text="Thanks.", quality=1.0)
-    bad = SampleInput(trait="unknown", text="Thanks.", quality=1.0)
-
-    async def session() -> int:
-        async with AsyncClient(service.base_url, key) as client:
-            with pytest.raises(ValidationFailed) as caught:
-                await client.samples.add(handle, [good] * 500 + [bad])
-            assert caught.value.details["errors"][0]["loc"][:2] == ["samples", 500]
-            return len((await client.samples.list(handle)).items)
-
-    with Client(service.base_url, key) as client:
-        make_draft(client, handle)
-    assert asyncio.run(session()) == 20
-
-
-@pytest.mark.parametrize(
-    ("call", "answers", "requests"),
-    [
-        (lambda client: client.health(), (httpx.ConnectError("refused"), BUSY, HEALTHY), 3),
-        (lambda client: client.health(), (httpx.Response(502, html="<h1>Bad gateway</h1>"),), 3),
-        (lambda client: client.health(), (httpx.ReadTimeout("slow"),), 1),
-        (lambda client: client.models.create("a.b"), (BUSY,), 1),
-        (lambda client: client.scores.score("a.b", "text"), (BUSY, BUSY, envelope("model_not_found", 404)), 3),
-        (lambda client: client.scores.score("a.b", "text", feedback={"t": 1}), (BUSY,), 1),
-        (lambda client: client.scores.chart("a.b", "text"), (BUSY, httpx.ConnectError("refused")), 2),
-    ],
-)
-def test_what_is_sent_again_is_what_the_other_client_sends_again(
-    call: Callable[[AsyncClient | Client], Awaitable[object]], answers: tuple[Answer, ...], requests: int
-) -> None:
-    async def session() -> tuple[int, str]:
-        weather = AsyncWeather(*answers)
-        async with AsyncClient("http://service.test", transport=weather) as client:
-            try:
-                await call(client)
-            except (ModelNotFound, Unavailable) as error:
-                return len(weather.asked), repr(error)
-        return len(weather.asked), "answered"
-
-    weather = Weather(*answers)
-    with Client("http://service.test", transport=weather) as client:
-        try:
-            call(client)
-            result = "answered"
-        except (ModelNotFound, Unavailable) as error:
-            result = repr(error)
-    assert asyncio.run(session()) == (len(weather.asked), result) == (requests, result)
-
-
 def test_another_timeout_holds_for_one_call_also_for_one_that_carries_a_model() -> None:
     weather = Weather(HEALTHY)
     with Client("http://service.test", transport=weather) as client:
@@ -143,13 +86,6 @@ def test_pauses_differ_and_are_never_shorter_than_asked() -> None:
     assert len(pauses) > 25
     assert min(pauses) >= 1.0
     assert max(pauses) <= 1.5
-
-
-class AsyncWeather(Weather, httpx.AsyncBaseTransport):
-    """The same scripted answers for the client on an event loop."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        return self.handle_request(request)
 
 
 def arguments(resource: object) -> dict[str, list[str]]:

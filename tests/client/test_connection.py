@@ -8,57 +8,25 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.client.bundle import BUNDLE, BUNDLE_BYTES
+from tests.client.weather import HEALTHY, Answer, Weather, envelope
 from traitbench.client import Traitbench
 from traitbench.client._sync import comparisons
-from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.errors import (
     BodyTooLarge,
     DuplicateRun,
     InternalError,
     ModelArchived,
-    ModelBusy,
     ModelNotFound,
     NotFound,
     TraitbenchError,
     Unauthenticated,
-    Unavailable,
     Unreachable,
     ValidationFailed,
 )
 
-Answer = httpx.Response | Exception
-HEALTHY = httpx.Response(200, json={"status": "ok"})
 PAGE = httpx.Response(200, html="<!doctype html><title>Streamlit</title>")
-BUNDLE_BYTES = """{"format":"traitbench-bundle-1","sha256":"0","handle":"a.b",
- "model":{"description":null,"max_depth":2},
- "traits":[{"name":"Wärme","intrinsic":null}],
- "samples":[{"trait":"wärme","text":"\\u2028 \\u0007 \\ud83d\\ude00","quality":0.1,"provenance":"authored"}],
- "versions":[{"version_no":1,"triggered_by":"train","param_hash":"sha256:0","sample_count":1,
-  "created_at":"2026-03-04T05:06:07.123456Z","metrics":{"auroc":0.30000000000000004,"deep":[1.0,1,1e-17,5e-324,null]},
-  "tags":["best"],"active":true,"snapshot":{"axis":[0.1,-1.7976931348623157e308]}}]}""".encode()
-BUNDLE = Bundle.model_validate_json(BUNDLE_BYTES)
-SENT = json.loads(BUNDLE_BYTES)
-
-
-class Weather(httpx.BaseTransport):
-    """Gives the scripted answers in their order, the last one again and again, and keeps what was asked."""
-
-    def __init__(self, *answers: Answer) -> None:
-        self.asked: list[httpx.Request] = []
-        self._answers = answers
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request)
-        answer = self._answers[min(len(self.asked), len(self._answers)) - 1]
-        if isinstance(answer, Exception):
-            raise answer
-        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
-
-
-def envelope(code: str, status: int, *, headers: dict[str, str] | None = None, **details: object) -> httpx.Response:
-    body = {"code": code, "message": f"It is {code}.", "request_id": "req_1", "details": details}
-    return httpx.Response(status, json={"error": body}, headers=headers)
 
 
 @pytest.fixture
@@ -89,131 +57,6 @@ def test_the_address_may_end_in_v1_and_the_key_travels_as_a_bearer(under: Under)
 def test_the_key_is_in_no_representation(under: Under) -> None:
     client, _ = under(HEALTHY)
     assert repr(client) == "Client('http://service.test')"
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [
-        httpx.ConnectError("refused"),
-        httpx.ReadError("reset"),
-        httpx.RemoteProtocolError("went away"),
-        envelope("unavailable", 503, headers={"Retry-After": "0"}),
-        httpx.Response(502, html="<h1>Bad gateway</h1>"),
-        httpx.Response(504, text="timeout"),
-    ],
-)
-def test_a_read_is_repeated_until_it_gets_through(under: Under, failure: Answer) -> None:
-    client, weather = under(failure, failure, HEALTHY)
-    assert client.health().status == "ok"
-    assert len(weather.asked) == 3
-
-
-@pytest.mark.parametrize(
-    ("failure", "error"),
-    [
-        (httpx.ConnectError("refused"), Unreachable),
-        (envelope("unavailable", 503, headers={"Retry-After": "0"}), Unavailable),
-        (httpx.Response(502, html="<h1>Bad gateway</h1>"), Unreachable),
-    ],
-)
-def test_a_read_is_given_up_after_three_times(under: Under, failure: Answer, error: type[TraitbenchError]) -> None:
-    client, weather = under(failure)
-    with pytest.raises(error):
-        client.health()
-    assert len(weather.asked) == 3
-
-
-def test_a_service_that_asks_for_a_long_pause_is_told_at_once(under: Under) -> None:
-    client, weather = under(envelope("unavailable", 503, headers={"Retry-After": "120"}))
-    with pytest.raises(Unavailable) as caught:
-        client.health()
-    assert (len(weather.asked), caught.value.headers) == (1, {"Retry-After": "120"})
-
-
-def test_a_read_that_took_too_long_is_not_repeated(under: Under) -> None:
-    client, weather = under(httpx.ReadTimeout("slow"))
-    with pytest.raises(Unreachable, match="did not answer within 60 s"):
-        client.health()
-    assert len(weather.asked) == 1
-
-
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda c: c.models.create("a.b"),
-        lambda c: c.scores.score("a.b", "text"),
-        lambda c: c.scores.compare_chart("a.b", "one", "two"),
-        lambda c: c.models.import_(BUNDLE),
-    ],
-)
-@pytest.mark.parametrize(
-    ("failure", "error"),
-    [
-        (httpx.ConnectError("refused"), Unreachable),
-        (httpx.ReadError("reset"), Unreachable),
-        (envelope("unavailable", 503, headers={"Retry-After": "0"}), Unavailable),
-        (envelope("model_busy", 409), ModelBusy),
-    ],
-)
-def test_what_is_no_read_is_sent_once(
-    under: Under, write: Callable[[Traitbench], object], failure: Answer, error: type[TraitbenchError]
-) -> None:
-    client, weather = under(failure)
-    with pytest.raises(error):
-        write(client)
-    assert len(weather.asked) == 1
-
-
-BUSY = envelope("unavailable", 503, headers={"Retry-After": "0"}, busy="score", at_once=32)
-
-
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda c: c.scores.score("a.b", "text"),
-        lambda c: c.scores.score("a.b", "text", explain=True),
-        lambda c: c.scores.compare_chart("a.b", "one", "two"),
-        lambda c: c.scores.compare("a.b", "one", "two"),
-    ],
-)
-def test_a_score_that_was_refused_for_too_much_work_is_asked_for_again(
-    under: Under, read: Callable[[Traitbench], object]
-) -> None:
-    client, weather = under(BUSY, BUSY, BUSY, BUSY, BUSY, envelope("model_not_trained", 409))
-    with pytest.raises(TraitbenchError, match="model_not_trained"):
-        read(client)
-    assert len(weather.asked) == 6
-    assert len({request.content for request in weather.asked}) == 1
-
-
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda c: c.models.create("a.b"),
-        lambda c: c.scores.score("a.b", "text", feedback={"x": 1}),
-        lambda c: c.models.import_(BUNDLE),
-    ],
-)
-def test_a_write_that_was_refused_for_too_much_work_is_not(under: Under, write: Callable[[Traitbench], object]) -> None:
-    client, weather = under(BUSY)
-    with pytest.raises(Unavailable):
-        write(client)
-    assert len(weather.asked) == 1
-
-
-def test_a_score_is_not_asked_for_again_beyond_the_timeout() -> None:
-    weather = Weather(envelope("unavailable", 503, headers={"Retry-After": "2"}, busy="score"))
-    with Traitbench("http://service.test", timeout=1.5, transport=weather) as client, pytest.raises(Unavailable):
-        client.scores.score("a.b", "text")
-    assert len(weather.asked) == 1
-
-
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 422, 500])
-def test_an_answer_is_an_answer_and_a_read_is_not_repeated_for_it(under: Under, status: int) -> None:
-    client, weather = under(envelope("some_code", status))
-    with pytest.raises(TraitbenchError):
-        client.health()
-    assert len(weather.asked) == 1
 
 
 def test_an_envelope_becomes_the_error_of_its_code(under: Under) -> None:
@@ -324,7 +167,7 @@ def test_json_of_another_shape_is_unreachable_and_not_a_parsing_error(under: Und
         ),
         (lambda c: c.extract("https://x.test/a"), "POST /v1/extract", {"url": "https://x.test/a"}),
         (lambda c: c.models.export("a.b"), "GET /v1/models/a.b/export", None),
-        (lambda c: c.models.import_(BUNDLE), "POST /v1/models/import", SENT),
+        (lambda c: c.models.import_(BUNDLE), "POST /v1/models/import", json.loads(BUNDLE_BYTES)),
         (
             lambda c: c.models.import_(BUNDLE, handle="c.d"),
             "POST /v1/models/import?handle=c.d",
@@ -408,13 +251,6 @@ def test_what_carries_a_whole_model_may_take_long(under: Under) -> None:
         with pytest.raises(ModelArchived):
             call()
     assert [request.extensions["timeout"]["read"] for request in weather.asked] == [900, 900, 60]
-
-
-def test_the_run_that_was_met_can_be_asked_of_the_error(under: Under) -> None:
-    client, _ = under(envelope("duplicate_run", 409, headers={"X-Run-Id": "run_1"}))
-    with pytest.raises(DuplicateRun) as caught:
-        client.samples.synthesize("a.b")
-    assert caught.value.headers == {"X-Run-Id": "run_1"}
 
 
 def test_a_chart_must_be_plain_text(under: Under) -> None:

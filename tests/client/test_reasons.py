@@ -6,10 +6,6 @@ from traitbench.client import Traitbench
 TEXT = f"{WARM[0]} {COLD[0]}"
 
 
-def test_a_card_has_no_reasons_unless_one_asks(trained: Trained) -> None:
-    assert trained.client.scores.score(trained.handle, TEXT).explanation is None
-
-
 def test_reasons_come_with_the_words_they_are_about(trained: Trained) -> None:
     card = trained.client.scores.score(trained.handle, TEXT, explain=True)
     (result,) = (card.explanation or {}).values()
