@@ -86,16 +86,6 @@ def test_groups_with_too_few_labels_are_named_with_their_counts(scored: Path, tm
     assert said in " ".join(out.split())
 
 
-def test_the_same_seed_draws_the_same_texts_and_larger_samples_contain_smaller_ones(
-    scored: Path, tmp_path: Path
-) -> None:
-    texts = []
-    for name, size in (("a", "20"), ("b", "50")):
-        ask("draw", str(scored), "--size", size, "--seed", "3", "-o", str(tmp_path / name))
-        texts.append([row["text"] for row in records(tmp_path / name)])
-    assert texts[1][:20] == texts[0]
-
-
 def test_a_sample_by_group_has_all_groups_equally_and_knows_it(scored: Path, tmp_path: Path) -> None:
     drawn = tmp_path / "labels.csv"
     ask("draw", str(scored), "--size", "80", "--by", "stars", "--seed", "1", "-o", str(drawn))

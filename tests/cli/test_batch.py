@@ -54,12 +54,6 @@ def test_jsonl_comes_out_with_its_records_as_they_were_and_whole_cards(ask: Ask,
     assert lines[0]["card"]["detail"].keys() == {"warmth"}
 
 
-@pytest.mark.parametrize("form", [["--format", "jsonl"], ["--json"]])
-def test_the_form_that_comes_out_can_be_chosen(ask: Ask, trained: Trained, form: list[str]) -> None:
-    code, out, _ = ask("score", trained.handle, "--batch", "-", *form, stdin="id,text\n1,Hello\n")
-    assert (code, json.loads(out)["row"]) == (0, {"id": "1", "text": "Hello"})
-
-
 def test_rows_that_cannot_be_scored_are_told_by_their_line_and_the_others_go_on(
     ask: Ask, trained: Trained, tmp_path: Path
 ) -> None:
@@ -87,24 +81,6 @@ def test_when_no_row_can_be_scored_there_is_a_table_of_reasons(ask: Ask, trained
         ("1", "", True),
         ("2", "", True),
     ]
-
-
-@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
-def test_a_cell_that_a_spreadsheet_would_run_is_quoted(ask: Ask, trained: Trained, start: str) -> None:
-    _, out, _ = ask("score", trained.handle, "--batch", "-", stdin=f'{start}id,text\n{start}1+1,"{start}cmd()"\n')
-    [row] = rows(out)
-    assert [*row][:2] == [f"'{start}id", "text"]
-    assert (row[f"'{start}id"], row["text"]) == (f"'{start}1+1", f"'{start}cmd()")
-
-
-@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
-def test_a_text_of_several_lines_stays_one_row(ask: Ask, trained: Trained, tmp_path: Path, end: str) -> None:
-    out = tmp_path / "out.csv"
-    text = f"Hello{end}there"
-    code, _, _ = ask("score", trained.handle, "--batch", "-", "--output", str(out), stdin=json.dumps({"text": text}))
-    assert code == 0
-    with out.open(newline="", encoding="utf-8") as file:
-        assert [row["text"] for row in csv.DictReader(file)] == [text]
 
 
 def test_what_was_scored_before_keeps_its_columns(ask: Ask, trained: Trained) -> None:
@@ -167,16 +143,6 @@ def test_parquet_goes_in_and_comes_out_with_its_types(ask: Ask, trained: Trained
     warm = trained.client.scores.score(trained.handle, WARM[0]).scores["warmth"]
     assert table.column("warmth").to_pylist()[:2] == [warm, None]
     assert [bool(reason) for reason in table.column("error").to_pylist()] == [False, True, False]
-
-
-def test_parquet_comes_out_of_a_pipe_too(ask: Ask, trained: Trained, tmp_path: Path) -> None:
-    out, again = tmp_path / "scored.pq", tmp_path / "again.csv"
-    stdin = f'id,text\n1,"{WARM[0]}"\n'
-    assert ask("score", trained.handle, "--batch", "-", "-o", str(out), stdin=stdin)[0] == 0
-    assert parquet.read_table(out).column("id").to_pylist() == ["1"]
-    assert ask("score", trained.handle, "--batch", "-", "-o", str(again), stdin=out.read_bytes())[0] == 0
-    [row] = rows(again.read_text("utf-8"))
-    assert row["warmth"] == row["warmth (new)"]
 
 
 def test_the_name_of_the_output_says_its_form(ask: Ask, trained: Trained, tmp_path: Path) -> None:

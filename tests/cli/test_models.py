@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.asking import Ask, cells
-from tests.conftest import Trained, make_draft
+from tests.conftest import make_draft
 from traitbench.client import Traitbench
 from traitbench.contract.models import Model, VersionRetentionPolicy
 
@@ -107,23 +107,6 @@ def test_a_pruning_policy_is_changed_key_by_key(ask: Ask, client: Traitbench, na
     assert client.models.get(handle).version_retention_policy is None
 
 
-def test_the_model_card_is_printed(ask: Ask, trained: Trained) -> None:
-    code, out, _ = ask("models", "card", trained.handle)
-    assert (code, out.strip()) == (0, trained.client.models.card(trained.handle).strip())
-
-
-def test_what_keeping_no_texts_means_is_carried_out_when_it_is_meant(
-    ask: Ask, client: Traitbench, namespace: str
-) -> None:
-    handle = f"{namespace}.forgetful"
-    make_draft(client, handle)
-    assert ask("models", "update", handle, "--zero-data-retention", "--yes")[:2] == (0, f"Updated {handle}.\n")
-    assert client.samples.list(handle).items == []
-    assert ask("models", "update", handle, "--zero-data-retention")[0] == 0
-    assert ask("models", "update", handle, "--data-retention")[0] == 0
-    assert client.models.get(handle).zero_data_retention is False
-
-
 def test_forks_are_named_and_archived_ones_lose_their_texts_too(ask: Ask, client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.origin"
     make_draft(client, handle)
@@ -136,9 +119,11 @@ def test_forks_are_named_and_archived_ones_lose_their_texts_too(ask: Ask, client
         f"archived forks lose their samples too: {left}." in ask("models", "update", handle, "--zero-data-retention")[2]
     )
     code, out, err = ask("models", "update", handle, "--zero-data-retention", "--yes")
-    assert (code, out) == (0, f"Updated {handle}.\n")
+    assert (code, out, client.models.get(handle).zero_data_retention) == (0, f"Updated {handle}.\n", True)
     assert f"Its fork {living} keeps its samples" in err
-    assert [bool(client.samples.list(each).items) for each in (left, living)] == [False, True]
+    assert [bool(client.samples.list(each).items) for each in (handle, left, living)] == [False, False, True]
+    assert ask("models", "update", handle, "--data-retention")[0] == 0
+    assert client.models.get(handle).zero_data_retention is False
 
 
 def test_an_archived_model_is_restored(ask: Ask, client: Traitbench, namespace: str) -> None:

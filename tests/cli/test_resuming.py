@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +20,7 @@ from pyarrow import parquet
 
 from tests.app.processes import COMMAND, eventually
 from tests.cli.asking import Ask
-from tests.conftest import COLD, WARM, Service, Trained, make_draft
+from tests.conftest import COLD, WARM, Service, Trained
 from tests.pages.drive import add_version
 from tests.size import sized
 from traitbench.cli import resuming
@@ -47,7 +49,7 @@ def lines_of(out: Path) -> list[int]:
     return [int(row["line"]) for row in csv.DictReader(io.StringIO(out.read_text("utf-8"), newline=""))]
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("form", sized(["csv"], ["csv", "parquet"]))
 def test_a_killed_command_is_gone_on_with_by_the_same_command(
     ask: Ask, service: Service, trained: Trained, tmp_path: Path, form: str
 ) -> None:
@@ -109,43 +111,51 @@ def header(client: Traitbench, handle: str, file: Path) -> dict[str, object]:
     }
 
 
+Resume = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def resume(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> Resume:
+    """The command again, with `--resume`: its exit code and what it says."""
+
+    def run(*arguments: str) -> tuple[int, str]:
+        out = str(tmp_path / "out.csv")
+        return ask("score", trained.handle, "--batch", str(few), "-o", out, "--resume", *arguments)[::2]
+
+    return run
+
+
 @pytest.mark.parametrize("behind", [b"", b'4,"  ",7,', b"9,Come in!,6,50,50,low,overlap,v1,\n", b'3,"Come'])
-def test_what_was_written_behind_the_log_is_done_again(
-    ask: Ask, trained: Trained, few: Path, interrupted: Path, behind: bytes
-) -> None:
+def test_what_was_written_behind_the_log_is_done_again(resume: Resume, interrupted: Path, behind: bytes) -> None:
     whole = interrupted.read_bytes()
     left(interrupted, 3, behind)
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
-    assert (code, "2 of 6 rows could not be scored" in output) == (1, True)
+    code, said = resume()
+    assert (code, "2 of 6 rows could not be scored" in said) == (1, True)
     assert interrupted.read_bytes() == whole
 
 
-def test_killed_between_its_last_row_and_its_name_it_is_complete(
-    ask: Ask, trained: Trained, few: Path, interrupted: Path
-) -> None:
+def test_killed_between_its_last_row_and_its_name_it_is_complete(resume: Resume, interrupted: Path) -> None:
     whole = interrupted.read_bytes()
     beginning = log_of(interrupted).read_text("utf-8")
     log_of(interrupted).write_text(f"{beginning}{json.dumps([6, len(whole), 2])}\n", "utf-8")
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
-    assert (code, "2 of 6 rows could not be scored" in output) == (1, True)
+    code, said = resume()
+    assert (code, "2 of 6 rows could not be scored" in said) == (1, True)
     assert (interrupted.read_bytes(), log_of(interrupted).exists()) == (whole, False)
 
 
 def test_another_version_that_became_active_meanwhile_scores_none_of_it(
-    ask: Ask, service: Service, client: Traitbench, namespace: str, few: Path, tmp_path: Path
+    ask: Ask, service: Service, client: Traitbench, own: str, few: Path, tmp_path: Path
 ) -> None:
-    handle, out = f"{namespace}.moving", tmp_path / "moving.csv"
-    make_draft(client, handle)
-    client.models.train(handle)
-    client.models.wait(handle)
-    ask("score", f"{handle}@v1", "--batch", str(few), "-o", str(out))
+    out = tmp_path / "moving.csv"
+    batch = ("--batch", str(few), "-o", str(out))
+    ask("score", f"{own}@v1", *batch)
     whole = out.read_bytes()
-    log_of(out).write_text(f"{json.dumps(header(client, handle, few))}\n", "utf-8")
+    log_of(out).write_text(f"{json.dumps(header(client, own, few))}\n", "utf-8")
     left(out, 1)
-    assert add_version(service.context, handle, client) == 2
-    refused = ask("score", f"{handle}@v2", "--batch", str(few), "-o", str(out), "--resume")
-    assert (refused[0], f"was scored by another model or version ({handle})" in refused[2]) == (1, True)
-    ask("score", handle, "--batch", str(few), "-o", str(out), "--resume")
+    assert add_version(service.context, own, client) == 2
+    code, _, said = ask("score", f"{own}@v2", *batch, "--resume")
+    assert (code, f"was scored by another model or version ({own})" in said) == (1, True)
+    ask("score", own, *batch, "--resume")
     assert out.read_bytes() == whole
 
 
@@ -153,80 +163,58 @@ def test_another_version_that_became_active_meanwhile_scores_none_of_it(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("started", "arguments", "sentence"),
     [
-        (["--traits", "warmth"], "has other traits"),
-        (["--mode", "static"], "was scored in another mode (full)"),
-        (["--column", "id"], "takes its texts from another column (text)"),
-        (["--format", "jsonl"], "is in another format (csv)"),
+        ({}, ["--traits", "warmth"], "has other traits"),
+        ({}, ["--mode", "static"], "was scored in another mode (full)"),
+        ({}, ["--column", "id"], "takes its texts from another column (text)"),
+        ({}, ["--format", "jsonl"], "is in another format (csv)"),
+        ({"input": "of another file"}, [], "has another input"),
+        ({"layout": None}, [], "has the columns of another release"),
+        ({"parameters": "sha256:another"}, [], "was scored by a version that has changed since"),
+        ({"version": "v9"}, [], "was scored by that version. Remove the file"),
     ],
 )
-def test_another_question_is_refused_with_the_way_out(
-    ask: Ask, trained: Trained, few: Path, interrupted: Path, arguments: list[str], sentence: str
+def test_what_was_started_otherwise_is_refused_and_stays(
+    resume: Resume, interrupted: Path, started: dict[str, Any], arguments: list[str], sentence: str
 ) -> None:
-    left(interrupted, 3)
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume", *arguments)
-    assert (code, sentence in output, "remove out.csv.part and out.csv.part.log" in output) == (1, True, True)
+    left(interrupted, 3, **started)
+    code, said = resume(*arguments)
+    assert (code, sentence in said) == (1, True), said
+    assert not arguments or "remove out.csv.part and out.csv.part.log" in said
     assert lines_of(part_of(interrupted)) == [2, 5, 6], "what is there stays"
 
 
-def test_rows_without_the_column_of_reasons_are_not_gone_on_with(
-    ask: Ask, trained: Trained, few: Path, interrupted: Path
-) -> None:
-    """A release before this column started them."""
-    left(interrupted, 3, layout=None)
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
-    assert (code, "has the columns of another release" in output) == (1, True)
-
-
-def test_another_input_is_refused(ask: Ask, trained: Trained, few: Path, interrupted: Path) -> None:
+def test_another_input_is_noticed(resume: Resume, few: Path, interrupted: Path) -> None:
     left(interrupted, 3)
     written(few, ["Another", "file"])
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
-    assert (code, "has another input" in output) == (1, True)
-
-
-def test_a_version_that_is_not_what_it_was_is_refused(ask: Ask, trained: Trained, few: Path, interrupted: Path) -> None:
-    left(interrupted, 3, parameters="sha256:another")
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
-    assert (code, "was scored by a version that has changed since" in output) == (1, True)
-    left_again = {"version": "v9", "handle": trained.handle}
-    log = log_of(interrupted).read_text("utf-8").splitlines()
-    log_of(interrupted).write_text("\n".join([json.dumps(json.loads(log[0]) | left_again), log[1], ""]), "utf-8")
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
-    assert (code, "was scored by that version. Remove the file" in output) == (1, True)
+    assert "has another input" in resume()[1]
 
 
 def test_without_resume_nothing_is_thrown_away(ask: Ask, trained: Trained, few: Path, interrupted: Path) -> None:
     left(interrupted, 3)
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted))
-    assert (code, "holds 3 rows of an interrupted batch. Continue it with --resume" in output) == (1, True)
+    code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted))
+    assert (code, "holds 3 rows of an interrupted batch. Continue it with --resume" in said) == (1, True)
 
 
-def test_what_is_complete_is_not_gone_on_with(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.csv"
-    command = ("score", trained.handle, "--batch", str(few), "-o", str(out), "--resume")
-    assert ask(*command)[0] == 1, "where nothing is left behind, it begins"
-    code, _, output = ask(*command)
-    assert (code, "is complete, so there is nothing to resume" in output) == (1, True)
+def test_what_is_complete_is_not_gone_on_with(resume: Resume) -> None:
+    assert resume()[0] == 1, "where nothing is left behind, it begins"
+    code, said = resume()
+    assert (code, "is complete, so there is nothing to resume" in said) == (1, True)
 
 
-def test_a_file_that_is_not_ours_stays(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.csv"
-    part_of(out).write_text("a diary")
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(out), "--resume")
-    assert (code, "is not an unfinished batch" in output) == (1, True)
-    assert part_of(out).read_text() == "a diary"
+def test_a_file_that_is_not_ours_stays(resume: Resume, tmp_path: Path) -> None:
+    diary = part_of(tmp_path / "out.csv")
+    diary.write_text("a diary")
+    code, said = resume()
+    assert (code, "is not an unfinished batch" in said, diary.read_text()) == (1, True, "a diary")
 
 
 def test_what_is_refused_at_once_leaves_nothing_behind(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> None:
     assert ask("score", "trained.nobody", "--batch", str(few), "-o", str(tmp_path / "out.csv"))[0] == 1
     assert list(tmp_path.glob("out*")) == []
-
-
-def test_stdout_cannot_be_gone_on_with(ask: Ask, trained: Trained, few: Path) -> None:
-    code, _, output = ask("score", trained.handle, "--batch", str(few), "--resume")
-    assert (code, "name it with -o" in output) == (2, True)
+    code, _, said = ask("score", trained.handle, "--batch", str(few), "--resume")
+    assert (code, "name it with -o" in said) == (2, True)
 
 
 # ---- any rows, killed anywhere ---------------------------------------------------------------------------------------

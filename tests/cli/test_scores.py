@@ -29,12 +29,6 @@ def test_without_the_word_there_is_the_chart_alone(ask: Ask, trained: Trained) -
     assert "middle" not in ask("score", trained.handle, WARM[0])[1]
 
 
-def test_programs_get_the_reasons_with_the_card(ask: Ask, trained: Trained) -> None:
-    _, out, _ = ask("score", trained.handle, WARM[0], "--explain", "--json")
-    assert json.loads(out)["explanation"]["warmth"]["parts"][0]["text"] == WARM[0]
-    assert "explanation" not in json.loads(ask("score", trained.handle, WARM[0], "--json")[1])
-
-
 def test_of_a_long_text_the_parts_that_add_most_are_told(ask: Ask, trained: Trained) -> None:
     _, out, _ = ask("score", trained.handle, " ".join(f"{WARM[0]} {day}. {COLD[0]}" for day in range(60)), "--explain")
     assert "more parts)" in out

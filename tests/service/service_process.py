@@ -12,9 +12,10 @@ from pathlib import Path
 import uvicorn
 
 from tests.conftest import free_port, make_draft
+from tests.contexts import done_here, opened
 from traitbench.client import Traitbench
-from traitbench.operations import WORKER, keys
-from traitbench.operations.context import open_context
+from traitbench.operations import keys
+from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
@@ -24,26 +25,22 @@ DEPTHS = (1, 2, 3)
 def main() -> None:
     home = Path(sys.argv[1])
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port())
-    context = open_context(settings, worker=WORKER)
-    secret = keys.create(context.engine, scope="authoring", namespaces=("local",)).secret
-    server = uvicorn.Server(uvicorn.Config(create_app(context), port=settings.port, log_config=None, access_log=False))
-    threading.Thread(target=_prepare, args=(settings, secret, server), daemon=True).start()
-    try:
+    with opened(settings, runs=False) as context:
+        app = create_app(context)
+        server = uvicorn.Server(uvicorn.Config(app, port=settings.port, log_config=None, access_log=False))
+        threading.Thread(target=_prepare, args=(context, server), daemon=True).start()
         server.run()
-    finally:
-        context.close()
 
 
-def _prepare(settings: Settings, secret: str, server: uvicorn.Server) -> None:
+def _prepare(context: Context, server: uvicorn.Server) -> None:
     while not server.started:
         time.sleep(0.05)
+    settings, secret = context.settings, keys.create(context.engine, scope="authoring", namespaces=("local",)).secret
     with Traitbench(settings.base_url, secret) as client:
         for depth in DEPTHS:
             make_draft(client, f"local.depth{depth}")
             client.models.update(f"local.depth{depth}", max_depth=depth)
-            client.models.train(f"local.depth{depth}", effort="low")
-        for depth in DEPTHS:
-            assert client.models.wait(f"local.depth{depth}").state == "ready"
+            done_here(context, client.models.train(f"local.depth{depth}", effort="low").run_id)
     sys.stdout.write(f"{settings.port} {secret}\n")
     sys.stdout.flush()
     sys.stdin.read()

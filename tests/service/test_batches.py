@@ -5,46 +5,27 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from threading import enumerate as threads
 from typing import Any
 
 import pytest
 
-from tests.contexts import fresh_settings, opened, trained_here, until
+from tests.contexts import until
 from tests.contract.world import served
 from tests.patience import PATIENCE_S
-from traitbench.extract import Extracted
-from traitbench.operations import keys
+from tests.service.conftest import ADDRESS, Gate, Quiet
 from traitbench.operations.context import Context
 from traitbench.service.app import create_app
-
-HELD = "https://held.example/"
-
-
-class Gate:
-    """An address that nobody answers at until the gate is open."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-        self.open = Event()
-
-    def __call__(self, url: str) -> Extracted:
-        self.asked += 1
-        self.open.wait()
-        return Extracted(url, "what stands there", "0" * 64, datetime.now(UTC))
 
 
 @dataclass
 class Place:
-    """A service, a model in it, and the gate before its addresses."""
+    """A service, and the gate before its addresses."""
 
     context: Context
     base_url: str
-    handle: str
-    secret: str
+    quiet: Quiet
     gate: Gate
 
     @contextmanager
@@ -52,8 +33,8 @@ class Place:
         """The answer, of which nothing was read."""
         connection = http.client.HTTPConnection(self.base_url.removeprefix("http://"), timeout=PATIENCE_S)
         try:
-            headers = {"Authorization": f"Bearer {self.secret}", "Content-Type": "application/json"}
-            path = f"/v1/models/{self.handle}/score/batch"
+            headers = {"Authorization": f"Bearer {self.quiet.secret}", "Content-Type": "application/json"}
+            path = f"/v1/models/{self.quiet.handle}/score/batch"
             connection.request("POST", path, json.dumps({"contents": contents}).encode(), headers)
             yield connection.getresponse()
         finally:
@@ -64,25 +45,17 @@ class Place:
         return not self.context.batches.live and not [each for each in threads() if each.name == "batch"]
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Context, str]]:
-    home: Path = tmp_path_factory.mktemp("lines")
-    with fresh_settings(home) as settings, opened(settings, runs=False) as context:
-        yield context, trained_here(context)
-
-
 @pytest.fixture
-def place(trained: tuple[Context, str]) -> Iterator[Place]:
-    context, handle = trained
+def place(quiet: Quiet) -> Iterator[Place]:
     gate = Gate()
-    gated = replace(context, extract=gate, batches=type(context.batches)())
-    secret = keys.create(context.engine, scope="scoring", namespaces=("local",)).secret
+    gated = replace(quiet.context, extract=gate, batches=type(quiet.context.batches)())
     with served(create_app(gated)) as base_url:
+        place = Place(gated, base_url, quiet, gate)
         try:
-            yield Place(gated, base_url, handle, secret, gate)
+            yield place
         finally:
             gate.open.set()
-    until(Place(gated, base_url, handle, secret, gate).is_idle, what="all threads to end")
+    until(place.is_idle, what="all threads to end")
 
 
 def line(answer: http.client.HTTPResponse) -> Any:
@@ -90,29 +63,29 @@ def line(answer: http.client.HTTPResponse) -> Any:
 
 
 def test_a_line_is_sent_while_the_next_is_still_being_worked_on(place: Place) -> None:
-    with place.asked(["first", "second", HELD, "behind", HELD, "last"]) as answer:
+    with place.asked(["first", "second", ADDRESS, "behind", ADDRESS, "last"]) as answer:
         assert (answer.status, answer.getheader("Content-Type")) == (200, "application/x-ndjson")
         assert [line(answer)["index"], line(answer)["index"]] == [0, 1]
         assert not place.gate.open.is_set()
         place.gate.open.set()
         assert [line(answer)["index"] for _ in range(4)] == [2, 3, 4, 5]
         assert answer.read() == b""
-    assert place.gate.asked == 1
+    assert place.gate.asked == [ADDRESS]
 
 
 def test_whoever_leaves_ends_the_work(place: Place) -> None:
-    urls = [f"{HELD}{number}" for number in range(50)]
+    urls = [f"{ADDRESS}{number}" for number in range(50)]
     with place.asked(["first", *urls, *(f"text {number}" for number in range(900))]) as answer:
         assert line(answer)["index"] == 0
     until(lambda: all(each.closed for each in place.context.batches.live), what="the batch to be closed")
     place.gate.open.set()
     until(place.is_idle, what="the threads to end")
-    assert place.gate.asked < len(urls)
+    assert len(place.gate.asked) < len(urls)
 
 
 def test_a_service_that_stops_ends_the_batch_and_says_that_it_is_not_whole(place: Place) -> None:
     # More addresses than are fetched at a time: what is in hand when it stops cannot be all of it.
-    with place.asked(["first", *(f"{HELD}{number}" for number in range(5))]) as answer:
+    with place.asked(["first", *(f"{ADDRESS}{number}" for number in range(5))]) as answer:
         assert line(answer)["index"] == 0
         (batch,) = place.context.batches.live
         stopping = Thread(target=place.context.batches.close)
@@ -130,6 +103,6 @@ def test_a_service_that_stops_ends_the_batch_and_says_that_it_is_not_whole(place
 def test_many_batches_at_once_have_all_their_lines(place: Place) -> None:
     place.gate.open.set()
     contents = [f"text {number}" for number in range(60)]
-    with place.asked(contents) as one, place.asked(contents[::-1]) as two, place.asked([HELD, *contents]) as three:
+    with place.asked(contents) as one, place.asked(contents[::-1]) as two, place.asked([ADDRESS, *contents]) as three:
         counts = [len(answer.read().splitlines()) for answer in (three, one, two)]
     assert counts == [61, 60, 60]

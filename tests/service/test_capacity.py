@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from threading import Event
 from typing import Any
 
 import httpx
@@ -17,19 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.contexts import fresh_settings, opened, trained_here, until
+from tests.contexts import until
 from tests.contract.world import served
 from tests.patience import PATIENCE_S
+from tests.service.conftest import ADDRESS, Gate, Quiet
 from tests.size import sized
 from traitbench.client import Traitbench
-from traitbench.extract import Extracted
-from traitbench.operations import keys
-from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 from traitbench.service.capacity import Bound, Capacity, Kind, Share, bounds_for, kinds
 from traitbench.settings import Settings
 
-ADDRESS = "https://held.example/"
 KIB = 1024
 FREE = Bound(slots=8, waiting=8, bytes=2**20, seconds=0.2)
 
@@ -102,22 +97,10 @@ def test_the_table_has_every_kind_and_room_for_the_largest_body(tmp_path: Any) -
 # ---- a service that is small enough to overload ----------------------------------------------------------------------
 
 
-class Gate:
-    """An address that is read when the gate is open."""
-
-    def __init__(self) -> None:
-        self.open = Event()
-
-    def __call__(self, url: str) -> Extracted:
-        self.open.wait(PATIENCE_S)
-        return Extracted(url, "how kind of you", "0" * 64, datetime.now(UTC))
-
-
 @dataclass
 class Place:
     """A service, a model in it, a gate before its addresses, and a key that may do everything."""
 
-    context: Context
     base_url: str
     handle: str
     secret: str
@@ -152,23 +135,15 @@ class Place:
         )
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Context, str, str]]:
-    with fresh_settings(tmp_path_factory.mktemp("capacity")) as settings, opened(settings, runs=False) as context:
-        secret = keys.create(context.engine, scope="authoring", namespaces=["local"]).secret
-        yield context, trained_here(context), secret
-
-
 @contextmanager
-def small(trained: tuple[Context, str, str], **bounds: Bound) -> Iterator[Place]:
+def small(quiet: Quiet, **bounds: Bound) -> Iterator[Place]:
     """A service with these bounds, idle again at the end."""
-    context, handle, secret = trained
     gate = Gate()
-    app = create_app(replace(context, extract=gate))
+    app = create_app(replace(quiet.context, extract=gate))
     inner: Any = app._app  # type: ignore[attr-defined]
     inner.state.capacity = Capacity({kind: bounds.get(kind, FREE) for kind in kinds()})
     with served(app) as base_url:
-        place = Place(context, base_url, handle, secret, gate, inner)
+        place = Place(base_url, quiet.handle, quiet.secret, gate, inner)
         try:
             yield place
             gate.open.set()
@@ -188,9 +163,9 @@ HELD: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", HELD)
-def test_beyond_its_slots_a_kind_is_refused_and_no_other(trained: tuple[Context, str, str], kind: Kind) -> None:
+def test_beyond_its_slots_a_kind_is_refused_and_no_other(quiet: Quiet, kind: Kind) -> None:
     path, body = HELD[kind]
-    with small(trained, **{kind: ONE}) as place, ThreadPoolExecutor(8) as callers:
+    with small(quiet, **{kind: ONE}) as place, ThreadPoolExecutor(8) as callers:
         first = callers.submit(place.post, path.format(place.handle), body)
         until(lambda: place.now(kind)["at_work"] == 1, what="the first to be at work")
         refused = list(callers.map(lambda _: place.post(path.format(place.handle), body), range(6)))
@@ -210,16 +185,16 @@ def test_beyond_its_slots_a_kind_is_refused_and_no_other(trained: tuple[Context,
         assert place.post(path.format(place.handle), body).status_code == 200
 
 
-def test_what_waits_is_served_when_there_is_a_slot(trained: tuple[Context, str, str]) -> None:
-    with small(trained, score=replace(ONE, seconds=30.0)) as place, ThreadPoolExecutor(2) as callers:
+def test_what_waits_is_served_when_there_is_a_slot(quiet: Quiet) -> None:
+    with small(quiet, score=replace(ONE, seconds=30.0)) as place, ThreadPoolExecutor(2) as callers:
         both = [callers.submit(place.score, ADDRESS) for _ in range(2)]
         until(lambda: place.now("score")["waiting"] == 1, what="the second to wait")
         place.gate.open.set()
         assert [each.result().status_code for each in both] == [200, 200]
 
 
-def test_who_will_not_wait_is_refused_at_once(trained: tuple[Context, str, str]) -> None:
-    with small(trained, score=replace(ONE, seconds=600.0)) as place, ThreadPoolExecutor(1) as callers:
+def test_who_will_not_wait_is_refused_at_once(quiet: Quiet) -> None:
+    with small(quiet, score=replace(ONE, seconds=600.0)) as place, ThreadPoolExecutor(1) as callers:
         first = callers.submit(place.score, ADDRESS)
         until(lambda: place.now("score")["at_work"] == 1, what="the first to be at work")
         assert place.post(f"/{place.handle}/score", {"content": "x"}, Prefer="wait=0").status_code == 503
@@ -228,12 +203,10 @@ def test_who_will_not_wait_is_refused_at_once(trained: tuple[Context, str, str])
 
 
 @pytest.mark.parametrize("head", ["Content-Length: 60000", "Transfer-Encoding: chunked"])
-def test_bytes_are_taken_before_they_are_read_and_given_back_to_whoever_leaves(
-    trained: tuple[Context, str, str], head: str
-) -> None:
+def test_bytes_are_taken_before_they_are_read_and_given_back_to_whoever_leaves(quiet: Quiet, head: str) -> None:
     room = Bound(slots=8, waiting=1, bytes=100 * KIB, seconds=0.2)
     sent = b"" if "Length" in head else b"ea60\r\n" + b" " * 60_000 + b"\r\n"
-    with small(trained, write=room) as place:
+    with small(quiet, write=room) as place:
         path = f"/{place.handle}/samples"
         connection = place.begin(path, head, sent)
         until(lambda: place.now("write")["bytes"] >= 60_000, what="the first to take its bytes")
@@ -246,9 +219,9 @@ def test_bytes_are_taken_before_they_are_read_and_given_back_to_whoever_leaves(
         assert answer.status_code == 422  # longer than a sample may be: it was read
 
 
-def test_a_body_of_unknown_length_takes_more_as_it_comes(trained: tuple[Context, str, str]) -> None:
+def test_a_body_of_unknown_length_takes_more_as_it_comes(quiet: Quiet) -> None:
     room = Bound(slots=8, waiting=1, bytes=130 * KIB, seconds=0.2)
-    with small(trained, write=room) as place:
+    with small(quiet, write=room) as place:
         connection = place.begin(f"/{place.handle}/samples", "Transfer-Encoding: chunked")
         with connection:
             for _ in range(40):
@@ -260,8 +233,8 @@ def test_a_body_of_unknown_length_takes_more_as_it_comes(trained: tuple[Context,
         assert b'"busy":"write"' in answer
 
 
-def test_whoever_leaves_a_batch_in_mid_stream_gives_everything_back(trained: tuple[Context, str, str]) -> None:
-    with small(trained, batch=ONE) as place:
+def test_whoever_leaves_a_batch_in_mid_stream_gives_everything_back(quiet: Quiet) -> None:
+    with small(quiet, batch=ONE) as place:
         connection = http.client.HTTPConnection(place.base_url.removeprefix("http://"), timeout=PATIENCE_S)
         headers = {"Authorization": f"Bearer {place.secret}", "Content-Type": "application/json"}
         body = json.dumps({"contents": ["first", *(f"{ADDRESS}{number}" for number in range(50))]}).encode()
@@ -274,8 +247,8 @@ def test_whoever_leaves_a_batch_in_mid_stream_gives_everything_back(trained: tup
         until(place.is_idle, what="everything to be given back")
 
 
-def test_whoever_leaves_while_waiting_is_not_worked_for(trained: tuple[Context, str, str]) -> None:
-    with small(trained, score=replace(ONE, seconds=30.0)) as place, ThreadPoolExecutor(1) as callers:
+def test_whoever_leaves_while_waiting_is_not_worked_for(quiet: Quiet) -> None:
+    with small(quiet, score=replace(ONE, seconds=30.0)) as place, ThreadPoolExecutor(1) as callers:
         first = callers.submit(place.score, ADDRESS)
         until(lambda: place.now("score")["at_work"] == 1, what="the first to be at work")
         body = json.dumps({"content": ADDRESS}).encode()
@@ -288,8 +261,8 @@ def test_whoever_leaves_while_waiting_is_not_worked_for(trained: tuple[Context, 
         assert place.now("score")["admitted"] == 1
 
 
-def test_errors_give_everything_back(trained: tuple[Context, str, str]) -> None:
-    with small(trained) as place:
+def test_errors_give_everything_back(quiet: Quiet) -> None:
+    with small(quiet) as place:
         assert place.score("").status_code == 422
         assert place.post(f"/{place.handle}/score", [1]).status_code == 422
         assert place.post("/local.nobody/score", {"content": "x"}).status_code == 404
@@ -298,8 +271,8 @@ def test_errors_give_everything_back(trained: tuple[Context, str, str]) -> None:
         until(place.is_idle, what="everything to be given back")
 
 
-def test_reads_and_exports_have_slots_too(trained: tuple[Context, str, str]) -> None:
-    with small(trained) as place:
+def test_reads_and_exports_have_slots_too(quiet: Quiet) -> None:
+    with small(quiet) as place:
         headers = {"Authorization": f"Bearer {place.secret}"}
         assert httpx.get(f"{place.base_url}/v1/models/{place.handle}", headers=headers).status_code == 200
         assert httpx.get(f"{place.base_url}/v1/models/{place.handle}/export", headers=headers).status_code == 200
@@ -309,10 +282,10 @@ def test_reads_and_exports_have_slots_too(trained: tuple[Context, str, str]) -> 
 # ---- the client ------------------------------------------------------------------------------------------------------
 
 
-def test_the_client_comes_back_until_it_is_served(trained: tuple[Context, str, str]) -> None:
+def test_the_client_comes_back_until_it_is_served(quiet: Quiet) -> None:
     """More of everything at once than there are slots, through the client: nothing fails."""
     one = Bound(slots=1, waiting=1, bytes=2**20, seconds=0.05)
-    with small(trained, score=one, explain=one, batch=one) as place, ThreadPoolExecutor(12) as callers:
+    with small(quiet, score=one, explain=one, batch=one) as place, ThreadPoolExecutor(12) as callers:
         place.gate.open.set()
         clients = [Traitbench(place.base_url, place.secret) for _ in range(3)]
         texts = [f"text number {number}" for number in range(60)]

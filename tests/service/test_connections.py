@@ -316,8 +316,8 @@ def test_the_bound_follows_from_the_files_that_may_be_open() -> None:
 # ---- the real processes ----------------------------------------------------------------------------------------------
 
 
-# Both commands serve in the same way; the second serves the workbench too.
-@pytest.fixture(scope="module", params=sized(["traitbench"], ["traitbench", "traitbench serve"]))
+# Both commands serve in the same way; the first serves the workbench too.
+@pytest.fixture(scope="module", params=sized(["traitbench serve"], ["traitbench", "traitbench serve"]))
 def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """Begun with few files, as a desk gives them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,10 +1,8 @@
 """The short way to an endpoint: parameters that need no framework, and threads in which nobody holds up another."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
-from threading import Event
+from functools import partial
 from typing import Annotated, Any
 
 import httpx
@@ -14,16 +12,12 @@ from pydantic import AfterValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.contexts import fresh_settings, opened, trained_here
+from tests.contexts import until
 from tests.contract.world import served
 from tests.patience import PATIENCE_S
-from traitbench.extract import Extracted
-from traitbench.operations import keys
-from traitbench.operations.context import Context
+from tests.service.conftest import ADDRESS, Gate, Quiet
 from traitbench.service.app import create_app
 from traitbench.service.direct import DirectRoute
-
-ADDRESS = "https://elsewhere.example/"
 
 
 class Order:
@@ -38,26 +32,8 @@ class Order:
         return list(asked)
 
 
-class Gate:
-    """An address that is asked, and answers when the gate is open."""
-
-    def __init__(self) -> None:
-        self.asked, self.open = Event(), Event()
-
-    def __call__(self, url: str) -> Extracted:
-        self.asked.set()
-        self.open.wait()
-        return Extracted(url, "what stands there", "0" * 64, datetime.now(UTC))
-
-
 First = Annotated[list[str], Depends(Order("first"))]
 Second = Annotated[list[str], Depends(Order("second"))]
-
-
-@pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
-    with fresh_settings(tmp_path_factory.mktemp("threads")) as settings, opened(settings, runs=False) as context:
-        yield context
 
 
 def _router() -> APIRouter:
@@ -123,32 +99,28 @@ def test_what_only_the_framework_can_resolve_is_refused_at_once(endpoint: Any) -
 @pytest.mark.parametrize(
     ("operation", "held"), [("score", {"content": ADDRESS}), ("compare", {"a": "how kind", "b": ADDRESS})]
 )
-def test_others_are_answered_while_one_waits(quiet: Context, operation: str, held: dict[str, Any]) -> None:
-    handle, gate = trained_here(quiet), Gate()
-    secret = keys.create(quiet.engine, scope="scoring", namespaces=["local"]).secret
-
-    def asked(operation: str, body: dict[str, Any]) -> int:
-        path = f"{base_url}/v1/models/{handle}/{operation}"
-        return httpx.post(
-            path, json=body, headers={"Authorization": f"Bearer {secret}"}, timeout=PATIENCE_S
-        ).status_code
-
-    with served(create_app(replace(quiet, extract=gate))) as base_url, ThreadPoolExecutor() as callers:
+def test_others_are_answered_while_one_waits(quiet: Quiet, operation: str, held: dict[str, Any]) -> None:
+    gate = Gate()
+    with served(create_app(replace(quiet.context, extract=gate))) as base_url, ThreadPoolExecutor() as callers:
+        ask = partial(asked, f"{base_url}/v1/models/{quiet.handle}", quiet.secret)
         try:
-            waiting = callers.submit(asked, operation, held)
-            assert gate.asked.wait(PATIENCE_S)
-            assert asked("score", {"content": "how kind"}) == 200
-            assert asked("compare", {"a": "how kind", "b": "how cold"}) == 200
+            waiting = callers.submit(ask, operation, held)
+            until(lambda: gate.asked, what="the address to be asked for")
+            assert ask("score", {"content": "how kind"}).status_code == 200
+            assert ask("compare", {"a": "how kind", "b": "how cold"}).status_code == 200
             assert not waiting.done()
         finally:
             gate.open.set()
-        assert waiting.result() == 200
+        assert waiting.result().status_code == 200
 
 
-def test_what_is_raised_there_is_answered_here(quiet: Context) -> None:
-    secret = keys.create(quiet.engine, scope="scoring", namespaces=["local"]).secret
-    with served(create_app(quiet)) as base_url:
-        path = f"{base_url}/v1/models/{trained_here(quiet)}/score"
+def test_what_is_raised_there_is_answered_here(quiet: Quiet) -> None:
+    with served(create_app(quiet.context)) as base_url:
         body = {"content": "how kind", "traits": ["zeal"]}
-        answer = httpx.post(path, json=body, headers={"Authorization": f"Bearer {secret}"})
+        answer = asked(f"{base_url}/v1/models/{quiet.handle}", quiet.secret, "score", body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "validation_failed")
+
+
+def asked(model: str, secret: str, operation: str, body: dict[str, Any]) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {secret}"}
+    return httpx.post(f"{model}/{operation}", json=body, headers=headers, timeout=PATIENCE_S)
