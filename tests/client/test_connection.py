@@ -109,74 +109,61 @@ def test_json_of_another_shape_is_unreachable_and_not_a_parsing_error(under: Und
         client.models.get("a.b")
 
 
-@pytest.mark.parametrize(
-    ("call", "asked", "body"),
-    [
-        (
-            lambda c: c.traits.discover("a.b", effort="xhigh"),
-            "POST /v1/models/a.b/traits/discover",
-            {"effort": "xhigh"},
-        ),
-        (lambda c: c.traits.discover("a.b"), "POST /v1/models/a.b/traits/discover", {"effort": None}),
-        (
-            lambda c: c.samples.synthesize("a.b"),
-            "POST /v1/models/a.b/samples/synthesize",
-            {"synth_type": "from_traits", "effort": None},
-        ),
-        (
-            lambda c: c.samples.synthesize("a.b", synth_type="diversify", effort="low"),
-            "POST /v1/models/a.b/samples/synthesize",
-            {"synth_type": "diversify", "effort": "low"},
-        ),
-        (
-            lambda c: c.models.train("a.b", reoptimize_params=True),
-            "POST /v1/models/a.b/train",
-            {"effort": None, "reoptimize_params": True},
-        ),
-        (
-            lambda c: c.models.update("a.b", zero_data_retention=True, version_retention_policy=None),
-            "PATCH /v1/models/a.b",
-            {"zero_data_retention": True, "version_retention_policy": None},
-        ),
-        (
-            lambda c: c.models.update("a.b", version_retention_policy=VersionRetentionPolicy(keep_unnamed=3)),
-            "PATCH /v1/models/a.b",
-            {"version_retention_policy": {"keep_unnamed": 3, "keep_first_of_month": True}},
-        ),
-        (
-            lambda c: c.scores.score("a.b@v2", "text", feedback={"warmth": "good", "Clear": 0.5}),
-            "POST /v1/models/a.b%40v2/score",
-            {"content": "text", "feedback": {"warmth": "good", "Clear": 0.5}},
-        ),
-        (lambda c: c.scores.score("a.b", "text"), "POST /v1/models/a.b/score", {"content": "text"}),
-        (
-            lambda c: c.scores.compare("a.b@best", "one", "two", traits=("warmth",)),
-            "POST /v1/models/a.b%40best/compare",
-            {"a": "one", "b": "two", "traits": ["warmth"]},
-        ),
-        (
-            lambda c: c.versions.compare("a.b@best", "c.d", texts=("one", "two"), traits=("warmth",)),
-            "POST /v1/versions/compare",
-            {"a": "a.b@best", "b": "c.d", "traits": ["warmth"], "texts": ["one", "two"]},
-        ),
-        (lambda c: c.versions.compare("a.b", "c.d"), "POST /v1/versions/compare", {"a": "a.b", "b": "c.d"}),
-        (
-            lambda c: c.versions.compare("a.b", "c.d", texts=["one"], explain=True),
-            "POST /v1/versions/compare",
-            {"a": "a.b", "b": "c.d", "texts": ["one"], "explain": True},
-        ),
-        (lambda c: c.extract("https://x.test/a"), "POST /v1/extract", {"url": "https://x.test/a"}),
-        (lambda c: c.models.export("a.b"), "GET /v1/models/a.b/export", None),
-        (lambda c: c.models.import_(BUNDLE), "POST /v1/models/import", json.loads(BUNDLE_BYTES)),
-        (
-            lambda c: c.models.import_(BUNDLE, handle="c.d"),
-            "POST /v1/models/import?handle=c.d",
-            json.loads(BUNDLE_BYTES),
-        ),
-    ],
-)
+Asked = tuple[str, object, Callable[[Traitbench], object]]
+ASKED: list[Asked] = [
+    ("POST /v1/models/a.b/traits/discover", {"effort": "xhigh"}, lambda c: c.traits.discover("a.b", effort="xhigh")),
+    ("POST /v1/models/a.b/traits/discover", {"effort": None}, lambda c: c.traits.discover("a.b")),
+    (
+        "POST /v1/models/a.b/samples/synthesize",
+        {"synth_type": "diversify", "effort": "low"},
+        lambda c: c.samples.synthesize("a.b", synth_type="diversify", effort="low"),
+    ),
+    (
+        "POST /v1/models/a.b/train",
+        {"effort": None, "reoptimize_params": True},
+        lambda c: c.models.train("a.b", reoptimize_params=True),
+    ),
+    (
+        "PATCH /v1/models/a.b",
+        {"zero_data_retention": True, "version_retention_policy": None},
+        lambda c: c.models.update("a.b", zero_data_retention=True, version_retention_policy=None),
+    ),
+    (
+        "PATCH /v1/models/a.b",
+        {"version_retention_policy": {"keep_unnamed": 3, "keep_first_of_month": True}},
+        lambda c: c.models.update("a.b", version_retention_policy=VersionRetentionPolicy(keep_unnamed=3)),
+    ),
+    (
+        "POST /v1/models/a.b%40v2/score",
+        {"content": "text", "feedback": {"warmth": "good", "Clear": 0.5}},
+        lambda c: c.scores.score("a.b@v2", "text", feedback={"warmth": "good", "Clear": 0.5}),
+    ),
+    ("POST /v1/models/a.b/score", {"content": "text"}, lambda c: c.scores.score("a.b", "text")),
+    (
+        "POST /v1/models/a.b%40best/compare",
+        {"a": "one", "b": "two", "traits": ["warmth"]},
+        lambda c: c.scores.compare("a.b@best", "one", "two", traits=("warmth",)),
+    ),
+    (
+        "POST /v1/versions/compare",
+        {"a": "a.b@best", "b": "c.d", "traits": ["warmth"], "texts": ["one", "two"]},
+        lambda c: c.versions.compare("a.b@best", "c.d", texts=("one", "two"), traits=("warmth",)),
+    ),
+    ("POST /v1/versions/compare", {"a": "a.b", "b": "c.d"}, lambda c: c.versions.compare("a.b", "c.d")),
+    (
+        "POST /v1/versions/compare",
+        {"a": "a.b", "b": "c.d", "texts": ["one"], "explain": True},
+        lambda c: c.versions.compare("a.b", "c.d", texts=["one"], explain=True),
+    ),
+    ("POST /v1/extract", {"url": "https://x.test/a"}, lambda c: c.extract("https://x.test/a")),
+    ("GET /v1/models/a.b/export", None, lambda c: c.models.export("a.b")),
+    ("POST /v1/models/import?handle=c.d", json.loads(BUNDLE_BYTES), lambda c: c.models.import_(BUNDLE, handle="c.d")),
+]
+
+
+@pytest.mark.parametrize(("asked", "body", "call"), ASKED)
 def test_every_operation_asks_what_the_contract_says(
-    under: Under, call: Callable[[Traitbench], object], asked: str, body: object
+    under: Under, asked: str, body: object, call: Callable[[Traitbench], object]
 ) -> None:
     client, weather = under(envelope("model_archived", 409))
     with pytest.raises(ModelArchived):

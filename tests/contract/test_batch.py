@@ -85,11 +85,6 @@ def test_a_fault_at_one_text_is_told_on_its_line(world: World, caplog: pytest.Lo
     assert "fault.example" not in caplog.text + json.dumps(fault)
 
 
-def test_all_texts_may_be_bad(world: World) -> None:
-    lines = ask(world, [""] * 3).lines
-    assert [(line["index"], line["error"]["code"]) for line in lines] == [(i, "validation_failed") for i in range(3)]
-
-
 @pytest.mark.parametrize(
     ("body", "loc"),
     [
@@ -116,12 +111,6 @@ def test_what_is_wrong_with_the_whole_comes_before_any_line(world: World, body: 
 def test_a_thousand_texts_are_one_batch(world: World) -> None:
     lines = ask(world, [f"text {index % 50}" for index in range(1_000)]).lines
     assert [line["index"] for line in lines] == [*range(1_000)]
-
-
-@pytest.mark.parametrize("accept", ["application/x-ndjson", "*/*", "application/*", "text/html, */*;q=0.1"])
-def test_lines_are_sent_to_whoever_takes_them(world: World, accept: str) -> None:
-    answer = world.call("POST", BATCH, json={"contents": ["x"]}, headers={"Accept": accept})
-    assert (answer.status, len(answer.lines)) == (200, 1)
 
 
 def test_a_batch_under_zero_retention_is_scored_as_any_other(world: World) -> None:

@@ -3,10 +3,8 @@
 See core/docs/contract.md, section 1.
 """
 
-import unicodedata
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -251,54 +249,6 @@ def test_one_answer_names_what_the_schema_and_what_the_store_find_wrong(world: W
     assert [error["sent"] for error in answer.details["errors"] if "sent" in error] == ["absent", "Warmht"]
     assert answer.details["known_traits"] == [{"key": "tone", "name": "Tone"}]
     assert "(6 more in details.errors)" in answer.body["error"]["message"]
-
-
-def test_every_bad_trait_of_a_batch_is_named(world: World) -> None:
-    traits: list[Any] = [
-        {"name": "tone"},
-        {"name": "C++"},
-        {"name": "C#"},
-        {"name": "!"},
-        {"name": "Long", "positive_label": "x" * 201},
-        {"name": 3},
-        [],
-    ]
-    answer = world.call("POST", "/v1/models/mine.draft/traits", json={"traits": traits})
-    assert (answer.status, answer.code) == (422, "validation_failed")
-    assert [(error["loc"][1], error["type"]) for error in answer.details["errors"]] == [
-        (0, "key_of_another_trait"),
-        (2, "key_twice"),
-        (3, "empty_key"),
-        (4, "too_long"),
-        (5, "string_type"),
-        (6, "model_type"),
-    ]
-
-
-def test_a_derived_key_never_takes_over_another_trait(world: World) -> None:
-    path = "/v1/models/mine.languages/traits"
-    world.call("POST", "/v1/models", json={"handle": "mine.languages"})
-    assert world.call("POST", path, json={"traits": [{"name": "C++"}]}).status == 200
-    answer = world.call("POST", path, json={"traits": [{"name": "C#"}]})
-    assert (answer.status, answer.code) == (422, "duplicate_trait")
-    assert (answer.details["keys"], answer.details["names"]) == (["c"], ["C++"])
-    assert all(word in answer.body["error"]["message"] for word in ("C#", "C++", "`key`", "c_2"))
-    assert world.call("POST", path, json={"traits": [{"name": "C#", "key": "c_2"}]}).status == 200
-    assert world.call("POST", path, json={"traits": [{"name": "C sharp", "key": "c_2"}]}).status == 200
-    listed = world.call("GET", path).body["traits"]
-    assert [(trait["key"], trait["name"]) for trait in listed] == [("c", "C++"), ("c_2", "C sharp")]
-
-
-def test_names_are_found_in_any_spelling(world: World) -> None:
-    bundle = {**world.bundles["ready"], "handle": "mine.spelling"}
-    nfc, nfd = "Größe", unicodedata.normalize("NFD", "Größe")
-    bundle["traits"] = [{**bundle["traits"][0], "name": nfc}]
-    handle = world.bring_in("mine.spelling", {**bundle, "versions": []})
-    for spelled in (nfc, nfd):
-        path = f"/v1/models/{handle}/traits/{quote(spelled)}"
-        assert world.call("GET", path).body["key"] == "tone"
-        listed = world.call("GET", f"/v1/models/{handle}/samples", params={"trait": spelled})
-        assert len(listed.body["items"]) == len(bundle["samples"])
 
 
 def test_score_names_every_bad_trait_and_all_feedback_that_is_not_valid(world: World) -> None:

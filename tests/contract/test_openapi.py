@@ -194,26 +194,6 @@ def test_fields_stand_with_bounds_and_defaults(world: World) -> None:
     assert policy["keep_first_of_month"]["default"] is True
 
 
-@pytest.mark.parametrize(
-    ("operation", "other"),
-    [
-        ("GET /v1/models/{handle}", "text/markdown"),
-        ("POST /v1/models/{handle}/score", "text/plain"),
-        ("POST /v1/models/{handle}/compare", "text/plain"),
-    ],
-)
-def test_what_a_person_reads_is_declared_too(world: World, operation: str, other: str) -> None:
-    answer = operations(world)[operation]["responses"]["200"]
-    assert sorted(answer["content"]) == ["application/json", other]
-
-
-def test_an_answer_of_lines_says_what_its_lines_are(world: World) -> None:
-    answer = operations(world)["POST /v1/models/{handle}/score/batch"]["responses"]["200"]
-    assert [*answer["content"]] == ["application/x-ndjson"]
-    line = answer["content"]["application/x-ndjson"]["schema"]["contentSchema"]
-    assert line == {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("ScoredLine", "FailedLine")]}
-
-
 def test_every_link_leads_to_an_operation_and_fills_parameters_that_it_has(world: World) -> None:
     by_id = {operation["operationId"]: operation for operation in operations(world).values()}
     links = [

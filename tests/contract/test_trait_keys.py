@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.contract.trait_names import NAMES
 from tests.size import sized
+from traitbench.contract.traits import TraitInput
 from traitbench.errors import ValidationFailed
 from traitbench.names import canonical, free_key, is_key, trait_key
 
@@ -21,6 +22,7 @@ def test_a_derived_key_is_valid_and_the_same_for_every_spelling(name: str) -> No
         assert not any(char.isalnum() for char in unicodedata.normalize("NFKC", name))
         return
     assert is_key(key)
+    assert TraitInput(name="x", key=key).key == key, "a model's traits come back by their keys"
     assert trait_key(key) == key == canonical(key)
     assert {trait_key(unicodedata.normalize(form, name)) for form in ("NFC", "NFD", "NFKC", "NFKD")} == {key}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import uvicorn
 
 from tests.conftest import free_port, make_draft
-from tests.contexts import done_here, opened
+from tests.contexts import ENCODER, done_here, opened
 from traitbench.client import Traitbench
 from traitbench.operations import keys
 from traitbench.operations.context import Context
@@ -24,7 +24,9 @@ DEPTHS = (1, 2, 3)
 
 def main() -> None:
     home = Path(sys.argv[1])
-    settings = Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port())
+    settings = Settings(
+        home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port(), encoder=ENCODER
+    )
     with opened(settings, runs=False) as context:
         app = create_app(context)
         server = uvicorn.Server(uvicorn.Config(app, port=settings.port, log_config=None, access_log=False))
