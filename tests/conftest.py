@@ -154,7 +154,7 @@ def _no_settings_from_outside() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """A home with nothing but what is made from the encoder's weights, and a free port."""
+    """A home with nothing but what is made from the encoder's weights, and a free port; the encoder of most tests."""
     home: Path = tmp_path_factory.mktemp("home")
     link_cache(home)
     return Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port(), encoder=ENCODER)

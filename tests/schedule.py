@@ -31,7 +31,6 @@ LONGEST = (
     "tests/bundles/test_large_bundles.py",
     "tests/app/test_backups.py",
     "tests/service/test_freeze.py",
-    "tests/client/test_typing.py",
     "tests/store",
     "tests/test_package.py",
     "tests/faults",
