@@ -49,7 +49,14 @@ def rows(title: str, calls: list[Call], answers: list[tuple[Answer, ...]], reque
     ]
 
 
-FLEETING = [REFUSED, RESET, httpx.RemoteProtocolError("went away"), AWAY, GATEWAY, httpx.Response(504, text="timeout")]
+FLEETING: list[Answer] = [
+    REFUSED,
+    RESET,
+    httpx.RemoteProtocolError("went away"),
+    AWAY,
+    GATEWAY,
+    httpx.Response(504, text="timeout"),
+]
 
 
 @pytest.mark.parametrize(

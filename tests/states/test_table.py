@@ -123,20 +123,20 @@ CHANGES_NOTHING = {
 }
 
 
-def cells(rows: dict[str, tuple[Request, Row]]) -> pytest.MarkDecorator:
+def each_cell(rows: dict[str, tuple[Request, Row]]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         ("name", "column"),
         [pytest.param(name, column, id=f"{name}-{column}") for name in rows for column in COLUMNS],
     )
 
 
-@cells(TABLE)
+@each_cell(TABLE)
 def test_each_operation_answers_as_its_cell_says(stage: Stage, name: str, column: str) -> None:
     check(stage, name, *TABLE[name], column)
 
 
 @ON_SQLITE
-@cells(MORE)
+@each_cell(MORE)
 def test_each_request_answers_as_the_cell_of_its_operation_says(stage: Stage, name: str, column: str) -> None:
     check(stage, name, *MORE[name], column)
 
