@@ -23,6 +23,7 @@ from traitbench.operations.context import Context
 TEXT = "What a lovely day"
 ARCHIVED = "409 model_archived"
 NOT_TRAINED = "409 model_not_trained"
+NO_VERSION = "404 version_not_found"
 RETUNE = {**LOW, "reoptimize_params": True}
 
 Row = dict[str, str]
@@ -111,7 +112,7 @@ MORE: dict[str, tuple[Request, Row]] = {
     "list activations": (("GET", "/activations", None), READ),
     "read a version": (
         ("GET", "/versions/v1", None),
-        row(*["404 version_not_found"] * 2, "200 ready", "404 version_not_found", "200 archived")
+        row(NO_VERSION, NO_VERSION, "200 ready", NO_VERSION, "200 archived")
         | {"retuning": "200 busy", "retraining": "200 busy"},
     ),
 }
