@@ -83,7 +83,7 @@ def test_a_setting_that_cannot_be_used_is_named_and_exits_2(
 
 def test_a_home_that_cannot_be_used_is_named_with_a_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    code, _, err = run(tmp_path / "file" / "home")
+    code, _, err = run(tmp_path / "file" / "home", "serve")
     assert code == 1
     assert "cannot be used: Not a directory. Set TRAITBENCH_HOME" in err
 

@@ -97,7 +97,7 @@ def test_no_samples_are_added_when_one_is_refused_in_a_later_request(client: Tra
 def test_waiting_ends_when_its_time_is_over(client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.impatient"
     make_draft(client, handle)
-    client.models.train(handle)
+    client.models.train(handle, effort="low")
     with pytest.raises(TimeoutError, match="still busy after 0 s"):
         client.models.wait(handle, timeout=0)
     assert client.models.wait(handle).state == "ready"
