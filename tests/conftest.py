@@ -195,11 +195,14 @@ def scoring_client(service: Service, namespace: str) -> Iterator[Traitbench]:
 def trained(service: Service) -> Iterator[Trained]:
     """A trained model that tests only read."""
     with Traitbench(service.base_url, service.issue(namespaces=("trained",))) as client:
-        handle = "trained.tone"
-        make_draft(client, handle)
-        client.models.train(handle, effort="low")
-        assert client.models.wait(handle).state == "ready"
-        yield Trained(handle, client)
+        yield _trained(client, "trained.tone", encoder=None)
+
+
+@pytest.fixture(scope="session")
+def trained_in_full(service: Service) -> Iterator[Trained]:
+    """The same with the default encoder, for tests about what only that has: several modes."""
+    with Traitbench(service.base_url, service.issue(namespaces=("full",))) as client:
+        yield _trained(client, "full.tone", encoder="full")
 
 
 @contextmanager
@@ -217,6 +220,13 @@ def served(context: Context) -> Iterator[Service]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+def _trained(client: Traitbench, handle: str, *, encoder: str | None) -> Trained:
+    make_draft(client, handle)
+    client.models.train(handle, effort="low", encoder=encoder)
+    assert client.models.wait(handle).state == "ready"
+    return Trained(handle, client)
 
 
 def make_draft(client: Traitbench, handle: str) -> None:

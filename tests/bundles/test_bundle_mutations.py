@@ -49,8 +49,9 @@ class Door:
 
 
 @pytest.fixture(scope="module")
-def door(service: Service, trained: Trained) -> Iterator[Door]:
-    base = material.rich(json.loads(trained.client.models.export(trained.handle).model_dump_json()))
+def door(service: Service, trained_in_full: Trained) -> Iterator[Door]:
+    bundle = trained_in_full.client.models.export(trained_in_full.handle)
+    base = material.rich(json.loads(bundle.model_dump_json()))
     headers = {"Authorization": f"Bearer {service.issue(namespaces=('mutations',))}"}
     with httpx.Client(base_url=service.base_url, headers=headers, timeout=PATIENCE_S) as http:
         yield Door(http, base)
