@@ -142,6 +142,15 @@ def test_each_request_answers_as_the_cell_of_its_operation_says(stage: Stage, na
     check(stage, name, *MORE[name], column)
 
 
+@ON_SQLITE
+@pytest.mark.parametrize("column", COLUMNS)
+def test_the_model_card_is_read_in_every_state(stage: Stage, column: str) -> None:
+    handle = stage.shared(column)
+    answer = stage.world.call("GET", f"/v1/models/{handle}", headers={"Accept": "text/markdown"})
+    assert (answer.status, handle in answer.text) == (200, True)
+
+
+@ON_SQLITE
 def test_the_table_has_every_operation_of_the_product() -> None:
     assert {*TABLE, "retrain"} == set(IN_THE_PRODUCT)
 
