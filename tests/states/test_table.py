@@ -161,6 +161,7 @@ def check(stage: Stage, name: str, request: Request, cells: Row, column: str) ->
     pending = "{pending}" in str(request) or name == "retrain_now"
     handle = stage.fresh(column, feedback=pending) if changes or pending else stage.shared(column)
     before = stage.model(handle)
+    assert before["state"] == COLUMNS[column]
     answer = ask(stage, handle, request)
     after = stage.model(handle)
     assert (answer.status, answer.code or after["state"]) == (int(status), outcome)
