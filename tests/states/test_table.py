@@ -268,7 +268,7 @@ STEPS = st.sampled_from(
 )
 
 
-@examples(max_examples=sized(8, 200))
+@examples(max_examples=sized(4, 200))
 @given(steps=st.lists(STEPS, min_size=10, max_size=20))
 def test_whatever_was_done_before_the_cell_decides(stage: Stage, context: Context, steps: list[str]) -> None:
     handle, archived_as = stage.fresh("draft"), ""
