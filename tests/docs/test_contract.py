@@ -72,8 +72,7 @@ def test_the_table_of_access() -> None:
         assert {RULES[cast(Operation, name)].reach for name, *_ in operations} == {only_code(row["Reach"])}
         owned, public, other = walked[id(operations)][:3]
         assert [row[f"{name} namespace"] for name in ("Owned", "Public", "Other")] == [
-            "yes" if each is None or each == access.OK else f"{each[0]} `{each[1]}`"
-            for each in (owned, public, other)
+            "yes" if each is None or each == access.OK else f"{each[0]} `{each[1]}`" for each in (owned, public, other)
         ]
 
 
