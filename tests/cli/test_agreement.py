@@ -91,3 +91,19 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(file: Path, argument
     code, out, err = ask(str(file), *arguments)
     assert (code, out) == (2, "")
     assert says in err
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "The file is empty"),
+        ("text;a;b\n;1;0\n", "line 2: text is empty"),
+        ("text;a;b\nx;;\n", "The columns have no labels."),
+    ],
+)
+def test_a_file_without_labels_is_refused_too(tmp_path: Path, content: str, says: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(content, "utf-8")
+    code, out, err = ask(str(path), "--text", "text", "--labels", "a", "b")
+    assert (code, out) == (2, "")
+    assert says in err

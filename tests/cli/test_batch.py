@@ -163,3 +163,13 @@ def test_a_mode_is_asked_for_and_an_unknown_one_is_a_wrong_command(ask: Ask, tra
 def test_options_of_a_batch_go_with_a_batch(ask: Ask, trained: Trained, option: list[str]) -> None:
     code, _, err = ask("score", trained.handle, "Hello", *option)
     assert (code, "need --batch" in err) == (2, True)
+
+
+def test_parquet_comes_out_of_a_pipe_too(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    out, again = tmp_path / "scored.pq", tmp_path / "again.csv"
+    stdin = f'id,text\n1,"{WARM[0]}"\n'
+    assert ask("score", trained.handle, "--batch", "-", "-o", str(out), stdin=stdin)[0] == 0
+    assert parquet.read_table(out).column("id").to_pylist() == ["1"]
+    assert ask("score", trained.handle, "--batch", "-", "-o", str(again), stdin=out.read_bytes())[0] == 0
+    [row] = rows(again.read_text("utf-8"))
+    assert row["warmth"] == row["warmth (new)"]

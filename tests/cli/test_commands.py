@@ -32,3 +32,9 @@ def test_a_model_goes_from_its_first_word_to_a_score_without_leaving_the_shell(a
     assert ask("models", "delete", handle, "--yes")[:2] == (0, f"Archived {handle}.\n")
     code, _, err = ask("score", handle, WARM[0])
     assert (code, "[req_" in err) == (1, True)
+
+
+def test_an_address_that_is_not_public_is_refused(ask: Ask) -> None:
+    code, out, err = ask("extract", "http://127.0.0.1/secret")
+    assert (code, out) == (1, "")
+    assert "[req_" in err

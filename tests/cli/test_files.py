@@ -1,9 +1,11 @@
 """Files of others on the command line: every row in and out, what was read is said, and nothing ends the process."""
 
+import csv
 import io
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 import traitbench as tb
 from tests.cli.asking import Ask
@@ -66,3 +68,16 @@ def test_a_sheet_can_be_named(ask: Ask, trained: Trained, tmp_path: Path) -> Non
     assert (code, "Good bye." in out) == (0, True)
     code, _, err = ask("score", trained.handle, "--batch", str(file), "--sheet", "S3")
     assert (code, 'no sheet "S3". It has S1, S2' in err) == (1, True)
+
+
+def test_what_was_written_for_spreadsheets_is_scored_as_it_was(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    source, once, twice = tmp_path / "in.csv", tmp_path / "once.csv", tmp_path / "twice.csv"
+    with source.open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out).writerows([("id", "text"), *enumerate(SAYINGS)])
+    assert ask("score", trained.handle, "--batch", str(source), "-o", str(once))[0] == 0
+    assert ask("score", trained.handle, "--batch", str(once), "-o", str(twice))[0] == 0
+    assert not once.read_bytes().startswith(b"\xef\xbb\xbf")
+    with pytest.warns(UserWarning, match="apostrophe"):
+        first, again = (tb.read_table(file) for file in (once, twice))
+    assert list(first["text"]) == list(again["text"]) == [*SAYINGS]
+    assert list(first["warmth"]) == list(again["warmth (new)"])

@@ -88,7 +88,7 @@ def test_a_home_that_cannot_be_used_is_named_with_a_way_out(tmp_path: Path) -> N
     assert "cannot be used: Not a directory. Set TRAITBENCH_HOME" in err
 
 
-@pytest.mark.parametrize(("ask", "command"), [(run, ["serve"]), (call, ["key", "list"])])
+@pytest.mark.parametrize(("ask", "command"), [(run, ["serve"]), (run, ["worker"]), (call, ["key", "list"])])
 def test_a_database_that_does_not_answer_is_named(tmp_path: Path, ask: Ask, command: list[str]) -> None:
     url = f"postgresql://nobody:hidden@127.0.0.1:{free_port()}/none"
     code, out, err = ask(tmp_path / "home", *command, TRAITBENCH_DATABASE_URL=url)
