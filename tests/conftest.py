@@ -89,6 +89,12 @@ class Service:
         """The secret of a new key."""
         return keys.create(self.context.engine, scope=scope, namespaces=namespaces).secret
 
+    def surround(self, environment: pytest.MonkeyPatch) -> None:
+        """Set the environment of a process beside the service: its home, its port and its encoder."""
+        environment.setenv("TRAITBENCH_HOME", str(self.settings.home))
+        environment.setenv("TRAITBENCH_PORT", str(self.settings.port))
+        environment.setenv("TRAITBENCH_ENCODER", self.settings.encoder or "")
+
 
 @dataclass(frozen=True)
 class Trained:
@@ -169,6 +175,13 @@ def service(settings: Settings) -> Iterator[Service]:
             yield service
     finally:
         context.close()
+
+
+@pytest.fixture
+def here(service: Service, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The environment of a process beside the service, and the service's settings."""
+    service.surround(monkeypatch)
+    return service.settings
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from traitbench.local.held_out_scores import HeldOutScores, held_out_scores
 def scored(service: Service) -> Iterator[tuple[HeldOutScores, TraitMetrics]]:
     """A model with two wrong labels and some test samples, one of them at the wrong pole."""
     handle, key = "judged.tone", service.issue(namespaces=("judged",))
-    with Traitbench(service.base_url, key) as client:
+    with pytest.MonkeyPatch.context() as environment, Traitbench(service.base_url, key) as client:
+        service.surround(environment)
         make_draft(client, handle)
         wrong = [SampleInput(trait="warmth", text=f"{WARM[0]} Really.", quality=0.0)]
         wrong.append(SampleInput(trait="warmth", text=f"{COLD[0]} Really.", quality=1.0))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import Service, Trained, make_draft
+from tests.conftest import Trained, make_draft
 from traitbench.client import Traitbench
 from traitbench.contract.versions import Version
 from traitbench.local import preview
@@ -18,9 +18,7 @@ TEXTS = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _home(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRAITBENCH_HOME", str(service.settings.home))
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture

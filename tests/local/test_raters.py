@@ -3,22 +3,19 @@
 import numpy as np
 import pytest
 
-from tests.conftest import COLD, WARM, Service, make_draft
+from tests.conftest import COLD, WARM, make_draft
 from traitbench.analysis.agreement import Item
 from traitbench.client import Traitbench
 from traitbench.contract.models import Model
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import Trait
 from traitbench.local import handover, raters
-from traitbench.local.raters import NotMeasurable
 from traitbench.tables.rating_files import Ratings
 
 TEXTS = dict.fromkeys(WARM, 1.0) | dict.fromkeys(COLD, 0.0)
 
 
-@pytest.fixture(autouse=True)
-def _home(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRAITBENCH_HOME", str(service.settings.home))
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture
@@ -68,22 +65,6 @@ def rated_with(ratings: Ratings, text: str) -> Ratings:
         {},
         (),
     )
-
-
-def test_a_rater_without_other_labels_at_a_pole_cannot_be_measured(model: tuple[Model, Trait]) -> None:
-    yours = {item(text): 0.0 for text in COLD}
-    with pytest.raises(NotMeasurable, match="have 10 at the positive and 0 at the negative pole"):
-        raters.loss(*model, rated(TEXTS), "gpt", yours, ignore)
-
-
-def test_a_model_of_your_labels_needs_ten_at_each_pole(model: tuple[Model, Trait]) -> None:
-    few = {item(text): TEXTS[text] for text in (*WARM[:8], *COLD[:9])}
-    assert raters.own(*model, rated(TEXTS), few).missing == 3
-    enough = raters.own(*model, rated(TEXTS), {item(text): side for text, side in TEXTS.items()})
-    assert enough.missing == 0
-    assert enough.texts == 20
-    assert enough.right is not None
-    assert 14 <= enough.right <= 20
 
 
 def test_no_stored_sample_can_be_mistaken_for_an_uploaded_label(model: tuple[Model, Trait]) -> None:

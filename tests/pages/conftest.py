@@ -10,12 +10,14 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
 
-from tests.conftest import Service, make_draft
-from tests.pages.drive import Workbench
+from tests.conftest import Service, Trained, make_draft
+from tests.pages.drive import Workbench, add_version
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
+from traitbench.contract.bundles import Bundle
 from traitbench.contract.traits import TraitInput
 from traitbench.local import assistant
+from traitbench_app.workspace import background
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,9 +56,43 @@ def _no_work_goes_on_behind_other_tests() -> Iterator[None]:
             thread.join(PATIENCE_S)
 
 
+@pytest.fixture(autouse=True)
+def _no_batch_is_left() -> Iterator[None]:
+    yield
+    for job_id in background.held():
+        background.discard(job_id)
+
+
 @pytest.fixture
 def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
+    """The workbench of somebody who may change models of this test and of `trained` and `twice`."""
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained", "twice")))
+
+
+@pytest.fixture
+def own_workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    """The workbench of somebody who sees nothing but this test's namespace."""
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)))
+
+
+@pytest.fixture
+def scorer(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    """The workbench of somebody whose key may score but not change models."""
+    return Workbench(monkeypatch, service, service.issue("scoring", (namespace, "trained", "twice")))
+
+
+@pytest.fixture
+def new(client: Traitbench, namespace: str) -> str:
+    """A draft without a trait."""
+    return client.models.create(f"{namespace}.new").handle
+
+
+@pytest.fixture
+def empty(client: Traitbench, namespace: str) -> str:
+    """A draft with one trait and no sample."""
+    client.models.create(f"{namespace}.empty")
+    client.traits.add(f"{namespace}.empty", [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    return f"{namespace}.empty"
 
 
 @pytest.fixture
@@ -66,9 +102,29 @@ def draft(client: Traitbench, namespace: str) -> str:
     return f"{namespace}.tone"
 
 
+@pytest.fixture(scope="session")
+def bundle(trained: Trained) -> Bundle:
+    """The exported model that `ready` is imported from."""
+    return trained.client.models.export(trained.handle)
+
+
 @pytest.fixture
-def empty(client: Traitbench, namespace: str) -> str:
-    """A draft with one trait and no sample."""
-    client.models.create(f"{namespace}.empty")
-    client.traits.add(f"{namespace}.empty", [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
-    return f"{namespace}.empty"
+def ready(client: Traitbench, bundle: Bundle, namespace: str) -> str:
+    """A trained model of this test's own: one trait, twenty samples, v1."""
+    return client.models.import_(bundle, handle=f"{namespace}.ready").handle
+
+
+@pytest.fixture(scope="session")
+def twice(service: Service) -> Iterator[Trained]:
+    """A model with two versions that tests only read, v2 active."""
+    with (
+        pytest.MonkeyPatch.context() as environment,
+        Traitbench(service.base_url, service.issue(namespaces=("twice",))) as client,
+    ):
+        service.surround(environment)
+        handle = "twice.tone"
+        make_draft(client, handle)
+        client.models.train(handle, effort="low")
+        client.models.wait(handle)
+        assert add_version(service.context, handle, client) == 2
+        yield Trained(handle, client)

@@ -1,16 +1,18 @@
 """Driving the real workbench without a browser, and bringing models into states that a test needs to see at leisure."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pandas as pd
 import pytest
 from sqlalchemy import Connection, select, update
 from streamlit.testing.v1 import AppTest
 from ulid import ULID
 
-from tests.conftest import Service
+from tests.conftest import Service, free_port
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.models import OperationKind, Progress
@@ -30,14 +32,17 @@ _FIRST = "catalog"
 _OWNER = "a test"
 _UNSERVED = "a queue of tests"
 
+KIND = "Thank you so much, it was lovely to hear from you."
+UNKIND = "Your request is denied. Do not write again."
+
 
 class Workbench:
     """A session of the workbench with a key of its own."""
 
     def __init__(self, environment: pytest.MonkeyPatch, service: Service, key: str, *, base_url: str = "") -> None:
+        service.surround(environment)
         environment.setenv("TRAITBENCH_API_URL", base_url or service.base_url)
         environment.setenv("TRAITBENCH_API_KEY", key)
-        environment.setenv("TRAITBENCH_HOME", str(service.settings.home))
 
     def open(self, page: str, /, **query: str) -> AppTest:
         """A page of a fresh session, reached by its link."""
@@ -46,6 +51,11 @@ class Workbench:
             at.query_params[name] = value
         return (at if page == _FIRST else at.switch_page(str(_PAGES / f"{page}.py"))).run()
 
+    def follow(self, link: str, **query: str) -> AppTest:
+        """A page of a fresh session, reached by a link such as `samples?task=Check`."""
+        page, _, given = link.partition("?")
+        return self.open(page, **query, **dict(parse_qsl(given)))
+
 
 def local_workbench(environment: pytest.MonkeyPatch, service: Service) -> Workbench:
     """The workbench on the service's own machine, which uses the machine's own key."""
@@ -53,15 +63,68 @@ def local_workbench(environment: pytest.MonkeyPatch, service: Service) -> Workbe
     here = Workbench(environment, service, "")
     environment.delenv("TRAITBENCH_API_URL")
     environment.delenv("TRAITBENCH_API_KEY")
-    environment.setenv("TRAITBENCH_PORT", str(service.settings.port))
     return here
 
 
+def away(environment: pytest.MonkeyPatch, service: Service, key: str = "no key") -> Workbench:
+    """The workbench while nothing answers at the address of its service."""
+    return Workbench(environment, service, key, base_url=f"http://127.0.0.1:{free_port()}")
+
+
+def visit(at: AppTest, page: str) -> AppTest:
+    """Another page in the same session."""
+    return at.switch_page(str(_PAGES / f"{page}.py")).run()
+
+
+def press(at: AppTest, key: str) -> AppTest:
+    """Click the first button whose key begins so."""
+    next(button for button in at.button if str(button.key).startswith(key)).click().run()
+    assert not at.exception
+    return at
+
+
+def buttons(at: AppTest, start: str = "") -> list[str]:
+    """The keys of the page's buttons that begin so."""
+    return [str(button.key) for button in at.button if str(button.key).startswith(start)]
+
+
+def upload(at: AppTest, name: str, content: str | bytes) -> AppTest:
+    """Give the page's first field for files this one."""
+    at.file_uploader[0].upload(name, content if isinstance(content, bytes) else content.encode())
+    return at.run()
+
+
+def typed(at: AppTest, text: str) -> AppTest:
+    """Type this text on the Score page."""
+    return at.text_area(key="score.text").set_value(text).run()
+
+
+def frame(at: AppTest, column: str) -> pd.DataFrame:
+    """The table that has this column."""
+    result: pd.DataFrame = next(each.value for each in at.dataframe if column in each.value)
+    return result
+
+
+def html(at: AppTest) -> str:
+    """What the page draws as HTML."""
+    return "\n".join(str(each.proto.body) for each in at.get("html"))
+
+
+def ending(elements: Iterable[Any], name: str) -> Any:
+    """The widget whose key ends so; forms count their rounds in it."""
+    return next(each for each in elements if str(each.key).endswith(f".{name}"))
+
+
 def words(at: AppTest) -> str:
-    """All that is written on the page, widgets aside."""
+    """All that is written on the page as markdown, widgets aside."""
     kinds = ("title", "subheader", "markdown", "caption", "error", "info", "warning", "success", "badge")
     results = [element for kind in kinds for element in at.get(kind)]
     return "\n".join(str(getattr(element, "value", "")) for element in results)
+
+
+def plain(at: AppTest) -> str:
+    """The same without the backslashes that keep markdown from reading signs."""
+    return words(at).replace("\\", "")
 
 
 def charts(at: AppTest) -> list[str]:
@@ -89,7 +152,7 @@ def copied_link(at: AppTest) -> dict[str, str]:
 # ---- states that pass too quickly to look at -------------------------------------------------------------------------
 
 
-def hold_busy(context: Context, handle: str, progress: Progress | None, *, kind: OperationKind = "train") -> str:
+def hold_busy(context: Context, handle: str, progress: Progress | None = None, *, kind: OperationKind = "train") -> str:
     """Put a model into a run that does not end; answers with the run's id. It waits in a queue that no worker serves:
     a run that the engine did not know would be settled by the service's guard."""
     run_id = f"run_{ULID()}"

@@ -1,35 +1,33 @@
 """The Batch page: nothing there, texts in, a batch that runs, what came of it, and the ways in which it goes wrong."""
 
 import io
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Trained, free_port, make_draft
+from tests.conftest import COLD, WARM, Trained, free_port
 from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
 from tests.foreign_files.sheets import Sheet, workbook
-from tests.pages.drive import Workbench, charts, copied_link, links, words
+from tests.pages.drive import Workbench, charts, copied_link, plain, press, upload, visit, words
 from traitbench.client import Traitbench
 from traitbench.contract.asked import Asked
 from traitbench.contract.batches import ScoredLine
 from traitbench.tables.source import opened
-from traitbench_app.shell.navigation import PageName, entry
 from traitbench_app.workspace import background, batches
-from traitbench_app.workspace.batches import MOST_ROWS, Job
+from traitbench_app.workspace.batches import MOST_ROWS, Job, Results
 
 STARS = (5, 4, 5, 4, 1, 2, 1, 2)
 LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"
 
 
-@pytest.fixture(autouse=True)
-def _nothing_left() -> Iterator[None]:
-    yield
-    for job_id in background.held():
-        background.discard(job_id)
+@pytest.fixture
+def at(workbench: Workbench, trained: Trained) -> AppTest:
+    """The page on a trained model."""
+    return workbench.open("batch", model=trained.handle)
 
 
 def pasted(at: AppTest, lines: str) -> AppTest:
@@ -37,16 +35,21 @@ def pasted(at: AppTest, lines: str) -> AppTest:
     return at.text_area(key="batch.pasted").set_value(lines).run()
 
 
-def uploaded(at: AppTest, name: str, content: bytes) -> AppTest:
-    at.file_uploader[0].upload(name, content)
-    return at.run()
-
-
 def scored(at: AppTest) -> AppTest:
     """Start, and wait for the end."""
     at.button(key="batch.start").click().run()
     assert eventually(lambda: all(job.state != "running" for job in map(batches.find, background.held()) if job))
-    return at.run()
+    at.run()
+    assert not at.exception
+    return at
+
+
+def held() -> Results:
+    """The one batch in memory."""
+    [job_id] = background.held()
+    job = batches.find(job_id)
+    assert job is not None
+    return job
 
 
 def table(at: AppTest) -> list[dict[Hashable, Any]]:
@@ -54,47 +57,114 @@ def table(at: AppTest) -> list[dict[Hashable, Any]]:
     return at.dataframe[-1].value.to_dict("records")
 
 
-def test_the_button_waits_for_pasted_texts_and_says_so(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("batch", model=trained.handle)
+def box(at: AppTest, label: str) -> Any:
+    """The selectbox of this label."""
+    return next(each for each in at.selectbox if each.label == label)
+
+
+# ---- texts in --------------------------------------------------------------------------------------------------------
+
+
+def test_without_texts_it_says_what_it_takes_and_the_button_waits(at: AppTest) -> None:
+    assert at.button(key="batch.start").disabled
+    assert "Up to 50 MB and 100,000 rows" in words(at)
+    assert "home folder" in words(at)
     at.segmented_control(key="batch.from").set_value("Pasted lines").run()
     at.button(key="batch.start").click().run()
     assert "Paste a text first." in words(at)
 
 
-def test_without_texts_it_says_what_it_takes(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("batch", model=trained.handle)
-    assert at.button(key="batch.start").disabled
-    assert "Up to 50 MB and 100,000 rows" in words(at)
-    assert "home folder" in words(at)
-
-
-def test_a_draft_and_a_deleted_model_have_no_batch(workbench: Workbench, client: Traitbench, namespace: str) -> None:
-    handle = f"{namespace}.draft"
-    make_draft(client, handle)
-    at = workbench.open("batch", model=handle)
-    assert "Not trained yet" in words(at)
-    assert "Train this model" in links(at)
-    client.models.delete(handle)
-    assert "no longer scores" in words(workbench.open("batch", model=handle))
-
-
-def test_pasted_lines_become_a_table_with_histograms(workbench: Workbench, trained: Trained) -> None:
-    at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.csv", b"", "The file is empty"),
+        ("a.csv", b"text\n", "has a header but no rows"),
+        ("a.csv", b"text\n\x81\x8d", "neither UTF-8 nor Windows-1252"),
+        ("a.parquet", b"nothing", "not a valid Parquet file"),
+        ("a.csv", b"text\n" + b"a\n" * (MOST_ROWS + 1), "this page takes up to 100,000"),
+    ],
+    ids=["empty", "no rows", "encoding", "damaged", "too many rows"],
+)
+def test_a_file_that_cannot_be_taken_says_why(at: AppTest, name: str, content: bytes, sentence: str) -> None:
+    upload(at, name, content)
     assert not at.exception
+    assert sentence in plain(at)
+    assert at.button(key="batch.start").disabled
+
+
+@pytest.mark.parametrize("name", ["a cell far away", "a sheet in another folder", "a count of strings that lies"])
+def test_a_file_that_would_end_the_process_is_refused_on_the_page(at: AppTest, name: str) -> None:
+    upload(at, "a.xlsx", drawn(HOSTILE.small[name], name, 0).bytes())
+    assert [error.icon for error in at.error] == [":material/error:"]
+    assert at.button(key="batch.start").disabled
+    assert "Hello" in words(upload(at, "a.csv", b"text\nHello\n"))
+
+
+def test_a_sheet_is_chosen_and_what_was_remarkable_is_said(at: AppTest) -> None:
+    sheets = (Sheet([["text"], ["Hello."]], "S1"), Sheet([["text"], ["Good bye."], ["So long."]], "S2"))
+    upload(at, "a.xlsx", workbook(*sheets))
+    assert "First text: Hello\\." in words(at)
+    box(at, "Sheet").set_value("S2").run()
+    assert "First text: Good bye\\." in words(at)
+    assert '2 rows of the sheet "S2"' in words(at)
+    assert at.button(key="batch.start").label == "Score 2 texts"
+
+
+def test_a_column_is_guessed_questioned_or_asked_for(at: AppTest) -> None:
+    upload(at, "a.csv", b"text,other\n,a\n,b\n")
+    assert "have no text in this column" in words(at)
+    upload(at, "b.csv", b"id,stars\n1,5\n2,4\n")
+    assert "No column looks like texts" in words(at)
+    assert at.button(key="batch.start").disabled
+    assert not box(at, "Text column").set_value("stars").run().button(key="batch.start").disabled
+
+
+# ---- a batch that runs -----------------------------------------------------------------------------------------------
+
+
+def test_pasted_lines_become_a_table_with_histograms_in_the_order_asked_for(at: AppTest, trained: Trained) -> None:
+    scored(pasted(at, LINES))
     rows = table(at)
     assert [(row["line"], row["text"]) for row in rows] == [(1, WARM[0]), (3, COLD[0]), (4, WARM[1])]
-    card = trained.client.scores.score(trained.handle, COLD[0])
-    assert rows[1]["score of warmth"] == card.scores["warmth"]
+    assert rows[1]["score of warmth"] == trained.client.scores.score(trained.handle, COLD[0]).scores["warmth"]
     assert rows[1]["side of warmth"] != rows[0]["side of warmth"]
     assert len(charts(at)) == 1
     assert "3 rows scored with v1" in words(at)
+    at.selectbox(key="order").set_value("Lowest first").run()
+    results = [row["score of warmth"] for row in table(at)]
+    assert results == sorted(results)
+    link = {"model": trained.handle, "version": "v1", "mode": "full"}
+    assert copied_link(at) == link | {"order": "Lowest first", "show": "All", "view": "Texts"}
 
 
-def test_texts_that_are_unlike_the_samples_are_counted_and_can_be_shown_alone(
-    workbench: Workbench, trained: Trained
-) -> None:
-    lines = f"{WARM[0]}\nqwpo xzzk vbnm lkjh asdf\n48151 62342 00012\n{COLD[0]}"
-    at = scored(pasted(workbench.open("batch", model=trained.handle), lines))
+def test_a_link_reopens_the_view_and_not_the_texts(workbench: Workbench, trained: Trained) -> None:
+    query = {"model": trained.handle, "version": "v1", "mode": "full", "traits": "warmth", "order": "Highest first"}
+    at = workbench.open("batch", **query)
+    assert at.selectbox(key="version").value == "v1"
+    assert at.multiselect(key="batch.traits").value == ["warmth"]
+    assert copied_link(at).items() >= query.items()
+
+
+def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Workbench, trained: Trained) -> None:
+    source = opened("a.csv", io.BytesIO(f'text\n"{WARM[0]}"\n'.encode()))
+    with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
+        job = Job(nobody, Asked(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
+        background.start(job)
+        assert eventually(lambda: job.state == "failed")
+    at = workbench.open("batch", model=trained.handle, batch=job.id)
+    assert not at.exception
+    assert "failed after 0 of 1 rows" in words(at)
+    assert "Nothing answers at" in words(at)
+    assert "Resume when the service runs again" in words(at)
+    assert "No rows are scored yet" in words(at)
+    assert at.button(key="batch.go_on").proto.type == "primary"
+
+
+# ---- what came of it -------------------------------------------------------------------------------------------------
+
+
+def test_texts_that_are_unlike_the_samples_are_counted_and_can_be_shown_alone(at: AppTest) -> None:
+    scored(pasted(at, f"{WARM[0]}\nqwpo xzzk vbnm lkjh asdf\n48151 62342 00012\n{COLD[0]}"))
     assert "**2 of 4 texts are unlike the samples.**" in at.warning[0].value
     at.segmented_control(key="show").set_value("Unlike the samples").run()
     assert [row["line"] for row in table(at)] == [2, 3]
@@ -102,76 +172,26 @@ def test_texts_that_are_unlike_the_samples_are_counted_and_can_be_shown_alone(
     assert "the table says why" in words(at)
 
 
-def test_a_file_says_which_rows_could_not_be_scored(workbench: Workbench, trained: Trained) -> None:
-    content = f'{{"id": 1, "message": "{WARM[0]}"}}\nno json\n{{"id": 2, "message": "  "}}\n'.encode()
-    at = uploaded(workbench.open("batch", model=trained.handle), "letters.jsonl", content)
-    assert next(box for box in at.selectbox if box.label == "Text column").value == "message"
-    at = scored(at)
-    assert "2 rows of 3 could not be scored" in words(at)
+def test_a_file_says_which_rows_could_not_be_scored(at: AppTest) -> None:
+    upload(at, "letters.jsonl", f'{{"id": 1, "message": "{WARM[0]}"}}\nno json\n{{"id": 2, "message": "  "}}\n')
+    assert box(at, "Text column").value == "message"
+    assert "2 rows of 3 could not be scored" in words(scored(at))
     at.segmented_control(key="show").set_value("Not scored").run()
     assert [(row["line"], bool(row["error"])) for row in table(at)] == [(2, True), (3, True)]
 
 
-def test_rows_are_put_in_order(workbench: Workbench, trained: Trained) -> None:
-    at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
-    at.selectbox(key="order").set_value("Lowest first").run()
-    results = [row["score of warmth"] for row in table(at)]
-    assert results == sorted(results)
-    assert copied_link(at) == {
-        "model": trained.handle,
-        "version": "v1",
-        "mode": "full",
-        "order": "Lowest first",
-        "show": "All",
-        "view": "Texts",
-    }
-
-
-def test_a_link_reopens_the_view_and_not_the_texts(workbench: Workbench, trained: Trained) -> None:
-    query = {"model": trained.handle, "version": "v1", "mode": "static", "traits": "warmth", "order": "Highest first"}
-    at = workbench.open("batch", **query)
-    assert (at.selectbox(key="version").value, at.radio(key="batch.mode").value) == ("v1", "static")
-    assert at.multiselect(key="batch.traits").value == ["warmth"]
-    assert copied_link(at).items() >= query.items()
-
-
-def test_each_mode_says_what_it_costs(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("batch", model=trained.handle)
-    full, *faster = at.radio(key="batch.mode").proto.captions
-    assert "the same scores as the Score page" in full
-    assert len(faster) == 2
-    assert all("times as fast" in caption for caption in faster)
-
-
-def test_what_is_done_is_there_after_another_page_and_after_a_reload(workbench: Workbench, trained: Trained) -> None:
-    at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
-    [job_id] = background.held()
-    at = at.switch_page(page_file("score")).run().switch_page(page_file("batch")).run()
-    assert len(table(at)) == 3
-    assert len(table(workbench.open("batch", model=trained.handle, batch=job_id))) == 3
-    for each in background.held():
-        background.discard(each)
-    assert len(table(workbench.open("batch", model=trained.handle, batch=job_id))) == 3
-    assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch="gone"))
-
-
-def test_discarding_forgets_the_texts(workbench: Workbench, trained: Trained) -> None:
-    at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
-    [job_id] = background.held()
-    at.button(key="batch.discard").click().run()
-    assert background.held() == ()
+def test_all_that_failed_is_a_table_of_reasons(at: AppTest) -> None:
+    scored(upload(at, "a.csv", b"id,text\n1,\n2,\n"))
     assert not charts(at)
-    assert not at.info
-    assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch=job_id))
+    assert [bool(row["error"]) for row in table(at)] == [True, True]
 
 
-def test_rows_are_filtered_and_grouped_and_the_link_says_so(workbench: Workbench, trained: Trained) -> None:
-    content = "text,stars\n" + "".join(
-        f'"{text}",{stars}\n' for text, stars in zip((*WARM[:4], *COLD[:4]), STARS, strict=True)
-    )
-    at = scored(uploaded(workbench.open("batch", model=trained.handle), "a.csv", content.encode()))
-    at.text_input(key="words").set_value(WARM[0].split()[0]).run()
-    assert all(WARM[0].split()[0].lower() in row["text"].lower() for row in table(at))
+def test_rows_are_filtered_and_grouped_and_the_link_says_so(at: AppTest) -> None:
+    rows = zip((*WARM[:4], *COLD[:4]), STARS, strict=True)
+    scored(upload(at, "a.csv", "text,stars\n" + "".join(f'"{text}",{stars}\n' for text, stars in rows)))
+    first_word = WARM[0].split()[0]
+    at.text_input(key="words").set_value(first_word).run()
+    assert all(first_word.lower() in row["text"].lower() for row in table(at))
     assert "rows**" in words(at)
     at.text_input(key="words").set_value("").run()
     at.selectbox(key="column").set_value("stars").run()
@@ -191,18 +211,15 @@ def test_rows_are_filtered_and_grouped_and_the_link_says_so(workbench: Workbench
     assert len(charts(at)) == before + 1
 
 
-def test_a_corpus_is_asked_with_labels_that_stay_with_the_batch(workbench: Workbench, trained: Trained) -> None:
-    lines = "\n".join(f"{text} This is number {number}." for number in range(6) for text in (*WARM[:5], *COLD[:5]))
-    at = scored(pasted(workbench.open("batch", model=trained.handle), lines))
-    [job_id] = background.held()
+def test_a_corpus_is_asked_with_labels_that_stay(workbench: Workbench, at: AppTest, trained: Trained) -> None:
+    lines = [f"{text} This is number {number}." for number in range(6) for text in (*WARM[:5], *COLD[:5])]
+    scored(pasted(at, "\n".join(lines)))
     at.segmented_control(key="view").set_value("What share?").run()
     assert "What share of these 60 texts" in words(at)
     assert at.select_slider(key="batch.ask.size").options == ["50", "60"]
-    at.button(key="batch.ask.draw").click().run()
-    assert not at.exception
+    press(at, "batch.ask.draw")
     assert at.button(key="batch.ask.now").disabled
-    job = batches.find(job_id)
-    assert job is not None
+    job = held()
     audit = job.audits["warmth"]
     assert len(audit.rows) == 50
     for row in audit.rows[:40]:
@@ -210,10 +227,8 @@ def test_a_corpus_is_asked_with_labels_that_stay_with_the_batch(workbench: Workb
     job.audits["warmth"] = audit
     assert job.on_end is not None
     job.on_end()
-    background.discard(job_id)
-    at = workbench.open("batch", model=trained.handle, batch=job_id, view="What share?")
-    at.button(key="batch.ask.now").click().run()
-    assert not at.exception
+    background.discard(job.id)
+    at = press(workbench.open("batch", model=trained.handle, batch=job.id, view="What share?"), "batch.ask.now")
     answer = at.code[-1].value
     assert "of the 60 texts are" in answer
     assert "on 40 texts that were drawn at random" in answer
@@ -221,144 +236,43 @@ def test_a_corpus_is_asked_with_labels_that_stay_with_the_batch(workbench: Workb
     assert not list(trained.client.samples.list(trained.handle, pending=True))
 
 
-def test_a_row_is_fixed_and_scored_again(workbench: Workbench, trained: Trained) -> None:
-    scored(pasted(workbench.open("batch", model=trained.handle), LINES))
-    [job_id] = background.held()
-    job = batches.find(job_id)
-    assert job is not None
+def test_a_row_is_fixed_and_scored_again(workbench: Workbench, at: AppTest, trained: Trained) -> None:
+    scored(pasted(at, LINES))
     [line] = trained.client.scores.batch(trained.handle, [WARM[2]])
     assert isinstance(line, ScoredLine)
-    job.replace(1, WARM[2], line)
-    rows = table(workbench.open("batch", model=trained.handle, batch=job_id))
+    held().replace(1, WARM[2], line)
+    rows = table(workbench.open("batch", model=trained.handle, batch=held().id))
     assert (rows[1]["text"], rows[1]["score of warmth"]) == (WARM[2], line.scores["warmth"])
 
 
-def test_it_runs_beside_the_page_and_is_stopped_and_gone_on_with(workbench: Workbench, trained: Trained) -> None:
-    lines = "\n".join(f"{WARM[0]} This is number {number}." for number in range(400))
-    at = pasted(workbench.open("batch", model=trained.handle), lines)
-    at.button(key="batch.start").click().run()
-    assert "of 400 rows" in str(at.get("progress")[0].proto.text)
-    at.button(key="batch.stop").click().run()
-    assert "Stopped after" in words(at)
-    at.button(key="batch.go_on").click().run()
-    assert eventually(lambda: all(job.state == "done" for job in map(batches.find, background.held()) if job))
-    assert "400 rows scored with v1" in words(at.run())
+# ---- how long it is there --------------------------------------------------------------------------------------------
 
 
-def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Workbench, trained: Trained) -> None:
-    source = opened("a.csv", io.BytesIO(f'text\n"{WARM[0]}"\n'.encode()))
-    with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
-        job = Job(nobody, Asked(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
-        background.start(job)
-        assert eventually(lambda: job.state == "failed")
-    at = workbench.open("batch", model=trained.handle, batch=job.id)
-    assert not at.exception
-    assert "failed after 0 of 1 rows" in words(at)
-    assert "Nothing answers at" in words(at)
-    assert "Resume when the service runs again" in words(at)
-    assert at.button(key="batch.go_on").proto.type == "primary"
-    assert "No rows are scored yet" in words(at)
-
-
-def test_all_that_failed_is_a_table_of_reasons(workbench: Workbench, trained: Trained) -> None:
-    at = scored(uploaded(workbench.open("batch", model=trained.handle), "a.csv", b"id,text\n1,\n2,\n"))
-    assert not at.exception
-    assert not charts(at)
-    assert [bool(row["error"]) for row in table(at)] == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "sentence"),
-    [
-        ("a.csv", b"", "The file is empty"),
-        ("a.csv", b"text\n", "has a header but no rows"),
-        ("a.csv", b"text\n\x81\x8d", "neither UTF-8 nor Windows-1252"),
-        ("a.parquet", b"nothing", "not a valid Parquet file"),
-        ("a.csv", b"text\n" + b"a\n" * (MOST_ROWS + 1), "this page takes up to 100,000"),
-    ],
-)
-def test_a_file_that_cannot_be_taken_says_why(
-    workbench: Workbench, trained: Trained, name: str, content: bytes, sentence: str
-) -> None:
-    at = uploaded(workbench.open("batch", model=trained.handle), name, content)
-    assert not at.exception
-    assert sentence in words(at).replace("\\", "")
-    assert at.button(key="batch.start").disabled
-
-
-def test_a_column_without_texts_is_questioned(workbench: Workbench, trained: Trained) -> None:
-    at = uploaded(workbench.open("batch", model=trained.handle), "a.csv", b"text,other\n,a\n,b\n")
-    assert "have no text in this column" in words(at)
-
-
-def test_another_model_does_not_show_it(
-    workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
-) -> None:
-    handle = f"{namespace}.other"
-    make_draft(client, handle)
-    scored(pasted(workbench.open("batch", model=trained.handle), LINES))
-    [job_id] = background.held()
-    at = workbench.open("batch", model=handle, batch=job_id)
-    assert WARM[0] not in str([frame.value for frame in at.dataframe])
-
-
-def test_under_zero_retention_it_says_what_is_kept_and_how_long(
-    workbench: Workbench, client: Traitbench, namespace: str
-) -> None:
-    handle = f"{namespace}.secret"
-    make_draft(client, handle)
-    client.models.train(handle)
-    client.models.wait(handle)
-    client.models.update(handle, zero_data_retention=True)
-    at = workbench.open("batch", model=handle)
-    assert "stay only in this workbench's memory" in words(at)
-    assert "15 minutes after you last viewed them" in words(at)
-
-
-def test_under_zero_retention_nothing_is_written(workbench: Workbench, client: Traitbench, namespace: str) -> None:
-    handle = f"{namespace}.hush"
-    make_draft(client, handle)
-    client.models.train(handle)
-    client.models.wait(handle)
-    client.models.update(handle, zero_data_retention=True)
-    scored(pasted(workbench.open("batch", model=handle), LINES))
-    [job_id] = background.held()
-    job = batches.find(job_id)
-    assert job is not None
-    assert job.on_end is None
+def test_results_outlive_pages_and_reloads(workbench: Workbench, at: AppTest, trained: Trained, twice: Trained) -> None:
+    scored(pasted(at, LINES))
+    assert len(table(visit(visit(at, "score"), "batch"))) == 3
+    job_id = held().id
+    other = workbench.open("batch", model=twice.handle, batch=job_id)
+    assert WARM[0] not in str([frame.value for frame in other.dataframe])
     background.discard(job_id)
-    assert "were discarded" in words(workbench.open("batch", model=handle, batch=job_id))
+    assert len(table(workbench.open("batch", model=trained.handle, batch=job_id))) == 3
+    assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch="gone"))
 
 
-def page_file(name: PageName) -> str:
-    return str(entry(name).file)
+def test_discarding_forgets_the_texts(workbench: Workbench, at: AppTest, trained: Trained) -> None:
+    scored(pasted(at, LINES))
+    job_id = held().id
+    at.button(key="batch.discard").click().run()
+    assert background.held() == ()
+    assert not charts(at)
+    assert not at.info
+    assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch=job_id))
 
 
-@pytest.mark.parametrize("name", ["a cell far away", "a sheet in another folder", "a count of strings that lies"])
-def test_a_file_that_would_end_the_process_is_refused_on_the_page(
-    workbench: Workbench, trained: Trained, name: str
-) -> None:
-    content = drawn(HOSTILE.small[name], name, 0).bytes()
-    at = uploaded(workbench.open("batch", model=trained.handle), "a.xlsx", content)
-    assert [error.icon for error in at.error] == [":material/error:"]
-    assert at.button(key="batch.start").disabled
-    assert "Hello" in words(uploaded(at, "a.csv", b"text\nHello\n"))
-
-
-def test_a_sheet_is_chosen_and_what_was_remarkable_is_said(workbench: Workbench, trained: Trained) -> None:
-    content = workbook(Sheet([("text",), ("Hello.",)], "S1"), Sheet([("text",), ("Good bye.",), ("So long.",)], "S2"))
-    at = uploaded(workbench.open("batch", model=trained.handle), "a.xlsx", content)
-    assert "First text: Hello\\." in words(at)
-    [sheet] = [box for box in at.selectbox if box.label == "Sheet"]
-    at = sheet.set_value("S2").run()
-    assert "First text: Good bye\\." in words(at)
-    assert '2 rows of the sheet "S2"' in words(at)
-    assert at.button(key="batch.start").label == "Score 2 texts"
-
-
-def test_a_file_without_texts_asks_for_the_column(workbench: Workbench, trained: Trained) -> None:
-    at = uploaded(workbench.open("batch", model=trained.handle), "a.csv", b"id,stars\n1,5\n2,4\n")
-    assert "No column looks like texts" in words(at)
-    assert at.button(key="batch.start").disabled
-    [column] = [box for box in at.selectbox if box.label == "Text column"]
-    assert not column.set_value("stars").run().button(key="batch.start").disabled
+def test_under_zero_retention_nothing_is_written(workbench: Workbench, client: Traitbench, ready: str) -> None:
+    client.models.update(ready, zero_data_retention=True)
+    scored(pasted(workbench.open("batch", model=ready), LINES))
+    job = held()
+    assert job.on_end is None
+    background.discard(job.id)
+    assert "were discarded" in words(workbench.open("batch", model=ready, batch=job.id))

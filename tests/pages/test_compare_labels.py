@@ -8,10 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Trained
-from tests.pages.drive import Workbench, words
+from tests.pages.drive import Workbench, buttons, ending, press, upload, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
-from traitbench.contract.traits import TraitInput
 from traitbench.tables.rating_files import Columns, labelled_file, read_ratings
 from traitbench.tables.sample_files import read
 from traitbench_app.samples.blind import GIVEN
@@ -19,14 +18,6 @@ from traitbench_app.samples.blind import GIVEN
 TEXTS = dict.fromkeys(WARM, 1) | dict.fromkeys(COLD, 0)
 COLUMNS = Columns("text", None, "warmth", {"gpt": {"warm": 1.0, "cold": 0.0}})
 WORD = {1: "warm", 0: "cold"}
-
-
-@pytest.fixture
-def empty(client: Traitbench, namespace: str) -> str:
-    """A draft with one trait and no sample."""
-    client.models.create(f"{namespace}.judged")
-    client.traits.add(f"{namespace}.judged", [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
-    return f"{namespace}.judged"
 
 
 def file(**labels: Mapping[str, object]) -> bytes:
@@ -45,15 +36,7 @@ def of_gpt(*wrong: str) -> dict[str, object]:
 
 
 def compare(workbench: Workbench, handle: str, content: bytes) -> AppTest:
-    at = workbench.open("samples", model=handle, task="Compare labels")
-    at.file_uploader[0].upload("labels.csv", content)
-    at.run()
-    assert not at.exception
-    return at
-
-
-def press(at: AppTest, key: str) -> AppTest:
-    at.button(key=key).click().run()
+    at = upload(workbench.open("samples", model=handle, task="Compare labels"), "labels.csv", content)
     assert not at.exception
     return at
 
@@ -68,7 +51,7 @@ def label(at: AppTest, number: int) -> AppTest:
     for _ in range(number):
         text = text_of(at)
         assert text is not None
-        at = press(at, "samples.blind.positive" if TEXTS[text] else "samples.blind.negative")
+        press(at, "samples.blind.positive" if TEXTS[text] else "samples.blind.negative")
     return at
 
 
@@ -109,12 +92,6 @@ def test_raters_are_compared_before_anything_else(workbench: Workbench, empty: s
     assert "All 3 raters on Warmth: Krippendorff" in words(at)
 
 
-def test_one_rater_is_enough_to_go_on(workbench: Workbench, empty: str) -> None:
-    at = compare(workbench, empty, file(gpt=of_gpt()))
-    assert "The file has one rater, **gpt**, with labels for 20 texts" in words(at)
-    assert text_of(at) in TEXTS
-
-
 def test_unknown_labels_need_a_meaning_first(workbench: Workbench, empty: str) -> None:
     labels = {text: "jolly" if side else "grim" for text, side in TEXTS.items()}
     at = compare(workbench, empty, file(gpt=of_gpt(), anna=labels))
@@ -122,15 +99,8 @@ def test_unknown_labels_need_a_meaning_first(workbench: Workbench, empty: str) -
     assert "Choose the meaning of every label in anna" in words(at)
     assert text_of(at) is None
     for word, quality in (("jolly", 1.0), ("grim", 0.0)):
-        next(each for each in at.selectbox if str(each.key).endswith(f"word.anna.{word}")).set_value(quality).run()
+        ending(at.selectbox, f"word.anna.{word}").set_value(quality).run()
     assert cells(at, "Kappa") == ["1.00"]
-
-
-def test_bad_rows_are_listed_and_nothing_is_compared(workbench: Workbench, empty: str) -> None:
-    at = compare(workbench, empty, b"text,trait,gpt\nGood.,warmth,warm\nFine.,warmth,warm\nBad.,taste,cold\n")
-    assert "1 row has errors.** Nothing is compared" in words(at)
-    assert "Traits of this model" in words(at)
-    assert text_of(at) is None
 
 
 @pytest.mark.parametrize(
@@ -139,10 +109,18 @@ def test_bad_rows_are_listed_and_nothing_is_compared(workbench: Workbench, empty
         (b"", "The file is empty"),
         (b"text,note\nHello there.,well\n", "Choose at least one column with labels"),
         (b"text,label\nHello there.,\nAnd you.,\n", "The chosen columns have no labels"),
+        (
+            b"text,trait,gpt\nGood.,warmth,warm\nFine.,warmth,warm\nBad.,taste,cold\n",
+            "1 row has errors.** Nothing is compared",
+        ),
     ],
+    ids=["empty", "no column", "no labels", "unknown trait"],
 )
-def test_a_file_without_labels_says_so(workbench: Workbench, empty: str, content: bytes, says: str) -> None:
-    assert says in words(compare(workbench, empty, content))
+def test_a_file_that_cannot_be_compared_says_why(workbench: Workbench, empty: str, content: bytes, says: str) -> None:
+    at = compare(workbench, empty, content)
+    assert says in words(at)
+    assert text_of(at) is None
+    assert b"taste" not in content or "Traits of this model" in words(at)
 
 
 def test_contradictory_labels_are_named_and_left_out(workbench: Workbench, empty: str) -> None:
@@ -155,27 +133,25 @@ def test_contradictory_labels_are_named_and_left_out(workbench: Workbench, empty
 
 
 def test_labels_are_given_blind_one_by_one_with_a_way_back(workbench: Workbench, empty: str) -> None:
-    at = compare(workbench, empty, file(gpt=of_gpt(WARM[0], COLD[0]), anna=of_gpt()))
+    at = compare(workbench, empty, file(gpt=of_gpt(WARM[0], COLD[0])))
+    assert "The file has one rater, **gpt**, with labels for 20 texts" in words(at)
     assert progress(at) == "0 of 10 texts labelled"
     assert at.button(key="samples.blind.back").disabled
     first = text_of(at)
-    at = label(at, 2)
-    third = text_of(at)
-    at = press(at, "samples.blind.skip")
+    third = text_of(label(at, 2))
+    press(at, "samples.blind.skip")
     assert progress(at) == "2 of 10 texts labelled, 1 skipped"
-    at = press(at, "samples.blind.back")
-    assert text_of(at) == third
-    at = press(press(at, "samples.blind.back"), "samples.blind.back")
+    assert text_of(press(at, "samples.blind.back")) == third
+    press(press(at, "samples.blind.back"), "samples.blind.back")
     assert (text_of(at), progress(at)) == (first, "0 of 10 texts labelled")
 
 
 def test_skipped_texts_can_be_shown_again(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, file(gpt=of_gpt()))
     skipped = text_of(at)
-    at = label(press(at, "samples.blind.skip"), 9)
+    label(press(at, "samples.blind.skip"), 9)
     assert "All 10 texts are done" in words(at)
-    at = press(at, "samples.blind.again")
-    assert text_of(at) == skipped
+    assert text_of(press(at, "samples.blind.again")) == skipped
 
 
 def test_more_texts_can_be_asked_for_and_no_label_is_lost(workbench: Workbench, empty: str) -> None:
@@ -184,16 +160,14 @@ def test_more_texts_can_be_asked_for_and_no_label_is_lost(workbench: Workbench, 
     assert progress(at) == "3 of 15 texts labelled"
     at.segmented_control(key="task").set_value("table").run()
     at.segmented_control(key="task").set_value("raters").run()
-    at.file_uploader[0].upload("again.csv", file(gpt=of_gpt()))
-    at.run()
-    assert progress(at) == "3 of 15 texts labelled"
+    assert progress(upload(at, "again.csv", file(gpt=of_gpt()))) == "3 of 15 texts labelled"
 
 
 def test_after_ten_labels_it_says_how_far_each_rater_agrees_with_you(workbench: Workbench, empty: str) -> None:
     at = label(compare(workbench, empty, file(gpt=of_gpt(*WARM[:5]), anna=of_gpt())), 9)
     assert "After 10 labels" in words(at)
     assert "agree with yours" not in words(at)
-    at = label(at, 1)
+    label(at, 1)
     assert "The labels in **anna** agree with yours on 10 of 10 texts (100 %); kappa 1.00, 95 % interv" in words(at)
     assert "The labels in **gpt** agree with yours on" in words(at)
     assert "gpt, you" in cells(at, "Raters")
@@ -202,10 +176,8 @@ def test_after_ten_labels_it_says_how_far_each_rater_agrees_with_you(workbench: 
 def test_your_labels_come_back_as_a_column(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = label(compare(workbench, empty, file(gpt=of_gpt())), 4)
     chosen = [text for text in TEXTS if text != text_of(at)]
-    content = labelled_file(
-        read_ratings(read("labels.csv", file(gpt=of_gpt())), COLUMNS, client.traits.list(empty)),
-        at.session_state[f"{GIVEN}:{empty}"],
-    )
+    ratings = read_ratings(read("labels.csv", file(gpt=of_gpt())), COLUMNS, client.traits.list(empty))
+    content = labelled_file(ratings, at.session_state[f"{GIVEN}:{empty}"])
     rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
     own = {row["text"]: float(row["your_label"]) for row in rows if row["your_label"]}
     assert (len(rows), len(own)) == (20, 4)
@@ -222,38 +194,36 @@ def test_your_labels_come_back_as_a_column(workbench: Workbench, client: Traitbe
 
 def test_what_a_model_would_lose_is_measured_on_your_labels(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, file(gpt=of_gpt(WARM[0]), anna=dict.fromkeys(TEXTS, WORD[1])))
-    at = press(labelled(at, empty), "samples.raters.measure")
+    press(labelled(at, empty), "samples.raters.measure")
     assert "A model of the labels in **gpt** is on your side on" in words(at)
     assert "**anna** was not measured. The labels of anna for other texts have 10 at the positive and 0 at" in words(at)
     assert cells(at, "Trained on") == ["10"]
     assert "it needs 10 at each pole" in words(at)
-    assert "samples.raters.measure" not in [button.key for button in at.button]
+    assert not buttons(at, "samples.raters.measure")
     for word, quality in (("warm", 0.0), ("cold", 1.0)):
-        next(each for each in at.selectbox if str(each.key).endswith(f"word.gpt.{word}")).set_value(quality).run()
-    assert "samples.raters.measure" in [button.key for button in at.button], "other labels, another measurement"
+        ending(at.selectbox, f"word.gpt.{word}").set_value(quality).run()
+    assert buttons(at, "samples.raters.measure"), "other labels, another measurement"
 
 
 def test_with_enough_labels_a_model_of_your_own_is_measured_too(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, file(gpt=of_gpt(), mine=TEXTS))
     at.selectbox(key="samples.raters.trusted.").set_value("mine").run()
     at.number_input[0].set_value(20).run()
-    at = press(at, "samples.raters.measure")
+    press(at, "samples.raters.measure")
     assert "**gpt** was not measured" in words(at), "no text is left to train with"
     assert cells(at, "Rater") == ["you, out of fold"]
     assert cells(at, "Trained on") == ["20"]
     at.number_input[0].set_value(10).run()
-    assert "samples.raters.measure" in [button.key for button in at.button], "other labels, another measurement"
+    assert buttons(at, "samples.raters.measure"), "other labels, another measurement"
 
 
 # ---- samples ---------------------------------------------------------------------------------------------------------
 
 
-def test_their_labels_become_samples_and_yours_test_samples_and_both_can_be_undone(
-    workbench: Workbench, client: Traitbench, empty: str
-) -> None:
+def test_their_labels_train_and_yours_are_test_samples(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = labelled(compare(workbench, empty, file(gpt=of_gpt(*TEXTS))), empty)
     assert "10 labels of **gpt** to train with, and 10 labels of yours as test samples" in words(at)
-    at = press(at, "samples.raters.add")
+    press(at, "samples.raters.add")
     samples = list(client.samples.list(empty))
     assert {sample.text for sample in samples} == set(TEXTS)
     assert all(sample.held_out == (sample.quality == TEXTS[sample.text]) for sample in samples), "gpt is always wrong"
@@ -273,13 +243,11 @@ def test_a_text_to_train_with_is_not_made_a_test_sample(workbench: Workbench, cl
 def test_labels_are_added_whole_or_not_at_all(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = labelled(compare(workbench, empty, file(gpt=of_gpt())), empty)
     client.models.delete(empty)
-    at.button(key="samples.raters.add").click().run()
-    assert not at.exception
-    assert "archived" in words(at)
+    assert "archived" in words(press(at, "samples.raters.add"))
 
 
 def test_labels_are_compared_for_a_trained_model_but_not_added(workbench: Workbench, trained: Trained) -> None:
     at = compare(workbench, trained.handle, file(gpt=of_gpt(), anna=of_gpt(WARM[1])))
     assert cells(at, "Kappa") == ["0.90"]
     assert "**Improve this model**" in words(at)
-    assert "samples.raters.add" not in [button.key for button in at.button]
+    assert not buttons(at, "samples.raters.add")

@@ -1,33 +1,25 @@
 """Try an idea: from two poles to a scored text, and what the page says when it cannot."""
 
-import pytest
-
-from tests.conftest import Service
-from tests.pages.drive import Workbench, words
+from tests.pages.drive import Workbench, buttons, press, words
 from traitbench.client import Traitbench
 
 
-def test_an_idea_becomes_a_scored_text_that_says_what_it_is_worth(
-    workbench: Workbench, client: Traitbench, namespace: str
-) -> None:
+def test_an_idea_becomes_a_scored_text_with_its_worth(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     client.models.create(f"{namespace}.politeness")
-    at = workbench.open("idea")
-    at.button(key="idea.try").click().run()
+    at = press(workbench.open("idea"), "idea.try")
     assert "Give it a name" in words(at)
     for field, typed in (("name", "Politeness"), ("negative_label", "rude"), ("positive_label", "rude")):
         at.text_input(key=f"idea.{field}").set_value(typed)
     at.text_area(key="idea.text").set_value("Would you kindly take a seat?")
-    at.button(key="idea.try").click().run()
-    assert "Both sides have the same name" in words(at)
+    assert "Both sides have the same name" in words(press(at, "idea.try"))
     at.text_input(key="idea.positive_label").set_value("polite")
-    at.button(key="idea.try").click().run()
+    press(at, "idea.try")
 
     handle = f"{namespace}.politeness-2"
     assert at.query_params["idea"] in (handle, [handle])
-    client.models.wait(handle)
-    at.run()
-    client.models.wait(handle)
-    at.run()
+    for _ in ("made texts", "a training"):
+        client.models.wait(handle)
+        at.run()
     assert not at.exception
     assert "Trained on made-up text only" in words(at)
     assert at.button(key="idea.label").label == "Label ten real texts"
@@ -36,24 +28,12 @@ def test_an_idea_becomes_a_scored_text_that_says_what_it_is_worth(
     assert {sample.generator for sample in client.samples.list(handle)} == {"offline"}
 
 
-def test_a_failed_idea_says_why(workbench: Workbench, client: Traitbench, namespace: str) -> None:
-    client.models.create(f"{namespace}.empty")
-    at = workbench.open("idea", idea=f"{namespace}.empty")
+def test_an_idea_that_failed_or_is_gone_offers_another_one(workbench: Workbench, new: str, namespace: str) -> None:
+    at = workbench.open("idea", idea=new)
     assert "did not work" in words(at)
-    at.button(key="idea.again").click().run()
-    assert at.button(key="idea.try")
+    press(at, "idea.again")
+    assert buttons(at, "idea.try")
     assert "idea" not in at.query_params
-
-
-def test_a_key_that_may_only_score_is_told_so(
-    service: Service, monkeypatch: pytest.MonkeyPatch, namespace: str
-) -> None:
-    at = Workbench(monkeypatch, service, service.issue("scoring", (namespace,))).open("idea")
-    assert "`authoring`" in words(at)
-    assert not at.button
-
-
-def test_a_link_to_a_trial_that_is_gone_offers_another_one(workbench: Workbench, namespace: str) -> None:
     at = workbench.open("idea", idea=f"{namespace}.gone")
     assert "does not exist, or you cannot read it" in words(at)
-    assert at.button(key="idea.try")
+    assert buttons(at, "idea.try")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import WARM, Service, Trained, free_port
-from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, links, words
+from tests.conftest import WARM, Service, free_port
+from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, links, press, words
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
@@ -28,13 +28,18 @@ def bring(workbench: Workbench, handle: str, texts: Sequence[str] = TEXTS) -> Ap
     at = workbench.open("label", model=handle)
     at.segmented_control(key="label.bring.from").set_value("Pasted lines").run()
     at.text_area[0].set_value("\n".join(texts)).run()
-    return at.button(key="label.bring.add").click().run()
+    return press(at, "label.bring.add")
 
 
 def shown(at: AppTest) -> Mapping[str, Any]:
     """What the labeller was given; empty if it is not on the page."""
     parts = [part for part in at.get("bidi_component") if part.proto.component_name == "traitbench_labeller"]
     return json.loads(parts[0].proto.json) if parts else {}
+
+
+def offered(at: AppTest) -> list[str]:
+    """The texts that the labeller was given."""
+    return [item["text"] for item in shown(at)["items"]]
 
 
 def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
@@ -73,28 +78,18 @@ def labels(client: Traitbench, handle: str) -> dict[str, float]:
     return {each.text: each.quality for each in client.samples.list(handle) if each.text in TEXTS}
 
 
-def test_the_button_says_what_is_missing_before_anything_is_pasted(workbench: Workbench, draft: str) -> None:
-    at = bring(workbench, draft, ())
-    assert "Paste a text first." in words(at)
-
-
-def test_pasted_texts_are_offered_one_by_one_and_survive_the_session(
-    workbench: Workbench, draft: str, service: Service
-) -> None:
+def test_pasted_texts_are_offered_and_survive_the_session(workbench: Workbench, draft: str, service: Service) -> None:
+    assert "Paste a text first." in words(bring(workbench, draft, ()))
     at = bring(workbench, draft, (*TEXTS, TEXTS[0], WARM[0], "  "))
-    data = shown(at)
-    assert {item["text"] for item in data["items"]} == set(TEXTS), "no text twice, none that is a sample already"
-    assert (data["done"], data["total"], data["saved"]) == (0, 4, 0)
-    item = data["items"][0]
+    assert sorted(offered(at)) == sorted(TEXTS), "no text twice, none that is a sample already"
+    assert (shown(at)["done"], shown(at)["total"], shown(at)["saved"]) == (0, 4, 0)
+    item = shown(at)["items"][0]
     assert (item["trait"], item["negative"]["label"], item["positive"]["label"]) == ("Warmth", "cold", "warm")
-    again = workbench.open("label", model=draft)
-    assert {item["text"] for item in shown(again)["items"]} == set(TEXTS)
+    assert sorted(offered(workbench.open("label", model=draft))) == sorted(TEXTS)
     assert stat.S_IMODE(Path(service.settings.home / FILE).stat().st_mode) == 0o600
 
 
-def test_answers_become_samples_once_and_undo_removes_them(
-    workbench: Workbench, client: Traitbench, draft: str
-) -> None:
+def test_answers_become_samples_once_and_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
     bring(workbench, draft)
     given = [(TEXTS[0], "label", 1.0), (TEXTS[1], "label", 0.0), (TEXTS[2], "skip", None), (TEXTS[3], "label", 0.67)]
     answer(draft, *given)
@@ -102,24 +97,15 @@ def test_answers_become_samples_once_and_undo_removes_them(
     answer(draft, *given)
     assert len(list(client.samples.list(draft))) == 20 + 3, "answers that arrive again after a reload are known"
     at = workbench.open("label", model=draft)
-    assert (shown(at)["items"], shown(at)["done"], shown(at)["saved"]) == ([], 4, 3)
-    at.button(key="label.skipped").click().run()
-    assert [item["text"] for item in shown(at)["items"]] == [TEXTS[2]]
+    assert (offered(at), shown(at)["done"], shown(at)["saved"]) == ([], 4, 3)
+    assert offered(press(at, "label.skipped")) == [TEXTS[2]]
     answer(draft, (TEXTS[0], "undo", None), (TEXTS[1], "undo", None), (TEXTS[1], "label", 1.0))
     assert labels(client, draft) == {TEXTS[1]: 1.0, TEXTS[3]: 0.67}
 
 
-def test_the_label_of_somebody_else_is_shown_and_not_overwritten(
-    workbench: Workbench, client: Traitbench, draft: str
-) -> None:
+def test_the_label_of_another_is_not_overwritten(workbench: Workbench, client: Traitbench, draft: str) -> None:
     bring(workbench, draft)
-    client.samples.add(
-        draft,
-        [
-            SampleInput(trait="warmth", text=TEXTS[0], quality=0.0),
-            SampleInput(trait="warmth", text=TEXTS[1], quality=0.0),
-        ],
-    )
+    client.samples.add(draft, [SampleInput(trait="warmth", text=text, quality=0.0) for text in TEXTS[:2]])
     at = answer(draft, (TEXTS[0], "label", 1.0), (TEXTS[1], "label", 0.0))
     (conflict,) = at.session_state["saved"].conflicts
     assert (conflict.decision.hash, conflict.sample.quality) == (text_hash(TEXTS[0]), 0.0)
@@ -129,19 +115,15 @@ def test_the_label_of_somebody_else_is_shown_and_not_overwritten(
     reloaded = workbench.open("label", model=draft)
     assert "Someone else labelled 1 text differently." in words(reloaded)
     place = f"label.conflict.{text_hash(TEXTS[0])[:16]}.warmth"
-    assert [reloaded.button(key=f"{place}.{whose}").label for whose in ("theirs", "mine")] == [
-        "Keep theirs: cold",
-        "Use mine: warm",
-    ]
+    choices = [reloaded.button(key=f"{place}.{whose}").label for whose in ("theirs", "mine")]
+    assert choices == ["Keep theirs: cold", "Use mine: warm"]
     answer(draft, (TEXTS[1], "undo", None))
     assert labels(client, draft)[TEXTS[1]] == 0.0, "to undo a decision never removes what somebody else saved"
 
 
-def test_a_failed_save_keeps_the_labels_and_says_so(
-    workbench: Workbench, client: Traitbench, draft: str, monkeypatch: pytest.MonkeyPatch, service: Service
-) -> None:
+def test_a_failed_save_keeps_the_labels(workbench: Workbench, client: Traitbench, draft: str, service: Service) -> None:
     bring(workbench, draft)
-    run_id = hold_busy(service.context, draft, None)
+    run_id = hold_busy(service.context, draft)
     at = answer(draft, (TEXTS[0], "label", 1.0))
     assert at.session_state["saved"].error is not None
     assert (at.session_state["saved"].saved, at.session_state["pending"]) == (0, 1)
@@ -154,96 +136,70 @@ def test_a_failed_save_keeps_the_labels_and_says_so(
     assert labels(client, draft) == {TEXTS[0]: 1.0}, "the page sends them when it opens"
 
 
-def test_a_trained_model_takes_labels_as_feedback(
-    workbench: Workbench, trained: Trained, client: Traitbench, namespace: str
-) -> None:
-    handle = f"{namespace}.taught"
-    client.models.create(handle, description="")
-    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
-    client.samples.add(
-        handle,
-        [
-            SampleInput(trait="warmth", text=each.text, quality=each.quality)
-            for each in trained.client.samples.list(trained.handle)
-        ],
-    )
-    client.models.train(handle, effort="low")
-    assert client.models.wait(handle).state == "ready"
-    assert {item["text"] for item in shown(bring(workbench, handle))["items"]} == set(TEXTS)
-    answer(handle, (TEXTS[0], "label", 1.0))
-    (sample,) = client.samples.list(handle, pending=True)
+def test_a_trained_model_takes_labels_as_feedback(workbench: Workbench, client: Traitbench, ready: str) -> None:
+    assert sorted(offered(bring(workbench, ready))) == sorted(TEXTS)
+    answer(ready, (TEXTS[0], "label", 1.0))
+    (sample,) = client.samples.list(ready, pending=True)
     assert (sample.text, sample.quality, sample.provenance) == (TEXTS[0], 1.0, "score_feedback")
-    answer(handle, (TEXTS[0], "undo", None))
-    assert list(client.samples.list(handle, pending=True)) == []
-    client.models.delete(handle)
-    assert "was archived" in words(workbench.open("label", model=handle))
+    answer(ready, (TEXTS[0], "undo", None))
+    assert list(client.samples.list(ready, pending=True)) == []
 
 
-def test_under_zero_retention_the_heap_is_never_written(
-    workbench: Workbench, client: Traitbench, draft: str, service: Service
-) -> None:
-    bring(workbench, draft, ("a text of before zero retention",))
+def test_zero_retention_writes_no_text(workbench: Workbench, client: Traitbench, draft: str, service: Service) -> None:
+    before, secret = "a text of before zero retention", "a sentence that nobody may keep"
+    bring(workbench, draft, (before,))
     client.models.update(draft, zero_data_retention=True)
-    secret = "a sentence that nobody may keep"
-    at = workbench.open("label", model=draft)
-    assert "the texts are kept only until you close this tab" in words(at)
+    assert "the texts are kept only until you close this tab" in words(workbench.open("label", model=draft))
     at = bring(workbench, draft, (secret,))
-    assert ([item["text"] for item in shown(at)["items"]], shown(at)["keep"]) == ([secret], "")
+    assert (offered(at), shown(at)["keep"]) == ([secret], "")
     assert not shown(workbench.open("label", model=draft)), "another session has none"
     written = b"".join(each.read_bytes() for each in service.settings.home.glob(f"{FILE}*"))
     assert secret.encode() not in written
-    assert b"a text of before zero retention" not in written
+    assert before.encode() not in written
 
 
-def test_only_who_may_write_the_model_has_a_heap(
+def test_only_who_may_write_the_model_has_texts_to_label(
     monkeypatch: pytest.MonkeyPatch, service: Service, workbench: Workbench, draft: str, namespace: str
 ) -> None:
     bring(workbench, draft)
-    reader = Workbench(monkeypatch, service, service.issue("scoring", (namespace,)))
-    at = reader.open("label", model=draft)
+    at = Workbench(monkeypatch, service, service.issue("scoring", (namespace,))).open("label", model=draft)
     assert not shown(at)
     assert "may score but not change models" in words(at)
 
 
-def test_texts_can_wait_for_the_first_trait(workbench: Workbench, client: Traitbench, namespace: str) -> None:
-    handle = f"{namespace}.bare"
-    client.models.create(handle, description="")
-    at = bring(workbench, handle)
+def test_texts_can_wait_for_the_first_trait(workbench: Workbench, client: Traitbench, new: str) -> None:
+    at = bring(workbench, new)
     assert "4 texts to label" in words(at)
     assert "Add traits" in links(at)
-    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
-    assert len(shown(workbench.open("label", model=handle))["items"]) == 4
-    (trait,) = client.traits.list(handle)
+    client.traits.add(new, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    assert len(offered(workbench.open("label", model=new))) == 4
+    (trait,) = client.traits.list(new)
     assert trait.sample_count == 0, "texts without labels are no samples"
 
 
 def test_a_link_restores_trait_queue_and_hidden_scores(workbench: Workbench, client: Traitbench, draft: str) -> None:
     client.traits.add(draft, [TraitInput(name="Form", positive_label="formal", negative_label="casual")])
     bring(workbench, draft)
-    at = workbench.open("label", model=draft, trait="Form", queue="Most informative", blind="true")
+    link = {"model": draft, "trait": "Form", "queue": "Most informative", "blind": "true"}
+    at = workbench.open("label", **link)
     assert {item["trait"] for item in shown(at)["items"]} == {"Form"}
     assert shown(at)["blind"]
-    link = copied_link(at)
-    assert link == {"model": draft, "trait": "Form", "queue": "Most informative", "blind": "true"}
-    again = workbench.open("label", **link)
-    assert ({item["trait"] for item in shown(again)["items"]}, shown(again)["blind"]) == ({"Form"}, True)
+    assert copied_link(at) == link
     everything = workbench.open("label", model=draft, trait="All traits")
     assert [item["trait"] for item in shown(everything)["items"]][:2] == ["Warmth", "Form"]
 
 
 def test_discarded_texts_are_gone(workbench: Workbench, draft: str, service: Service) -> None:
     at = bring(workbench, draft, ("a text to be thrown away",))
-    at.button(key="label.discard.button").click().run()
-    at.button(key="label.discard.yes").click().run()
-    assert not shown(at)
+    assert not shown(press(press(at, "label.discard.button"), "label.discard.yes"))
     assert b"thrown away" not in (service.settings.home / FILE).read_bytes()
 
 
-def test_a_service_that_is_away_leaves_the_heap_alone(
-    monkeypatch: pytest.MonkeyPatch, workbench: Workbench, client: Traitbench, draft: str, service: Service
+def test_no_text_is_lost_without_a_service(
+    monkeypatch: pytest.MonkeyPatch, workbench: Workbench, draft: str, service: Service
 ) -> None:
     bring(workbench, draft)
     monkeypatch.setenv("TRAITBENCH_API_URL", f"http://127.0.0.1:{free_port()}")
     assert not shown(workbench.open("label", model=draft))
     monkeypatch.setenv("TRAITBENCH_API_URL", service.base_url)
-    assert len(shown(workbench.open("label", model=draft))["items"]) == 4
+    assert len(offered(workbench.open("label", model=draft))) == 4

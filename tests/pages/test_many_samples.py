@@ -3,29 +3,24 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.drive import Workbench, copied_link, words
+from tests.pages.drive import Workbench, copied_link, edit, press, words
 from traitbench.client import Traitbench
-from traitbench.contract.samples import SampleInput
-from traitbench.contract.traits import TraitInput
+from traitbench.contract.samples import Sample, SampleInput
 from traitbench_app.workspace import sample_table
 from traitbench_app.workspace.sample_table import A_PAGE
 
 MANY = 2 * A_PAGE + 100
+OVERTAKEN = "1 sample that you edited was changed or deleted by someone else"
 
 
 @pytest.fixture
-def many(client: Traitbench, namespace: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def many(client: Traitbench, empty: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A draft with more samples than the page holds; one of them is at neither pole."""
     monkeypatch.setattr(sample_table, "MOST_HELD", A_PAGE)
-    handle = f"{namespace}.many"
-    client.models.create(handle)
-    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
     qualities = [0.5, *(float(number % 2) for number in range(1, MANY))]
-    client.samples.add(
-        handle,
-        [SampleInput(trait="warmth", text=f"Text {at}", quality=quality) for at, quality in enumerate(qualities)],
-    )
-    return handle
+    numbered = enumerate(qualities)
+    client.samples.add(empty, [SampleInput(trait="warmth", text=f"Text {n}", quality=each) for n, each in numbered])
+    return empty
 
 
 def reads_all(at: AppTest) -> bool:
@@ -33,16 +28,16 @@ def reads_all(at: AppTest) -> bool:
     return "samples.held" in at.session_state
 
 
-def edit_row(at: AppTest, row: int, text: str) -> AppTest:
-    at.session_state[str(at.dataframe[0].key)] = {
-        "edited_rows": {row: {"text": text}},
-        "deleted_rows": [],
-        "added_rows": [],
-    }
-    return at.run()
+def newest(client: Traitbench, handle: str, place: int = 0) -> Sample:
+    return client.samples.list(handle, newest_first=True, offset=place, limit=1).items[0]
 
 
-def test_pages_and_searches_show_what_is_there(workbench: Workbench, many: str) -> None:
+def named(client: Traitbench, handle: str, text: str) -> int | None:
+    """How many samples have this in their text."""
+    return client.samples.list(handle, text=text, count=True).count
+
+
+def test_pages_searches_and_links_show_what_is_there(workbench: Workbench, client: Traitbench, many: str) -> None:
     at = workbench.open("samples", model=many)
     assert f"{MANY:,} samples, newest first" in words(at)
     assert at.dataframe[0].value["text"].tolist() == [f"Text {MANY - 1 - row}" for row in range(A_PAGE)]
@@ -59,47 +54,39 @@ def test_pages_and_searches_show_what_is_there(workbench: Workbench, many: str) 
     assert last.dataframe[0].value["text"].tolist() == ["Text 0"]
     assert not reads_all(at)
     assert not reads_all(last)
+    linked = workbench.open("samples", model=many, rows=str(client.samples.list(many, limit=1).items[0].id))
+    assert linked.dataframe[0].value["text"].tolist() == ["Text 0"]
 
 
 def test_an_edit_is_saved_without_the_other_samples(workbench: Workbench, client: Traitbench, many: str) -> None:
-    at = edit_row(workbench.open("samples", model=many), 0, "Another text")
-    at.button(key="samples.save").click().run()
-    assert client.samples.list(many, newest_first=True, limit=1).items[0].text == "Another text"
-    assert client.samples.list(many, text=f"Text {MANY - 1}", count=True).count == 0
-    at.button(key="samples.undo_button").click().run()
-    assert client.samples.list(many, text=f"Text {MANY - 1}", count=True).count == 1
+    at = edit(workbench.open("samples", model=many), rows={0: {"text": "Another text"}})
+    press(at, "samples.save")
+    assert newest(client, many).text == "Another text"
+    assert named(client, many, f"Text {MANY - 1}") == 0
+    press(at, "samples.undo_button")
+    assert named(client, many, f"Text {MANY - 1}") == 1
     assert client.traits.get(many, "warmth").sample_count == MANY
     assert not reads_all(at)
 
 
-def test_an_edit_that_someone_overtook_is_not_saved_and_not_lost(
-    workbench: Workbench, client: Traitbench, many: str
-) -> None:
-    at = edit_row(workbench.open("samples", model=many), 0, "My text")
-    newest = client.samples.list(many, newest_first=True, limit=1).items[0]
-    client.samples.delete(many, newest.id)
-    at.button(key="samples.save").click().run()
-    assert client.samples.list(many, text="My text", count=True).count == 0
-    assert "1 sample that you edited was changed or deleted by someone else" in words(at)
-    at.button(key="samples.conflict.both:0").click().run()
-    assert client.samples.list(many, text="My text", count=True).count == 1
+def test_an_edit_that_someone_overtook_is_kept_apart(workbench: Workbench, client: Traitbench, many: str) -> None:
+    at = edit(workbench.open("samples", model=many), rows={0: {"text": "My text"}})
+    client.samples.delete(many, newest(client, many).id)
+    press(at, "samples.save")
+    assert named(client, many, "My text") == 0
+    assert OVERTAKEN in words(at)
+    press(at, "samples.conflict.both:0")
+    assert named(client, many, "My text") == 1
 
 
 @pytest.mark.parametrize(("page", "row"), [("1", 0), ("2", 1)])
-def test_an_edit_that_someone_overtook_is_shown_when_its_rows_are_listed_again(
+def test_an_overtaken_edit_is_shown_when_its_rows_are_listed(
     workbench: Workbench, client: Traitbench, many: str, page: str, row: int
 ) -> None:
-    at = edit_row(workbench.open("samples", model=many, page=page), row, "My text")
-    edited = client.samples.list(many, newest_first=True, offset=(int(page) - 1) * A_PAGE + row, limit=1).items[0]
+    at = edit(workbench.open("samples", model=many, page=page), rows={row: {"text": "My text"}})
     assert "someone else" not in words(at.run())
-    client.samples.delete(many, edited.id)
+    client.samples.delete(many, newest(client, many, (int(page) - 1) * A_PAGE + row).id)
     at.run()
-    assert "1 sample that you edited was changed or deleted by someone else" in words(at)
+    assert OVERTAKEN in words(at)
     assert "My text" in words(at)
     assert at.button(key="samples.save").disabled
-
-
-def test_rows_named_in_a_link_are_found(workbench: Workbench, client: Traitbench, many: str) -> None:
-    oldest = client.samples.list(many, limit=1).items[0]
-    at = workbench.open("samples", model=many, rows=str(oldest.id))
-    assert at.dataframe[0].value["text"].tolist() == ["Text 0"]

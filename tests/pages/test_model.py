@@ -3,37 +3,25 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import Service, Trained, make_draft
-from tests.pages.drive import Workbench, add_version, copied_link, hold_busy, links, words
+from tests.conftest import Service, Trained
+from tests.pages.drive import (
+    Workbench,
+    add_version,
+    buttons,
+    copied_link,
+    ending,
+    hold_busy,
+    links,
+    plain,
+    press,
+    words,
+)
 from traitbench.client import Traitbench
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench_app.model.foreign_markdown import shown
 
-
-@pytest.fixture
-def ready(client: Traitbench, trained: Trained, namespace: str) -> str:
-    """A trained model of this test's own: one trait, twenty samples, v1."""
-    return client.models.import_(trained.client.models.export(trained.handle), handle=f"{namespace}.tone").handle
-
-
-@pytest.fixture
-def draft(client: Traitbench, namespace: str) -> str:
-    """A draft with one trait and twenty samples."""
-    make_draft(client, f"{namespace}.draft")
-    return f"{namespace}.draft"
-
-
-def key_of(elements: object, name: str) -> str:
-    """The key of the widget whose key ends so; forms count their rounds in it."""
-    return next(str(each.key) for each in elements if str(each.key).endswith(f".{name}"))  # type: ignore[attr-defined]
-
-
-def type_in(at: AppTest, name: str, text: str) -> AppTest:
-    return at.text_area(key=key_of(at.text_area, name)).set_value(text).run()
-
-
-# ---- card --------------------------------------------------------------------------------------------------------
+# ---- card ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_card_is_the_one_of_the_api_and_can_be_downloaded(workbench: Workbench, trained: Trained) -> None:
@@ -41,18 +29,10 @@ def test_the_card_is_the_one_of_the_api_and_can_be_downloaded(workbench: Workben
     assert shown(trained.client.models.card(trained.handle)) in words(at)
     assert [button.proto.label for button in at.get("download_button")] == ["Download card (Markdown)"]
     assert copied_link(at) == {"model": trained.handle, "part": "Overview"}
-
-
-def test_the_overview_says_how_good_it_is_and_leads_on(workbench: Workbench, trained: Trained, draft: str) -> None:
-    at = workbench.open("model", model=trained.handle)
     evidence = evidence_on(by_trait(trained.client.versions.get(trained.handle).metrics))
     assert evidence is not None
-    said = words(at).replace("\\", "")
-    assert f"v1 gets {evidence.in_words} right on texts it has not seen. {evidence.doubt}".rstrip() in said
+    assert f"v1 gets {evidence.in_words} right on texts it has not seen. {evidence.doubt}".rstrip() in plain(at)
     assert "Score a text" in links(at)
-    at = workbench.open("model", model=draft)
-    assert "This draft has 20 samples" in words(at)
-    assert "Train this model" in links(at)
 
 
 def test_an_image_in_the_readme_is_not_loaded(workbench: Workbench, client: Traitbench, draft: str) -> None:
@@ -62,99 +42,99 @@ def test_an_image_in_the_readme_is_not_loaded(workbench: Workbench, client: Trai
     assert "![" not in words(at)
 
 
-# ---- describe ----------------------------------------------------------------------------------------------------
+# ---- describe --------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_changed_is_saved_and_nothing_else(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = workbench.open("model", model=draft, part="Describe")
-    assert at.button(key="model.save").disabled
-    type_in(at, "description", "Warm or cold.")
-    type_in(at, "additional_terms", "Not for decisions about people.")
-    at.radio(key=key_of(at.radio, "max_depth")).set_value(3).run()
-    client.models.update(draft, readme_markdown="Written by somebody else meanwhile.")
-    assert at.button(key="model.save").label == "Save 3 changes"
-    at.button(key="model.save").click().run()
-    model = client.models.get(draft)
-    assert (model.description, model.additional_terms, model.max_depth) == (
-        "Warm or cold.",
-        "Not for decisions about people.",
-        3,
-    )
-    assert model.readme_markdown == "Written by somebody else meanwhile."
-    assert at.text_area(key=key_of(at.text_area, "readme_markdown")).value == model.readme_markdown
+@pytest.fixture
+def about(workbench: Workbench, draft: str) -> AppTest:
+    """The form that describes a draft."""
+    return workbench.open("model", model=draft, part="Describe")
 
 
-def test_fields_that_nobody_touched_follow_the_model(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = workbench.open("model", model=draft, part="Describe")
-    client.models.update(draft, description="New.")
-    at.run()
-    assert at.text_area(key=key_of(at.text_area, "description")).value == "New."
-    assert at.button(key="model.save").disabled
+def value_of(at: AppTest, field: str) -> str:
+    return str(ending(at.text_area, field).value)
 
 
-def test_two_people_in_one_field_are_told_of_each_other(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = type_in(workbench.open("model", model=draft, part="Describe"), "description", "Mine.")
-    client.models.update(draft, description="Theirs.")
-    at.run()
-    assert "Someone else changed these fields: Description" in at.warning[0].value
-    at.button(key="model.discard").click().run()
-    assert at.text_area(key=key_of(at.text_area, "description")).value == "Theirs."
+def type_in(at: AppTest, field: str, text: str) -> AppTest:
+    return ending(at.text_area, field).set_value(text).run()  # type: ignore[no-any-return]
 
 
-def test_what_is_refused_stands_below_its_field_and_nothing_typed_is_lost(
-    workbench: Workbench, client: Traitbench, draft: str
-) -> None:
-    at = type_in(workbench.open("model", model=draft, part="Describe"), "description", "x" * 2_001)
-    type_in(at, "readme_markdown", "What I typed.")
-    at.button(key="model.save").click().run()
-    assert "At most 2,000 characters; this has 2,001" in words(at).replace("\\", "")
-    assert at.text_area(key=key_of(at.text_area, "readme_markdown")).value == "What I typed."
-    assert client.models.get(draft).readme_markdown is None
-
-
-def test_what_is_typed_outlives_a_visit_of_another_part(workbench: Workbench, draft: str) -> None:
-    at = type_in(workbench.open("model", model=draft, part="Describe"), "description", "Mine.")
-    edit_sources(at, added=[{"name": "Letters"}])
-    at.segmented_control(key="part").set_value("card").run()
-    at.segmented_control(key="part").set_value("about").run()
-    assert at.text_area(key=key_of(at.text_area, "description")).value == "Mine."
-    assert at.button(key="model.save").label == "Save 2 changes"
-
-
-def edit_sources(
-    at: AppTest,
-    *,
-    rows: dict[int, dict[str, str]] | None = None,
-    added: list[dict[str, str]] | None = None,
-    table: str = "upstream_sources",
+def edit_table(
+    at: AppTest, table: str, *, rows: dict[int, dict[str, str]] | None = None, added: list[dict[str, str]]
 ) -> AppTest:
     """What the browser sends after edits in a table."""
-    changed = {"edited_rows": rows or {}, "added_rows": added or [], "deleted_rows": []}
-    at.session_state[key_of(at.dataframe, table)] = changed
+    changed = {"edited_rows": rows or {}, "added_rows": added, "deleted_rows": []}
+    at.session_state[str(ending(at.dataframe, table).key)] = changed
     return at.run()
 
 
-def test_sources_are_edited_in_a_table_and_keep_what_is_no_text(
-    workbench: Workbench, client: Traitbench, draft: str
-) -> None:
+def test_what_is_changed_is_saved_and_nothing_else(about: AppTest, client: Traitbench, draft: str) -> None:
+    assert about.button(key="model.save").disabled
+    type_in(about, "description", "Warm or cold.")
+    type_in(about, "additional_terms", "Not for decisions about people.")
+    ending(about.radio, "max_depth").set_value(3).run()
+    client.models.update(draft, readme_markdown="Written by somebody else meanwhile.")
+    assert about.button(key="model.save").label == "Save 3 changes"
+    press(about, "model.save")
+    model = client.models.get(draft)
+    assert (model.description, model.max_depth) == ("Warm or cold.", 3)
+    assert model.additional_terms == "Not for decisions about people."
+    assert model.readme_markdown == "Written by somebody else meanwhile."
+    assert value_of(about, "readme_markdown") == model.readme_markdown
+
+
+def test_fields_follow_the_model_until_two_people_change_one(about: AppTest, client: Traitbench, draft: str) -> None:
+    client.models.update(draft, description="New.")
+    about.run()
+    assert value_of(about, "description") == "New."
+    assert about.button(key="model.save").disabled
+    type_in(about, "description", "Mine.")
+    client.models.update(draft, description="Theirs.")
+    about.run()
+    assert "Someone else changed these fields: Description" in about.warning[0].value
+    assert value_of(press(about, "model.discard"), "description") == "Theirs."
+
+
+def test_what_is_refused_is_said_and_nothing_is_lost(about: AppTest, client: Traitbench, draft: str) -> None:
+    type_in(about, "description", "x" * 2_001)
+    type_in(about, "readme_markdown", "What I typed.")
+    press(about, "model.save")
+    assert "At most 2,000 characters; this has 2,001" in plain(about)
+    assert value_of(about, "readme_markdown") == "What I typed."
+    assert client.models.get(draft).readme_markdown is None
+    about.button(key="model.save").click()
+    client.models.delete(draft)
+    about.run()
+    assert not about.exception
+    assert "archived" in words(about)
+
+
+def test_what_is_typed_outlives_a_visit_of_another_part(about: AppTest) -> None:
+    type_in(about, "description", "Mine.")
+    edit_table(about, "upstream_sources", added=[{"name": "Letters"}])
+    about.segmented_control(key="part").set_value("card").run()
+    about.segmented_control(key="part").set_value("about").run()
+    assert value_of(about, "description") == "Mine."
+    assert about.button(key="model.save").label == "Save 2 changes"
+
+
+def test_sources_are_edited_and_keep_what_is_no_text(workbench: Workbench, client: Traitbench, draft: str) -> None:
     client.models.update(draft, upstream_sources=[{"name": "Reviews", "year": 2020}])
     at = workbench.open("model", model=draft, part="Describe")
-    edit_sources(at, rows={0: {"license": "MIT"}}, added=[{"name": "Letters", "url": "https://example.org"}])
-    at.button(key="model.save").click().run()
-    assert client.models.get(draft).upstream_sources == [
-        {"name": "Reviews", "license": "MIT", "year": 2020},
-        {"name": "Letters", "url": "https://example.org"},
-    ]
+    letters = {"name": "Letters", "url": "https://example.org"}
+    edit_table(at, "upstream_sources", rows={0: {"license": "MIT"}}, added=[letters])
+    press(at, "model.save")
+    assert client.models.get(draft).upstream_sources == [{"name": "Reviews", "license": "MIT", "year": 2020}, letters]
     assert at.button(key="model.save").disabled
 
 
 def test_the_main_trait_and_demo_texts_are_chosen_here(workbench: Workbench, client: Traitbench, draft: str) -> None:
     client.models.update(draft, demo_texts=["How kind!"])
     at = workbench.open("model", model=draft, part="Describe")
-    at.selectbox(key=key_of(at.selectbox, "main_trait")).set_value("warmth").run()
-    edit_sources(at, added=[{"Text": "Be gone."}, {"Text": "  "}], table="demo_texts")
+    ending(at.selectbox, "main_trait").set_value("warmth").run()
+    edit_table(at, "demo_texts", added=[{"Text": "Be gone."}, {"Text": "  "}])
     assert at.button(key="model.save").label == "Save 2 changes"
-    at.button(key="model.save").click().run()
+    press(at, "model.save")
     model = client.models.get(draft)
     assert (model.main_trait, model.demo_texts) == ("warmth", ["How kind!", "Be gone."])
     client.models.update(draft, zero_data_retention=True)
@@ -162,7 +142,7 @@ def test_the_main_trait_and_demo_texts_are_chosen_here(workbench: Workbench, cli
     assert "keeps no demo texts" in words(at)
 
 
-# ---- call it -----------------------------------------------------------------------------------------------------
+# ---- call it ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_snippets_name_the_model_and_the_version_that_was_picked(workbench: Workbench, trained: Trained) -> None:
@@ -179,66 +159,58 @@ def test_before_the_first_training_it_says_that_calls_are_refused(workbench: Wor
     assert "Train the model first" in words(workbench.open("model", model=draft, part="Call it"))
 
 
-# ---- what is kept ------------------------------------------------------------------------------------------------
+# ---- what is kept ----------------------------------------------------------------------------------------------------
 
 
 def kept(workbench: Workbench, handle: str) -> AppTest:
     return workbench.open("model", model=handle, part="What is kept")
 
 
-def test_the_model_can_be_exported_with_what_is_in_it_said(workbench: Workbench, ready: str) -> None:
-    at = kept(workbench, ready)
-    assert "**20 samples**" in words(at)
-    assert [button.proto.label for button in at.get("download_button")] == ["Export model"]
+def purge(at: AppTest, handle: str) -> AppTest:
+    """Give the name that the question asks for, and answer yes."""
+    at.text_input(key="model.purge_name").set_value(handle).run()
+    return press(at, "model.purge.yes")
 
 
-def test_a_policy_says_what_it_removes_before_it_does(
-    workbench: Workbench, service: Service, client: Traitbench, ready: str
-) -> None:
+def test_a_policy_says_what_it_removes(workbench: Workbench, service: Service, client: Traitbench, ready: str) -> None:
     for _ in range(2):
         add_version(service.context, ready, client)
     at = kept(workbench, ready)
+    assert "**20 samples**" in words(at)
+    assert [button.proto.label for button in at.get("download_button")] == ["Export model"]
     assert "3 versions now. This rule removes none of them" in words(at)
-    at.number_input(key=key_of(at.number_input, "keep_unnamed")).set_value(1).run()
+    ending(at.number_input, "keep_unnamed").set_value(1).run()
     assert "removes **1 version** at once: v2" in at.warning[0].value
-    at.button(key="model.policy_save").click().run()
+    press(at, "model.policy_save")
     assert len(list(client.versions.list(ready))) == 3
-    at.button(key="model.prune.no").click().run()
+    press(at, "model.prune.no")
     assert client.models.get(ready).version_retention_policy is None
-    at.button(key="model.policy_save").click().run()
-    at.button(key="model.prune.yes").click().run()
+    press(press(at, "model.policy_save"), "model.prune.yes")
     assert [each.version_no for each in client.versions.list(ready)] == [3, 1]
     assert client.models.get(ready).version_retention_policy == VersionRetentionPolicy(keep_unnamed=1)
     assert "1 version removed" in at.toast[0].value
 
 
-def test_a_policy_that_removes_nothing_is_saved_at_once_and_can_go_back_to_the_defaults(
-    workbench: Workbench, client: Traitbench, ready: str
-) -> None:
+def test_a_policy_that_removes_nothing_is_saved_at_once(workbench: Workbench, client: Traitbench, ready: str) -> None:
     at = kept(workbench, ready)
     assert at.button(key="model.policy_reset").disabled
-    at.toggle(key=key_of(at.toggle, "keep_first_of_month")).set_value(False).run()
-    at.button(key="model.policy_save").click().run()
+    ending(at.toggle, "keep_first_of_month").set_value(False).run()
+    press(at, "model.policy_save")
     assert client.models.get(ready).version_retention_policy == VersionRetentionPolicy(keep_first_of_month=False)
-    at.button(key="model.policy_reset").click().run()
+    press(at, "model.policy_reset")
     assert client.models.get(ready).version_retention_policy is None
-    assert at.toggle(key=key_of(at.toggle, "keep_first_of_month")).value
+    assert ending(at.toggle, "keep_first_of_month").value
 
 
-def test_zero_retention_says_exactly_what_goes_and_asks_for_the_name(
-    workbench: Workbench, client: Traitbench, ready: str
-) -> None:
+def test_zero_retention_says_what_goes_and_asks_first(workbench: Workbench, client: Traitbench, ready: str) -> None:
     client.scores.score(ready, "How lovely to see you again.", feedback={"warmth": "warm"})
-    at = kept(workbench, ready)
-    at.button(key="model.zero_on").click().run()
+    at = press(kept(workbench, ready), "model.zero_on")
     assert "**21 samples** (20 of yours, 1 from feedback)" in words(at)
     assert "**1 sample of feedback** that no version was trained with yet" in words(at)
-    at.text_input(key="model.purge_name").set_value("another").run()
-    at.button(key="model.purge.yes").click().run()
-    assert "This is not the model's name" in words(at).replace("\\", "")
+    purge(at, "another")
+    assert "This is not the model's name" in plain(at)
     assert not client.models.get(ready).zero_data_retention
-    at.text_input(key="model.purge_name").set_value(ready).run()
-    at.button(key="model.purge.yes").click().run()
+    purge(at, ready)
     assert client.models.get(ready).zero_data_retention
     assert not list(client.samples.list(ready))
     assert "It is on" in words(at)
@@ -246,101 +218,56 @@ def test_zero_retention_says_exactly_what_goes_and_asks_for_the_name(
     assert "Feedback is refused" in words(at)
 
 
-def test_zero_retention_names_forks_and_covers_the_archived_ones(
-    workbench: Workbench, client: Traitbench, ready: str
-) -> None:
+def test_zero_retention_covers_archived_forks_only(workbench: Workbench, client: Traitbench, ready: str) -> None:
     left, living = f"{ready}-left", f"{ready}-living"
     for fork in (left, living):
         client.models.fork(ready, fork)
     client.models.delete(left)
     at = kept(workbench, ready)
-    said = words(at).replace("\\", "")
-    assert f"[{left}](/model?model={left}&part=What+is+kept): archived, switched on with this model" in said
-    assert f"[{living}](/model?model={living}&part=What+is+kept): draft, has its own switch" in said
-    at.button(key="model.zero_on").click().run()
-    said = words(at).replace("\\", "")
-    assert f"the samples of **1 archived fork**: [{left}]" in said
-    assert f"These forks keep their samples. Turn it on there too: [{living}]" in said
-    at.text_input(key="model.purge_name").set_value(ready).run()
-    at.button(key="model.purge.yes").click().run()
+    assert f"[{left}](/model?model={left}&part=What+is+kept): archived, switched on with this model" in plain(at)
+    assert f"[{living}](/model?model={living}&part=What+is+kept): draft, has its own switch" in plain(at)
+    press(at, "model.zero_on")
+    assert f"the samples of **1 archived fork**: [{left}]" in plain(at)
+    assert f"These forks keep their samples. Turn it on there too: [{living}]" in plain(at)
+    purge(at, ready)
     assert [len(client.samples.list(each).items) for each in (ready, left, living)] == [0, 0, 20]
-    said = words(at).replace("\\", "")
-    assert f"[{left}](/model?model={left}&part=What+is+kept): archived, zero data retention is on" in said
+    assert f"[{left}](/model?model={left}&part=What+is+kept): archived, zero data retention is on" in plain(at)
 
 
-def test_zero_retention_stops_what_is_running_and_says_so(
-    workbench: Workbench, service: Service, client: Traitbench, draft: str
-) -> None:
-    hold_busy(service.context, draft, None)
-    at = kept(workbench, draft)
-    at.button(key="model.zero_on").click().run()
+def test_zero_retention_stops_a_run(workbench: Workbench, service: Service, client: Traitbench, draft: str) -> None:
+    hold_busy(service.context, draft)
+    at = press(kept(workbench, draft), "model.zero_on")
     assert "the current run" in words(at)
-    at.text_input(key="model.purge_name").set_value(draft).run()
-    at.button(key="model.purge.yes").click().run()
+    purge(at, draft)
     model = client.models.get(draft)
     assert (model.state, model.zero_data_retention) != ("busy", False)
 
 
-def test_zero_retention_can_be_kept_off_and_turned_off_again(
-    workbench: Workbench, client: Traitbench, namespace: str
-) -> None:
-    handle = client.models.create(f"{namespace}.new").handle
-    at = kept(workbench, handle)
-    at.button(key="model.zero_on").click().run()
-    at.button(key="model.purge.no").click().run()
-    assert not client.models.get(handle).zero_data_retention
-    client.models.update(handle, zero_data_retention=True)
+def test_zero_retention_can_be_kept_or_turned_off(workbench: Workbench, client: Traitbench, new: str) -> None:
+    at = kept(workbench, new)
+    press(press(at, "model.zero_on"), "model.purge.no")
+    assert not client.models.get(new).zero_data_retention
+    client.models.update(new, zero_data_retention=True)
     at.run()
-    at.button(key="model.zero_off").click().run()
-    assert "not restored" in words(at)
-    at.button(key="model.retention_again.yes").click().run()
-    assert not client.models.get(handle).zero_data_retention
+    assert "not restored" in words(press(at, "model.zero_off"))
+    press(at, "model.retention_again.yes")
+    assert not client.models.get(new).zero_data_retention
+
+
+def test_zero_retention_can_allow_the_language_model(workbench: Workbench, client: Traitbench, new: str) -> None:
+    client.models.update(new, zero_data_retention=True)
+    at = kept(workbench, new)
+    at.toggle(key=f"model.language_model:{new}:False").set_value(True).run()
+    assert client.models.get(new).language_model_allowed
+    assert at.toggle(key=f"model.language_model:{new}:True").value
 
 
 def test_the_model_is_archived_only_after_the_question(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = kept(workbench, draft)
-    at.button(key="model.archive").click().run()
+    at = press(kept(workbench, draft), "model.archive")
     assert client.models.get(draft).state == "draft"
-    at.button(key="catalog.archive.yes").click().run()
+    press(at, "catalog.archive.yes")
     assert client.models.get(draft).state == "archived"
     assert "This model was archived" in words(at)
-    assert not [button for button in at.button if button.key == "model.zero_on"]
-    at.button(key="shell.restore").click().run()
+    assert not buttons(at, "model.zero_on")
+    press(at, "shell.restore")
     assert client.models.get(draft).state == "draft"
-
-
-# ---- those who may only look -------------------------------------------------------------------------------------
-
-
-def test_a_scoring_key_sees_card_and_calls_and_is_told_why_there_is_no_more(
-    monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained
-) -> None:
-    look = Workbench(monkeypatch, service, service.issue("scoring", ("trained",)))
-    assert "Traits" in words(look.open("model", model=trained.handle))
-    assert look.open("model", model=trained.handle, part="Call it").code
-    for part in ("Describe", "What is kept"):
-        at = look.open("model", model=trained.handle, part=part)
-        assert not at.exception
-        assert "may score but not change" in words(at)
-
-
-def test_a_refusal_meanwhile_is_said_and_what_was_typed_stays(
-    workbench: Workbench, client: Traitbench, draft: str
-) -> None:
-    at = type_in(workbench.open("model", model=draft, part="Describe"), "description", "Mine.")
-    at.button(key="model.save").click()
-    client.models.delete(draft)
-    at.run()
-    assert not at.exception
-    assert "archived" in words(at)
-
-
-def test_under_zero_retention_the_language_model_can_be_allowed(
-    workbench: Workbench, client: Traitbench, namespace: str
-) -> None:
-    handle = f"{namespace}.retained"
-    client.models.create(handle, zero_data_retention=True)
-    at = kept(workbench, handle)
-    at.toggle(key=f"model.language_model:{handle}:False").set_value(True).run()
-    assert client.models.get(handle).language_model_allowed
-    assert at.toggle(key=f"model.language_model:{handle}:True").value

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import Service, free_port, make_draft, served
 from tests.contexts import fresh_settings
-from tests.pages.drive import Workbench, end_badly, hold_busy, local_workbench, words
+from tests.pages.drive import Workbench, buttons, end_badly, hold_busy, local_workbench, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
 from traitbench.operations import WORKER as WORKER_MODULE
@@ -18,7 +18,8 @@ from traitbench.store.workers import WorkerHeartbeat
 from traitbench_app.operator import state as operations
 
 GIB = 2**30
-WORKER = WorkerHeartbeat("local", 2.0)
+WORKER, LOST = WorkerHeartbeat("local", 2.0), WorkerHeartbeat("local", 240.0)
+ONE_WORKER, SEEN = "1 worker is running.", "The last one was seen 4 min ago."
 IDLE = Overview(tally=(Tally("train", "succeeded", 5, 9.0),), workers=(WORKER,), oldest_wait_s=0.0, database_bytes=1)
 
 
@@ -34,22 +35,12 @@ def live(running: int, queued: int, *, wait: float = 0.0, workers: tuple[WorkerH
         (replace(IDLE, workers=(WORKER, WORKER)), 0, None, "good", "Everything works: 2 workers, no runs waiting."),
         (IDLE, 2, 9 * GIB, "failed", "2 operations failed. 1 worker is running."),
         (live(1, 0), 0, 9 * GIB, "busy", "1 run in progress. 1 worker is running."),
-        (live(2, 1, wait=0.2), 0, 9 * GIB, "busy", "2 runs in progress, 1 waiting. 1 worker is running."),
-        (
-            live(1, 3, wait=40),
-            0,
-            9 * GIB,
-            "busy",
-            "1 run in progress, 3 waiting, the oldest for 40 s. 1 worker is running.",
-        ),
+        (live(2, 1, wait=0.2), 0, 9 * GIB, "busy", f"2 runs in progress, 1 waiting. {ONE_WORKER}"),
+        (live(1, 3, wait=40), 0, 9 * GIB, "busy", f"1 run in progress, 3 waiting, the oldest for 40 s. {ONE_WORKER}"),
         (live(0, 1), 0, 9 * GIB, "busy", "1 run about to start. 1 worker is running."),
         (live(0, 2, wait=300), 0, 9 * GIB, "bad", "2 runs are waiting, the oldest for 5 min, but none is running."),
         (live(0, 0, workers=()), 0, 9 * GIB, "bad", "No worker is running."),
-        (
-            live(0, 3, workers=(WorkerHeartbeat("local", 240.0),)),
-            *(1, 9 * GIB, "bad"),
-            "No worker is running. 3 runs are waiting. The last one was seen 4 min ago.",
-        ),
+        (live(0, 3, workers=(LOST,)), 1, 9 * GIB, "bad", "No worker is running. 3 runs are waiting. " + SEEN),
         (IDLE, 0, 2**20, "bad", "The disk is almost full: 1.0 MB are free."),
     ],
 )
@@ -81,26 +72,16 @@ def test_an_idle_service_says_so_with_its_numbers(workbench: Workbench) -> None:
     at = workbench.open("operations")
     assert not at.exception
     assert "Everything works: 1 worker, no runs waiting." in words(at)
-    assert {each.label for each in at.metric} == {
-        "Workers",
-        "Queued runs",
-        "Models",
-        "Samples",
-        "Database",
-        "Free disk",
-    }
+    numbers = {"Workers", "Queued runs", "Models", "Samples", "Database", "Free disk"}
+    assert {each.label for each in at.metric} == numbers
 
 
 def test_a_run_is_followed_and_when_it_has_failed_it_is_started_again(workbench: Workbench, service: Service) -> None:
     handle = "local.operated"
-    with Traitbench(service.base_url, keys_of(service)) as client:
+    with Traitbench(service.base_url, service.settings.service_key()) as client:
         make_draft(client, handle)
-        run_id = hold_busy(
-            service.context,
-            handle,
-            Progress(phase="encoding", done=1, total=4, fraction=0.25, elapsed_s=1.0, eta_s=3.0),
-            kind="discover",
-        )
+        progress = Progress(phase="encoding", done=1, total=4, fraction=0.25, elapsed_s=1.0, eta_s=3.0)
+        run_id = hold_busy(service.context, handle, progress, kind="discover")
         at = workbench.open("operations")
         assert not at.exception
         assert "1 run in progress" in words(at)
@@ -109,31 +90,29 @@ def test_a_run_is_followed_and_when_it_has_failed_it_is_started_again(workbench:
         at = workbench.open("operations")
         assert "It failed for a \\*reason\\*\\." in words(at)
         assert run_id in words(at)
-        at.button(key=f"operations.retry.{run_id}").click().run()
-        assert not at.exception
+        press(at, f"operations.retry.{run_id}")
         assert [toast.value for toast in at.toast if "was started again" in toast.value]
         model = client.models.wait(handle)
         assert model.last_operation is not None
         assert (model.last_operation.kind, model.last_operation.status) == ("discover", "succeeded")
         assert model.last_operation.run_id != run_id
-        assert f"operations.retry.{run_id}" not in [button.key for button in workbench.open("operations").button]
+        assert not buttons(workbench.open("operations"), f"operations.retry.{run_id}")
 
 
 def test_a_refusal_to_start_again_is_shown(workbench: Workbench, service: Service) -> None:
     handle = "local.refused"
-    with Traitbench(service.base_url, keys_of(service)) as client:
+    with Traitbench(service.base_url, service.settings.service_key()) as client:
         client.models.create(handle)
         run_id = hold_busy(service.context, handle, None, kind="discover")
         end_badly(service.context, run_id, "It failed.")
         at = workbench.open("operations")
-        at.button(key=f"operations.retry.{run_id}").click().run()
-        assert not at.exception
+        press(at, f"operations.retry.{run_id}")
         assert "Discovery needs" in at.error[0].value
         client.models.delete(handle)
-    assert f"operations.retry.{run_id}" not in [button.key for button in workbench.open("operations").button]
+    assert not buttons(workbench.open("operations"), f"operations.retry.{run_id}")
 
 
-def test_a_key_that_may_not_is_not_offered_to_start_again(
+def test_only_its_owner_starts_it_again(
     workbench: Workbench, service: Service, client: Traitbench, namespace: str
 ) -> None:
     handle = f"{namespace}.foreign"
@@ -141,7 +120,7 @@ def test_a_key_that_may_not_is_not_offered_to_start_again(
     end_badly(service.context, run_id := hold_busy(service.context, handle, None), "It failed.")
     at = workbench.open("operations")
     assert "key that owns the model's namespace" in words(at)
-    assert f"operations.retry.{run_id}" not in [button.key for button in at.button]
+    assert not buttons(at, f"operations.retry.{run_id}")
     client.models.delete(handle)
 
 
@@ -151,40 +130,22 @@ def test_with_a_remote_service_the_page_says_where_to_look(monkeypatch: pytest.M
     assert "Operations are shown where the service runs" in words(at)
 
 
-def keys_of(service: Service) -> str:
-    return service.settings.service_key()
-
-
 RUN = {
     **{"id": "run_1", "handle": "local.x", "effort": "low", "status": "failed", "progress": None},
     **{"error_code": "internal_error", "error_message": "It failed.", "attempts": 1},
     **{"created_at": None, "finished_at": None},
 }
+FIT = {"reoptimize_params": False, "use_labels": True, "encoder": None}
+REFIT = {**FIT, "reoptimize_params": True}
 
 
 @pytest.mark.parametrize(
     ("kind", "options", "asked"),
     [
-        (
-            "train",
-            {"reoptimize": False},
-            ("models.train", {"reoptimize_params": False, "use_labels": True, "encoder": None}),
-        ),
-        (
-            "train",
-            {"use_labels": False},
-            ("models.train", {"reoptimize_params": False, "use_labels": False, "encoder": None}),
-        ),
-        (
-            "retune",
-            {"reoptimize": True},
-            ("models.train", {"reoptimize_params": True, "use_labels": True, "encoder": None}),
-        ),
-        (
-            "retune",
-            {"reoptimize": True, "encoder": "static"},
-            ("models.train", {"reoptimize_params": True, "use_labels": True, "encoder": "static"}),
-        ),
+        ("train", {"reoptimize": False}, ("models.train", FIT)),
+        ("train", {"use_labels": False}, ("models.train", {**FIT, "use_labels": False})),
+        ("retune", {"reoptimize": True}, ("models.train", REFIT)),
+        ("retune", {"reoptimize": True, "encoder": "static"}, ("models.train", {**REFIT, "encoder": "static"})),
         ("discover", {"max_traits": 64}, ("traits.discover", {})),
         ("synthesize", {"synth_type": "diversify"}, ("samples.synthesize", {"synth_type": "diversify"})),
     ],

@@ -1,72 +1,53 @@
-"""The Samples page: add by hand, edit in the table with undo, filter, download; import a file whole or not at all."""
+"""The Samples page: add by hand, edit in the table with undo, filter, download."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, WARM, Service, Trained, make_draft
-from tests.pages.drive import Workbench, copied_link, edit, links, texts, words
-from tests.pages.mute_proxy import muted
+from tests.conftest import COLD, WARM, Service
+from tests.pages.drive import Workbench, buttons, copied_link, edit, press, texts, words
+from tests.pages.mute_proxy import nth_deletion, proxied
 from traitbench.client import Traitbench
 from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleInput
-from traitbench.errors import NotFound, Unreachable
-from traitbench_app.workspace.changes import Changes, save
-
-# ---- nothing there -----------------------------------------------------------------------------------------------
+from traitbench.errors import TraitbenchError, Unreachable
+from traitbench_app.workspace.changes import Changes, as_input, save
 
 
-def test_without_traits_it_says_what_comes_first(workbench: Workbench, client: Traitbench, namespace: str) -> None:
-    client.models.create(f"{namespace}.new")
-    at = workbench.open("samples", model=f"{namespace}.new")
-    assert "Add a trait first" in words(at)
-    assert "Add traits" in links(at)
+def ignore(_done: int, _of: int) -> None:
+    """Ignores progress."""
+
+
+# ---- by hand -----------------------------------------------------------------------------------------------------
 
 
 def test_without_samples_it_offers_both_ways_to_bring_some(workbench: Workbench, empty: str) -> None:
     at = workbench.open("samples", model=empty)
     assert "No samples yet" in words(at)
     assert at.button(key="samples.first_import").click().run().file_uploader
-    at = workbench.open("samples", model=empty)
-    assert at.button(key="samples.first_add").click().run().text_area
+    assert workbench.open("samples", model=empty).button(key="samples.first_add").click().run().text_area
 
 
-# ---- by hand -----------------------------------------------------------------------------------------------------
-
-
-def add(at: AppTest, text: str, pole: str = "positive") -> AppTest:
-    at.segmented_control(key="samples.add_pole").set_value(pole).run()
-    at.text_area[0].set_value(text).run()
-    return at.button(key="samples.add_button").click().run()
-
-
-def test_every_line_becomes_a_sample_at_the_chosen_pole(workbench: Workbench, client: Traitbench, empty: str) -> None:
-    at = workbench.open("samples", model=empty, task="Add by hand")
-    add(at, "  Thank you, dear.\n\nHow kind!  \n")
-    add(at, "Go away.", "negative")
-    assert texts(client, empty) == [("Thank you, dear.", 1.0), ("How kind!", 1.0), ("Go away.", 0.0)]
-    assert at.text_area[0].value == ""
-
-
-def test_the_first_samples_of_both_poles_are_added_at_once(
-    workbench: Workbench, client: Traitbench, empty: str
-) -> None:
+def test_samples_are_added_to_both_poles_and_then_to_one(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = workbench.open("samples", model=empty, task="Add by hand")
     cold, warm = at.text_area
     cold.set_value("Go away.").run()
-    warm.set_value("Thank you, dear.\nHow kind!").run()
+    warm.set_value("  Thank you, dear.\n\nHow kind!  \n").run()
     assert at.button(key="samples.add_button").label == "Add 3 samples"
-    at.button(key="samples.add_button").click().run()
-    assert texts(client, empty) == [("Go away.", 0.0), ("Thank you, dear.", 1.0), ("How kind!", 1.0)]
+    press(at, "samples.add_button")
+    first = [("Go away.", 0.0), ("Thank you, dear.", 1.0), ("How kind!", 1.0)]
+    assert texts(client, empty) == first
+    at.segmented_control(key="samples.add_pole").set_value("negative").run()
+    at.text_area[0].set_value("Not now.").run()
+    press(at, "samples.add_button")
+    assert texts(client, empty) == [*first, ("Not now.", 0.0)]
+    assert at.text_area[0].value == ""
 
 
-def test_a_text_of_many_lines_can_be_one_sample_in_between(
-    workbench: Workbench, client: Traitbench, empty: str
-) -> None:
+def test_a_text_of_many_lines_can_be_one_sample(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = workbench.open("samples", model=empty, task="Add by hand")
     at.toggle(key="samples.by_line").set_value(False).run()
     at.segmented_control(key="samples.add_pole").set_value("between").run()
     at.slider(key="samples.add_quality").set_value(0.7).run()
     at.text_area[0].set_value("One.\nTwo.").run()
-    at.button(key="samples.add_button").click().run()
+    press(at, "samples.add_button")
     assert texts(client, empty) == [("One.\nTwo.", 0.7)]
 
 
@@ -78,20 +59,18 @@ def test_a_link_opens_the_form_at_a_trait_and_a_pole_once(workbench: Workbench, 
     assert at.segmented_control(key="samples.add_pole").value == "positive"
 
 
-def test_nothing_typed_is_said_below_the_field(workbench: Workbench, client: Traitbench, empty: str) -> None:
-    at = workbench.open("samples", model=empty, task="Add by hand")
-    at.button(key="samples.add_button").click().run()
-    assert "Type or paste a text first" in words(at)
-    assert not texts(client, empty)
-
-
-def test_a_text_that_is_too_long_is_refused_and_stays_in_its_field(
-    workbench: Workbench, client: Traitbench, empty: str
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [("", "Type or paste a text first"), (f"fine\n{'x' * 50_001}", "At most 50,000 characters")],
+    ids=["nothing", "too long"],
+)
+def test_what_cannot_be_added_stays_in_its_field(
+    workbench: Workbench, client: Traitbench, empty: str, typed: str, says: str
 ) -> None:
-    long = "x" * 50_001
-    at = add(workbench.open("samples", model=empty, task="Add by hand"), f"fine\n{long}")
-    assert "At most 50,000 characters" in words(at)
-    assert at.text_area[0].value == f"fine\n{long}"
+    at = workbench.open("samples", model=empty, task="Add by hand", trait="Warmth", pole="positive")
+    at.text_area[0].set_value(typed).run()
+    assert says in words(press(at, "samples.add_button"))
+    assert at.text_area[0].value == typed
     assert not texts(client, empty)
 
 
@@ -104,127 +83,106 @@ def test_what_is_there_already_is_remarked(workbench: Workbench, draft: str) -> 
 # ---- the table ---------------------------------------------------------------------------------------------------
 
 
-def test_filters_come_from_the_link_and_go_into_the_copied_one(workbench: Workbench, draft: str) -> None:
+def test_filters_are_read_from_links(workbench: Workbench, draft: str) -> None:
     at = workbench.open("samples", model=draft, pole="negative", find="the", trait="Warmth")
     expected = [text for text in COLD if "the" in text.casefold()]
     assert list(at.dataframe[0].value["text"]) == expected[::-1]
     assert f"{len(expected)} of 20 samples" in words(at)
     assert copied_link(at) == {"model": draft, "pole": "negative", "find": "the", "trait": "Warmth"}
-
-
-def test_filters_that_match_nothing_can_be_cleared(workbench: Workbench, draft: str) -> None:
-    at = workbench.open("samples", model=draft, find="nothing has this in it")
+    assert {"samples.csv", "samples.jsonl"} <= {str(each.key) for each in at.get("download_button")}
+    at.text_input(key="find").set_value("nothing has this in it").run()
     assert "No samples match" in words(at)
-    at.button(key="samples.clear").click().run()
-    assert len(at.dataframe[0].value) == 20
+    assert len(press(at, "samples.clear").dataframe[0].value) == 20
 
 
-def test_edits_and_deletions_wait_until_they_are_saved(workbench: Workbench, client: Traitbench, draft: str) -> None:
+def test_edits_wait_for_a_save_and_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
     before = texts(client, draft)
-    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed.", "quality": 0.25}}, gone=(1,))
-    assert at.button(key="samples.save").label == "Save 2 changes"
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed.", "quality": 0.25}}, gone=(1, 2))
+    assert at.button(key="samples.save").label == "Save 3 changes"
     assert texts(client, draft) == before
-    at.button(key="samples.save").click().run()
-    assert texts(client, draft) == [*before[:-2], ("Changed.", 0.25)]
+    press(at, "samples.save")
+    assert texts(client, draft) == [*before[:-3], ("Changed.", 0.25)]
     assert at.button(key="samples.save").disabled
-
-
-def test_a_saved_change_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    before = texts(client, draft)
-    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}}, gone=(1, 2))
-    at.button(key="samples.save").click().run()
     assert "1 edited and 2 deleted" in words(at)
-    at.button(key="samples.undo_button").click().run()
+    press(at, "samples.undo_button")
     assert sorted(texts(client, draft)) == sorted(before)
-    assert "samples.undo_button" not in [button.key for button in at.button]
+    assert not buttons(at, "samples.undo_button")
 
 
 def test_several_changes_are_undone_one_after_another(workbench: Workbench, client: Traitbench, draft: str) -> None:
     """An undo gives samples new ids, and the changes before it still find them."""
     before = texts(client, draft)
-    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}})
-    at.button(key="samples.save").click().run()
-    at = edit(at, gone=(0,))
-    at.button(key="samples.save").click().run()
+    at = press(edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}}), "samples.save")
+    press(edit(at, gone=(0,)), "samples.save")
     assert len(texts(client, draft)) == 19
-    at.button(key="samples.undo_button").click().run()
+    press(at, "samples.undo_button")
     assert "Changed." in [text for text, _ in texts(client, draft)]
-    at.button(key="samples.undo_button").click().run()
+    press(at, "samples.undo_button")
     assert sorted(texts(client, draft)) == sorted(before)
 
 
 def test_all_samples_deleted_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = edit(workbench.open("samples", model=draft), gone=tuple(range(20)))
-    at.button(key="samples.save").click().run()
+    at = press(edit(workbench.open("samples", model=draft), gone=tuple(range(20))), "samples.save")
     assert "No samples yet" in words(at)
-    at.button(key="samples.undo_button").click().run()
+    press(at, "samples.undo_button")
     assert len(texts(client, draft)) == 20
-
-
-def test_discard_forgets_what_waits(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    before = texts(client, draft)
-    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}})
-    at.button(key="samples.discard").click().run()
-    assert at.button(key="samples.save").disabled
-    assert at.dataframe[0].value["text"].iloc[0] == before[-1][0]
 
 
 def test_what_was_discarded_comes_back_until_a_save(workbench: Workbench, client: Traitbench, draft: str) -> None:
     at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}, 1: {"text": "Changed too."}})
-    at.button(key="samples.discard").click().run()
+    press(at, "samples.discard")
     assert "2 unsaved changes discarded" in words(at)
+    assert at.button(key="samples.save").disabled
+    assert at.dataframe[0].value["text"].iloc[0] == COLD[-1]
     edit(at, rows={1: {"text": "Changed again."}})
     bring_back = f"samples.unsaved.bring_back:{draft}"
-    at.button(key=bring_back).click().run()
-    assert "discarded" not in words(at)
+    assert "discarded" not in words(press(at, bring_back))
     assert list(at.dataframe[0].value["text"])[:2] == ["Changed.", "Changed again."]
-    at.button(key="samples.discard").click().run()
-    edit(at, rows={2: {"text": "Another."}})
-    at.button(key="samples.save").click().run()
-    assert not [button for button in at.button if button.key == bring_back]
+    press(at, "samples.discard")
+    press(edit(at, rows={2: {"text": "Another."}}), "samples.save")
+    assert not buttons(at, bring_back)
     assert not {"Changed.", "Changed again."} & {text for text, _ in texts(client, draft)}
 
 
-def test_edits_wait_while_filters_change_and_other_samples_come(
-    workbench: Workbench, client: Traitbench, draft: str
-) -> None:
+def test_edits_wait_while_filters_and_samples_change(workbench: Workbench, client: Traitbench, draft: str) -> None:
     at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}})
     client.samples.add(draft, [SampleInput(trait="warmth", text="From elsewhere.", quality=1.0)])
+    client.samples.delete(draft, client.samples.list(draft).items[0].id)
     at.selectbox(key="pole").set_value("positive").run()
     assert at.button(key="samples.save").label == "Save 1 change"
     assert at.dataframe[0].value["text"].iloc[0] == "From elsewhere."
+    assert WARM[0] not in list(at.dataframe[0].value["text"])
     at.selectbox(key="pole").set_value(None).run()
     assert list(at.dataframe[0].value["text"])[:2] == ["From elsewhere.", "Changed."]
-    at.button(key="samples.save").click().run()
+    press(at, "samples.save")
     after = [text for text, _ in texts(client, draft)]
     assert after[-2:] == ["From elsewhere.", "Changed."]
     assert COLD[-1] not in after
-    assert len(after) == 21
+    assert len(after) == 20
 
 
 def test_a_refused_edit_changes_nothing_and_keeps_waiting(workbench: Workbench, client: Traitbench, draft: str) -> None:
     before = texts(client, draft)
     at = edit(workbench.open("samples", model=draft), rows={0: {"text": "  "}, 1: {"text": "Fine."}}, gone=(2,))
-    at.button(key="samples.save").click().run()
-    assert at.error
+    assert press(at, "samples.save").error
     assert texts(client, draft) == before
     assert at.button(key="samples.save").label == "Save 3 changes"
 
 
-def test_samples_deleted_elsewhere_leave_the_table(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = workbench.open("samples", model=draft)
-    oldest = client.samples.list(draft).items[0]
-    client.samples.delete(draft, oldest.id)
-    at.run()
-    assert len(at.dataframe[0].value) == 19
-    assert WARM[0] not in list(at.dataframe[0].value["text"])
+# ---- a save that fails halfway -----------------------------------------------------------------------------------
 
 
-def test_an_edit_that_fails_halfway_leaves_no_text_out_and_none_twice(
-    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str
-) -> None:
+def many_edits(client: Traitbench, draft: str) -> tuple[list[Sample], dict[int, SampleInput]]:
+    """The samples of a draft, and edits of so many of them that two requests are needed to delete the originals."""
+    more = [SampleInput(trait="warmth", text=f"Old {number}", quality=1.0) for number in range(MOST_SAMPLES)]
+    client.samples.add(draft, more)
+    samples = list(client.samples.list(draft, limit=MOST_SAMPLES))
+    edited = enumerate(samples[: MOST_SAMPLES + 3])
+    return samples, {each.id: SampleInput(trait="warmth", text=f"New {n}", quality=1.0) for n, each in edited}
+
+
+def test_an_edit_that_fails_halfway_loses_no_text(own_workbench: Workbench, client: Traitbench, draft: str) -> None:
     """The second request to delete originals is refused, because the model is archived in between."""
-    Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)))
     samples, edits = many_edits(client, draft)
 
     def archive_after_one(done: int, _of: int) -> None:
@@ -244,91 +202,42 @@ def test_an_edit_whose_answer_is_lost_loses_no_text(
 ) -> None:
     """The service deletes the last originals, but its response never arrives: the new texts must stay."""
     samples, edits = many_edits(client, draft)
-    deletions: list[str] = []
-
-    def mute(method: str, path: str) -> bool:
-        deletions.extend([path] if path.endswith("/samples/delete") else [])
-        return path.endswith("/samples/delete") and len(deletions) == 2
-
-    with muted(service.base_url, mute) as base_url:
-        Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)), base_url=base_url)
+    with proxied(service.base_url, mute=nth_deletion(2)) as address:
+        Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)), base_url=address)
         with pytest.raises(Unreachable):
-            save(draft, samples, Changes(edits), progress=lambda _done, _of: None)
+            save(draft, samples, Changes(edits), progress=ignore)
     left = {sample.text for sample in client.samples.list(draft, limit=MOST_SAMPLES)}
     assert {sample.text for sample in edits.values()} <= left
     assert {sample.text for sample in samples[len(edits) :]} <= left
 
 
-def test_an_edit_of_a_sample_that_is_gone_is_not_saved_and_the_others_are(
-    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str
+@pytest.mark.parametrize("refused", [1, 2])
+def test_a_fix_that_fails_halfway_is_taken_back_whole(
+    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str, refused: int
 ) -> None:
-    Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)))
+    """Labels are turned and samples deleted, by two requests; a gateway refuses one of them."""
+    samples, _ = many_edits(client, draft)
+    before = texts(client, draft)
+    turned = {each.id: as_input(each).model_copy(update={"quality": 0.0}) for each in samples[:2]}
+    changes = Changes(turned, frozenset(each.id for each in samples[2 : MOST_SAMPLES + 2]))
+    with proxied(service.base_url, refuse=nth_deletion(refused)) as address:
+        Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)), base_url=address)
+        with pytest.raises(TraitbenchError):
+            save(draft, samples, changes, progress=ignore, whole=True)
+    assert sorted(texts(client, draft)) == sorted(before)
+
+
+def test_only_what_is_there_is_saved_and_brought_back(own_workbench: Workbench, client: Traitbench, draft: str) -> None:
     samples = list(client.samples.list(draft))
-    gone, edited, deleted = samples[:3]
+    gone, edited, deleted, deleted_before = samples[:4]
     client.samples.delete(draft, gone.id)
+    client.samples.delete(draft, deleted_before.id)
     edits = {each.id: SampleInput(trait="warmth", text=f"New {each.id}", quality=1.0) for each in (gone, edited)}
-    undo = save(draft, samples, Changes(edits, frozenset({deleted.id})), progress=lambda _done, _of: None)
+    deletions = frozenset({deleted.id, deleted_before.id})
+    undo = save(draft, samples, Changes(edits, deletions), progress=ignore)
     assert undo.missing == {gone.id}
     assert undo.what == "1 edited and 1 deleted"
+    assert deleted_before.text not in [each.text for each in undo.gone]
     left = {sample.text for sample in client.samples.list(draft)}
     assert f"New {edited.id}" in left
     assert not {f"New {gone.id}", edited.text, deleted.text} & left
-
-
-def many_edits(client: Traitbench, draft: str) -> tuple[list[Sample], dict[int, SampleInput]]:
-    """The samples of a draft, and edits of so many of them that two requests are needed to delete the originals."""
-    more = [SampleInput(trait="warmth", text=f"Old {number}", quality=1.0) for number in range(MOST_SAMPLES)]
-    client.samples.add(draft, more)
-    samples = list(client.samples.list(draft, limit=MOST_SAMPLES))
-    return samples, {
-        each.id: SampleInput(trait="warmth", text=f"New {number}", quality=1.0)
-        for number, each in enumerate(samples[: MOST_SAMPLES + 3])
-    }
-
-
-# ---- downloads ---------------------------------------------------------------------------------------------------
-
-
-def test_downloads_hold_what_is_on_screen(workbench: Workbench, client: Traitbench, empty: str) -> None:
-    client.samples.add(
-        empty,
-        [
-            SampleInput(trait="warmth", text="=1+1", quality=1.0),
-            SampleInput(trait="warmth", text="Other.", quality=0.0),
-        ],
-    )
-    at = workbench.open("samples", model=empty, pole="positive")
-    names = {str(each.key): each.proto.label for each in at.get("download_button")}
-    assert {"samples.csv", "samples.jsonl"} <= set(names)
-
-
-# ---- models that are not drafts ----------------------------------------------------------------------------------
-
-
-def test_a_trained_model_is_read_only_with_the_reason_and_the_way_out(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("samples", model=trained.handle)
-    assert "frozen in v1" in words(at)
-    assert at.button(key="samples.copy")
-    assert len(at.dataframe[0].value) == 20
-    assert not [button for button in at.button if button.key == "samples.save"]
-
-
-def test_a_scoring_key_sees_no_samples_and_is_told_why(
-    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str
-) -> None:
-    make_draft(client, f"{namespace}.tone")
-    at = Workbench(monkeypatch, service, service.issue("scoring", (namespace,))).open(
-        "samples", model=f"{namespace}.tone"
-    )
-    assert not at.exception
-    assert "authoring" in words(at)
-
-
-def test_what_is_gone_cannot_be_read_again(client: Traitbench, draft: str) -> None:
-    """The page's list relies on it: ids are never given out twice."""
-    first = client.samples.list(draft).items[0].id
-    client.samples.delete(draft, first)
-    with pytest.raises(NotFound):
-        client.samples.delete(draft, first)
-    new = client.samples.add(draft, [SampleInput(trait="warmth", text="New.", quality=1.0)])
-    assert new[0] > max(sample.id for sample in list(client.samples.list(draft))[:-1])

@@ -10,7 +10,7 @@ from tests.cli.asking import asking
 from tests.conftest import WARM, Service, free_port, make_draft, served
 from tests.contexts import link_cache
 from tests.llm_endpoint import MODEL, llm_endpoint
-from tests.pages.drive import Workbench, copied_link, edit, texts, words
+from tests.pages.drive import Workbench, buttons, copied_link, edit, frame, plain, press, texts, words
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput
@@ -48,23 +48,18 @@ def read_by_keys(client: Traitbench, at: AppTest, handle: str) -> None:
     there = made(client, handle)
     assert f"1 of {len(there)}." in words(at)
     assert f"{len(there)} accepted" in words(at)
-    at.button(key="samples.review.keep").click().run()
-    at.button(key="samples.review.edit").click().run()
+    press(press(at, "samples.review.keep"), "samples.review.edit")
     at.text_area[0].set_value("I wrote this myself, dear.").run()
-    at.button(key="samples.review.use").click().run()
-    at.button(key="samples.review.delete").click().run()
-    at.button(key="samples.review.delete").click().run()
-    at.button(key="samples.review.undo").click().run()
+    for key in ("use", "delete", "delete", "undo"):
+        press(at, f"samples.review.{key}")
     assert f"4 of {len(there)}." in words(at)
-    at.button(key="samples.save").click().run()
+    press(at, "samples.save")
     after = {sample.text: sample.provenance for sample in client.samples.list(handle)}
     assert after["I wrote this myself, dear."] == "authored"
     assert [text in after for text in there[:4]] == [True, False, False, True]
 
 
-def test_samples_are_synthesized_with_honest_words_and_marked_as_such(
-    workbench: Workbench, client: Traitbench, empty: str
-) -> None:
+def test_samples_are_synthesized_and_marked_as_such(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = workbench.open("samples", model=empty)
     at.button(key="samples.first_synthesize").click().run()
     assert "A few texts of your own are worth more" in words(at)
@@ -78,8 +73,7 @@ def test_samples_are_synthesized_with_honest_words_and_marked_as_such(
     assert set(at.dataframe[0].value["provenance"]) == {"synthesized"}
     read_by_keys(client, at, empty)
 
-    at.button(key="samples.delete_synthesized").click().run()
-    at.button(key="samples.save").click().run()
+    press(press(at, "samples.delete_synthesized"), "samples.save")
     assert not made(client, empty)
     (own,) = client.samples.list(empty)
     client.samples.delete(empty, own.id)
@@ -89,9 +83,7 @@ def test_samples_are_synthesized_with_honest_words_and_marked_as_such(
     assert made(client, empty)
 
 
-def test_a_rejected_text_that_is_good_all_the_same_becomes_a_sample_of_the_person(
-    workbench: Workbench, client: Traitbench, empty: str
-) -> None:
+def test_a_rejected_text_can_become_an_authored_sample(workbench: Workbench, client: Traitbench, empty: str) -> None:
     letters = {
         "Thank you so much. I will not forget it. It is lovely to hear from you.": 1.0,
         "The office is shut. It does not open until 8. Do not call again.": 0.0,
@@ -101,16 +93,13 @@ def test_a_rejected_text_that_is_good_all_the_same_becomes_a_sample_of_the_perso
     assert client.models.wait(empty).state == "draft"
     rejected = client.samples.rejected(empty)
     at = workbench.open("samples", model=empty)
-    grid = next(each for each in at.dataframe if "Reason" in each.value)
-    assert list(grid.value["Text"]) == [each.text for each in rejected]
+    assert list(frame(at, "Reason")["Text"]) == [each.text for each in rejected]
     assert at.button(key="samples.rejects.add").disabled
     at.session_state[f"samples.rejects:{len(rejected)}"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
-    at.run()
-    at.button(key="samples.rejects.add").click().run()
+    press(at.run(), "samples.rejects.add")
     added = next(each for each in client.samples.list(empty) if each.text == rejected[1].text)
     assert (added.provenance, added.quality) == ("authored", rejected[1].quality)
-    grid = next(each for each in at.dataframe if "Reason" in each.value)
-    assert rejected[1].text not in list(grid.value["Text"])
+    assert rejected[1].text not in list(frame(at, "Reason")["Text"])
     at.button(key="samples.undo_button").click().run()
     assert rejected[1].text not in [each.text for each in client.samples.list(empty)]
 
@@ -124,9 +113,7 @@ def test_texts_can_only_be_varied_when_there_are_some(workbench: Workbench, empt
     assert not at.button(key="synthesize.send").disabled
 
 
-def test_the_table_shows_and_filters_where_samples_come_from(
-    workbench: Workbench, client: Traitbench, synthesized: str
-) -> None:
+def test_the_table_filters_where_samples_come_from(workbench: Workbench, client: Traitbench, synthesized: str) -> None:
     at = workbench.open("samples", model=synthesized, origin="Authored")
     assert list(at.dataframe[0].value["text"]) == ["Thank you, dear."]
     assert copied_link(at)["origin"] == "Authored"
@@ -134,9 +121,7 @@ def test_the_table_shows_and_filters_where_samples_come_from(
     assert set(at.dataframe[0].value["text"]) == set(made(client, synthesized))
 
 
-def test_all_synthesized_go_in_one_go_and_not_before_it_is_saved(
-    workbench: Workbench, client: Traitbench, synthesized: str
-) -> None:
+def test_all_synthesized_are_deleted_once_saved(workbench: Workbench, client: Traitbench, synthesized: str) -> None:
     there = made(client, synthesized)
     at = workbench.open("samples", model=synthesized)
     at.button(key="samples.delete_synthesized").click().run()
@@ -145,20 +130,15 @@ def test_all_synthesized_go_in_one_go_and_not_before_it_is_saved(
     at.button(key="samples.keep_synthesized").click().run()
     assert len(at.dataframe[0].value) == len(there) + 1
     assert at.button(key="samples.save").disabled
-    at.button(key="samples.delete_synthesized").click().run()
-    at.button(key="samples.save").click().run()
+    press(press(at, "samples.delete_synthesized"), "samples.save")
     assert texts(client, synthesized) == [("Thank you, dear.", 1.0)]
 
 
-def test_an_undo_never_makes_a_synthesized_text_pass_for_one_that_somebody_wrote(
-    workbench: Workbench, client: Traitbench, synthesized: str
-) -> None:
-    at = edit(workbench.open("samples", model=synthesized), gone=(0,))
-    at.button(key="samples.save").click().run()
-    assert "samples.undo_button" not in [button.key for button in at.button]
+def test_an_undo_keeps_synthesized_texts_apart(workbench: Workbench, client: Traitbench, synthesized: str) -> None:
+    at = press(edit(workbench.open("samples", model=synthesized), gone=(0,)), "samples.save")
+    assert not buttons(at, "samples.undo_button")
     at = edit(at, gone=tuple(range(len(at.dataframe[0].value))))
-    at.button(key="samples.save").click().run()
-    at.button(key="samples.undo_button").click().run()
+    press(press(at, "samples.save"), "samples.undo_button")
     back = list(client.samples.list(synthesized))
     assert [(sample.text, sample.provenance) for sample in back] == [("Thank you, dear.", "authored")]
 
@@ -187,7 +167,7 @@ def _check_refusal(service: Service, home: Path, monkeypatch: pytest.MonkeyPatch
         assert "did not write all of the" in err
         assert made(client, "own.tone")
         at = Workbench(monkeypatch, service, service.issue(namespaces=("own",))).open("samples", model="own.tone")
-        assert f"The language model {MODEL} refused the key" in at.warning[0].value.replace("\\", "")
+        assert f"The language model {MODEL} refused the key" in plain(at)
         assert "rejected, made offline" in words(at)
         code, _, err = asking(service, home, "own")(
             *("samples", "synthesize", "own.tone", "--effort", "medium", "--offline", "--wait", "--json")

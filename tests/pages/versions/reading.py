@@ -2,28 +2,26 @@
 
 import json
 
-import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
-from tests.conftest import make_draft
-from traitbench.client import Traitbench
+from tests.pages.drive import Workbench
 from traitbench_app.versions import text_comparison
 from traitbench_app.versions.text_comparison import Comparison
 
 
-def frame(at: AppTest, column: str) -> pd.DataFrame:
-    """The table that has this column."""
-    result: pd.DataFrame = next(each.value for each in at.dataframe if column in each.value)
-    return result
+def details(workbench: Workbench, handle: str, *folds: str, **query: str) -> AppTest:
+    """The details of a version, with some of what is folded."""
+    at = workbench.open("versions", model=handle, view="Details", **dict.fromkeys(folds, "true"), **query)
+    assert not at.exception
+    return at
 
 
-def ready(client: Traitbench, handle: str) -> str:
-    """The handle, trained once."""
-    make_draft(client, handle)
-    client.models.train(handle)
-    client.models.wait(handle)
-    return handle
+def side_by_side(workbench: Workbench, handle: str, **query: str) -> AppTest:
+    """Two versions beside each other."""
+    at = workbench.open("versions", model=handle, view="Compare", **query)
+    assert not at.exception
+    return at
 
 
 def compared(at: AppTest) -> Comparison:

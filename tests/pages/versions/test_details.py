@@ -2,11 +2,20 @@
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import TextInput
 
-from tests.conftest import COLD, WARM, Service, Trained, make_draft
-from tests.pages.drive import Workbench, add_version, charts, copied_link, leave_few_figures, links, words
-from tests.pages.versions.reading import cells, frame, ready
+from tests.conftest import COLD, WARM, Service, Trained
+from tests.pages.drive import (
+    Workbench,
+    add_version,
+    charts,
+    copied_link,
+    frame,
+    leave_few_figures,
+    links,
+    press,
+    words,
+)
+from tests.pages.versions.reading import cells, details
 from traitbench.client import Traitbench
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
@@ -16,116 +25,80 @@ from traitbench.display.barchart import DOTS
 from traitbench.display.words import REASONS
 from traitbench.sample_data import demo_models
 
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
 
 def test_details_show_figures_parameters_hash_and_snapshot(workbench: Workbench, twice: Trained) -> None:
-    at = workbench.open("versions", model=twice.handle, view="Details", version="v1", figures="true", parameters="true")
+    at = details(workbench, twice.handle, "figures", "parameters", "search", version="v1")
     version = twice.client.versions.get(twice.handle, "v1")
+    known = version.metrics.traits["warmth"]
     assert "Measured on:" in words(at)
     assert version.param_hash in [code.value for code in at.code]
-    assert any(set(version.metrics.traits["warmth"].parameters) < set(frame.value.columns) for frame in at.dataframe)
+    assert any(set(known.parameters) < set(each.value.columns) for each in at.dataframe)
     assert "Download snapshot (JSON)" in [button.label for button in at.download_button]
-
-
-def test_a_tag_is_added_and_removed(workbench: Workbench, client: Traitbench, namespace: str) -> None:
-    handle = ready(client, f"{namespace}.tone")
-    at = tag(workbench.open("versions", model=handle, view="Details", tags="true"), "best-so-far")
-    assert client.versions.get(handle).tags == ["best-so-far"]
-    assert new_tag(at).value == ""
-    at.button(key="versions.untag:best-so-far").click().run()
-    assert client.versions.get(handle).tags == []
-
-
-@pytest.mark.parametrize("name", ["v3", "active", "two words", "-first", "", "x" * 65])
-def test_a_wrong_tag_is_refused_beside_its_field_and_stays_there(
-    workbench: Workbench, trained: Trained, name: str
-) -> None:
-    at = tag(workbench.open("versions", model=trained.handle, view="Details", tags="true"), name)
-    assert ":red[:material/error: A tag is 1" in words(at)
-    assert new_tag(at).value == name
-    assert trained.client.versions.get(trained.handle).tags == []
-
-
-def test_another_version_can_be_made_the_active_one(
-    workbench: Workbench, service: Service, client: Traitbench, namespace: str
-) -> None:
-    handle = ready(client, f"{namespace}.tone")
-    add_version(service.context, handle, client)
-    at = workbench.open("versions", model=handle, view="Details", version="v1", tags="true")
-    next(field for field in at.text_input if field.label == "Note (optional)").set_value("As it was.")
-    tag(at, "before")
-    assert client.versions.get(handle, "v1").tag_notes == {"before": "As it was."}
-    assert "**before**: As it was" in words(at)
-    at.button(key="versions.activate").click().run()
-    assert client.models.get(handle).version_no == 1
-    assert "Active: this version scores" in words(at)
-
-
-def test_a_scoring_key_reads_figures_and_no_snapshot(
-    monkeypatch: pytest.MonkeyPatch, service: Service, twice: Trained
-) -> None:
-    scorer = Workbench(monkeypatch, service, service.issue("scoring", ("twice",)))
-    at = scorer.open("versions", model=twice.handle, view="Details", version="v1", figures="true", parameters="true")
-    assert "To read snapshots" in words(at)
-    assert "Measured on:" in words(at)
+    assert known.search is not None
+    assert f"**{known.search.tried} settings tried.**" in words(at)
 
 
 def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench: Workbench, twice: Trained) -> None:
-    at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
+    at = details(workbench, twice.handle, version="v1")
     figures = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
-    shown = {metric.label: metric.value for metric in at.metric}
-    assert shown == {
+    assert {metric.label: metric.value for metric in at.metric} == {
         "AUROC": in_decimals(figures["auroc"]),
         "Brier": f"{figures['brier']:.3f}",
         "Calibration error": f"{figures['calibration_error']:.3f}",
         "Cross-entropy": f"{figures['cross_entropy']:.3f}",
     }
-    tiers = cells(at)
     counts = [number for pole in figures["confusion"].values() for number in pole.values()]
     assert sum(counts) > 0
-    for count in counts:
-        assert f"<b>{count}</b>" in tiers
+    assert all(f"<b>{count}</b>" in cells(at) for count in counts)
     assert "Gain from more samples" in words(at)
-    curve = figures["curve"]
-    assert len(curve) > 1
-    first = f"{curve[0]['samples']} samples: {in_decimals(curve[0]['auroc'])}, between"
-    assert any(first in chart for chart in charts(at))
+    first, *rest = figures["curve"]
+    assert rest
+    point = f"{first['samples']} samples: {in_decimals(first['auroc'])}, between"
+    assert any(point in chart for chart in charts(at))
 
 
-def test_details_say_what_was_tried_and_what_the_faster_modes_cost(workbench: Workbench, twice: Trained) -> None:
-    at = workbench.open("versions", model=twice.handle, view="Details", version="v1", search="true", modes="true")
-    document = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
-    assert f"**{document['search']['tried']} settings tried.**" in words(at)
-    modes = frame(at, "Mode")
-    assert modes["Mode"].tolist() == ["Full", "Layer 4 only", "Static"]
-    price = document["modes"]["layer4"]["auroc"] - document["auroc"]
-    assert modes["Against full"].tolist()[1] == pytest.approx(price)
-    assert "**Layer 4 only**: AUROC " in words(at)
+def test_a_cell_of_the_table_of_tiers_opens_its_texts(workbench: Workbench, twice: Trained) -> None:
+    confusion = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].confusion
+    assert confusion
+    tier, number = next((tier, number) for tier, number in confusion["positive"].items() if number)
+    at = details(workbench, twice.handle, version="v1")
+    assert f'data-cell="positive.{tier}"' in cells(at)
+    at.session_state["versions.trait.tiers.cells.open"] = f"positive.{tier}"
+    at.run()
+    assert f"**▲ warm in tier {tier}**" in words(at)
+    texts = frame(at, "Says")
+    assert len(texts) == number
+    assert set(texts["Text"]) <= set(WARM)
+    assert "changed since" not in words(at), "these are the samples of the training"
 
 
-def test_a_version_shows_the_figures_it_has_and_says_what_it_lacks(
-    workbench: Workbench, service: Service, client: Traitbench, namespace: str
-) -> None:
-    handle = ready(client, f"{namespace}.tone")
-    leave_few_figures(service.context, handle)
-    at = workbench.open("versions", model=handle, view="Details", figures="true")
-    assert not at.exception
+def test_details_count_right_held_out_samples_by_confidence(workbench: Workbench, trained: Trained) -> None:
+    known = trained.client.versions.get(trained.handle).metrics.traits["warmth"].confidence
+    assert known
+    assert sum(each.samples for each in known.values()) == 20
+    row = frame(details(workbench, trained.handle, "figures"), "●●● High").iloc[0]
+    for level, dots in DOTS.items():
+        each, cell = known[level], row[f"{dots} {level.capitalize()}"]
+        assert cell == (f"{each.samples} ({100 * each.right // each.samples} % right)" if each.samples else "0")
+
+
+def test_an_older_version_says_what_it_lacks(workbench: Workbench, service: Service, ready: str) -> None:
+    leave_few_figures(service.context, ready)
+    at = details(workbench, ready, "figures")
     assert "No learning curve was measured" in words(at)
     assert "No table was measured" in words(at)
     assert len(charts(at)) == 1
-    assert workbench.open("train", model=handle).exception == []
+    assert not workbench.open("train", model=ready).exception
 
 
-def test_a_trait_without_a_measurement_says_why_and_draws_nothing(
-    workbench: Workbench, client: Traitbench, namespace: str
-) -> None:
-    handle = f"{namespace}.two"
-    client.models.create(handle)
-    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+def test_a_trait_without_a_measurement_says_why(workbench: Workbench, client: Traitbench, empty: str) -> None:
     pair = [("Thank you, dear.", 1.0), ("Go away.", 0.0)]
-    client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in pair])
-    client.models.train(handle, effort="low")
-    client.models.wait(handle)
-    at = workbench.open("versions", model=handle, view="Details", figures="true")
+    client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in pair])
+    client.models.train(empty, effort="low")
+    client.models.wait(empty)
+    at = details(workbench, empty, "figures")
     assert "**Not measured in v1:** one distinct text at the" in words(at)
     assert not charts(at)
     assert not at.metric
@@ -133,62 +106,68 @@ def test_a_trait_without_a_measurement_says_why_and_draws_nothing(
     assert "Give feedback on scores to add samples" in links(at)
 
 
-def test_details_count_the_held_out_samples_by_confidence_and_how_many_are_right(
-    workbench: Workbench, trained: Trained
-) -> None:
-    known = trained.client.versions.get(trained.handle).metrics.traits["warmth"].confidence
-    assert known
-    assert sum(each.samples for each in known.values()) == 20
-    at = workbench.open("versions", model=trained.handle, view="Details", figures="true")
-    row = frame(at, "●●● High").iloc[0]
-    for level, dots in DOTS.items():
-        each, cell = known[level], row[f"{dots} {level.capitalize()}"]
-        assert cell == (f"{each.samples} ({100 * each.right // each.samples} % right)" if each.samples else "0")
-
-
 @pytest.mark.parametrize(("reason", "link"), [("few_samples", "feedback"), ("not_separable", "Read the samples")])
 def test_a_trait_that_is_never_sure_says_what_is_wrong_and_what_to_do(
-    workbench: Workbench, client: Traitbench, namespace: str, reason: ConfidenceReason, link: str
+    workbench: Workbench, client: Traitbench, empty: str, reason: ConfidenceReason, link: str
 ) -> None:
     """Three samples at each pole, or many whose labels mean nothing."""
-    handle = f"{namespace}.{reason.replace('_', '-')}"
-    client.models.create(handle)
-    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
     unrelated = [sample["text"] for sample in demo_models()[0].samples[::4]]
-    texts = [text for pair in zip(WARM[:3], COLD[:3], strict=True) for text in pair]
-    inputs = [
-        SampleInput(trait="warmth", text=text, quality=1.0 - number % 2)
-        for number, text in enumerate(texts if reason == "few_samples" else unrelated)
-    ]
-    client.samples.add(handle, inputs)
-    client.models.train(handle, effort="low", use_labels=False)
-    client.models.wait(handle)
-    assert client.versions.get(handle).metrics.traits["warmth"].confidence_reason == reason
-    for page in ("train", "versions"):
-        view = {"view": "Details"} if page == "versions" else {}
-        at = workbench.open(page, model=handle, figures="true", **view)
+    few = [text for pair in zip(WARM[:3], COLD[:3], strict=True) for text in pair]
+    texts = enumerate(few if reason == "few_samples" else unrelated)
+    client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=1.0 - n % 2) for n, text in texts])
+    client.models.train(empty, effort="low", use_labels=False)
+    client.models.wait(empty)
+    assert client.versions.get(empty).metrics.traits["warmth"].confidence_reason == reason
+    for at in (details(workbench, empty, "figures"), workbench.open("train", model=empty, figures="true")):
         assert f"- **Warmth:** {REASONS[reason].trait}" in words(at)
         assert any(link in each for each in links(at))
 
 
-def test_the_link_names_the_trait_that_is_looked_at(workbench: Workbench, client: Traitbench, namespace: str) -> None:
-    handle = f"{namespace}.tone"
-    make_draft(client, handle)
-    client.traits.add(handle, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
-    again = [(sample.text, sample.quality) for sample in client.samples.list(handle)]
-    client.samples.add(handle, [SampleInput(trait="clarity", text=text, quality=quality) for text, quality in again])
-    client.models.train(handle, effort="low")
-    client.models.wait(handle)
-    at = workbench.open("versions", model=handle, view="Details", trait="Clarity")
+def test_the_link_names_the_trait_that_is_looked_at(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    client.traits.add(draft, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
+    again = [(sample.text, sample.quality) for sample in client.samples.list(draft)]
+    client.samples.add(draft, [SampleInput(trait="clarity", text=text, quality=quality) for text, quality in again])
+    client.models.train(draft, effort="low")
+    client.models.wait(draft)
+    at = details(workbench, draft, trait="Clarity")
     assert at.selectbox(key="trait").value == "clarity"
-    assert copied_link(at) == {"model": handle, "view": "Details", "version": "v1", "trait": "Clarity"}
+    assert copied_link(at) == {"model": draft, "view": "Details", "version": "v1", "trait": "Clarity"}
 
 
-def new_tag(at: AppTest) -> TextInput:
-    return next(field for field in at.text_input if field.label == "New tag")
+# ---- tags ------------------------------------------------------------------------------------------------------------
+
+
+def field(at: AppTest, label: str) -> str:
+    """The key of the text field with this label."""
+    return str(next(each.key for each in at.text_input if each.label == label))
 
 
 def tag(at: AppTest, name: str) -> AppTest:
-    new_tag(at).set_value(name)
+    at.text_input(key=field(at, "New tag")).set_value(name)
     next(button for button in at.button if button.label == "Add tag").click()
     return at.run()
+
+
+def test_a_version_is_tagged_and_made_active(
+    workbench: Workbench, service: Service, client: Traitbench, ready: str
+) -> None:
+    add_version(service.context, ready, client)
+    at = details(workbench, ready, "tags", version="v1")
+    at.text_input(key=field(at, "Note (optional)")).set_value("As it was.")
+    tag(at, "before")
+    assert client.versions.get(ready, "v1").tag_notes == {"before": "As it was."}
+    assert "**before**: As it was" in words(at)
+    assert at.text_input(key=field(at, "New tag")).value == ""
+    press(at, "versions.untag:before")
+    assert client.versions.get(ready, "v1").tags == []
+    press(at, "versions.activate")
+    assert client.models.get(ready).version_no == 1
+    assert "Active: this version scores" in words(at)
+
+
+@pytest.mark.parametrize("name", ["v3", "active", "two words", "-first", "", "x" * 65])
+def test_a_wrong_tag_is_refused_and_stays_in_its_field(workbench: Workbench, trained: Trained, name: str) -> None:
+    at = tag(details(workbench, trained.handle, "tags"), name)
+    assert ":red[:material/error: A tag is 1" in words(at)
+    assert at.text_input(key=field(at, "New tag")).value == name
+    assert trained.client.versions.get(trained.handle).tags == []

@@ -5,28 +5,14 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.comparing import COLD_TESTS, WARM_TESTS
 from tests.conftest import WARM, Service, Trained, make_draft
-from tests.pages.drive import Workbench, add_version, copied_link, words
-from tests.pages.versions.reading import compared, frame, ready
+from tests.pages.drive import Workbench, copied_link, frame, html, words
+from tests.pages.versions.reading import compared, side_by_side
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 
-WARM_TESTS = (
-    "We are so happy to have you, and we will gladly help.",
-    "Thanks a million for your patience, you are wonderful.",
-    "How kind of you to write, it made our day.",
-    "I would love to help you with that, just ask.",
-    "You are most welcome, come back whenever you like.",
-)
-
-
-COLD_TESTS = (
-    "Do not bother us again with this nonsense.",
-    "Your complaint is of no interest to this office.",
-    "Read the manual before you waste our time.",
-    "We owe you nothing, and you will get nothing.",
-    "That is your own problem. The matter is closed.",
-)
+TESTS = len(WARM_TESTS) + len(COLD_TESTS)
 
 
 @pytest.fixture(scope="module")
@@ -56,19 +42,16 @@ def _test_sample(text: str, quality: float, *, must_pass: bool = False) -> Sampl
 @pytest.fixture
 def worse(workbench: Workbench, improved: Trained) -> AppTest:
     """The draft compared with its original, on the test samples."""
-    at = workbench.open("versions", model=f"{improved.handle}-next", view="Compare")
+    at = side_by_side(workbench, f"{improved.handle}-next")
     compared(at)
     return at
 
 
 def test_a_draft_is_compared_with_the_version_it_was_made_from(workbench: Workbench, improved: Trained) -> None:
-    at = workbench.open("versions", model=f"{improved.handle}-next", view="Compare")
+    at = side_by_side(workbench, f"{improved.handle}-next")
     pinned = f"{improved.handle}@v1"
     assert copied_link(at) == {"model": f"{improved.handle}-next", "view": "Compare", "a": pinned, "b": "v1"}
-    assert (
-        f"{improved.handle}-next@v1"
-        in workbench.open("versions", model=improved.handle, view="Compare").selectbox(key="b").options
-    )
+    assert f"{improved.handle}-next@v1" in side_by_side(workbench, improved.handle).selectbox(key="b").options
     at.selectbox(key="a").set_value("v1").run()
     assert "Both sides show the same version" in words(at)
 
@@ -80,7 +63,7 @@ def test_the_verdict_comes_first_with_its_figures_and_what_changed(worse: AppTes
     figures = frame(worse, "Change (95 % interval)").iloc[0]
     difference = truth.traits["warmth"].auroc
     assert difference is not None
-    assert figures["AUROC v1"] == difference.b
+    assert figures["AUROC v1"] == pytest.approx(difference.b, abs=0.0005)
     assert f"{difference.delta:+.3f}" in figures["Change (95 % interval)"]
     assert "relabelled" in words(worse)
 
@@ -89,7 +72,7 @@ def test_regressions_come_first_and_can_be_filtered(worse: AppTest) -> None:
     table = frame(worse, "delta")
     assert set(table["text"]) == {*WARM_TESTS, *COLD_TESTS}
     regressions = table["kind"].str.contains("Regression")
-    assert 0 < regressions.sum() <= 5
+    assert 0 < regressions.sum() <= len(WARM_TESTS)
     assert regressions.tolist() == sorted(regressions, reverse=True)
     assert f"{regressions.sum()} regression" in words(worse)
     assert "that must pass fail" in words(worse)
@@ -99,38 +82,20 @@ def test_regressions_come_first_and_can_be_filtered(worse: AppTest) -> None:
     assert "No texts match." in words(worse)
 
 
-def test_a_row_opens_the_reasons_of_both_versions_and_the_samples_that_moved_it(
-    worse: AppTest, improved: Trained
-) -> None:
+def test_a_row_opens_the_reasons_and_the_samples_that_moved_it(worse: AppTest, improved: Trained) -> None:
     job_id = worse.query_params["comparison"]
-    worse.session_state[f"versions.table:{job_id}:10:warmth:All"] = {
-        "selection": {"rows": [0], "columns": [], "cells": []}
-    }
+    selected = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    worse.session_state[f"versions.table:{job_id}:{TESTS}:warmth:All"] = selected
     worse.run()
     assert not worse.exception
-    assert sum("tb-why" in html.proto.body and "<span title" in html.proto.body for html in worse.get("html")) == 2
+    assert sum("tb-why" in part.proto.body and "<span title" in part.proto.body for part in worse.get("html")) == 2
     assert "Expected: **" in words(worse)
     moved = frame(worse, "Moved the score by")
     assert set(moved["Change"]) == {"relabelled"}
     assert set(moved["Sample"].str.slice(0, 20)) <= {text[:20] for text in WARM}
 
 
-def test_under_zero_retention_texts_are_kept_for_minutes_and_lines_are_offered(
-    workbench: Workbench, service: Service, client: Traitbench, namespace: str
-) -> None:
-    handle = ready(client, f"{namespace}.tone")
-    add_version(service.context, handle, client)
-    client.models.update(handle, zero_data_retention=True)
-    at = workbench.open("versions", model=handle, view="Compare")
-    assert not at.exception
-    assert "15 minutes after you last viewed them" in words(at)
-    compared_with = at.segmented_control(key=f"versions.from:{handle}")
-    compared_with.set_value("Test samples").run()
-    at.button(key="versions.compare").click().run()
-    assert "There are no test samples" in at.warning[0].value
-
-
 def test_tiers_and_changes_count_every_text(worse: AppTest) -> None:
-    assert any("Tiers of" in html.proto.body for html in worse.get("html"))
+    assert "Tiers of" in html(worse)
     worse.toggle(key="versions.changes.as_table").set_value(True).run()
-    assert frame(worse, "Texts")["Texts"].sum() == 10
+    assert frame(worse, "Texts")["Texts"].sum() == TESTS

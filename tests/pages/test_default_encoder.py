@@ -1,0 +1,151 @@
+"""What only the default encoder has, or what is measured on it: faster modes, and other encoders to compare it with."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tests.app.processes import eventually
+from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
+from tests.contexts import fresh_settings
+from tests.pages.drive import Workbench, add_version, frame, plain, press, words
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.operations import WORKER
+from traitbench.operations.context import open_context
+from traitbench_app.versions import encoders
+from traitbench_app.workspace import background, batches
+
+HANDLE = "local.tone"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service on the default encoder."""
+    with fresh_settings(tmp_path_factory.mktemp("default"), encoder=None) as settings:
+        context = open_context(replace(settings, port=free_port()), worker=WORKER)
+        try:
+            with served(context) as service:
+                yield service
+        finally:
+            context.close()
+
+
+@pytest.fixture(scope="module")
+def trained(service: Service) -> Iterator[Trained]:
+    """A model with one version of it."""
+    with Traitbench(service.base_url, service.issue()) as client:
+        make_draft(client, HANDLE)
+        client.models.train(HANDLE, effort="low")
+        assert client.models.wait(HANDLE).state == "ready"
+        yield Trained(HANDLE, client)
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue())
+
+
+def test_each_mode_of_a_batch_says_what_it_costs_and_the_link_names_it(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("batch", model=trained.handle, mode="static")
+    assert at.radio(key="batch.mode").value == "static"
+    full, *faster = at.radio(key="batch.mode").proto.captions
+    assert "the same scores as the Score page" in full
+    assert len(faster) == 2
+    assert all("times as fast" in caption for caption in faster)
+
+
+def test_a_batch_runs_beside_the_page_and_is_stopped_and_gone_on_with(workbench: Workbench, trained: Trained) -> None:
+    """On the light encoder it would end before it could be stopped."""
+    at = workbench.open("batch", model=trained.handle)
+    at.segmented_control(key="batch.from").set_value("Pasted lines").run()
+    lines = "\n".join(f"{WARM[0]} This is number {number}." for number in range(400))
+    at.text_area(key="batch.pasted").set_value(lines).run()
+    at.button(key="batch.start").click().run()
+    assert "of 400 rows" in str(at.get("progress")[0].proto.text)
+    assert "Stopped after" in words(press(at, "batch.stop"))
+    press(at, "batch.go_on")
+    [job_id] = background.held()
+    assert eventually(lambda: getattr(batches.find(job_id), "state", "") == "done")
+    assert "400 rows scored with v1" in words(at.run())
+
+
+def test_a_comparison_of_texts_runs_beside_the_page(workbench: Workbench, service: Service, trained: Trained) -> None:
+    bundle = trained.client.models.export(trained.handle)
+    handle = trained.client.models.import_(bundle, handle="local.compared").handle
+    add_version(service.context, handle, trained.client)
+    at = workbench.open("versions", model=handle, view="Compare", a="v1", b="v2")
+    at.segmented_control(key=f"versions.from:{handle}").set_value("Pasted lines").run()
+    at.text_area(key="batch.pasted").set_value("\n".join(f"{WARM[0]} {number}" for number in range(400))).run()
+    press(at, "versions.compare")
+    assert "This continues while you visit other pages." in words(at)
+    press(at, "versions.job.stop")
+
+
+def test_labels_that_follow_nothing_are_named_with_their_auroc(workbench: Workbench, trained: Trained) -> None:
+    handle = trained.client.models.create("local.mixed").handle
+    trained.client.traits.add(handle, [TraitInput(name="Warmth")])
+    # The first half of the warm and of the cold texts at one pole, the rest at the other.
+    mixed = [(text, float(number < 5)) for half in (WARM, COLD) for number, text in enumerate(half)]
+    trained.client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=q) for text, q in mixed])
+    at = workbench.open("samples", model=handle, task="Check")
+    assert re.search(r"### Labels of Warmth cannot be told apart: 0\.\d\d", words(at))
+
+
+def test_details_say_what_the_faster_modes_cost(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("versions", model=trained.handle, view="Details", version="v1", modes="true")
+    figures = trained.client.versions.get(trained.handle, "v1").metrics.traits["warmth"]
+    closed = workbench.open("versions", model=trained.handle, view="Details", version="v1")
+    assert not any("Mode" in each.value for each in closed.dataframe)
+    modes = frame(at, "Mode")
+    assert modes["Mode"].tolist() == ["Full", "Layer 4 only", "Static"]
+    price = (figures.modes["layer4"].auroc or 0.0) - (figures.auroc or 0.0)
+    assert modes["Against full"].tolist()[1] == pytest.approx(price)
+    assert "**Layer 4 only**: AUROC " in words(at)
+
+
+def test_encoders_are_compared_and_a_switch_trains_a_version(workbench: Workbench, trained: Trained) -> None:
+    client, handle = trained.client, trained.handle
+    at = workbench.open("versions", model=handle, view="Encoders")
+    assert "Reads 20 texts in this workbench and stores nothing." in words(at)
+    [button] = [each for each in at.button if each.label == "Compare encoders"]
+    with encoders._one_at_a_time:
+        button.click().run()
+    assert "Another comparison is running" in words(at)
+    assert not at.dataframe
+
+    [button] = [each for each in at.button if each.label == "Compare encoders"]
+    button.click().run()
+    figures, speeds = (each.value for each in at.dataframe)
+    assert figures["Encoder"].tolist() == ["full", "static"]
+    assert figures["Trait"].tolist() == ["Warmth", "Warmth"]
+    assert figures["Verdict"].tolist()[0] == "current"
+    assert figures["Verdict"].tolist()[1] in ("worse", "no proven difference")
+    assert speeds["Encoder"].tolist() == ["full", "static"]
+    assert speeds["ms a text"][0] > speeds["ms a text"][1]
+    assert "keep full" in plain(at)
+
+    [switch] = [each for each in at.button if each.label == "Switch to this encoder"]
+    switch.click().run()
+    assert "encodes 20 texts with static and fits every trait again at effort low" in plain(at)
+    assert "v1 keeps its encoder, and you can activate it again" in plain(at)
+    assert "Later refits and retrainings from feedback keep static" in plain(at)
+    at.button(key="versions.encoders.switch.yes").click().run()
+    model = client.models.wait(handle)
+    assert (model.state, model.version_no) == ("ready", 2)
+    encoder = client.versions.get(handle).metrics.encoder
+    assert encoder is not None
+    assert encoder.chosen == "static"
+    assert client.scores.score(handle, "thank you").metadata.version_id == "v2"
+    assert client.scores.score(f"{handle}@v1", "thank you").metadata.version_id == "v1"
+    again = workbench.open("versions", model=handle, view="Encoders")
+    assert [each.label for each in again.button_group][-1] == "Compare static, the current encoder, with"
+    client.versions.activate(handle, version="v1")
+
+
+def test_another_encoder_here_is_said(monkeypatch: pytest.MonkeyPatch, workbench: Workbench, trained: Trained) -> None:
+    monkeypatch.setenv("TRAITBENCH_ENCODER", "ngrams")
+    at = workbench.open("versions", model=trained.handle, version="v1", view="Encoders")
+    assert "v1 was trained with full-" in plain(at)
