@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from tests.app.processes import Started, running
+from tests.contexts import ENCODER
 from tests.patience import PATIENCE_MS
 
 # Without these Chromium, run as root and offline, refuses to start or looks for its maker's hosts.
@@ -62,8 +63,8 @@ def violations(page: Page) -> list[str]:
 
 @pytest.fixture(scope="package")
 def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
-    """The real command in an empty home."""
-    with running(tmp_path_factory.mktemp("first-home")) as started:
+    """The real command in an empty home, for all journeys that need no sign-in."""
+    with running(tmp_path_factory.mktemp("first-home"), TRAITBENCH_ENCODER=ENCODER or "") as started:
         yield started
 
 

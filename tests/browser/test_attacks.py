@@ -9,17 +9,19 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, Playwright
 
 from tests.app.processes import Started
 from tests.browser.conftest import chromium, settled, violations
 from tests.patience import PATIENCE_MS
+from tests.size import sized
 
 pytestmark = pytest.mark.browser
 
 EVIL = "evil.example"
+KINDS = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
+FORGED = '{"handle": "local.forged", "content": "x", "feedback": {"tone": 1}}'
 
 # Each attack answers what it reached; `null` is nothing.
 ATTACKS = """
@@ -59,38 +61,34 @@ class _Evil(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def evil_port() -> Iterator[int]:
-    """A web server of somebody else."""
+def evil() -> Iterator[str]:
+    """The address of a page of somebody else."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Evil) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_port
+        yield f"http://{EVIL}:{server.server_port}/"
         server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def deceived(playwright: Playwright) -> Iterator[Browser]:
-    """A browser whose name server says that the foreign name is this machine."""
-    browser = chromium(playwright, f"--host-resolver-rules=MAP {EVIL} 127.0.0.1")
-    yield browser
-    browser.close()
-
-
 @pytest.fixture
-def page(deceived: Browser) -> Iterator[Page]:
-    context = deceived.new_context()
-    page = context.new_page()
+def page(playwright: Playwright) -> Iterator[Page]:
+    """A page of a browser whose name server says that the foreign name is this machine."""
+    deceived: Browser = chromium(playwright, f"--host-resolver-rules=MAP {EVIL} 127.0.0.1")
+    page = deceived.new_page()
     page.set_default_timeout(PATIENCE_MS)
     yield page
-    context.close()
+    deceived.close()
+
+
+def local_models(workbench: Started) -> list[str]:
+    with workbench.client() as client:
+        return [model.handle for model in client.models.list(namespace="local")]
 
 
 def test_a_foreign_name_for_this_machine_opens_nothing(workbench: Started, page: Page) -> None:
     answer = page.goto(f"http://{EVIL}:{workbench.port}/console")
     assert answer is not None
     assert (answer.status, page.locator("body").inner_text().startswith("Forbidden")) == (403, True)
-    secret = (workbench.home / "first.key").read_text().strip()
-    with workbench.client() as client:
-        before = [model.handle for model in client.models.list(namespace="local")]
+    before = local_models(workbench)
     reached = page.evaluate(
         f"""async (secret) => {{ {ATTACKS}
         return [
@@ -99,15 +97,15 @@ def test_a_foreign_name_for_this_machine_opens_nothing(workbench: Started, page:
             headers: {{'Content-Type': 'application/json', 'Authorization': 'Bearer ' + secret}}}}),
           await tried(() => socket('ws://' + location.host + '/_stcore/stream')),
         ] }}""",
-        secret,
+        (workbench.home / "first.key").read_text().strip(),
     )
     assert reached == [403, 403, 403, 403, None]
-    with workbench.client() as client:
-        assert [model.handle for model in client.models.list(namespace="local")] == before
+    assert local_models(workbench) == before
 
 
-def test_a_foreign_page_reaches_neither_page_nor_socket_nor_api(workbench: Started, page: Page, evil_port: int) -> None:
-    page.goto(f"http://{EVIL}:{evil_port}/")
+def test_a_foreign_page_reaches_frames_and_changes_nothing(workbench: Started, page: Page, evil: str) -> None:
+    """A key in the address is no key; a form cannot send a header. What is sent is refused before it is read."""
+    page.goto(evil)
     for there in (workbench.base_url, workbench.base_url.replace("127.0.0.1", "localhost")):
         reached = page.evaluate(
             f"""async (there) => {{ {ATTACKS}
@@ -119,56 +117,45 @@ def test_a_foreign_page_reaches_neither_page_nor_socket_nor_api(workbench: Start
         )
         assert reached == [None, None, None]
 
-
-def test_a_foreign_page_cannot_frame_the_workbench(workbench: Started, page: Page, evil_port: int) -> None:
-    page.goto(f"http://{EVIL}:{evil_port}/")
     page.evaluate(f"async (url) => {{ {ATTACKS} return await frame(url) }}", workbench.base_url)
     [framed] = [frame for frame in page.frames if frame.parent_frame is not None]
     assert framed.locator("[data-testid=stApp]").count() == 0
     assert framed.url.startswith("chrome-error:")
 
-
-def test_no_website_is_allowed_to_control_a_page_by_messages(workbench: Started) -> None:
-    """Streamlit's own list has the sites of a hosting service."""
-    assert httpx.get(f"{workbench.base_url}/_stcore/host-config").json()["allowedOrigins"] == []
-
-
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
-def test_a_foreign_pages_simple_post_changes_nothing_even_with_a_key(
-    workbench: Started, page: Page, evil_port: int, kind: str
-) -> None:
-    """A key in the address is no key; a form cannot send a header. What is sent is refused before it is read."""
-    page.goto(f"http://{EVIL}:{evil_port}/")
     posted: list[int] = []
     page.context.on("response", lambda each: posted.append(each.status) if each.request.method == "POST" else None)
-    for path in ("/v1/models", "/v1/models/demo.headlines/score", "/_stcore/upload_file/a/b", "/console"):
-        page.evaluate(
-            """async ([url, kind, body]) => {
-              try { await fetch(url, {method: 'POST', mode: 'no-cors', headers: {'Content-Type': kind}, body}) }
-              catch (error) { return String(error) } }""",
-            [workbench.base_url + path, kind, '{"handle": "local.forged", "content": "x", "feedback": {"tone": 1}}'],
-        )
-        with page.expect_navigation():
-            page.evaluate(
-                """([action, enctype]) => {
-                  const form = document.createElement('form')
-                  Object.assign(form, {action, enctype, method: 'post'})
-                  document.body.append(form)
-                  form.submit() }""",
-                [workbench.base_url + path, kind],
-            )
-        page.goto(f"http://{EVIL}:{evil_port}/")
+    for kind in sized(KINDS[:1], KINDS):
+        for path in ("/v1/models", "/v1/models/demo.headlines/score", "/_stcore/upload_file/a/b", "/console"):
+            post(page, workbench.base_url + path, kind)
+            page.goto(evil)
     assert len(posted) >= 4
     assert set(posted) == {403}
-    with workbench.client() as client:
-        assert "local.forged" not in [model.handle for model in client.models.list(namespace="local")]
+    assert "local.forged" not in local_models(workbench)
 
 
-def test_a_link_from_elsewhere_opens_the_workbench_and_the_api_has_its_documentation(
-    workbench: Started, page: Page, evil_port: int
-) -> None:
+def post(page: Page, url: str, kind: str) -> None:
+    """Send a body of this kind by script and by a form."""
+    page.evaluate(
+        """async ([url, kind, body]) => {
+          try { await fetch(url, {method: 'POST', mode: 'no-cors', headers: {'Content-Type': kind}, body}) }
+          catch (error) { return String(error) } }""",
+        [url, kind, FORGED],
+    )
+    with page.expect_navigation():
+        page.evaluate(
+            """([action, enctype]) => {
+              const form = document.createElement('form')
+              Object.assign(form, {action, enctype, method: 'post'})
+              document.body.append(form)
+              form.submit() }""",
+            [url, kind],
+        )
+
+
+@pytest.mark.soak
+def test_a_link_from_elsewhere_opens_workbench_and_documentation(workbench: Started, page: Page, evil: str) -> None:
     broken = violations(page)
-    page.goto(f"http://{EVIL}:{evil_port}/")
+    page.goto(evil)
     page.evaluate("url => { document.body.innerHTML = `<a href='${url}'>open</a>` }", workbench.base_url)
     page.get_by_text("open").click()
     settled(page)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.app.processes import Started
 from tests.browser.conftest import settled
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 
 # What fills the page in each theme, which it follows while it is open.
 THEMES: Mapping[Literal["light", "dark"], str] = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 26)"}

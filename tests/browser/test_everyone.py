@@ -1,6 +1,6 @@
 """Every page for everyone: axe finds nothing serious, in both themes, wide and narrow, full and empty, dialogs too.
 
-Each address has one look, and in full both. All of it happens within the content policy, without an error.
+All of it happens within the content policy, without an error.
 
 axe-core comes with the package and asks nobody for anything.
 """
@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 from tests.app.processes import Started
 from tests.browser.conftest import EMPTY, settled, violations
-from tests.size import sized
+from tests.size import SOAK, sized
 from traitbench_app.shell.navigation import PAGES
 
 pytestmark = pytest.mark.browser
@@ -46,46 +46,41 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("section", dict.fromkeys(page.section for page in PAGES))
-@pytest.mark.parametrize("look", LOOKS)
-def test_axe_finds_nothing_serious_on_any_page(page: Page, with_a_model: Started, look: Look, section: str) -> None:
-    theme, width = look
-    page.emulate_media(color_scheme=theme)
-    page.set_viewport_size({"width": width, "height": 1000})
+@pytest.mark.parametrize("looks", sized([LOOKS], [(look,) for look in LOOKS]), ids=sized(["both"], ["light", "dark"]))
+def test_axe_finds_nothing_serious_on_any_page(page: Page, with_a_model: Started, looks: Sequence[Look]) -> None:
+    """Each page has one of the looks, and at full size every view has both."""
     axe, found, broken = Axe(), {}, violations(page)
-    for address in looked_at(section, look):
-        page.goto(f"{with_a_model.base_url}/{address}")
-        at_rest(page)
-        found[address] = serious(axe, page)
-        # At 420 pixels, nothing may be cut off at the right.
-        assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), address
-        assert page.get_by_test_id("stException").count() == 0, address
-        assert broken == [], address
-    if not section:
+    every = [*addresses()]
+    for place, (theme, width) in enumerate(looks):
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size({"width": width, "height": 1000})
+        for address in sized(every[place :: len(looks)], every):
+            page.goto(f"{with_a_model.base_url}/{address}")
+            at_rest(page)
+            found[address] = serious(axe, page)
+            # At 420 pixels, nothing may be cut off at the right.
+            assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), address
+            assert page.get_by_test_id("stException").count() == 0, address
+            assert broken == [], address
         page.goto(with_a_model.base_url)
         at_rest(page)
         page.get_by_test_id("stMain").get_by_role("button", name="New model").click()
         page.get_by_role("dialog").get_by_role("textbox").first.wait_for()
-        found["New model"] = serious(axe, page)
+        found[f"New model, {theme}"] = serious(axe, page)
     assert {address: each for address, each in found.items() if each} == {}
 
 
-def looked_at(section: str, look: Look) -> Sequence[str]:
-    """The addresses of a section that are looked at like this: all of them in full, otherwise every second one."""
-    every = list(addresses(section))
-    return sized(every[LOOKS.index(look) % len(every) :: 2], every)
-
-
-def addresses(section: str) -> Iterator[str]:
-    """The addresses of the pages of one section of the menu."""
-    for entry in (page for page in PAGES if page.section == section):
+def addresses() -> Iterator[str]:
+    """The addresses of all pages; at full size also of an empty model and of further views."""
+    for entry in PAGES:
         if not entry.about_a_model:
             yield entry.url_path
             continue
-        for model in (FULL, EMPTY):
-            yield f"{entry.url_path}?model={model}"
-        for view in VIEWS.get(entry.name, ()):
-            yield f"{entry.url_path}?model={FULL}&{view.replace(' ', '+')}"
+        yield f"{entry.url_path}?model={FULL}"
+        if SOAK:
+            yield f"{entry.url_path}?model={EMPTY}"
+            for view in VIEWS.get(entry.name, ()):
+                yield f"{entry.url_path}?model={FULL}&{view.replace(' ', '+')}"
 
 
 def at_rest(page: Page) -> None:

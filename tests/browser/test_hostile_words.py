@@ -7,7 +7,7 @@ from tests.app.processes import Started
 from tests.browser.conftest import settled
 from traitbench.contract.traits import TraitInput
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 
 ATTACK = ":material/skull: :red[pwned] :skull: [pwned](javascript:pwned) $\\frac{1}{2}$ <b>pwned</b>"
 NAME = f"{ATTACK} http://pwned.example www.pwned.example me@pwned.example"

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.app.processes import Started
 from tests.browser.conftest import settled
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 
 
 def test_an_idea_becomes_a_scored_text_in_one_click(with_a_model: Started, page: Page) -> None:

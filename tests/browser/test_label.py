@@ -17,9 +17,7 @@ BURST = sized(30, 70)
 TEXTS = BURST + 20
 
 
-def test_keys_label_texts_and_none_is_lost_in_a_burst_or_a_reload(
-    workbench: Started, page: Page, handle: str, tmp_path: Path
-) -> None:
+def test_no_key_is_lost_in_a_burst_or_a_reload(workbench: Started, page: Page, handle: str, tmp_path: Path) -> None:
     with workbench.client() as client:
         client.models.create(handle, description="")
         client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])

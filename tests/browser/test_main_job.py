@@ -61,10 +61,3 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
     assert (model.state, model.version_no, model.traits) == ("ready", 1, ["Warmth"])
     elsewhere = [url for url in asked if url.startswith("http") and not url.startswith(workbench.base_url)]
     assert not elsewhere, "The page asked somebody else for something."
-
-
-def test_a_link_opens_the_same_view_in_another_browser(workbench: Started, page: Page) -> None:
-    page.goto(f"{workbench.base_url}/versions?model=demo.headlines")
-    settled(page)
-    expect(page.get_by_role("heading", name="Versions")).to_be_visible()
-    expect(page.get_by_text("demo.headlines").first).to_be_visible()

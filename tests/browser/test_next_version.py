@@ -28,9 +28,7 @@ def in_use(workbench: Started, handle: str) -> str:
     return handle
 
 
-def test_a_wrong_score_becomes_a_better_version_and_the_way_back_is_one_click(
-    workbench: Started, page: Page, in_use: str
-) -> None:
+def test_a_wrong_score_becomes_a_better_version_and_back(workbench: Started, page: Page, in_use: str) -> None:
     handle = in_use
     clicks = 0
 

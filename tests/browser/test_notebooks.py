@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,8 +18,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.app.processes import eventually
 from tests.conftest import free_port
-from tests.patience import PATIENCE_MS, PATIENCE_S
+from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -74,7 +74,8 @@ def running(home: Path, command: Sequence[str], port: int) -> Iterator[None]:
         ) as process,
     ):
         try:
-            _await_port(port, process)
+            assert eventually(lambda: _listens(port) or process.poll() is not None)
+            assert process.poll() is None, (home / "log").read_text()
             yield
         finally:
             process.send_signal(signal.SIGTERM)
@@ -84,16 +85,11 @@ def running(home: Path, command: Sequence[str], port: int) -> Iterator[None]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            if time.monotonic() > deadline or process.poll() is not None:
-                raise
-            time.sleep(0.2)
+def _listens(port: int) -> bool:
+    with suppress(OSError):
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    return False
 
 
 def listen(page: Page, port: int) -> list[str]:

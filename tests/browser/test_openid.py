@@ -119,9 +119,7 @@ def test_a_person_signs_in_through_the_provider_and_does_what_the_list_says(
         expect(page.get_by_role("link", name="Sign in with")).to_be_visible()
 
 
-def test_the_way_to_the_provider_holds_everything_and_no_secret(
-    visitor: httpx.Client, provider: OpenIdProvider, started: Started
-) -> None:
+def test_the_way_to_the_provider_is_safe(visitor: httpx.Client, provider: OpenIdProvider, started: Started) -> None:
     answer = visitor.get("/sign-in/start?next=/score")
     address = httpx.URL(answer.headers["location"])
     assert str(address).startswith(f"{provider.issuer}/authorize?")
@@ -168,9 +166,7 @@ AN_HOUR_AGO, IN_AN_HOUR = "an hour ago", "in an hour"
     ],
     ids=str,
 )
-def test_a_token_with_a_wrong_claim_signs_nobody_in(
-    visitor: httpx.Client, provider: OpenIdProvider, claims: dict[str, Any]
-) -> None:
+def test_a_wrong_claim_signs_nobody_in(visitor: httpx.Client, provider: OpenIdProvider, claims: dict[str, Any]) -> None:
     offsets = {AN_HOUR_AGO: -3_600, IN_AN_HOUR: 3_600}
     now = int(time.time())
     provider.claims = {
@@ -182,9 +178,7 @@ def test_a_token_with_a_wrong_claim_signs_nobody_in(
     assert not is_in(visitor)
 
 
-def test_a_token_that_the_provider_did_not_sign_signs_nobody_in(
-    visitor: httpx.Client, provider: OpenIdProvider
-) -> None:
+def test_a_token_of_another_signer_signs_nobody_in(visitor: httpx.Client, provider: OpenIdProvider) -> None:
     for algorithm in ("none", "HS256"):
         provider.algorithm = algorithm
         assert "could not be verified" in sign_in(visitor).text
@@ -202,9 +196,7 @@ def test_a_key_that_the_provider_has_changed_is_fetched(visitor: httpx.Client, p
     assert sign_in(visitor).status_code == 403
 
 
-def test_an_answer_counts_once_and_in_the_browser_that_asked(
-    visitor: httpx.Client, provider: OpenIdProvider, started: Started
-) -> None:
+def test_an_answer_counts_once_for_its_asker(visitor: httpx.Client, provider: OpenIdProvider, started: Started) -> None:
     address = back_from(away_to(visitor))
     cookie = dict(visitor.cookies)
     with httpx.Client(base_url=started.base_url, trust_env=False) as stranger:
@@ -280,9 +272,7 @@ def test_only_a_verified_address_counts(visitor: httpx.Client, provider: OpenIdP
     assert is_in(visitor)
 
 
-def test_an_address_may_come_from_the_userinfo_of_the_same_person(
-    visitor: httpx.Client, provider: OpenIdProvider
-) -> None:
+def test_an_address_may_come_from_userinfo_of_the_same_person(visitor: httpx.Client, provider: OpenIdProvider) -> None:
     provider.claims = {"email": None, "email_verified": None}
     provider.userinfo = {"sub": "b-2", "email": "alice@example.org", "email_verified": True}
     assert sign_in(visitor).status_code == 403
@@ -317,7 +307,7 @@ def test_a_person_who_is_removed_or_changed_is_out_at_once(
     assert eventually(lambda: not of_sessions(engine))
 
 
-def test_a_damaged_list_lets_nobody_in_and_names_its_line_to_the_operator(
+def test_a_damaged_list_lets_nobody_in_and_names_its_line(
     visitor: httpx.Client, provider: OpenIdProvider, started: Started
 ) -> None:
     with httpx.Client(base_url=started.base_url, trust_env=False) as early:

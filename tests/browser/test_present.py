@@ -27,9 +27,7 @@ def answered(page: Page) -> Page:
     return settled(page)
 
 
-def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(
-    workbench: Started, page: Page, handle: str
-) -> None:
+def test_a_presenter_walks_teaches_and_leaves_by_keys(workbench: Started, page: Page, handle: str) -> None:
     with workbench.client() as client:
         make_draft(client, handle)
         client.models.update(handle, demo_texts=[WARM[0], COLD[0]])
@@ -68,6 +66,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(
     expect(page.get_by_placeholder("Type or paste a text.")).to_have_value("The lamp is green.")
 
 
+@pytest.mark.soak
 def test_from_a_row_of_a_batch_back_is_one_press(workbench: Started, page: Page, handle: str) -> None:
     with workbench.client() as client:
         make_draft(client, handle)

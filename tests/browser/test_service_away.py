@@ -14,9 +14,7 @@ from tests.patience import PATIENCE_MS
 pytestmark = pytest.mark.browser
 
 
-def test_a_service_that_stops_is_named_and_what_was_typed_is_still_there_when_it_is_back(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_a_service_that_stops_is_named_and_nothing_typed_is_lost(browser: Browser, tmp_path: Path) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)

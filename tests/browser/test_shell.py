@@ -32,9 +32,7 @@ def test_a_deep_link_is_quiet_and_one_step_back_is_one_page_back(workbench: Star
         expect(page).to_have_url(f"{workbench.base_url}/{title.lower()}?model=demo.headlines")
 
 
-def test_the_keyboard_reaches_the_main_action_and_a_dialog_begins_at_its_first_field(
-    with_a_model: Started, page: Page
-) -> None:
+def test_the_keyboard_reaches_the_main_action_and_a_dialogs_first_field(with_a_model: Started, page: Page) -> None:
     page.goto(with_a_model.base_url)
     settled(page, "Catalog")
     page.locator(".traitbench-skip").filter(has_text="New model").wait_for(state="attached")

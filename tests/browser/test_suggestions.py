@@ -7,14 +7,12 @@ from tests.app.processes import Started
 from tests.browser.conftest import settled
 from traitbench.sample_data import demo_models
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 
 HEADLINES = next(model for model in demo_models() if model.handle == "demo.headlines")
 
 
-def test_suggestions_are_flipped_dismissed_and_brought_back_by_keys(
-    with_a_model: Started, page: Page, handle: str
-) -> None:
+def test_suggestions_are_decided_and_brought_back_by_keys(with_a_model: Started, page: Page, handle: str) -> None:
     with with_a_model.client() as client:
         client.models.create(handle)
         client.traits.discover(handle, effort="low", texts=[str(each["text"]) for each in HEADLINES.samples[:120]])
