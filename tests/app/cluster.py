@@ -2,7 +2,6 @@
 
 import socket
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -13,7 +12,6 @@ from tests.app.processes import Started, eventually, starting
 from tests.cli.asking import call
 from tests.conftest import free_port
 from tests.contexts import link_cache
-from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.errors import Unavailable
 from traitbench.settings import Settings
@@ -103,10 +101,7 @@ def nginx(
     command = [NGINX, "-p", str(prefix), "-c", str(prefix / "nginx.conf"), "-g", "daemon off;"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        if certificate:
-            assert eventually(lambda: _listens(port))
-        else:
-            _await(f"http://127.0.0.1:{port}")
+        assert eventually(lambda: _listens(port) if certificate else _answers(f"http://127.0.0.1:{port}"))
         yield
     finally:
         process.terminate()
@@ -119,17 +114,11 @@ def _listens(port: int) -> bool:
     return False
 
 
-def _await(base_url: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    with Traitbench(base_url) as client:
-        while True:
-            try:
-                client.health()
-                return
-            except Unavailable:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.05)
+def _answers(base_url: str) -> bool:
+    with suppress(Unavailable), Traitbench(base_url) as client:
+        client.health()
+        return True
+    return False
 
 
 @contextmanager

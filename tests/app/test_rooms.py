@@ -1,7 +1,8 @@
 """The rooms of the workbench: a folder for each page, and no module that lies about."""
 
-from tests.test_imports import ROOT
+from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 APP = ROOT / "app" / "traitbench_app"
 SHARED = {"shell", "workspace", "parts", "process", "operator"}
 

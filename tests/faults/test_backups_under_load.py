@@ -114,7 +114,7 @@ def _check(context: Context, before: Acknowledged, after: Acknowledged) -> None:
         assert client.models.wait("local.written-0").state == "ready"
 
 
-# A backup of a service that is not written to is in `tests/app/test_backups.py`, which always runs.
+# A backup of a service that is not written to is in `tests/cli/test_backups.py`, which always runs.
 @pytest.mark.soak
 def test_what_was_acknowledged_before_a_backup_is_in_it(settings: Settings, tmp_path: Path, database: str) -> None:
     with opened(settings, runs=True) as context:

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import Model, VersionRetentionPolicy
 from traitbench.contract.versions import Version
 from traitbench_app.parts.retention import fates, goes_next, in_words, names_of_versions
@@ -40,47 +39,14 @@ def test_many_versions_are_counted_and_a_few_named() -> None:
 
 
 def model(policy: VersionRetentionPolicy | None) -> Model:
-    return Model(
-        handle="local.tone",
-        scoring_method="balanced_cosine",
-        description="",
-        state="ready",
-        kind="scoring",
-        traits=[],
-        current_version_id=1,
-        version_no=1,
-        version_tags=[],
-        zero_data_retention=False,
-        last_operation=None,
-        max_depth=1,
-        additional_terms=None,
-        upstream_sources=None,
-        readme_markdown=None,
-        version_retention_policy=policy,
-        hold_if_worse=False,
-        language_model_allowed=False,
-        held_version_no=None,
-        forked_from=None,
-        archived_at=None,
-        main_trait=None,
-        demo_texts=[],
-    )
+    return Model.model_construct(handle="local.tone", version_no=1, version_retention_policy=policy)
 
 
 def versions(number: int, *, tagged: tuple[int, ...] = ()) -> list[Version]:
     """Newest first, all of one month."""
     return [
-        Version(
-            version_id=100 + each,
-            version_no=each,
-            triggered_by="retune",
-            param_hash="sha256:0",
-            sample_count=20,
-            created_at=NOW,
-            run_id=None,
-            metrics=Metrics(),
-            tags=["good"] if each in tagged else [],
-            tag_notes={},
+        Version.model_construct(
+            version_id=100 + each, version_no=each, created_at=NOW, tags=["good"] if each in tagged else []
         )
         for each in range(number, 0, -1)
     ]

@@ -68,16 +68,12 @@ def rows(**detail: TraitScore) -> list[scorecard.Row]:
         (50, "high", "no clear side", None),
     ],
 )
-def test_a_bar_says_its_side_in_the_words_and_the_colour_of_the_pole(
+def test_a_bar_has_words_and_colour_of_its_pole(
     score: int, confidence: Confidence, words: str, side: bool | None
 ) -> None:
     (row,) = rows(warmth=trait(score, None, confidence))
-    assert (row.words, row.colour, row.fill, row.sign) == (
-        words,
-        SIDES[side].words,
-        SIDES[side].colour,
-        SIDES[side].sign,
-    )
+    look = SIDES[side]
+    assert (row.words, row.colour, row.fill, row.sign) == (words, look.words, look.colour, look.sign)
     assert (row.negative, row.positive, row.score, row.sure) == ("cold", "warm", score, confidence)
 
 

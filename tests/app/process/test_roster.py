@@ -82,9 +82,7 @@ def test_an_empty_list_and_a_byte_order_mark_are_fine_and_other_bytes_are_not() 
             parse(bad)
 
 
-def test_a_list_that_cannot_be_used_lets_nobody_in_and_those_inside_stay_a_minute(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unusable_list_lets_nobody_in_and_keeps_people_a_minute(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("traitbench_app.process.roster.time.monotonic", lambda: now[0])
     roster = Roster(file)

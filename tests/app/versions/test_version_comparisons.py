@@ -3,13 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Trained, free_port
-from traitbench.client import Traitbench
+from tests.conftest import COLD, WARM, Trained
 from traitbench.tables.rows import Row
 from traitbench_app.versions import text_comparison
 from traitbench_app.versions.comparison_results import (
@@ -42,17 +41,12 @@ from traitbench_app.versions.text_comparison import (
 from traitbench_app.workspace import background
 from traitbench_app.workspace.batches import CONFIDENCES, NONE, TIERS
 
-
-@pytest.fixture(autouse=True)
-def _nothing_left() -> Iterator[None]:
-    yield
-    for job_id in background.held():
-        background.discard(job_id)
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-def a_job(trained: Trained, texts: Sequence[Labelled], client: Traitbench | None = None) -> Comparison:
+def a_job(trained: Trained, texts: Sequence[Labelled]) -> Comparison:
     pinned = f"{trained.handle}@v1"
-    return Comparison(client or trained.client, pinned, pinned, texts, keys=["warmth"], name="texts")
+    return Comparison(trained.client, pinned, pinned, texts, keys=["warmth"], name="texts")
 
 
 def ended(job: Comparison) -> Comparison:
@@ -86,12 +80,9 @@ def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) ->
     assert frame_of(job, "warmth")[TEXT].is_unique
 
 
-def test_one_that_the_service_leaves_says_so_and_is_found_until_it_is_discarded(trained: Trained) -> None:
-    with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
-        job = a_job(trained, [Labelled(WARM[0])], nobody)
-        background.start(job)
-        assert ended(job).state == "failed"
-        assert "does not answer" in str(job.error)
+def test_one_is_found_by_its_owner_until_all_of_its_model_are_discarded(trained: Trained) -> None:
+    job = a_job(trained, [Labelled(WARM[0])])
+    background.start(job)
     assert text_comparison.find(job.id) is job
     assert text_comparison.find(job.id, owner="another") is None
     background.discard_of(trained.handle)
@@ -107,16 +98,10 @@ def test_the_texts_of_samples_are_distinct_and_have_the_labels_of_all_traits(tra
 
 
 def test_a_file_may_say_what_each_text_should_score(trained: Trained) -> None:
-    cells = [
-        ("a", "0.9", "Warmth"),
-        ("b", "cold", "warmth"),
-        ("c", "maybe", "warmth"),
-        ("d", "1.5", ""),
-        ("e", "", "x"),
-    ]
-    rows = [
-        Row(number, dict(zip(("text", "label", "trait"), each, strict=True))) for number, each in enumerate(cells, 1)
-    ]
+    labelled = (("a", "0.9", "Warmth"), ("b", "cold", "warmth"))
+    cells = (*labelled, ("c", "maybe", "warmth"), ("d", "1.5", ""), ("e", "", "x"))
+    columns = ("text", "label", "trait")
+    rows = [Row(number, dict(zip(columns, each, strict=True))) for number, each in enumerate(cells, 1)]
     traits = trained.client.traits.list(trained.handle)
     for trait in (None, "trait"):
         texts = of_rows(rows, Columns("text", "label", trait), traits, "warmth")
@@ -148,6 +133,9 @@ def add(column: SideColumn, score: int) -> None:
     column.scores.append(score)
     column.tiers.append(NONE if score == NONE else TIERS.index("Weak" if score < 50 else "Strong"))
     column.confidences.append(NONE if score == NONE else CONFIDENCES.index("high"))
+
+
+WORSE = ("=large regression", "small regression", "to the middle")
 
 
 @pytest.fixture
@@ -192,12 +180,9 @@ def test_a_comparison_on_samples_shows_those_of_the_trait(mixed: Comparison) -> 
 @pytest.mark.parametrize(
     ("show", "texts"),
     [
-        ("Regressions", {"=large regression", "small regression", "to the middle"}),
+        ("Regressions", {*WORSE}),
         ("Fixed", {"fixed"}),
-        (
-            "Side changed",
-            {"=large regression", "small regression", "to the middle", "unlabelled", "in between", "fixed"},
-        ),
+        ("Side changed", {*WORSE, "unlabelled", "in between", "fixed"}),
         ("Must pass failed", {"small regression"}),
     ],
 )
@@ -221,14 +206,8 @@ def test_tiers_are_counted_before_and_after(mixed: Comparison) -> None:
 
 def test_changes_are_counted_in_bars_of_five_points(mixed: Comparison, trained: Trained) -> None:
     bars = {bar.name: bar.texts for bar in change_bars(frame_of(mixed, "warmth")) if bar.texts}
-    assert bars == {
-        "−50 to −46": 1,
-        "−10 to −6": 1,
-        "−5 to −1": 2,
-        "+1 to +5": 1,
-        "+16 to +20": 2,
-        "+76 to +80": 1,
-    }
+    lower, higher = {"−50 to −46": 1, "−10 to −6": 1, "−5 to −1": 2}, {"+1 to +5": 1, "+16 to +20": 2, "+76 to +80": 1}
+    assert bars == lower | higher
     one = change_bars(frame_of(filled(trained, ("same", None, 80, 80)), "warmth"))
     assert [(bar.name, bar.texts) for bar in one] == [("0", 1)]
     assert change_bars(frame_of(filled(trained, ("none", None, NONE, NONE)), "warmth")) == []
@@ -237,11 +216,8 @@ def test_changes_are_counted_in_bars_of_five_points(mixed: Comparison, trained: 
 def test_files_have_the_rows_that_are_shown(mixed: Comparison) -> None:
     rows = shown(frame_of(mixed, "warmth"), "Regressions")
     table = list(csv.DictReader(io.StringIO(as_csv(rows, mixed, "warmth").decode("utf-8-sig"), newline="")))
-    assert [row["text"] for row in table] == ["'=large regression", "small regression", "to the middle"]
-    assert (table[0]["score_a"], table[0]["score_b"], table[0]["delta"], table[0]["kind"]) == (
-        *("10", "90", "80"),
-        "regression",
-    )
+    assert [row["text"] for row in table] == [f"'{WORSE[0]}", *WORSE[1:]]
+    assert [table[0][name] for name in ("score_a", "score_b", "delta", "kind")] == ["10", "90", "80", "regression"]
     exact = [json.loads(line) for line in as_jsonl(frame_of(mixed, "warmth"), mixed, "warmth").splitlines()]
     assert (exact[0]["text"], exact[0]["delta"], exact[0]["must_pass"]) == ("=large regression", 80, None)
     assert (exact[-1]["text"], exact[-1]["score_a"], exact[-1]["error"]) == ("not scored", None, "too long")

@@ -3,15 +3,13 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 
 import pytest
 from pyarrow import parquet
 
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Trained, free_port
+from tests.conftest import COLD, WARM, Trained
 from traitbench.batch.outcomes import probe
-from traitbench.client import Traitbench
 from traitbench.contract.asked import Asked
 from traitbench.tables.source import opened
 from traitbench_app.batch.columns import (
@@ -30,6 +28,8 @@ from traitbench_app.batch.columns import (
 from traitbench_app.workspace import background, batches
 from traitbench_app.workspace.batches import Job
 
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
 LINES = [
     {"id": "=1+1", "text": f"={WARM[0]}"},
     "no json",
@@ -40,20 +40,13 @@ LINES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _nothing_left() -> Iterator[None]:
-    yield
-    for job_id in background.held():
-        background.discard(job_id)
-
-
-def a_job(trained: Trained, lines: list[object], client: Traitbench | None = None) -> Job:
+def a_job(trained: Trained, lines: list[object]) -> Job:
     content = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
     source = opened("a.jsonl", io.BytesIO(content.encode()))
     asked = Asked(trained.handle)
     card = probe(trained.client, asked)
     keys = tuple(card.scores)
-    return Job(client or trained.client, batches.pinned(asked, card), source, "text", name="a.jsonl", keys=keys)
+    return Job(trained.client, batches.pinned(asked, card), source, "text", name="a.jsonl", keys=keys)
 
 
 def ended(job: Job) -> Job:
@@ -75,16 +68,13 @@ def test_every_row_has_its_figures_or_a_reason(scored: Job, trained: Trained) ->
     assert frame["error"].astype(bool).tolist() == [False, True, False, True, True, False]
     card = trained.client.scores.score(trained.handle, WARM[1])
     last = frame.iloc[5]
-    assert (last[score_of("warmth")], last[COMPOSITE], last["confidence"]) == (
-        card.scores["warmth"],
-        card.composite,
-        card.confidence,
-    )
+    assert (last[score_of("warmth")], last[COMPOSITE]) == (card.scores["warmth"], card.composite)
+    assert last["confidence"] == card.confidence
     assert last["tier of warmth"] == (card.detail["warmth"].label or "uncertain")
     assert frame["text"].iloc[4] == "half \\ud83d of a pair"
 
 
-def test_rows_are_arranged_and_what_has_no_figure_comes_last(scored: Job) -> None:
+def test_rows_are_arranged_filtered_and_counted_by_tier(scored: Job) -> None:
     frame = frame_of(scored)
     low = arranged(frame, order="Lowest first", by=COMPOSITE)
     high = arranged(frame, order="Highest first", by=score_of("warmth"))
@@ -94,24 +84,18 @@ def test_rows_are_arranged_and_what_has_no_figure_comes_last(scored: Job) -> Non
     assert matching(frame, Filter(show="Not scored"))["line"].tolist() == [2, 4, 5]
     sure = matching(frame, Filter(show="Low confidence"))
     assert set(sure["confidence"]) <= {"low"}
+    counted = histograms(frame, scored, {"warmth": "Warmth"})
+    assert {name: each.scored for name, each in counted.items()} == {"": 3, "warmth": 3}
+    assert counted["warmth"].name == "Warmth"
+    assert counted["warmth"].breaks is not None
 
 
 def test_files_hold_what_came_in_and_what_came_out(scored: Job) -> None:
     frame = frame_of(scored)
-    names = [
-        "id",
-        "text",
-        "line",
-        "warmth",
-        "warmth tier",
-        "warmth confidence",
-        "warmth confidence reason",
-        "composite",
-        "confidence",
-        "confidence_reason",
-    ]
+    of_warmth = ("warmth", "warmth tier", "warmth confidence", "warmth confidence reason")
+    of_the_text = ("composite", "confidence", "confidence_reason", "version", "error")
     table = list(csv.DictReader(io.StringIO(as_csv(frame, scored).decode("utf-8-sig"), newline="")))
-    assert list(table[0]) == [*names, "version", "error"]
+    assert list(table[0]) == ["id", "text", "line", *of_warmth, *of_the_text]
     assert (table[0]["id"], table[0]["text"]) == ("'=1+1", f"'={WARM[0]}")
     assert (table[1]["id"], table[1]["warmth"], bool(table[1]["error"])) == ("", "", True)
     exact = [json.loads(line) for line in as_jsonl(frame, scored).splitlines()]
@@ -125,27 +109,18 @@ def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted
     job.start()
     frame = frame_of(ended(job))
     cards = [trained.client.scores.score(trained.handle, text).detail["warmth"] for text in job.texts[:2]]
-    assert frame[why_of("warmth")].astype("object").where(frame[why_of("warmth")].notna(), None).tolist() == [
-        *(card.confidence_reason for card in cards),
-        None,
-    ]
+    reasons, shown = [*(card.confidence_reason for card in cards), None], frame[why_of("warmth")]
+    assert shown.astype("object").where(shown.notna(), None).tolist() == reasons
     assert cards[1].confidence_reason == "unlike_samples"
     assert job.unlike == 1
     assert job.traits["warmth"].reasons.itemsize == 1
     assert matching(frame, Filter(show="Unlike the samples"))["line"].tolist() == [2]
     rows = parquet.read_table(io.BytesIO(as_parquet(frame, job))).to_pylist()
-    assert [row["warmth confidence reason"] for row in rows] == [*(card.confidence_reason for card in cards), None]
-    assert [row["confidence_reason"] for row in rows] == [*(card.confidence_reason or "" for card in cards), ""]
+    assert [row["warmth confidence reason"] for row in rows] == reasons
+    assert [row["confidence_reason"] for row in rows] == [reason or "" for reason in reasons]
     bars = histograms(frame, job, {})
     assert sum(bars["warmth"].counts["unlike_samples"]) == sum(bars[""].counts["unlike_samples"]) == 1
     assert sum(bars["warmth"].totals) == sum(bars[""].totals) == 2
-
-
-def test_scores_are_counted_by_tier(scored: Job) -> None:
-    result = histograms(frame_of(scored), scored, {"warmth": "Warmth"})
-    assert {name: each.scored for name, each in result.items()} == {"": 3, "warmth": 3}
-    assert result["warmth"].name == "Warmth"
-    assert result["warmth"].breaks is not None
 
 
 def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) -> None:
@@ -160,28 +135,15 @@ def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) ->
     assert len(set(job.texts)) == 200
 
 
-def test_one_that_the_service_leaves_says_so(trained: Trained) -> None:
-    with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
-        job = a_job(trained, [*LINES], nobody)
-        job.start()
-        assert ended(job).state == "failed"
-        assert "does not answer" in str(job.error)
-
-
-def test_a_batch_is_found_by_its_id_until_it_is_discarded(trained: Trained) -> None:
-    job = a_job(trained, [*LINES])
-    background.start(job)
-    assert batches.find(job.id) is job
+def test_a_batch_is_found_by_its_id_until_it_or_all_of_its_model_are_discarded(trained: Trained) -> None:
+    jobs = [a_job(trained, [*LINES]) for _ in range(2)]
+    for job in jobs:
+        background.start(job)
+    assert batches.find(jobs[0].id) is jobs[0]
     assert batches.find("another") is None
-    background.discard(job.id)
-    assert batches.find(job.id) is None
-
-
-def test_all_of_a_model_are_forgotten_at_once(trained: Trained) -> None:
-    for _ in range(2):
-        background.start(a_job(trained, [*LINES]))
     background.discard_of("another.model")
-    assert len(background.held()) == 2
+    background.discard(jobs[0].id)
+    assert background.held() == (jobs[1].id,)
     background.discard_of(trained.handle)
     assert background.held() == ()
 

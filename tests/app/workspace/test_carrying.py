@@ -1,29 +1,16 @@
 """Decisions about frozen samples, carried over into a draft with the same samples and other ids."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from traitbench.contract.samples import Sample, text_hash
 from traitbench_app.workspace.carrying import carried
 
 
-def sample(number: int, text: str, quality: float = 1.0, **rest: Any) -> Sample:
-    known = {
-        "provenance": "authored",
-        "source_url": None,
-        "created_at": datetime(2026, 1, 1, tzinfo=UTC),
-        "seed_sample_id": None,
-        "generator": None,
-        "held_out": False,
-        "must_pass": False,
-        "pending": False,
-        "score_then": None,
-    }
-    return Sample.model_validate(
-        {"id": number, "trait": "warmth", "text": text, "quality": quality, "content_sha256": text_hash(text)}
-        | known
-        | rest
-    )
+def sample(number: int, text: str, quality: float = 1.0, *, provenance: Any = "authored") -> Sample:
+    known: dict[str, Any] = dict.fromkeys(("held_out", "must_pass", "pending"), False)
+    mine: dict[str, Any] = {"id": number, "trait": "warmth", "text": text, "quality": quality}
+    rest: dict[str, Any] = {"content_sha256": text_hash(text), "source_url": None, "seed_sample_id": None}
+    return Sample.model_construct(**known, **mine, **rest, provenance=provenance)
 
 
 def test_a_decision_finds_the_sample_of_the_draft() -> None:
@@ -48,6 +35,5 @@ def test_a_sample_that_the_draft_lost_is_counted() -> None:
 
 
 def test_a_synthesized_text_is_deleted_instead_of_flipped() -> None:
-    made: dict[str, Any] = {"provenance": "synthesized"}
-    changes, _ = carried({1: "flip"}, [sample(1, "a", **made)], [sample(11, "a", **made)])
+    changes, _ = carried({1: "flip"}, *([sample(number, "a", provenance="synthesized")] for number in (1, 11)))
     assert (set(changes.deletions), dict(changes.edits)) == ({11}, {})

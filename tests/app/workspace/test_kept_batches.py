@@ -21,15 +21,8 @@ SERVICE = "http://127.0.0.1:1"
 
 def batch(job_id: str, *, owner: str = "ann", handle: str = "a.b@v1") -> Restored:
     """Two rows; the second could not be scored."""
-    job = Restored(
-        Asked(handle, ["tone"], "full"),
-        "text",
-        columns=("text", "stars"),
-        name="a.csv",
-        keys=["tone"],
-        owner=owner,
-        total=2,
-    )
+    about = {"columns": ("text", "stars"), "name": "a.csv", "keys": ["tone"], "owner": owner, "total": 2}
+    job = Restored(Asked(handle, ["tone"], "full"), "text", **about)  # type: ignore[arg-type]
     job.restore(job_id, "done", 2.5)
     job.lines.extend([2, 3])
     job.texts = ["half \\ud83d of a pair", "x"]
@@ -45,25 +38,17 @@ def batch(job_id: str, *, owner: str = "ann", handle: str = "a.b@v1") -> Restore
     return job
 
 
+def listed(folder: Path) -> list[str]:
+    return [each.id for each in kept_batches.listing(folder, owner="ann", service=SERVICE)]
+
+
 def test_a_batch_comes_back_as_it_was(tmp_path: Path) -> None:
     job = batch("abcdefgh")
     kept_batches.keep(tmp_path, job, service=SERVICE)
     read = kept_batches.load(tmp_path, "abcdefgh", owner="ann", service=SERVICE)
     assert read is not None
-    same = (
-        "id",
-        "handle",
-        "version",
-        "name",
-        "columns",
-        "texts",
-        "others",
-        "lines",
-        "errors",
-        "done",
-        "failed",
-        "state",
-    )
+    about = ("id", "handle", "version", "name", "columns", "state")
+    same = (*about, "texts", "others", "lines", "errors", "done", "failed")
     assert {name: getattr(read, name) for name in same} == {name: getattr(job, name) for name in same}
     assert read.seconds == job.seconds
     assert read.traits["tone"].scores == job.traits["tone"].scores
@@ -80,10 +65,9 @@ def test_a_batch_comes_back_as_it_was(tmp_path: Path) -> None:
         ("../abcdefgh", "ann", SERVICE),
         (None, "ann", ""),
     ],
+    ids=["another person", "another service", "another folder", "no id"],
 )
-def test_it_is_there_for_its_owner_and_service_only(
-    tmp_path: Path, job_id: str | None, owner: str, service: str
-) -> None:
+def test_it_is_there_for_its_owner_only(tmp_path: Path, job_id: str | None, owner: str, service: str) -> None:
     kept_batches.keep(tmp_path, batch("abcdefgh"), service=SERVICE)
     assert kept_batches.load(tmp_path, job_id, owner=owner, service=service) is None
 
@@ -94,10 +78,7 @@ def test_the_newest_stay_and_damage_hides_nothing_else(tmp_path: Path, monkeypat
         kept_batches.keep(tmp_path, batch(f"abcdefg{number}"), service=SERVICE)
     (tmp_path / "abcdefg3.json.gz").write_bytes(b"damaged")
     (tmp_path / "zzzzzzzz.head.json").write_text("{", "utf-8")
-    assert [each.id for each in kept_batches.listing(tmp_path, owner="ann", service=SERVICE)] == [
-        "abcdefg3",
-        "abcdefg2",
-    ]
+    assert listed(tmp_path) == ["abcdefg3", "abcdefg2"]
     assert kept_batches.load(tmp_path, "abcdefg3", owner="ann", service=SERVICE) is None
     assert kept_batches.load(tmp_path, "abcdefg2", owner="ann", service=SERVICE) is not None
 
@@ -106,7 +87,7 @@ def test_all_of_a_model_are_removed(tmp_path: Path) -> None:
     kept_batches.keep(tmp_path, batch("abcdefgh"), service=SERVICE)
     kept_batches.keep(tmp_path, batch("bcdefghi", handle="a.c@v1"), service=SERVICE)
     kept_batches.remove_of(tmp_path, "a.b")
-    assert [each.id for each in kept_batches.listing(tmp_path, owner="ann", service=SERVICE)] == ["bcdefghi"]
+    assert listed(tmp_path) == ["bcdefghi"]
 
 
 @pytest.mark.parametrize("name", ["texts.csv", "texts.jsonl"])

@@ -28,7 +28,7 @@ from tests.patience import PATIENCE_S
 from tests.size import sized
 from traitbench_app.shell.navigation import PAGES
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 # onnxruntime's telemetry uploads about nine seconds after its import; a session must last longer to show that.
 LONGER_THAN_TELEMETRY_WAITS = 12

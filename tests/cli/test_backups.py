@@ -7,35 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.processes import run, serving
 from tests.cli.asking import call
-from tests.conftest import make_draft
 from tests.contexts import AUTHOR, draft, fresh_settings, opened
 from traitbench.contract.samples import SampleInput, SamplesCreate
-from traitbench.operations import samples
+from traitbench.operations import keys, samples
 from traitbench.operations.backups import backup
 
 
-def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_path: Path) -> None:
+def test_a_home_is_backed_up_while_it_is_open_and_restored_to_another(tmp_path: Path) -> None:
     home, other, file = tmp_path / "home", tmp_path / "other", tmp_path / "all.backup"
-    with serving(home, "serve") as started:
-        with started.client() as client:
-            make_draft(client, "local.kept")
+    with fresh_settings(home) as settings, opened(settings, runs=False) as context:
+        handle = draft(context, warm=10, cold=10)
+        keys.first_key(context)
         code, out, err = call(home, "backup", str(file))
         assert (code, err) == (0, "")
         assert out.startswith("Backed up ")
         assert "1 key to " in out
-        code, out, err = call(home, "restore", str(file), "--replace")
-        assert (code, out) == (1, "")
-        assert f"Another Traitbench uses the home folder {home}" in err
-        key = (home / "first.key").read_text()
-    code, out, err = run(other, "restore", str(file))
+    code, out, err = call(other, "restore", str(file))
     assert (code, err) == (0, "")
     assert out.startswith("Restored ")
-    with serving(other, "serve") as started:
-        assert (other / "first.key").read_text() != key
-        with started.client() as client:
-            assert len(client.samples.list("local.kept").items) == 20
+    with fresh_settings(other) as settings, opened(settings, runs=False) as context:
+        assert len(samples.list_samples(context, AUTHOR, handle).items) == 20
+        keys.first_key(context)
+    assert (other / "first.key").read_text() != (home / "first.key").read_text()
 
 
 @pytest.mark.parametrize(
@@ -46,6 +40,7 @@ def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_p
         (["restore", "{tmp}/none"], "{tmp}/none cannot be read: No such file or directory."),
         (["restore", "{there}"], "{there} is not a Traitbench backup, or it is damaged: use another copy."),
     ],
+    ids=["name taken", "nothing there", "no such file", "no backup"],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, arguments: list[str], sentence: str) -> None:
     (there := tmp_path / "there").write_text("no backup")

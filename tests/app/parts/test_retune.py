@@ -1,18 +1,17 @@
 """When a refit would change nothing: the settings are compared, not the sentences about them."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import Model
 from traitbench.contract.versions import Version
 from traitbench_app.parts import retune
 from traitbench_app.parts.runs import SearchChoice
 from traitbench_app.workspace.waiting import Waiting
 
-NOW = datetime(2026, 11, 1, tzinfo=UTC)
 METRICS: Mapping[str, Any] = {
     "scoring_method": "balanced_cosine",
     "effort": "high",
@@ -23,16 +22,9 @@ METRICS: Mapping[str, Any] = {
 
 
 def version(**changes: Any) -> Version:
-    fields = {"version_id": 1, "version_no": 1, "triggered_by": "train", "param_hash": "sha256:1", "sample_count": 4}
-    more: dict[str, Any] = {
-        "created_at": NOW,
-        "run_id": None,
-        "tags": [],
-        "tag_notes": {},
-        "metrics": METRICS,
-        "snapshot": {"max_depth": 1},
-    }
-    return Version.model_validate(fields | more | changes)
+    given: dict[str, Any] = {"version_no": 1, "triggered_by": "train", "snapshot": {"max_depth": 1}, **changes}
+    metrics = Metrics.model_validate(changes.get("metrics", METRICS))
+    return Version.model_construct(**{**given, "metrics": metrics})
 
 
 @pytest.mark.parametrize(

@@ -55,35 +55,16 @@ def test_everything_below_v1_is_the_apis_to_answer(started: Started, path: str) 
     assert '"error"' in answer
 
 
+def test_no_website_is_allowed_to_control_a_page_by_messages(started: Started) -> None:
+    """Streamlit's own list has the sites of a hosting service."""
+    assert json.loads(started.get("/_stcore/host-config")[2])["allowedOrigins"] == []
+
+
 def test_the_home_is_private_and_its_key_is_the_workbenchs(started: Started) -> None:
     assert oct(started.home.stat().st_mode & 0o777) == "0o700"
     assert oct((started.home / "first.key").stat().st_mode & 0o777) == "0o600"
     with started.client() as client:
         assert client.models.list(namespace="local").items == []
-
-
-def test_the_verbs_of_the_command_line_speak_to_the_running_service(started: Started) -> None:
-    with started.client() as client:
-        make_draft(client, "local.verbs")
-    code, out, err = beside(started, "train", "local.verbs", "--effort", "low", "--wait")
-    assert (code, out) == (0, "local.verbs is ready: v1\n"), err
-    code, out, _ = started.run("score", "local.verbs", "-", stdin="Thank you, dear friend.")
-    assert code == 0
-    assert out.startswith("warmth  ")
-    code, out, _ = beside(started, "score", "local.verbs", "Thank you.", "--json")
-    assert (code, list(json.loads(out)["scores"])) == (0, ["warmth"])
-    code, out, _ = beside(started, "models", "list", "--namespace", "local")
-    assert [line.split() for line in out.splitlines()][1][:4] == ["local.verbs", "ready", "v1", "Warmth"]
-    code, out, _ = beside(started, "models", "show", "local.verbs", "--json")
-    assert (code, json.loads(out)["version_no"]) == (0, 1)
-
-
-def test_a_refusal_is_told_in_a_sentence_with_its_request_id(started: Started) -> None:
-    code, out, err = beside(started, "score", "local.nothing", "text")
-    assert (code, out) == (1, "")
-    assert err.startswith("Error: ")
-    assert "local.nothing" in err
-    assert "[req_" in err
 
 
 def test_the_port_in_use_is_named_with_a_way_out(started: Started, tmp_path: Path) -> None:
@@ -93,8 +74,12 @@ def test_the_port_in_use_is_named_with_a_way_out(started: Started, tmp_path: Pat
     assert "TRAITBENCH_PORT" in err
 
 
-def test_a_second_process_on_the_same_home_is_refused(started: Started) -> None:
+def test_a_second_process_on_the_same_home_is_refused_and_so_is_a_restore(started: Started, tmp_path: Path) -> None:
     code, out, err = run(started.home)
+    assert (code, out) == (1, "")
+    assert f"Another Traitbench uses the home folder {started.home}" in err
+    assert beside(started, "backup", str(tmp_path / "all.backup"))[0] == 0
+    code, out, err = beside(started, "restore", str(tmp_path / "all.backup"), "--replace")
     assert (code, out) == (1, "")
     assert f"Another Traitbench uses the home folder {started.home}" in err
 
@@ -103,10 +88,10 @@ def test_keys_are_managed_beside_the_running_service(started: Started) -> None:
     code, secret, _ = beside(started, "key", "create", "--scope", "scoring", "--namespace", "local")
     assert code == 0
     given = {"TRAITBENCH_API_KEY": secret.strip()}
-    assert beside(started, "models", "show", "local.verbs", **given)[0] == 0
+    assert beside(started, "models", "list", **given)[0] == 0
     key_id = beside(started, "key", "list")[1].splitlines()[-1].split()[0]
     assert beside(started, "key", "revoke", key_id)[0] == 0
-    code, _, err = beside(started, "models", "show", "local.verbs", **given)
+    code, _, err = beside(started, "models", "list", **given)
     assert (code, "API key" in err) == (1, True)
 
 
@@ -157,6 +142,13 @@ def test_ctrl_c_ends_the_api_alone(home: Path) -> None:
         assert api.get("/v1/health")[0] == 200
         assert api.stop(signal.SIGINT) == (0, "", "")
         assert eventually(lambda: gone(worker))
+
+
+def test_a_start_beyond_this_machine_needs_a_sign_in_or_the_word(tmp_path: Path) -> None:
+    code, out, err = run(tmp_path, TRAITBENCH_HOST="0.0.0.0")
+    assert (code, out) == (2, "")
+    assert [way in err for way in ("TRAITBENCH_SIGN_IN=token", "TRAITBENCH_HOST=127.0.0.1", "--open")] == [True] * 3
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_signal_before_it_is_ready_ends_it_as_cleanly(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ import pytest
 from pydantic import ValidationError
 
 from traitbench.contract.metrics import CurvePoint, Forecast, Metrics, TraitMetrics
-from traitbench_app.parts.modes import price, table
-from traitbench_app.parts.search_report import labels_in_words, search_in_words
 
 TIERS = {"Weak": 1, "Developing": 2, "Solid": 3, "Strong": 4}
 WHOLE: dict[str, Any] = {
@@ -132,33 +130,3 @@ def test_what_was_not_measured_says_why() -> None:
     figures = read(warmth=WHOLE)["warmth"]
     assert figures.why_not == ""
     assert figures.modes["static"].why_not == "too few"
-
-
-def test_the_price_of_a_mode_is_what_it_loses_and_how_much_faster_it_is() -> None:
-    figures = read(warmth=WHOLE, clarity=WHOLE)
-    text = price(figures, "layer4", {"layer4": 1.52})
-    assert text == "**Layer 4 only**: AUROC −0.006 on average over 2 traits, 1.5 times as fast."
-    assert price(figures, "layer4", {}) == "**Layer 4 only**: AUROC −0.006 on average over 2 traits."
-    assert price(figures, "static", {}) == ""
-    rows = table("v1", figures, {"warmth": "Warmth"})
-    assert rows["Mode"].tolist() == ["Full", "Layer 4 only", "Static"] * 2
-    assert rows["Trait"].tolist()[0] == "Warmth"
-
-
-def test_the_search_is_told_in_words() -> None:
-    figures = read(warmth=WHOLE)["warmth"]
-    assert figures.search is not None
-    assert figures.labels is not None
-    text = search_in_words(figures.search)
-    assert text.startswith("**54 settings tried.** Nine directions. Chosen: shrinkage\\: 0\\.75.")
-    assert text.endswith("This improved held-out cross-entropy by 0.0200 over the next lower effort.")
-    text = labels_in_words(figures.labels)
-    assert text.startswith("**Label weight: 31%.** They agree with the samples.")
-
-
-def test_a_wider_search_that_found_nothing_better_is_said_to_have_kept_the_choice() -> None:
-    levels = [{**each, "chosen": each["level"] == "low"} for each in WHOLE["search"]["levels"]]
-    kept = {**WHOLE, "search": {**WHOLE["search"], "levels": levels, "gained": 0.0}}
-    search = read(warmth=kept)["warmth"].search
-    assert search is not None
-    assert "The wider search (medium) found nothing better, so the choice of low was kept." in search_in_words(search)

@@ -1,0 +1,15 @@
+"""What tests of the workbench's modules begin with."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from traitbench_app.workspace import background
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """No job is held after the test."""
+    yield
+    for job_id in background.held():
+        background.discard(job_id)
