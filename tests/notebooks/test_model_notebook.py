@@ -33,7 +33,7 @@ def test_it_scores_with_the_service_or_with_the_exported_model_beside_it(
     service: Service, trained: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pinned: str
 ) -> None:
     score = trained.client.scores.score(trained.handle, TEXT).scores["warmth"]
-    monkeypatch.setenv("TRAITBENCH_HOME", str(service.settings.home))
+    service.surround(monkeypatch)
     address = service.base_url
     if pinned:
         address = "http://127.0.0.1:9"

@@ -24,9 +24,9 @@ NOTEBOOK = FOLDER / "tour.ipynb"
 def there(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[Traitbench]:
     """A client of the service that the tours find in the environment."""
     key = service.issue()
+    service.surround(monkeypatch)
     monkeypatch.setenv("TRAITBENCH_API_URL", service.base_url)
     monkeypatch.setenv("TRAITBENCH_API_KEY", key)
-    monkeypatch.setenv("TRAITBENCH_HOME", str(service.settings.home))
     with Traitbench(service.base_url, key) as client:
         yield client
 
