@@ -1,7 +1,8 @@
-"""Fresh databases and open contexts for the tests of store, runs and lifecycle.
+"""Fresh databases and open contexts for the tests of store, runs and operations.
 
 On SQLite in a temporary home, or within `on("postgresql")` in a database on the tests' own server. A suite whose
-conftest imports `database` runs on both.
+conftest imports `database` runs on both. One that imports `sqlite_first` as `database` runs on SQLite, the tests with
+`ON_BOTH` on both, and at full size all of it on both.
 """
 
 import io
@@ -50,6 +51,8 @@ ENCODER = sized("static", None)
 
 # For tests about SQLite's file, and for those that need no database.
 ON_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+# For tests whose statement depends on the database: transactions, locks, SQL, characters, deletion, backups.
+ON_BOTH = pytest.mark.parametrize("database", list(DATABASES), indirect=True)
 # For tests that start processes and state the same on both databases.
 ON_BOTH_IN_SOAK = pytest.mark.parametrize("database", sized(["sqlite"], list(DATABASES)), indirect=True)
 
@@ -59,6 +62,13 @@ _chosen = ["sqlite"]
 @pytest.fixture(scope="package", params=DATABASES, autouse=True)
 def database(request: pytest.FixtureRequest) -> Iterator[str]:
     """Which database `fresh_settings` are of. A fixture that outlives a test must ask for it."""
+    with on(request.param):
+        yield request.param
+
+
+@pytest.fixture(scope="package", name="database", params=sized(["sqlite"], list(DATABASES)), autouse=True)
+def sqlite_first(request: pytest.FixtureRequest) -> Iterator[str]:
+    """As `database`, but only at full size on both."""
     with on(request.param):
         yield request.param
 

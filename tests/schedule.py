@@ -21,7 +21,6 @@ LONGEST = (
     "tests/app/process/test_behind_nginx.py",
     "tests/retention",
     "tests/faults/test_kills.py",
-    "tests/faults/test_later_runs.py",
     "tests/faults/test_derivations.py",
     "tests/states",
     "tests/runs/test_quarantine.py",

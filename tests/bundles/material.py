@@ -115,11 +115,15 @@ def signed(content: Json) -> Json:
     content = copy.deepcopy(content)
     for version in content["versions"] if isinstance(content.get("versions"), list) else ():
         _hash_again(version)
+    return {**content, "sha256": sha256_of(content)}
+
+
+def sha256_of(content: Json) -> str:
+    """The hash of a document, or of nothing if it is none."""
     try:
-        content["sha256"] = digest(Bundle.model_validate_json(raw({**content, "sha256": ""})))
+        return digest(Bundle.model_validate_json(raw({**content, "sha256": ""})))
     except (ValueError, RecursionError, OverflowError):
-        content["sha256"] = hashlib.sha256(b"").hexdigest()
-    return content
+        return hashlib.sha256(b"").hexdigest()
 
 
 def _hash_again(version: Any) -> None:

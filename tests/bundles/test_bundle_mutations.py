@@ -1,5 +1,6 @@
 """A real bundle, spoilt in one place and signed again: the service refuses it, or everything it serves goes on."""
 
+import copy
 import json
 from collections.abc import Iterator
 
@@ -13,8 +14,6 @@ from tests.bundles.material import Json
 from tests.conftest import Service, Trained
 from tests.patience import PATIENCE_S
 from tests.size import sized
-from traitbench.contract.bundles import Bundle
-from traitbench.scoring.snapshot import Snapshot, param_hash
 
 CASES = sized(20, 2_000)
 TEXT = {"content": "Thank you so much. Do not write to this office again."}
@@ -99,49 +98,17 @@ def test_a_spoilt_bundle_is_refused_or_served(door: Door, seed: int) -> None:
         assert answer.json()["error"]["message"], what
 
 
-# ---- one by one: what is refused, and at which place -----------------------------------------------------------------
-
-EXTREMES = [
-    ("versions.1.created_at", "9999-12-31T23:59:59-14:00"),
-    ("versions.1.created_at", "1969-12-31T23:59:59Z"),
-    ("versions.1.created_at", "2500-01-01T00:00:00Z"),
-    ("versions.1.version_no", 2**53 - 1),
-    ("versions.1.sample_count", 2**31),
-    ("versions.1.metrics.auroc", 1e308),
-    ("versions.1.metrics.x", 1e300),
-    ("versions.1.metrics.x", "a" * 2_001),
-    ("versions.1.metrics.x", {"b" * 300: 1}),
-    ("versions.1.metrics.x", material.nested(20)),
-    ("versions.1.metrics", {"x": ["a" * 1_000] * 600}),
-    ("versions.1.metrics.traits.warmth.counts", {"positive": -1}),
-    ("versions.1.metrics.traits.warmth.modes", {"layer4": {"brier": "small"}}),
-    ("versions.1.metrics.traits.warmth.curve", [{"samples": 8, "auroc": 1.5}]),
-    ("versions.1.metrics.traits.warmth.forecast", "soon"),
-    ("versions.1.metrics.traits.warmth.search", {"levels": [7]}),
-    ("versions.1.metrics.scoring_method", ["balanced_cosine"]),
-    ("versions.1.tags", ["v7"]),
-    ("model.upstream_sources", [{"a": "b" * 65_536}]),
-    ("model.upstream_sources", [{"a": material.nested(30)}]),
-    ("model.version_retention_policy.keep_unnamed", 10**18),
-    ("traits.1.intrinsic.discrimination", 2.0),
-    ("traits.1.intrinsic.explained_variance", -0.1),
-    ("traits.1.intrinsic.anchors.positive", [0, 0]),
-    ("traits.1.intrinsic.anchors.negative", [10**6]),
-    ("traits.1.intrinsic.discovery", {"a": "b" * 20_000}),
-    ("traits.0.name", "a" * 201),
-    ("handle", "../../etc"),
-]
+# ---- one by one; more is in `tests/operations/test_bundles.py` -------------------------------------------------------
 
 
-@pytest.mark.parametrize(("place", "value"), EXTREMES, ids=lambda part: part if isinstance(part, str) else "")
+@pytest.mark.parametrize(("place", "value"), [("traits.0.name", "a" * 201), ("versions.1.sample_count", 2**31)])
 def test_a_value_beyond_its_bounds_is_refused_at_its_place(door: Door, place: str, value: object) -> None:
-    document = json.loads(json.dumps(door.base))
-    path = tuple(int(part) if part.isdigit() else part for part in place.split("."))
-    material.at(document, path[:-1])[path[-1]] = value
+    document = copy.deepcopy(door.base)
+    path = [int(part) if part.isdigit() else part for part in place.split(".")]
+    material.at(document, tuple(path[:-1]))[path[-1]] = value
     _, answer = door.bring_in(material.signed(document))
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "validation_failed"), answer.text[:300]
-    places = [tuple(error["loc"])[: len(path)] for error in answer.json()["error"]["details"]["errors"]]
-    assert path in places
+    assert path in [error["loc"] for error in answer.json()["error"]["details"]["errors"]]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +123,7 @@ def test_a_value_beyond_its_bounds_is_refused_at_its_place(door: Door, place: st
     ],
 )
 def test_a_snapshot_that_no_training_makes_is_refused(door: Door, field: str, value: object, says: str) -> None:
-    document = json.loads(json.dumps(door.base))
+    document = copy.deepcopy(door.base)
     snapshot = document["versions"][1]["snapshot"]
     snapshot.pop("resemblance", None)  # its modes are those of the traits
     for trait in snapshot["traits"]:
@@ -171,31 +138,6 @@ def test_a_snapshot_that_no_training_makes_is_refused(door: Door, field: str, va
     assert says in answer.text
 
 
-def test_an_axis_of_an_encoder_that_is_not_installed_is_refused_with_the_digest(door: Door) -> None:
-    told = json.loads(json.dumps(door.base))
-    told["traits"][1]["intrinsic"]["encoder_digest"] = "0123456789abcdef" * 4
-    _, answer = door.bring_in(material.signed(told))
-    (error,) = answer.json()["error"]["details"]["errors"]
-    assert error["loc"] == ["traits", 1, "intrinsic", "axis"]
-    assert "not installed: digest 0123456789ab;" in error["msg"]
-
-
-def test_a_time_from_the_issue_takes_no_list_down(door: Door) -> None:
-    document = json.loads(json.dumps(door.base))
-    document["versions"][1]["created_at"] = "9999-12-31T23:59:59-14:00"
-    _, answer = door.bring_in(material.signed(document))
-    assert "versions[1].created_at" in answer.json()["error"]["message"]
-    assert door.http.get("/v1/models", params={"namespace": "mutations"}).status_code == 200
-
-
-def test_a_sample_without_its_hash_gets_it(door: Door) -> None:
-    document = json.loads(json.dumps(door.base))
-    document["samples"][3]["content_sha256"] = None
-    handle, answer = door.bring_in(material.signed(document))
-    assert answer.status_code == 201, answer.text
-    assert door.http.get(f"/v1/models/{handle}/export").json()["samples"] == door.base["samples"]
-
-
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 def test_sources_keep_their_bound_however_they_come(door: Door, method: str) -> None:
     handle, _ = door.bring_in(door.base)
@@ -204,8 +146,3 @@ def test_sources_keep_their_bound_however_they_come(door: Door, method: str) -> 
         answer = door.http.request(method, path, json=fields | {"upstream_sources": sources})
         assert answer.status_code // 100 == status, answer.text[:300]
         assert status == 2 or answer.json()["error"]["details"]["errors"][0]["loc"][0] == "upstream_sources"
-
-
-def test_the_material_is_signed_as_an_export_is(door: Door) -> None:
-    bundle = Bundle.model_validate_json(material.raw(door.base))
-    assert param_hash(Snapshot.from_json(bundle.versions[0].snapshot)) == bundle.versions[0].param_hash

@@ -19,7 +19,7 @@ from tests.conftest import COLD, WARM
 from tests.contexts import fresh_settings, opened
 from tests.faults.clients import Client, Log, at_work
 from tests.faults.history import judge
-from tests.faults.test_kill_loop import killed_at_work
+from tests.faults.killing import killed_at_work
 from tests.faults.victim import Victim
 from traitbench.operations import keys
 

@@ -1,12 +1,8 @@
-"""Discovery and synthesis under kills and races: done once, with the result of an undisturbed run."""
+"""Discovery and synthesis under kills: done once, with the result of an undisturbed run."""
 
 import os
 import signal
 import time
-from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
 from sqlalchemy import func, select
@@ -15,15 +11,12 @@ from tests.contexts import AUTHOR, draft, opened, settled, until
 from traitbench.contract.models import RunStarted
 from traitbench.contract.samples import SynthesizeRequest
 from traitbench.contract.traits import DiscoverRequest
-from traitbench.errors import DuplicateRun
 from traitbench.operations import discovery, samples, synthesis, traits
 from traitbench.operations.context import Context
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 from traitbench.store import tables
 from traitbench.store.database import reading
-
-THREADS = 20
 
 
 def _discover(context: Context, handle: str) -> RunStarted:
@@ -69,24 +62,3 @@ def test_what_is_killed_in_the_middle_is_done_once(settings: Settings) -> None:
                 assert model.last_operation is not None
                 assert (model.state, model.last_operation.status) == ("draft", "succeeded")
                 assert _outcome(context, handle) == grown
-
-
-@pytest.mark.parametrize("begin", [_discover, _synthesize])
-def test_twenty_threads_that_begin_the_same_begin_one_run(
-    settings: Settings, begin: Callable[[Context, str], RunStarted]
-) -> None:
-    with opened(settings, runs=False) as context:
-        handle, barrier = draft(context, warm=10, cold=10), Barrier(THREADS)
-
-        def one(_: int) -> tuple[str, str | None]:
-            barrier.wait()
-            try:
-                return "began", begin(context, handle).run_id
-            except DuplicateRun as error:
-                return "met", error.headers["X-Run-Id"]
-
-        with ThreadPoolExecutor(THREADS) as pool:
-            answers = list(pool.map(one, range(THREADS)))
-        assert Counter(what for what, _ in answers) == {"began": 1, "met": THREADS - 1}
-        assert len({run_id for _, run_id in answers}) == 1
-        assert _runs(context, "queued") == 1

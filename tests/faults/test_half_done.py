@@ -9,8 +9,7 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from tests.contexts import AUTHOR, ON_BOTH_IN_SOAK, export_of, new_handle, opened, trained_here
-from tests.operations.promoting import improved
-from tests.operations.test_forking import give_feedback
+from tests.operations.author import give_feedback, improved
 from traitbench.contract.bundles import Bundle
 from traitbench.operations import models
 from traitbench.operations.context import Context

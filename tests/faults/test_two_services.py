@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.contexts import AUTHOR, DATABASES, draft, opened, settled, until
-from tests.size import sized
+from tests.contexts import AUTHOR, ON_BOTH, draft, opened, settled, until
 from traitbench.contract.models import TrainRequest
 from traitbench.operations import training, versions
 from traitbench.operations.context import Context
@@ -17,7 +16,9 @@ def _train(context: Context, count: int) -> list[str]:
     return handles
 
 
-@pytest.mark.parametrize("database", sized(["postgresql"], list(DATABASES)), indirect=True)
+# `tests/runs/test_engine.py` has two workers of which one takes over; `tests/app/test_behind_nginx.py` two services.
+@pytest.mark.soak
+@ON_BOTH
 def test_a_second_service_shares_the_work_and_inherits_it(settings: Settings) -> None:
     with opened(settings, runs=True) as second:
         with opened(settings, runs=True) as first:

@@ -24,58 +24,34 @@ READS = (
     *("models.get", "models.card", "traits.list", "traits.get", "versions.list", "versions.get"),
     *("versions.activations", "versions.compare", "scores.score", "scores.compare", "scores.batch"),
 )
+SAMPLES = ("samples.list", "samples.plan", "samples.rejected", "models.export")
 WRITES = (
-    *(
-        "models.update",
-        "models.delete",
-        "models.restore",
-        "models.train",
-        "models.retrain",
-        "models.fork",
-        "models.promote",
-        "traits.add",
-        "traits.update",
-        "traits.delete",
-    ),
-    *(
-        "traits.discover",
-        "samples.add",
-        "samples.update",
-        "samples.delete",
-        "samples.delete_many",
-        "samples.synthesize",
-        "versions.tag",
-        "versions.untag",
-    ),
-    *("versions.activate", "scores.feedback"),
+    *("models.update", "models.delete", "models.restore", "models.train", "models.retrain", "models.fork"),
+    *("models.promote", "traits.add", "traits.update", "traits.delete", "traits.discover", "samples.add"),
+    *("samples.update", "samples.delete", "samples.delete_many", "samples.synthesize", "versions.tag"),
+    *("versions.untag", "versions.activate", "scores.feedback"),
 )
 WITHOUT_A_MODEL: tuple[access.Operation, ...] = ("models.create", "models.list", "models.import", "extract", "metrics")
 
 # Columns: an authoring key that owns the namespace, a scoring key that owns it, an authoring key that does not own it;
 # then the last authoring key, and a scoring key, on a public namespace that neither owns.
 TABLE = {
-    READS: (None, None, ModelNotFound, None, None),
-    ("samples.list", "samples.plan", "samples.rejected", "models.export"): (
-        None,
-        InsufficientScope,
-        ModelNotFound,
-        NamespaceForbidden,
-        InsufficientScope,
-    ),
-    WRITES: (None, InsufficientScope, NamespaceForbidden, NamespaceForbidden, InsufficientScope),
+    **dict.fromkeys(READS, (None, None, ModelNotFound, None, None)),
+    **dict.fromkeys(SAMPLES, (None, InsufficientScope, ModelNotFound, NamespaceForbidden, InsufficientScope)),
+    **dict.fromkeys(WRITES, (None, InsufficientScope, NamespaceForbidden, NamespaceForbidden, InsufficientScope)),
 }
 
 
-def test_every_operation_stands_in_the_table() -> None:
-    listed = [operation for operations in TABLE for operation in operations]
-    assert sorted([*listed, *WITHOUT_A_MODEL]) == sorted(access.RULES)
+def test_every_operation_is_in_the_table() -> None:
+    assert sorted([*TABLE, *WITHOUT_A_MODEL]) == sorted(access.RULES)
 
 
-@pytest.mark.parametrize(
-    ("operation", "expected"), [(operation, row) for operations, row in TABLE.items() for operation in operations]
-)
+@pytest.mark.parametrize(("operation", "expected"), TABLE.items(), ids=TABLE)
 def test_operation_is_open_to_whom_the_contract_says(
-    context: Context, public: str, operation: access.Operation, expected: tuple[type[TraitbenchError] | None, ...]
+    context: Context,
+    public: str,
+    operation: access.Operation,
+    expected: tuple[type[TraitbenchError] | None, ...],
 ) -> None:
     private = draft(context)
     calls = ((AUTHOR, private), (SCORER, private), (STRANGER, private), (STRANGER, public), (SCORER, public))

@@ -14,20 +14,21 @@ from sqlalchemy import text
 from tests.contexts import (
     AUTHOR,
     DATABASES,
+    ON_BOTH,
     ON_BOTH_IN_SOAK,
     ON_SQLITE,
+    done_here,
     draft,
     fresh_settings,
     on,
     opened,
     settled,
     trained_here,
-    until,
 )
+from tests.operations.author import QUICK, get, samples_of, score
+from tests.size import sized
 from tests.store.of_0_2_0 import make_0_2_0
-from traitbench.contract.models import TrainRequest
-from traitbench.contract.scores import ScoreRequest
-from traitbench.operations import keys, models, samples, scores, training, versions
+from traitbench.operations import keys, models, samples, training, versions
 from traitbench.operations.backups import BackupRefused, backup, restore
 from traitbench.operations.context import Context
 from traitbench.settings import Settings
@@ -45,9 +46,8 @@ def source(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[
         keys.create(context.engine, scope="scoring", namespaces=("local",), name="CI")
         trained_here(context)
         waiting = draft(context, warm=3, cold=3)
-        last = samples.list_samples(context, AUTHOR, waiting).items[-1]
-        samples.delete(context, AUTHOR, waiting, last.id)
-        training.start(context, AUTHOR, waiting, TrainRequest(effort="low"))
+        samples.delete(context, AUTHOR, waiting, samples_of(context, waiting)[-1].id)
+        training.start(context, AUTHOR, waiting, QUICK)
         yield context
 
 
@@ -70,15 +70,15 @@ def _handles(context: Context) -> list[str]:
     return [model.handle for model in models.list_models(context, AUTHOR, namespace="local").items]
 
 
-def _score(context: Context, handle: str) -> object:
-    return scores.score(context, AUTHOR, handle, ScoreRequest(content="how kind"), request_id="req").scores
-
-
 def _parts(path: Path) -> dict[str, str]:
     with opened_backup(path) as result:
         return {part.name: part.sha256 for part in result.manifest.parts}
 
 
+# ---- what is there again ---------------------------------------------------------------------------------------------
+
+
+@ON_BOTH
 @pytest.mark.parametrize("other", DATABASES)
 def test_everything_is_there_again_on_either_database(source: Context, file: Path, tmp_path: Path, other: str) -> None:
     with on(other), fresh_settings(tmp_path / "other", blank=True) as settings:
@@ -91,32 +91,33 @@ def test_everything_is_there_again_on_either_database(source: Context, file: Pat
             assert _handles(context) == _handles(source)
             assert [key.name for key in keys.list_keys(context.engine)] == ["CI"]
             for handle in _handles(source):
-                before, after = models.get(source, AUTHOR, handle), models.get(context, AUTHOR, handle)
-                assert after == before
-                if after.state == "ready":
-                    assert _score(context, handle) == _score(source, handle)
-
-
-def test_a_run_that_had_not_ended_is_executed_once_after_the_restore(file: Path, target: Settings) -> None:
-    restore(target, file)
-    with opened(target, runs=True) as context:
-        [handle] = [each for each in _handles(context) if models.get(context, AUTHOR, each).state == "busy"]
-        before = models.get(context, AUTHOR, handle).last_operation
-        model = settled(context, handle)
-        assert (model.state, model.version_no) == ("ready", 1)
-        assert model.last_operation is not None
-        assert before is not None
-        assert (model.last_operation.run_id, model.last_operation.status) == (before.run_id, "succeeded")
+                before = get(source, handle)
+                assert get(context, handle) == before
+                if before.state == "ready":
+                    assert score(context, handle).scores == score(source, handle).scores
+            # The last sample of the source was deleted: its id is not used again.
+            with reading(source.engine) as connection:
+                newest = connection.execute(text("SELECT max(id) FROM tb_samples")).scalar_one()
+            assert [sample.id for sample in samples_of(context, draft(context, warm=1))] == [newest + 2]
+            # The run that had not ended is executed once.
+            [handle] = [each for each in _handles(context) if get(context, each).state == "busy"]
+            run_id = getattr(get(context, handle).last_operation, "run_id", None)
+            done_here(context, run_id)
+            [version] = versions.list_versions(context, AUTHOR, handle).items
+            assert (get(context, handle).state, version.version_no, version.run_id) == ("ready", 1, run_id)
 
 
 @ON_BOTH_IN_SOAK
-def test_a_run_that_ended_after_the_backup_is_executed_again(source: Context, target: Settings, tmp_path: Path) -> None:
+def test_a_run_that_ended_after_the_backup_is_executed_again(target: Settings, tmp_path: Path) -> None:
     """The run engine still has it as done; after the restore it has to run once more."""
     with opened(target, runs=True) as context:
         handle = draft(context, warm=2, cold=2)
-        run_id = training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id
+        run_id = training.start(context, AUTHOR, handle, QUICK)[0].run_id
         backup(target, tmp_path / "one.backup")
         assert settled(context, handle).state == "ready"
+        # On SQLite the worker holds a lock; on PostgreSQL its connections are visible.
+        with pytest.raises(BackupRefused, match="stop"):
+            restore(target, tmp_path / "one.backup", replace=True)
     restore(target, tmp_path / "one.backup", replace=True)
     with opened(target, runs=True) as context:
         assert settled(context, handle).state == "ready"
@@ -124,15 +125,46 @@ def test_a_run_that_ended_after_the_backup_is_executed_again(source: Context, ta
         assert (version.version_no, version.run_id) == (1, run_id)
 
 
-def test_ids_that_were_given_out_are_not_given_again(source: Context, file: Path, target: Settings) -> None:
-    restore(target, file)
+def test_a_database_before_0_2_0_is_not_backed_up(tmp_path: Path) -> None:
+    with fresh_settings(tmp_path / "older") as settings:
+        with opened(settings, runs=False) as context, writing(context.engine) as connection:
+            connection.execute(text("UPDATE tb_schema SET version_num = '0004'"))
+        with pytest.raises(BackupRefused, match=r"open it once with release 0\.2\.0"):
+            backup(settings, tmp_path / "older.backup")
+
+
+def test_a_backup_of_0_2_0_is_brought_up_to_date(target: Settings, tmp_path: Path) -> None:
+    with fresh_settings(tmp_path / "older") as settings:
+        with opened(settings, runs=False) as context:
+            handle, gone = draft(context, warm=2), draft(context)
+            models.delete(context, AUTHOR, gone)
+            archived_at = get(context, gone).archived_at
+            make_0_2_0(context.engine)
+        assert backup(settings, tmp_path / "older.backup").schema == "0005"
+    restore(target, tmp_path / "older.backup")
+    with opened(target, runs=False) as context:
+        assert _handles(context) == [handle]
+        model = get(context, handle)
+        assert (model.zero_data_retention, model.hold_if_worse, model.main_trait) == (False, False, None)
+        assert len(samples_of(context, handle)) == 2
+        assert get(context, gone).archived_at == archived_at
+
+
+@ON_BOTH
+def test_what_is_there_is_replaced_only_when_told_so(file: Path, target: Settings) -> None:
     with opened(target, runs=False) as context:
         handle = draft(context, warm=1)
-        [new] = samples.list_samples(context, AUTHOR, handle).items
-    with reading(source.engine) as connection:
-        newest = connection.execute(text("SELECT max(id) FROM tb_samples")).scalar_one()
-    # The last sample of the source was deleted: its id is not reused.
-    assert new.id == newest + 2
+    with pytest.raises(BackupRefused, match="not empty: add --replace"):
+        restore(target, file)
+    with opened(target, runs=False) as context:
+        assert _handles(context) == [handle]
+    restore(target, file, replace=True)
+    with opened(target, runs=False) as context:
+        assert handle not in _handles(context)
+        assert len(_handles(context)) == 2
+
+
+# ---- the file --------------------------------------------------------------------------------------------------------
 
 
 def test_the_file_is_private_and_holds_no_secret(source: Context, file: Path) -> None:
@@ -144,12 +176,18 @@ def test_the_file_is_private_and_holds_no_secret(source: Context, file: Path) ->
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_an_existing_file_is_kept_unless_told_otherwise(source: Context, tmp_path: Path) -> None:
+@ON_BOTH
+def test_an_existing_file_is_kept_and_nothing_to_back_up_is_said(
+    source: Context, tmp_path: Path, target: Settings
+) -> None:
     path = tmp_path / "there"
     path.write_text("something else")
     with pytest.raises(BackupRefused, match="exists already"):
         backup(source.settings, path)
     assert path.read_text() == "something else"
+    with pytest.raises(BackupRefused, match="There is nothing to back up"):
+        backup(target, tmp_path / "nothing")
+    assert not (tmp_path / "nothing").exists()
 
 
 @ON_SQLITE
@@ -209,88 +247,23 @@ def test_a_backup_of_another_release_is_refused(
         restore(target, other)
 
 
-def test_a_database_before_0_2_0_is_not_backed_up(tmp_path: Path) -> None:
-    with fresh_settings(tmp_path / "older") as settings:
-        with opened(settings, runs=False) as context, writing(context.engine) as connection:
-            connection.execute(text("UPDATE tb_schema SET version_num = '0004'"))
-        with pytest.raises(BackupRefused, match=r"open it once with release 0\.2\.0"):
-            backup(settings, tmp_path / "older.backup")
+# ---- kills -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_backup_of_0_2_0_is_brought_up_to_date(target: Settings, tmp_path: Path) -> None:
-    with fresh_settings(tmp_path / "older") as settings:
-        with opened(settings, runs=False) as context:
-            handle, gone = draft(context, warm=2), draft(context)
-            models.delete(context, AUTHOR, gone)
-            archived_at = models.get(context, AUTHOR, gone).archived_at
-            make_0_2_0(context.engine)
-        assert backup(settings, tmp_path / "older.backup").schema == "0005"
-    restore(target, tmp_path / "older.backup")
-    with opened(target, runs=False) as context:
-        assert _handles(context) == [handle]
-        model = models.get(context, AUTHOR, handle)
-        assert (model.zero_data_retention, model.hold_if_worse, model.main_trait) == (False, False, None)
-        assert len(samples.list_samples(context, AUTHOR, handle).items) == 2
-        assert models.get(context, AUTHOR, gone).archived_at == archived_at
-
-
-def test_what_is_there_is_replaced_only_when_told_so(file: Path, target: Settings) -> None:
-    with opened(target, runs=False) as context:
-        handle = draft(context, warm=1)
-    with pytest.raises(BackupRefused, match="not empty: add --replace"):
-        restore(target, file)
-    with opened(target, runs=False) as context:
-        assert _handles(context) == [handle]
-    restore(target, file, replace=True)
-    with opened(target, runs=False) as context:
-        assert handle not in _handles(context)
-        assert len(_handles(context)) == 2
-
-
-def test_a_service_that_runs_is_not_pulled_from_under(file: Path, working: Context) -> None:
-    # On SQLite the worker holds a lock; on PostgreSQL its connections are visible.
-    until(working.healthy, what="the worker to be up")
-    before = _handles(working)
-    with pytest.raises(BackupRefused, match="stop"):
-        restore(working.settings, file, replace=True)
-    assert _handles(working) == before
-
-
-def test_a_restore_that_is_killed_leaves_the_old_or_the_new(file: Path, target: Settings) -> None:
-    with opened(target, runs=False) as context:
-        handle = draft(context, warm=4, cold=4)
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from pathlib import Path; from traitbench.settings import Settings;"
-        " from traitbench.operations import backups;"
-        " from traitbench.store.backups import Backup; load = Backup._insert; import time\n"
-        "def slowly(*content): print('inserting', flush=True); load(*content); time.sleep(0.1)\n"
-        "Backup._insert = slowly\n"
-        "backups.restore(Settings(home=Path(sys.argv[1]), database_url=sys.argv[2]), Path(sys.argv[3]), replace=True)",
-    ]
-    for lines in (2, 7):
-        process = subprocess.Popen(
-            [*command, str(target.home), target.database_url, str(file)], cwd=ROOT, stdout=subprocess.PIPE
-        )
-        assert process.stdout is not None
-        for _ in range(lines):
-            process.stdout.readline()
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        with opened(target, runs=False) as context:
-            assert _handles(context) == [handle]
-            assert len(samples.list_samples(context, AUTHOR, handle).items) == 8
-    restore(target, file, replace=True)
-
-
-def test_nothing_to_back_up_is_said(tmp_path: Path, target: Settings) -> None:
-    with pytest.raises(BackupRefused, match="There is nothing to back up"):
-        backup(target, tmp_path / "nothing")
-    assert not (tmp_path / "nothing").exists()
-
-
+_RESTORE_SLOWLY = """
+import sys, time
+from pathlib import Path
+from traitbench.operations import backups
+from traitbench.settings import Settings
+from traitbench.store.backups import Backup
+load = Backup._insert
+def slowly(*content):
+    print('inserting', flush=True)
+    load(*content)
+    time.sleep(0.1)
+Backup._insert = slowly
+backups.restore(Settings(home=Path(sys.argv[1]), database_url=sys.argv[2]), Path(sys.argv[3]), replace=True)
+"""
 _WRITE_FOREVER = """
 import sys, time
 from pathlib import Path
@@ -303,16 +276,38 @@ with new_file(Path(sys.argv[1]), Path(sys.argv[2])) as file:
 """
 
 
+def _killed_after(lines: int, code: str, *arguments: object, before: Callable[[], object] = object) -> None:
+    """Run a program, do something when it has printed this many lines, then kill it."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        for _ in range(lines):
+            process.stdout.readline()
+        before()
+        process.send_signal(signal.SIGKILL)
+
+
+@ON_BOTH
+def test_a_restore_that_is_killed_leaves_the_old_or_the_new(file: Path, target: Settings) -> None:
+    with opened(target, runs=False) as context:
+        handle = draft(context, warm=4, cold=4)
+    for lines in sized((7,), (2, 7)):
+        _killed_after(lines, _RESTORE_SLOWLY, target.home, target.database_url, file)
+        with opened(target, runs=False) as context:
+            assert _handles(context) == [handle]
+            assert len(samples_of(context, handle)) == 8
+    restore(target, file, replace=True)
+
+
 @ON_SQLITE
 def test_the_file_of_a_killed_backup_is_removed_at_the_next_start(tmp_path: Path, target: Settings) -> None:
     path, part = tmp_path / "all.backup", tmp_path / "all.backup.part"
-    command = [sys.executable, "-c", _WRITE_FOREVER, str(target.home), str(path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+
+    def start_another() -> None:
         with opened(target, runs=False):
             assert part.read_bytes() == b"texts"
-        process.send_signal(signal.SIGKILL)
+
+    _killed_after(1, _WRITE_FOREVER, target.home, path, before=start_another)
     assert part.exists()
     with opened(target, runs=False):
         assert not part.exists()

@@ -4,25 +4,17 @@ from typing import Any
 
 import pytest
 
-from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, new_handle
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER
+from tests.operations.author import new_model, update
 from traitbench.contract.metrics import Metrics
-from traitbench.contract.models import ModelCreate, ModelUpdate
 from traitbench.contract.rounding import in_decimals
-from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.contract.traits import TraitInput
 from traitbench.display.words import PROMISE, REASONS
 from traitbench.errors import ModelNotFound
-from traitbench.operations import model_cards, models, traits, versions
+from traitbench.operations import model_cards, models, versions
 from traitbench.operations.context import Context
 
 pytestmark = ON_SQLITE
-
-
-def _draft(context: Context, *content: TraitInput, **fields: Any) -> str:
-    handle = new_handle()
-    models.create(context, AUTHOR, ModelCreate(handle=handle, **fields))
-    if content:
-        traits.add(context, AUTHOR, handle, TraitsCreate(traits=list(content)))
-    return handle
 
 
 def _cells(card: str, begin: str) -> list[str]:
@@ -30,18 +22,15 @@ def _cells(card: str, begin: str) -> list[str]:
     return [cell.strip() for cell in row.replace(r"\|", "¦").strip("|").split("|")]
 
 
-def test_a_card_says_everything_in_the_contracts_order(working: Context, toned: str) -> None:
-    models.update(
-        working,
-        AUTHOR,
+def test_a_card_says_everything_in_the_contracts_order(context: Context, toned: str) -> None:
+    update(
+        context,
         toned,
-        ModelUpdate(
-            additional_terms="Not for people.",
-            readme_markdown="# Why\n\nBecause *tone* matters.",
-            upstream_sources=[{"name": "Letters", "license": "CC0", "url": "https://example.org/a_b", "pages": 3}],
-        ),
+        additional_terms="Not for people.",
+        readme_markdown="# Why\n\nBecause *tone* matters.",
+        upstream_sources=[{"name": "Letters", "license": "CC0", "url": "https://example.org/a_b", "pages": 3}],
     )
-    card = model_cards.card(working, SCORER, toned)
+    card = model_cards.card(context, SCORER, toned)
     landmarks = [
         f"# {toned}",
         "How a message sounds.",
@@ -60,16 +49,16 @@ def test_a_card_says_everything_in_the_contracts_order(working: Context, toned: 
     assert card.endswith(landmarks[-1])
 
 
-def test_traits_stand_with_their_poles(working: Context, toned: str) -> None:
-    card = model_cards.card(working, SCORER, toned)
+def test_traits_stand_with_their_poles(context: Context, toned: str) -> None:
+    card = model_cards.card(context, SCORER, toned)
     assert _cells(card, "Warmth | warmth")[:4] == ["Warmth", "warmth", "warm", "cold"]
     assert _cells(card, "Cool | coldness")[-1] == "Little feeling ¦ few words"
 
 
-def test_confidence_is_counted_with_what_it_promises(working: Context, toned: str) -> None:
-    known = versions.get(working, SCORER, toned, "v1").metrics.traits["coldness"].confidence
+def test_confidence_is_counted_with_what_it_promises(context: Context, toned: str) -> None:
+    known = versions.get(context, SCORER, toned, "v1").metrics.traits["coldness"].confidence
     assert known
-    card = model_cards.card(working, SCORER, toned)
+    card = model_cards.card(context, SCORER, toned)
     counts = [f"{number}" for each in known.values() for number in (each.samples, each.right)]
     assert PROMISE in card
     assert f"| Cool | {' | '.join(counts)} |" in card
@@ -83,32 +72,31 @@ def test_confidence_is_counted_with_what_it_promises(working: Context, toned: st
     ],
 )
 def test_what_is_wrong_with_the_confidence_is_said(
-    working: Context, toned: str, figures: dict[str, Any], said: str
+    context: Context, toned: str, figures: dict[str, Any], said: str
 ) -> None:
-    version = versions.get(working, SCORER, toned, "v1")
+    version = versions.get(context, SCORER, toned, "v1")
     other = version.model_copy(update={"metrics": Metrics.model_validate({"traits": {"coldness": figures}})})
     assert said in "\n".join(model_cards._confidence(other, {"coldness": "Cool"}))
 
 
-def test_every_figure_stands_with_what_it_was_measured_on(working: Context, toned: str) -> None:
-    figures = versions.get(working, SCORER, toned, "v1").metrics.traits["coldness"].model_dump()
-    cells = _cells(model_cards.card(working, SCORER, toned), f"Cool | {in_decimals(figures['auroc'], 3)}")
+def test_every_figure_stands_with_what_it_was_measured_on(context: Context, toned: str) -> None:
+    figures = versions.get(context, SCORER, toned, "v1").metrics.traits["coldness"].model_dump()
+    cells = _cells(model_cards.card(context, SCORER, toned), f"Cool | {in_decimals(figures['auroc'], 3)}")
     assert cells[-1] == figures["measured_on"]
     assert cells[3:5] == [f"{figures['brier']:.3f}", f"{figures['calibration_error']:.3f}"]
 
 
-def test_a_draft_has_a_card_too(context: Context) -> None:
-    card = model_cards.card(context, SCORER, _draft(context))
+def test_a_draft_and_a_deleted_model_have_a_card_for_who_may_read_them(context: Context) -> None:
+    handle = new_model(context)
+    card = model_cards.card(context, SCORER, handle)
     assert "**State:** draft" in card
     assert "no traits yet" in card
     assert "no version yet" in card
     assert "Version:**" not in card
-
-
-def test_a_deleted_model_keeps_its_card(context: Context) -> None:
-    handle = _draft(context)
     models.delete(context, AUTHOR, handle)
     assert "**State:** archived" in model_cards.card(context, SCORER, handle)
+    with pytest.raises(ModelNotFound):
+        model_cards.card(context, STRANGER, handle)
 
 
 def test_what_somebody_typed_cannot_leave_its_place(context: Context) -> None:
@@ -116,8 +104,12 @@ def test_what_somebody_typed_cannot_leave_its_place(context: Context) -> None:
     trait = TraitInput(name=evil, key="evil", positive_label="x\n\n# Title", negative_label="~~y~~")
     source = {"name": evil, "license": "\n## Metrics", "url": "https://example.org/<x>"}
     terms = "# not a title\n---\n===\n- no list\n1. no number\n> no quote\n    no code\n```\nopen"
-    fields = {"description": f"{evil}\n# no title", "additional_terms": terms, "upstream_sources": [source]}
-    card = model_cards.card(context, SCORER, _draft(context, trait, **fields, readme_markdown="the end"))
+    fields: dict[str, Any] = {
+        "description": f"{evil}\n# no title",
+        "additional_terms": terms,
+        "upstream_sources": [source],
+    }
+    card = model_cards.card(context, SCORER, new_model(context, trait, **fields, readme_markdown="the end"))
     assert [line for line in card.splitlines() if line.startswith("#")] == [
         card.splitlines()[0],
         *("## Traits", "## Metrics", "## Sources", "## Additional terms"),
@@ -131,19 +123,14 @@ def test_what_somebody_typed_cannot_leave_its_place(context: Context) -> None:
 
 def test_a_table_row_has_a_cell_a_column_whatever_is_in_it(context: Context) -> None:
     trait = TraitInput(name="| |", key="k", positive_label="\\", negative_label="\\|", description="|\\\\||")
-    card = model_cards.card(context, SCORER, _draft(context, trait))
+    card = model_cards.card(context, SCORER, new_model(context, trait))
     head, rule, row = (line for line in card.splitlines() if line.startswith("|"))
     plain = row.replace("\\\\", "").replace("\\|", "")
     assert head.count("|") == rule.count("|") == plain.count("|")
 
 
-def test_the_card_is_for_who_may_read_the_model(context: Context) -> None:
-    with pytest.raises(ModelNotFound):
-        model_cards.card(context, STRANGER, _draft(context))
-
-
-def test_figures_on_test_samples_come_first(working: Context, toned: str) -> None:
-    version = versions.get(working, SCORER, toned, "v1")
+def test_figures_on_test_samples_come_first(context: Context, toned: str) -> None:
+    version = versions.get(context, SCORER, toned, "v1")
     test = {
         **{"auroc": 0.875, "auroc_interval": [0.7, 0.95], "brier": 0.1, "error": 0.25, "positive": 4, "negative": 4},
         **{"must_pass": 3, "must_pass_failed": 1, "measured_on": "8 test samples"},

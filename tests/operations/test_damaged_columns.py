@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import Column, Float
 
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, new_handle
+from tests.operations.author import score
 from tests.operations.damage import in_file
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelUpdate, TrainRequest
-from traitbench.contract.scores import ScoreRequest
 from traitbench.errors import Unauthenticated
 from traitbench.operations import (
     bundles,
@@ -24,7 +24,6 @@ from traitbench.operations import (
     models,
     operating,
     samples,
-    scores,
     synthesis,
     training,
     traits,
@@ -120,15 +119,12 @@ def _lists(context: Context, handle: str, *, state: str) -> None:
 def _holding(context: Context, handle: str) -> set[str]:
     """The tables with rows of the model that contain the word."""
     mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
+    with_id = "tb_traits tb_samples tb_kept_vectors tb_versions tb_tags tb_rejected_texts tb_runs"
     of = {
         "tb_models": f"id = {mine}",
         "tb_snapshots": f"version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})",
         "tb_vectors": f"sample_id IN (SELECT id FROM tb_samples WHERE model_id = {mine})",
-        **dict.fromkeys(
-            ("tb_traits", "tb_samples", "tb_kept_vectors", "tb_versions", "tb_tags", "tb_rejected_texts"),
-            f"model_id = {mine}",
-        ),
-        "tb_runs": f"model_id = {mine}",
+        **dict.fromkeys(with_id.split(), f"model_id = {mine}"),
     }
     rows = {
         table: in_file(context, f"SELECT * FROM {table} WHERE {where}", handle=handle).rows
@@ -157,8 +153,7 @@ def test_lists_zero_retention_and_deletion_survive_a_damaged_column(
     assert models.update(own, AUTHOR, purged, ON).zero_data_retention
     assert samples.list_samples(own, AUTHOR, purged).items == []
     assert _holding(own, purged) == set()
-    card = scores.score(own, SCORER, purged, ScoreRequest(content="thank you"), request_id="r")
-    assert set(card.scores) == {"warmth"}
+    assert set(score(own, purged).scores) == {"warmth"}
     for handle in (purged, archived):
         assert models.delete(own, AUTHOR, handle).deleted
         _lists(own, handle, state="archived")

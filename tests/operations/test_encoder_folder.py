@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contexts import AUTHOR, ON_SQLITE, fresh_settings, opened, trained_here
+from tests.contexts import ON_SQLITE, fresh_settings, opened, trained_here
 from tests.encoders.folders import graph, onnx_folder, table_folder
-from traitbench.contract.scores import Card, ScoreRequest
+from tests.operations.author import score
 from traitbench.errors import FeatureUnavailable
-from traitbench.operations import scores
 from traitbench.operations.context import Context
 from traitbench.settings import Settings
 
@@ -35,10 +34,6 @@ def _started(settings: Settings, folder: Path | None) -> Iterator[Context]:
         yield context
 
 
-def _score(context: Context, handle: str) -> Card:
-    return scores.score(context, AUTHOR, handle, ScoreRequest(content="thank you dear friend"), request_id="req_1")
-
-
 @pytest.mark.parametrize("made", [onnx_folder, table_folder])
 def test_a_version_is_scored_with_the_folder_it_was_trained_with_and_no_other(
     made: Callable[[Path], Path], start: Start, tmp_path: Path
@@ -46,13 +41,13 @@ def test_a_version_is_scored_with_the_folder_it_was_trained_with_and_no_other(
     folder = made(tmp_path / "mine")
     with start(folder) as context:
         handle = trained_here(context)
-        before = _score(context, handle)
+        before = score(context, handle)
         encoder = context.encoder.id
     moved = Path(shutil.copytree(folder, tmp_path / "moved"))
     with start(moved) as context:
-        assert _score(context, handle).scores == before.scores
+        assert score(context, handle).scores == before.scores
     with start(None) as context, pytest.raises(FeatureUnavailable, match=rf"{encoder} .*not installed here") as caught:
-        _score(context, handle)
+        score(context, handle)
     assert "TRAITBENCH_ENCODER" in str(caught.value)
 
 
@@ -62,15 +57,15 @@ def test_a_folder_that_has_changed_since_the_training_is_refused(start: Start, t
         handle = trained_here(context)
     changed = onnx_folder(Path(shutil.copytree(folder, tmp_path / "changed")), model=graph(seed=7))
     with start(changed) as context, pytest.raises(FeatureUnavailable, match="with unchanged files"):
-        _score(context, handle)
+        score(context, handle)
 
 
 def test_a_version_of_an_installed_encoder_goes_on_scoring_beside_a_folder(start: Start, tmp_path: Path) -> None:
     with start(None) as context:
         handle = trained_here(context)
-        before = _score(context, handle)
+        before = score(context, handle)
     with start(onnx_folder(tmp_path / "mine")) as context:
-        assert _score(context, handle).scores == before.scores
+        assert score(context, handle).scores == before.scores
         assert trained_here(context) != handle
 
 
@@ -82,6 +77,6 @@ def test_a_version_is_scored_although_other_encoders_lack_their_packages(
     bare = Settings(home=tmp_path, database_url=f"sqlite:///{tmp_path / 'traitbench.db'}", encoder="ngrams")
     with opened(bare, runs=False) as context:
         handle = trained_here(context)
-        before = _score(context, handle)
+        before = score(context, handle)
     with _started(bare, table_folder(tmp_path / "mine")) as context:
-        assert _score(context, handle).scores == before.scores
+        assert score(context, handle).scores == before.scores

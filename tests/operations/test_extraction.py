@@ -26,9 +26,9 @@ HTML = f"<html><head><title>A letter</title></head><body><article><p>{SENTENCE}<
 
 
 @pytest.fixture(scope="module")
-def fetching(working: Context) -> Context:
+def fetching(context: Context) -> Context:
     """A context that may fetch from this machine, and from nowhere else."""
-    return replace(working, extract=partial(extract, limits=ANY_PORT, permits=this_machine))
+    return replace(context, extract=partial(extract, limits=ANY_PORT, permits=this_machine))
 
 
 @pytest.fixture(scope="module")
@@ -60,20 +60,18 @@ def test_either_side_of_a_comparison_may_be_an_address(fetching: Context, toned:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "http://[::1]/", "ftp://example.org/a", "not an address"])
-def test_an_address_that_is_not_fetched_is_said_to_be_so(working: Context, url: str) -> None:
+def test_an_address_that_is_not_fetched_is_said_to_be_so(context: Context, url: str) -> None:
     with pytest.raises(UrlNotFetchable):
-        extraction.extract(working, SCORER, ExtractRequest(url=url))
+        extraction.extract(context, SCORER, ExtractRequest(url=url))
 
 
-def test_a_score_of_an_address_that_is_not_fetched_is_refused(working: Context, toned: str) -> None:
+def test_a_score_of_an_address_that_is_not_fetched_is_refused(context: Context, toned: str) -> None:
     with pytest.raises(UrlNotFetchable) as caught:
-        scores.score(working, SCORER, toned, ScoreRequest(content="http://10.0.0.1/secret"), request_id="req_1")
+        scores.score(context, SCORER, toned, ScoreRequest(content="http://10.0.0.1/secret"), request_id="req_1")
     assert "secret" not in f"{caught.value.message} {caught.value.details}"
 
 
-def test_no_model_is_asked_about_an_address_before_it_can_score(
-    fetching: Context, context: Context, site: Site
-) -> None:
+def test_no_model_is_asked_about_an_address_before_it_can_score(fetching: Context, site: Site) -> None:
     before = len(site.requests)
     with pytest.raises(Exception, match="no model"):
         scores.score(fetching, SCORER, "local.none", ScoreRequest(content=site.url), request_id="req_1")

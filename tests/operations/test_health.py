@@ -3,37 +3,31 @@
 import logging
 import os
 import signal
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
 
-from tests.contexts import ON_SQLITE, draft, fresh_settings, opened, until
+from tests.contexts import ON_BOTH, ON_SQLITE, draft, fresh_settings, opened, until
 from traitbench.operations.context import Context
 from traitbench.operations.health import Health
+from traitbench.runs.engine import Runs
+from traitbench.runs.supervisor import Supervisor
 from traitbench.store.database import clean
 
+LIVES = "import sys; sys.stdin.readline(); print('ready', flush=True); sys.stdin.read()"
+"""A worker that is ready and does nothing."""
 
-def test_a_change_is_logged_once_and_what_has_never_been_well_is_not(
-    context: Context, working: Context, caplog: pytest.LogCaptureFixture
-) -> None:
-    def logged() -> list[str]:
-        return [record.message for record in caplog.records if record.message in ("unhealthy", "healthy_again")]
 
-    with caplog.at_level(logging.WARNING, "traitbench.service"):
-        starting = Health(context.engine, context.runs, context.settings.home)
-        assert starting.state().wrong == ["worker"]
-        assert logged() == []
-
-        health = Health(working.engine, working.runs, working.settings.home)
-        until(lambda: not health.state().wrong, what="a service that is well")
-        os.kill(working.runs.worker.pid, signal.SIGKILL)  # type: ignore[attr-defined]
-        until(lambda: health.state().wrong == ["worker"], what="the worker to be missed")
-        until(lambda: not health.state().wrong, what="another worker")
-    assert logged() == ["unhealthy", "healthy_again"]
-    starting.close()
-    health.close()
+@contextmanager
+def _alone(home: Path) -> Iterator[Context]:
+    """A context of its own."""
+    with fresh_settings(home) as settings, opened(settings, runs=False) as context:
+        yield context
 
 
 def _says(context: Context) -> tuple[str, bool]:
@@ -45,6 +39,32 @@ def _says(context: Context) -> tuple[str, bool]:
         health.close()
 
 
+@ON_SQLITE
+def test_a_change_is_logged_once_and_what_has_never_been_well_is_not(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def logged() -> list[str]:
+        return [record.message for record in caplog.records if record.message in ("unhealthy", "healthy_again")]
+
+    with _alone(tmp_path) as context, caplog.at_level(logging.WARNING, "traitbench.service"):
+        runs = Runs(context.settings.database_url, module="none", greeting={})
+        runs.worker = Supervisor([sys.executable, "-c", LIVES], {})
+        health = Health(context.engine, runs, context.settings.home)
+        assert health.state().wrong == ["worker"]
+        assert logged() == []
+
+        runs.start()
+        until(lambda: not health.state().wrong, what="a service that is well")
+        assert runs.worker.pid is not None
+        os.kill(runs.worker.pid, signal.SIGKILL)
+        until(lambda: health.state().wrong == ["worker"], what="the worker to be missed")
+        until(lambda: not health.state().wrong, what="another worker")
+        assert logged() == ["unhealthy", "healthy_again"]
+        health.close()
+        runs.close()
+
+
+@ON_BOTH
 def test_a_database_in_which_nobody_else_can_write_is_unwell(context: Context) -> None:
     sqlite = context.engine.dialect.name == "sqlite"
     locker = create_engine(context.engine.url, isolation_level="AUTOCOMMIT")
@@ -63,7 +83,7 @@ def test_a_database_in_which_nobody_else_can_write_is_unwell(context: Context) -
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_database_that_only_answers_reads_is_unwell(tmp_path: Path) -> None:
-    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as context:
+    with _alone(tmp_path) as context:
         with context.engine.connect() as connection:
             autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
             name = context.engine.url.database
@@ -75,7 +95,7 @@ def test_a_database_that_only_answers_reads_is_unwell(tmp_path: Path) -> None:
 @ON_SQLITE
 @pytest.mark.parametrize("damage", ["overwritten", "emptied"])
 def test_a_file_that_is_damaged_is_noticed_by_the_next_check(tmp_path: Path, damage: str) -> None:
-    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as context:
+    with _alone(tmp_path) as context:
         draft(context)
         assert _says(context)[0] == "ok"
         assert clean(context.engine, patience_s=1)
@@ -95,7 +115,7 @@ def test_a_closed_context_leaves_no_file_open(tmp_path: Path) -> None:
             file for link in links if os.path.lexists(link) and (file := os.readlink(link)).startswith(str(tmp_path))
         ]
 
-    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as context:
+    with _alone(tmp_path) as context:
         draft(context)
         assert context.cached("a question", lambda: "an answer") == "an answer"
         assert open_files()

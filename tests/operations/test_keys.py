@@ -1,3 +1,5 @@
+"""Keys: issued, used, revoked, and the one of the workbench."""
+
 import re
 import stat
 import time
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tests.contexts import until
+from tests.contexts import ON_BOTH, until
 from traitbench.errors import Unauthenticated, ValidationFailed
 from traitbench.operations import keys
 from traitbench.operations.context import Context
@@ -59,6 +61,7 @@ def test_a_mistyped_secret_is_refused(context: Context) -> None:
             keys.caller(context, wrong)
 
 
+@ON_BOTH
 def test_a_revoked_key_stays_listed_with_the_time_of_its_end(context: Context) -> None:
     issued = _issue(context)
     keys.revoke(context.engine, issued.key.id)
@@ -66,9 +69,6 @@ def test_a_revoked_key_stays_listed_with_the_time_of_its_end(context: Context) -
     assert revoked.revoked_at is not None
     keys.revoke(context.engine, issued.key.id)
     assert revoked in keys.list_keys(context.engine)
-
-
-def test_an_unknown_key_cannot_be_revoked(context: Context) -> None:
     with pytest.raises(keys.KeyNotFound):
         keys.revoke(context.engine, "key_unknown")
 
@@ -118,6 +118,7 @@ def _used(context: Context, key_id: str) -> object:
     return next(key.last_used_at for key in keys.list_keys(context.engine) if key.id == key_id)
 
 
+@ON_BOTH
 def test_a_use_noted_by_a_clock_that_was_ahead_does_not_hide_the_next(context: Context) -> None:
     issued = keys.create(context.engine, scope="scoring", namespaces=["local"])
     now, minute = datetime.now(UTC), timedelta(minutes=1)

@@ -1,39 +1,32 @@
+"""Models: what is made, changed, deleted, restored and listed, and what is refused."""
+
 import math
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from sqlalchemy import update
+from sqlalchemy import update as change
 
-from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft, export_of, new_handle, trained_here
-from traitbench.contract.bundles import digest
-from traitbench.contract.models import ForkRequest, ModelCreate, ModelUpdate, TrainRequest
-from traitbench.contract.traits import TraitInput, TraitsCreate
-from traitbench.contract.versions import VersionTag
-from traitbench.errors import (
-    HandleTaken,
-    InsufficientScope,
-    InvalidCursor,
-    InvalidHandle,
-    InvalidParameter,
-    ModelArchived,
-    ModelNotFound,
-    NamespaceForbidden,
-    TraitbenchError,
-    UnsupportedKind,
-    UnsupportedScoringMethod,
-    ValidationFailed,
-)
-from traitbench.operations import bundles, forking, models, rules, samples, training, traits, versions
+from tests.contexts import AUTHOR, ON_BOTH, SCORER, STRANGER, draft, new_handle, trained_here
+from tests.operations.author import get, last_operation, new_model, update
+from tests.operations.conftest import add_traits
+from traitbench import errors
+from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
+from traitbench.contract.traits import TraitInput
+from traitbench.operations import models, rules, samples, training, traits
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.store import tables
 from traitbench.store.database import writing
 
 
-def test_a_test_is_on_the_database_it_names(context: Context, working: Context, database: str) -> None:
-    assert {context.engine.dialect.name, working.engine.dialect.name} == {database}
+@ON_BOTH
+def test_a_test_is_on_the_database_it_names(context: Context, database: str) -> None:
+    assert context.engine.dialect.name == database
 
 
 def test_a_new_model_is_an_untrained_draft(context: Context) -> None:
@@ -67,6 +60,7 @@ def test_a_new_model_is_an_untrained_draft(context: Context) -> None:
     assert models.get(context, SCORER, handle) == made
 
 
+@ON_BOTH
 def test_what_is_sent_at_creation_is_kept(context: Context) -> None:
     sent: dict[str, Any] = {
         "description": "Wärme – 温かさ",
@@ -82,99 +76,84 @@ def test_what_is_sent_at_creation_is_kept(context: Context) -> None:
 @pytest.mark.parametrize(
     ("caller", "fields", "error"),
     [
-        (SCORER, {}, InsufficientScope),
-        (STRANGER, {}, NamespaceForbidden),
-        (AUTHOR, {"handle": "local"}, InvalidHandle),
-        (AUTHOR, {"handle": "local.a@v1"}, InvalidHandle),
-        (AUTHOR, {"kind": "retrieval"}, UnsupportedKind),
-        (AUTHOR, {"scoring_method": "cosine"}, UnsupportedScoringMethod),
-        (AUTHOR, {"upstream_sources": [{"name": "a\x00b"}]}, ValidationFailed),
-        (AUTHOR, {"upstream_sources": [{"a\ud800": 1}]}, ValidationFailed),
-        (AUTHOR, {"upstream_sources": [{"a": [math.nan]}]}, ValidationFailed),
-        (AUTHOR, {"upstream_sources": [{"a": 2**70}]}, ValidationFailed),
+        (SCORER, {}, errors.InsufficientScope),
+        (STRANGER, {}, errors.NamespaceForbidden),
+        (AUTHOR, {"handle": "local"}, errors.InvalidHandle),
+        (AUTHOR, {"handle": "local.a@v1"}, errors.InvalidHandle),
+        (AUTHOR, {"kind": "retrieval"}, errors.UnsupportedKind),
+        (AUTHOR, {"scoring_method": "cosine"}, errors.UnsupportedScoringMethod),
+        (AUTHOR, {"upstream_sources": [{"name": "a\x00b"}]}, errors.ValidationFailed),
+        (AUTHOR, {"upstream_sources": [{"a\ud800": 1}]}, errors.ValidationFailed),
+        (AUTHOR, {"upstream_sources": [{"a": [math.nan]}]}, errors.ValidationFailed),
+        (AUTHOR, {"upstream_sources": [{"a": 2**70}]}, errors.ValidationFailed),
     ],
 )
 def test_a_model_that_cannot_be_made_is_refused(
-    context: Context, caller: Caller, fields: dict[str, Any], error: type[TraitbenchError]
+    context: Context, caller: Caller, fields: dict[str, Any], error: type[errors.TraitbenchError]
 ) -> None:
     with pytest.raises(error):
         models.create(context, caller, ModelCreate(**{"handle": new_handle(), **fields}))
 
 
-def test_a_handle_is_taken_for_ever(context: Context) -> None:
-    handle = draft(context)
-    models.delete(context, AUTHOR, handle)
-    with pytest.raises(HandleTaken):
-        models.create(context, AUTHOR, ModelCreate(handle=handle))
-
-
 def test_a_patch_changes_what_was_sent_and_null_brings_back_the_default(context: Context) -> None:
     handle = new_handle()
     models.create(context, AUTHOR, ModelCreate(handle=handle, description="old", max_depth=3, readme_markdown="# old"))
-    changed = models.update(context, AUTHOR, handle, ModelUpdate(description="new", max_depth=None))
+    changed = update(context, handle, description="new", max_depth=None)
     assert (changed.description, changed.max_depth, changed.readme_markdown) == ("new", 1, "# old")
-    reset = models.update(
-        context,
-        AUTHOR,
-        handle,
-        ModelUpdate(
-            description=None,
-            scoring_method=None,
-            readme_markdown=None,
-            upstream_sources=None,
-            additional_terms=None,
-            zero_data_retention=None,
-            version_retention_policy=None,
-        ),
+    optional = ("upstream_sources", "additional_terms", "zero_data_retention", "version_retention_policy")
+    reset = update(
+        context, handle, description=None, scoring_method=None, readme_markdown=None, **dict.fromkeys(optional)
     )
     assert (reset.description, reset.scoring_method, reset.readme_markdown) == ("", "balanced_cosine", None)
-    assert models.update(context, AUTHOR, handle, ModelUpdate()) == reset
+    assert update(context, handle) == reset
 
 
 @pytest.mark.parametrize(
     ("body", "error"),
     [
-        (ModelUpdate(scoring_method="cosine"), UnsupportedScoringMethod),
-        (ModelUpdate(upstream_sources=[{"a": "\x00"}]), ValidationFailed),
+        (ModelUpdate(scoring_method="cosine"), errors.UnsupportedScoringMethod),
+        (ModelUpdate(upstream_sources=[{"a": "\x00"}]), errors.ValidationFailed),
     ],
 )
 def test_a_patch_that_is_refused_changes_nothing(
-    context: Context, body: ModelUpdate, error: type[TraitbenchError]
+    context: Context, body: ModelUpdate, error: type[errors.TraitbenchError]
 ) -> None:
     handle = draft(context)
-    before = models.get(context, AUTHOR, handle)
+    before = get(context, handle)
     with pytest.raises(error):
         models.update(context, AUTHOR, handle, body.model_copy(update={"description": "changed"}))
-    assert models.get(context, AUTHOR, handle) == before
+    assert get(context, handle) == before
 
 
-def test_a_deleted_model_can_be_read_and_deleted_again_and_nothing_more(context: Context) -> None:
+def test_a_deleted_model_can_be_read_and_deleted_again_and_its_handle_stays_taken(context: Context) -> None:
     handle = draft(context)
     assert models.delete(context, AUTHOR, handle).deleted
     assert models.delete(context, AUTHOR, handle).deleted
-    assert models.get(context, AUTHOR, handle).state == "archived"
-    with pytest.raises(ModelArchived):
-        models.update(context, AUTHOR, handle, ModelUpdate(description="x"))
+    assert get(context, handle).state == "archived"
+    with pytest.raises(errors.ModelArchived):
+        update(context, handle, description="x")
+    with pytest.raises(errors.HandleTaken):
+        models.create(context, AUTHOR, ModelCreate(handle=handle))
 
 
 def test_an_archived_model_is_restored_as_it_was_until_30_days_have_passed(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handle = draft(context, warm=1, cold=1)
-    before = models.get(context, AUTHOR, handle)
+    before = get(context, handle)
     assert models.restore(context, AUTHOR, handle) == before
     models.delete(context, AUTHOR, handle)
-    since = models.get(context, AUTHOR, handle).archived_at
+    since = get(context, handle).archived_at
     assert since is not None
     models.delete(context, AUTHOR, handle)
-    assert models.get(context, AUTHOR, handle).archived_at == since
+    assert get(context, handle).archived_at == since
     monkeypatch.setattr(rules, "now", lambda: since + timedelta(days=30, seconds=1))
-    with pytest.raises(ModelArchived, match="more than 30 days ago"):
+    with pytest.raises(errors.ModelArchived, match="more than 30 days ago"):
         models.restore(context, AUTHOR, handle)
     monkeypatch.setattr(rules, "now", lambda: since + timedelta(days=30))
     assert models.restore(context, AUTHOR, handle) == before
     assert len(samples.list_samples(context, AUTHOR, handle).items) == 2
-    with pytest.raises(InsufficientScope):
+    with pytest.raises(errors.InsufficientScope):
         models.restore(context, SCORER, handle)
 
 
@@ -182,9 +161,8 @@ def test_a_busy_model_is_restored_as_its_cancelled_run_left_it(context: Context)
     handle = draft(context, warm=2, cold=2)
     training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
     models.delete(context, AUTHOR, handle)
-    restored = models.restore(context, AUTHOR, handle)
-    assert restored.last_operation is not None
-    assert (restored.state, restored.last_operation.status) == ("failed", "failed")
+    assert models.restore(context, AUTHOR, handle).state == "failed"
+    assert last_operation(context, handle).status == "failed"
 
 
 def test_a_model_that_an_earlier_release_archived_is_restored_by_its_version(context: Context) -> None:
@@ -192,67 +170,32 @@ def test_a_model_that_an_earlier_release_archived_is_restored_by_its_version(con
     for handle in handles:
         models.delete(context, AUTHOR, handle)
     with writing(context.engine) as connection:
-        connection.execute(update(tables.models).where(tables.models.c.handle.in_(handles)).values(archived_from=None))
+        connection.execute(change(tables.models).where(tables.models.c.handle.in_(handles)).values(archived_from=None))
     assert [models.restore(context, AUTHOR, handle).state for handle in handles] == ["draft", "ready"]
 
 
 def test_a_main_trait_is_found_by_name_and_goes_with_its_trait(context: Context) -> None:
     handle = draft(context)
-    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Plain words")]))
-    assert models.update(context, AUTHOR, handle, ModelUpdate(main_trait="Plain words")).main_trait == "plain_words"
-    with pytest.raises(ValidationFailed) as caught:
-        models.update(context, AUTHOR, handle, ModelUpdate(main_trait="absent"))
+    add_traits(context, handle, {"name": "Plain words"})
+    assert update(context, handle, main_trait="Plain words").main_trait == "plain_words"
+    with pytest.raises(errors.ValidationFailed) as caught:
+        update(context, handle, main_trait="absent")
     assert caught.value.details["errors"][0]["type"] == "unknown_trait"
     traits.delete(context, AUTHOR, handle, "warmth")
-    assert models.get(context, AUTHOR, handle).main_trait == "plain_words"
+    assert get(context, handle).main_trait == "plain_words"
     traits.delete(context, AUTHOR, handle, "plain_words")
-    assert models.get(context, AUTHOR, handle).main_trait is None
+    assert get(context, handle).main_trait is None
 
 
-@ON_SQLITE
 @pytest.mark.parametrize("texts", [[""], [" \n"], ["x" * 2_001], ["x"] * 51, ["a\x00"], [1]])
 def test_demo_texts_are_bounded(texts: list[str]) -> None:
     with pytest.raises(ValidationError):
         ModelUpdate(demo_texts=texts)
 
 
-def test_a_copy_keeps_how_the_model_is_shown(context: Context) -> None:
-    handle, own = trained_here(context), {"main_trait": "warmth", "demo_texts": ["How kind!", "Be gone."]}
-    models.update(context, AUTHOR, handle, ModelUpdate.model_validate(own))
-    versions.tag(context, AUTHOR, handle, "good", VersionTag(note="Checked."))
-    forked = forking.fork(context, AUTHOR, handle, ForkRequest(handle=new_handle()))
-    copied = bundles.import_(context, AUTHOR, export_of(context, AUTHOR, handle), new_handle())
-    for model in (forked, copied):
-        assert model.model_dump(include=set(own)) == own
-    assert versions.get(context, AUTHOR, copied.handle, "active").tag_notes == {"good": "Checked."}
-
-
-@pytest.mark.parametrize(
-    ("model", "version", "place"),
-    [
-        ({"main_trait": "absent"}, {}, ["model", "main_trait"]),
-        ({}, {"tag_notes": {"absent": "A note."}}, ["versions", 0, "tag_notes"]),
-    ],
-)
-def test_a_bundle_with_a_note_or_a_main_trait_of_nothing_is_refused(
-    context: Context, model: dict[str, Any], version: dict[str, Any], place: list[str | int]
-) -> None:
-    bundle = export_of(context, AUTHOR, trained_here(context))
-    changed = bundle.model_copy(
-        update={
-            "model": bundle.model.model_copy(update=model),
-            "versions": [bundle.versions[0].model_copy(update=version)],
-        }
-    )
-    signed = changed.model_copy(update={"sha256": digest(changed)})
-    with pytest.raises(ValidationFailed) as caught:
-        bundles.import_(context, AUTHOR, signed, new_handle())
-    assert [each["loc"] for each in caught.value.details["errors"]] == [place]
-
-
 def test_a_missing_model_is_named_in_the_refusal(context: Context) -> None:
-    with pytest.raises(ModelNotFound) as caught:
-        models.get(context, AUTHOR, "local.missing")
+    with pytest.raises(errors.ModelNotFound) as caught:
+        get(context, "local.missing")
     assert caught.value.details == {"handle": "local.missing"}
 
 
@@ -261,10 +204,7 @@ def shelf(context: Context) -> Caller:
     """A caller whose namespace has seven models, one of them archived."""
     caller = Caller("key_shelf", "authoring", frozenset({"shelf"}))
     for number in range(7):
-        models.create(context, caller, ModelCreate(handle=f"shelf.m{number}"))
-        traits.add(
-            context, caller, f"shelf.m{number}", TraitsCreate(traits=[TraitInput(name="B"), TraitInput(name="A")])
-        )
+        new_model(context, TraitInput(name="B"), TraitInput(name="A"), caller=caller, handle=f"shelf.m{number}")
     models.delete(context, caller, "shelf.m6")
     return caller
 
@@ -273,6 +213,7 @@ def _list(context: Context, caller: Caller, **asked: Any) -> list[str]:
     return [model.handle for model in models.list_models(context, caller, **asked).items]
 
 
+@ON_BOTH
 def test_a_listing_goes_by_handle_page_by_page(context: Context, shelf: Caller) -> None:
     first = models.list_models(context, shelf, namespace="shelf", limit=4)
     assert [model.handle for model in first.items] == ["shelf.m0", "shelf.m1", "shelf.m2", "shelf.m3"]
@@ -280,10 +221,7 @@ def test_a_listing_goes_by_handle_page_by_page(context: Context, shelf: Caller) 
     second = models.list_models(context, shelf, namespace="shelf", limit=4, cursor=first.next_cursor)
     assert [model.handle for model in second.items] == ["shelf.m4", "shelf.m5"]
     assert (first.limit, second.next_cursor) == (4, None)
-
-
-def test_a_page_that_is_just_full_is_the_last(context: Context, shelf: Caller) -> None:
-    assert models.list_models(context, shelf, namespace="shelf", limit=6).next_cursor is None
+    assert models.list_models(context, shelf, namespace="shelf", limit=6).next_cursor is None, "a page just full"
 
 
 def test_archived_models_are_listed_only_when_asked_for(context: Context, shelf: Caller) -> None:
@@ -302,23 +240,38 @@ def test_without_a_namespace_the_public_ones_are_listed(context: Context, shelf:
 @pytest.mark.parametrize(
     ("asked", "error"),
     [
-        ({"namespace": "local"}, NamespaceForbidden),
-        ({"namespace": "demo"}, NamespaceForbidden),
-        ({"limit": 0}, InvalidParameter),
-        ({"limit": 251}, InvalidParameter),
-        ({"state": "trained"}, InvalidParameter),
-        ({"kind": "retrieval"}, InvalidParameter),
-        ({"cursor": "nonsense"}, InvalidCursor),
+        ({"namespace": "local"}, errors.NamespaceForbidden),
+        ({"namespace": "demo"}, errors.NamespaceForbidden),
+        ({"limit": 0}, errors.InvalidParameter),
+        ({"limit": 251}, errors.InvalidParameter),
+        ({"state": "trained"}, errors.InvalidParameter),
+        ({"kind": "retrieval"}, errors.InvalidParameter),
+        ({"cursor": "nonsense"}, errors.InvalidCursor),
     ],
 )
 def test_a_listing_that_makes_no_sense_is_refused(
-    context: Context, shelf: Caller, asked: dict[str, Any], error: type[TraitbenchError]
+    context: Context, shelf: Caller, asked: dict[str, Any], error: type[errors.TraitbenchError]
 ) -> None:
     with pytest.raises(error):
         models.list_models(context, shelf, **asked)
 
 
+@ON_BOTH
+def test_twenty_threads_that_create_one_model_create_one(context: Context) -> None:
+    handle, barrier = new_handle(), Barrier(20)
+
+    def create(_: int) -> str:
+        barrier.wait()
+        try:
+            return models.create(context, AUTHOR, ModelCreate(handle=handle)).handle
+        except errors.HandleTaken:
+            return "taken"
+
+    with ThreadPoolExecutor(20) as pool:
+        assert Counter(pool.map(create, range(20))) == {handle: 1, "taken": 19}
+
+
 def test_a_cursor_is_good_for_its_own_filters_only(context: Context, shelf: Caller) -> None:
     cursor = models.list_models(context, shelf, namespace="shelf", limit=2).next_cursor
-    with pytest.raises(InvalidCursor):
+    with pytest.raises(errors.InvalidCursor):
         models.list_models(context, shelf, namespace="shelf", state="draft", limit=2, cursor=cursor)

@@ -63,6 +63,8 @@ def test_all_of_it_comes_in_order(live: Pipelines, count: int, hands: int) -> No
     made = Made()
     taken = list(pipeline(live, made, range(count), hands=hands))
     assert taken == [(place, str(place).encode()) for place in range(count)]
+    until(lambda: made.finished and not alive(), what="the threads to end")
+    assert made.finished == 1
 
 
 def test_equal_things_are_made_once(live: Pipelines) -> None:
@@ -108,14 +110,6 @@ def test_whoever_leaves_takes_the_work_with_them(live: Pipelines, leave: Callabl
     leave(taking)
     until(lambda: not alive(), what="the threads to end")
     assert len(made.numbers) < 10_000
-    assert made.finished == 1
-
-
-def test_it_is_finished_once(live: Pipelines) -> None:
-    made = Made()
-    list(pipeline(live, made, range(50), hands=8))
-    until(lambda: made.finished, what="it to be finished")
-    until(lambda: not alive(), what="the threads to end")
     assert made.finished == 1
 
 

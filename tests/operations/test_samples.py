@@ -1,3 +1,5 @@
+"""Samples: added, listed, searched, held out and deleted, all of a request or none of it."""
+
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -5,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.contexts import AUTHOR, draft
-from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SamplesDelete, SamplesUpdate
+from tests.contexts import AUTHOR, ON_BOTH, draft
+from tests.operations.author import samples_of
+from traitbench.contract.samples import SampleInput, SamplesCreate, SamplesDelete, SamplesUpdate
 from traitbench.errors import InvalidCursor, InvalidParameter, SampleNotFound, TraitNotFound, ValidationFailed
 from traitbench.operations import samples, traits
 from traitbench.operations.context import Context
@@ -18,20 +21,12 @@ def _add(context: Context, handle: str, *inputs: dict[str, Any]) -> list[int]:
     return samples.add(context, AUTHOR, handle, SamplesCreate(samples=results)).ids
 
 
-def _all(context: Context, handle: str, **asked: Any) -> list[Sample]:
-    page = samples.list_samples(context, AUTHOR, handle, **asked)
-    items = list(page.items)
-    while page.next_cursor:
-        page = samples.list_samples(context, AUTHOR, handle, cursor=page.next_cursor, **asked)
-        items += page.items
-    return items
-
-
+@ON_BOTH
 def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
     handle = draft(context)
     text = "  naïve ☕ \u2028 text\n"
     [sample_id] = _add(context, handle, {"trait": "Warmth", "text": text, "quality": 0.25, "source_url": "https://a.b"})
-    [sample] = _all(context, handle)
+    [sample] = samples_of(context, handle)
     assert sample.model_dump(exclude={"created_at"}) == {
         "id": sample_id,
         "trait": "warmth",
@@ -49,14 +44,7 @@ def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
     }
 
 
-def test_the_same_text_twice_is_two_samples_with_rising_ids(context: Context) -> None:
-    handle = draft(context)
-    ids = _add(context, handle, {}, {}, {"text": "b"})
-    assert ids == sorted(set(ids))
-    assert [sample.id for sample in _all(context, handle)] == ids
-
-
-def test_a_batch_with_bad_elements_adds_nothing_and_names_them_all(context: Context) -> None:
+def test_a_batch_with_bad_elements_adds_nothing_and_names_themsamples_of(context: Context) -> None:
     handle = draft(context)
     with pytest.raises(ValidationFailed) as caught:
         _add(
@@ -72,7 +60,7 @@ def test_a_batch_with_bad_elements_adds_nothing_and_names_them_all(context: Cont
         (["samples", 3, "trait"], "unknown_trait"),
         (["samples", 3, "content_sha256"], "sha256_mismatch"),
     ]
-    assert _all(context, handle) == []
+    assert samples_of(context, handle) == []
 
 
 def test_a_model_takes_as_many_samples_as_the_operator_allows(context: Context) -> None:
@@ -82,22 +70,25 @@ def test_a_model_takes_as_many_samples_as_the_operator_allows(context: Context) 
     with pytest.raises(ValidationFailed):
         _add(small, handle, {}, {})
     _add(small, handle, {})
-    assert len(_all(context, handle)) == 3
+    assert len(samples_of(context, handle)) == 3
 
 
+@ON_BOTH
 def test_samples_are_listed_page_by_page_and_by_trait(context: Context) -> None:
-    handle = draft(context, warm=7, cold=4)
-    everything = _all(context, handle, limit=3)
+    handle = draft(context, warm=6, cold=4)
+    _add(context, handle, {"text": samples_of(context, handle)[0].text})
+    everything = samples_of(context, handle, limit=3)
     assert [sample.id for sample in everything] == sorted(sample.id for sample in everything)
-    assert len(everything) == 11
-    assert _all(context, handle, trait="Warmth", limit=2) == everything
+    assert len(everything) == 11, "the same text twice is two samples"
+    assert samples_of(context, handle, trait="Warmth", limit=2) == everything
     with pytest.raises(TraitNotFound):
         samples.list_samples(context, AUTHOR, handle, trait="coldness")
 
 
+@ON_BOTH
 def test_paging_shows_each_sample_once_while_others_are_added_and_removed(context: Context) -> None:
     handle = draft(context, warm=60)
-    stay = [sample.id for sample in _all(context, handle)][::2]
+    stay = [sample.id for sample in samples_of(context, handle)][::2]
 
     def disturb(sample_id: int) -> None:
         if sample_id not in stay:
@@ -105,23 +96,20 @@ def test_paging_shows_each_sample_once_while_others_are_added_and_removed(contex
             _add(context, handle, {"text": f"new {sample_id}"})
 
     with ThreadPoolExecutor(4) as pool:
-        disturbed = [pool.submit(disturb, sample.id) for sample in _all(context, handle)]
+        disturbed = [pool.submit(disturb, sample.id) for sample in samples_of(context, handle)]
         while not all(each.done() for each in disturbed):
-            seen = [sample.id for sample in _all(context, handle, limit=7)]
+            seen = [sample.id for sample in samples_of(context, handle, limit=7)]
             assert len(seen) == len(set(seen))
             assert set(stay) <= set(seen)
         for each in disturbed:
             each.result()
 
 
-@pytest.mark.parametrize("limit", [0, 501])
-def test_a_page_has_its_bounds(context: Context, limit: int) -> None:
-    with pytest.raises(InvalidParameter):
-        samples.list_samples(context, AUTHOR, draft(context), limit=limit)
-
-
-def test_a_cursor_belongs_to_its_model(context: Context) -> None:
+def test_a_page_has_its_bounds_and_a_cursor_belongs_to_its_model(context: Context) -> None:
     one, other = draft(context, warm=3), draft(context, warm=3)
+    for limit in (0, 501):
+        with pytest.raises(InvalidParameter):
+            samples.list_samples(context, AUTHOR, one, limit=limit)
     cursor = samples.list_samples(context, AUTHOR, one, limit=1).next_cursor
     with pytest.raises(InvalidCursor):
         samples.list_samples(context, AUTHOR, other, limit=1, cursor=cursor)
@@ -129,32 +117,33 @@ def test_a_cursor_belongs_to_its_model(context: Context) -> None:
 
 def test_a_sample_is_deleted_from_its_own_model_only(context: Context) -> None:
     one, other = draft(context, warm=2), draft(context, warm=2)
-    first, second = _all(context, one)
+    first, second = samples_of(context, one)
     for missing in (first.id, 0, -1, 2**63, -(10**30)):
         with pytest.raises(SampleNotFound):
             samples.delete(context, AUTHOR, other, missing)
     assert samples.delete(context, AUTHOR, one, first.id).deleted
-    assert _all(context, one) == [second]
+    assert samples_of(context, one) == [second]
 
 
-def test_many_samples_are_deleted_as_a_whole_or_not_at_all(context: Context) -> None:
+@ON_BOTH
+def test_many_samples_are_deleted_as_a_whole_or_not_atsamples_of(context: Context) -> None:
     one, other = draft(context, warm=4), draft(context, warm=1)
-    first, second, third, last = (sample.id for sample in _all(context, one))
-    [foreign] = [sample.id for sample in _all(context, other)]
+    first, second, third, last = (sample.id for sample in samples_of(context, one))
+    [foreign] = [sample.id for sample in samples_of(context, other)]
     with pytest.raises(ValidationFailed) as caught:
         samples.delete_many(context, AUTHOR, one, SamplesDelete(ids=[first, foreign, second, 2**53 - 1]))
     assert [(error["loc"], error["type"]) for error in caught.value.details["errors"]] == [
         (["ids", 1], "unknown_sample"),
         (["ids", 3], "unknown_sample"),
     ]
-    assert len(_all(context, one)) == 4
+    assert len(samples_of(context, one)) == 4
     asked = SamplesDelete(ids=[third, first, third])
     assert samples.delete_many(context, AUTHOR, one, asked).ids == [third, first, third]
-    assert [sample.id for sample in _all(context, one)] == [second, last]
+    assert [sample.id for sample in samples_of(context, one)] == [second, last]
 
 
 def _marks(context: Context, handle: str) -> list[tuple[bool, bool]]:
-    return [(sample.held_out, sample.must_pass) for sample in _all(context, handle)]
+    return [(sample.held_out, sample.must_pass) for sample in samples_of(context, handle)]
 
 
 def _update(context: Context, handle: str, ids: list[int], **fields: bool | None) -> list[int]:
@@ -180,7 +169,7 @@ def test_samples_are_held_out_and_put_back(context: Context) -> None:
 def test_an_update_of_samples_applies_to_all_or_none_and_names_every_bad_one(context: Context) -> None:
     handle, other = draft(context), draft(context, warm=1)
     mine = _add(context, handle, {}, {"text": "b", "held_out": True}, {"text": "c"})
-    [foreign] = [sample.id for sample in _all(context, other)]
+    [foreign] = [sample.id for sample in samples_of(context, other)]
     before = _marks(context, handle)
     with pytest.raises(ValidationFailed) as caught:
         _update(context, handle, [mine[0], mine[1], foreign, mine[2], 2**53 - 1], must_pass=True)
@@ -199,9 +188,9 @@ def test_an_update_of_samples_applies_to_all_or_none_and_names_every_bad_one(con
 def test_test_samples_are_listed_apart(context: Context) -> None:
     handle = draft(context)
     ids = _add(context, handle, *({"text": str(place), "held_out": place % 3 == 0} for place in range(10)))
-    assert [sample.id for sample in _all(context, handle, held_out=True, limit=2)] == ids[::3]
+    assert [sample.id for sample in samples_of(context, handle, held_out=True, limit=2)] == ids[::3]
     rest = [sample_id for place, sample_id in enumerate(ids) if place % 3]
-    assert [sample.id for sample in _all(context, handle, held_out=False, trait="warmth", limit=4)] == rest
+    assert [sample.id for sample in samples_of(context, handle, held_out=False, trait="warmth", limit=4)] == rest
     cursor = samples.list_samples(context, AUTHOR, handle, held_out=True, limit=1).next_cursor
     with pytest.raises(InvalidCursor):
         samples.list_samples(context, AUTHOR, handle, held_out=False, cursor=cursor)
@@ -209,18 +198,19 @@ def test_test_samples_are_listed_apart(context: Context) -> None:
 
 def test_a_trait_counts_what_it_is_trained_with_and_the_rest_apart(context: Context) -> None:
     handle = draft(context, warm=3, cold=2)
-    _update(context, handle, [sample.id for sample in _all(context, handle)][::2], held_out=True)
+    _update(context, handle, [sample.id for sample in samples_of(context, handle)][::2], held_out=True)
     [trait] = traits.list_traits(context, AUTHOR, handle).traits
     counts = (trait.sample_count, trait.positive_samples, trait.negative_samples, trait.held_out_samples)
     assert counts == (2, 1, 1, 3)
 
 
+@ON_BOTH
 def test_a_search_takes_signs_literally_and_ignores_case(context: Context) -> None:
     handle = draft(context)
     texts = ["The Über-bread", "über 100%", "ÜBER_100", "a\\b", "plain water"]
     _add(context, handle, *({"text": text} for text in texts))
     searched = {
-        words: [each.text for each in _all(context, handle, text=words)]
+        words: [each.text for each in samples_of(context, handle, text=words)]
         for words in ("BREAD the", "über", "Über", "0%", "r_1", "a\\b", "%", "absent")
     }
     assert searched == {

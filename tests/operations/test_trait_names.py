@@ -8,20 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, update
 
-from tests.contexts import AUTHOR, SCORER, new_handle
+from tests.contexts import AUTHOR, ON_BOTH, SCORER
 from tests.contract.trait_names import NAMES
+from tests.operations.author import add_samples, new_model, row, samples_of
 from tests.operations.conftest import add_traits
 from tests.size import sized
-from traitbench.contract.models import ModelCreate
-from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitUpdate
 from traitbench.errors import DuplicateTrait, TraitbenchError, TraitNotFound, ValidationFailed
 from traitbench.names import canonical
-from traitbench.operations import models, samples, traits
+from traitbench.operations import traits
 from traitbench.operations.context import Context
 from traitbench.store import tables
 from traitbench.store.database import reading, writing
 
+NAMES = st.text(
+    st.sampled_from("cC+#?!é\u0301ह\u093f-_ 1") | st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
+)
 CAFE, CAFE_NFD = "Café", "Cafe\u0301"
 
 
@@ -45,7 +47,7 @@ def test_a_derived_key_of_another_name_is_refused_with_the_other_trait_and_a_fre
     context: Context, handle: str
 ) -> None:
     add_traits(context, handle, {"name": "C++"})
-    samples.add(context, AUTHOR, handle, SamplesCreate(samples=[SampleInput(trait="C++", text="RAII", quality=1.0)]))
+    add_samples(context, handle, [("RAII", 1.0)], trait="C++")
     error = _refused(context, handle, {"name": "Rust"}, {"name": "C#"})
     assert isinstance(error, DuplicateTrait)
     [problem] = error.details["errors"]
@@ -59,12 +61,6 @@ def test_a_derived_key_of_another_name_is_refused_with_the_other_trait_and_a_fre
     assert all(word in error.message for word in ("traits[1].key", '"C#"', '"C++"', "`key`", '"c_2"'))
     assert add_traits(context, handle, {"name": "C#", "key": problem["free_key"]}) == ["c_2"]
     assert traits.get(context, AUTHOR, handle, "C++").sample_count == 1
-
-
-def test_a_given_key_still_changes_its_trait(context: Context, handle: str) -> None:
-    add_traits(context, handle, {"name": "C++"})
-    assert add_traits(context, handle, {"name": "C#", "key": "c"}) == ["c"]
-    assert _names(context, handle) == {"c": "C#"}
 
 
 def test_a_message_does_not_repeat_characters_that_steer_a_terminal(context: Context, handle: str) -> None:
@@ -117,6 +113,7 @@ def test_more_problems_than_can_be_named_are_counted(context: Context, handle: s
 # ---- scripts ---------------------------------------------------------------------------------------------------------
 
 
+@ON_BOTH
 @pytest.mark.parametrize(
     ("name", "key"),
     [
@@ -136,15 +133,15 @@ def test_keys_keep_combining_marks(context: Context, handle: str, name: str, key
     assert add_traits(context, handle, {"name": name, "key": key}) == [key]
 
 
+@ON_BOTH
 def test_nfc_and_nfd_are_one_name_everywhere(context: Context, handle: str) -> None:
     add_traits(context, handle, {"name": CAFE, "positive_label": "old"})
     assert add_traits(context, handle, {"name": CAFE_NFD, "positive_label": "new"}) == ["café"]
     assert len(_names(context, handle)) == 1
     for spelled in (CAFE, CAFE_NFD, "café", "cafe\u0301"):
         assert traits.get(context, SCORER, handle, spelled).positive_label == "new"
-        body = SamplesCreate(samples=[SampleInput(trait=spelled, text="x", quality=1.0)])
-        samples.add(context, AUTHOR, handle, body)
-    assert len(samples.list_samples(context, AUTHOR, handle, trait="cafe\u0301").items) == 4
+        add_samples(context, handle, [("x", 1.0)], trait=spelled)
+    assert len(samples_of(context, handle, trait="cafe\u0301")) == 4
     error = _refused(context, handle, {"name": CAFE, "key": "other"})
     assert _problems(error) == [(["traits", 0, "name"], "name_of_another_trait")]
     add_traits(context, handle, {"name": "Tea"})
@@ -156,12 +153,12 @@ def test_nfc_and_nfd_are_one_name_everywhere(context: Context, handle: str) -> N
 
 def _store(context: Context, handle: str, trait: str, **fields: str) -> None:
     """Give a trait what an import may have stored."""
+    chosen = (tables.traits.c.model_id == row(context, handle).id, tables.traits.c.key == trait)
     with writing(context.engine) as connection:
-        model_id = select(tables.models.c.id).where(tables.models.c.handle == handle).scalar_subquery()
-        chosen = (tables.traits.c.model_id == model_id, tables.traits.c.key == trait)
         connection.execute(update(tables.traits).where(*chosen).values(**fields))
 
 
+@ON_BOTH
 def test_stored_keys_and_names_in_any_spelling_are_found(context: Context, handle: str) -> None:
     """An import stores keys and names as the bundle has them."""
     hangul = unicodedata.normalize("NFD", "한글")
@@ -184,7 +181,7 @@ def test_an_unknown_trait_is_answered_with_what_was_sent_and_the_known_ones(cont
     add_traits(context, handle, {"name": "Tone"}, {"name": "C#", "key": "c-sharp"})
     known = [{"key": "tone", "name": "Tone"}, {"key": "c-sharp", "name": "C#"}]
     with pytest.raises(ValidationFailed) as caught:
-        samples.add(context, AUTHOR, handle, SamplesCreate(samples=[SampleInput(trait="Tonne", text="x", quality=1.0)]))
+        add_samples(context, handle, [("x", 1.0)], trait="Tonne")
     assert caught.value.details["errors"][0]["sent"] == "Tonne"
     assert caught.value.details["known_traits"] == known
     assert 'no trait "Tonne"' in caught.value.message
@@ -197,14 +194,13 @@ def test_an_unknown_trait_is_answered_with_what_was_sent_and_the_known_ones(cont
 @settings(max_examples=sized(15, 25), deadline=None, derandomize=True)
 @given(
     st.lists(
-        st.tuples(NAMES.filter(lambda name: "\x00" not in name and name.strip()), st.sampled_from(["NFC", "NFD"])),
+        st.tuples(NAMES, st.sampled_from(["NFC", "NFD"])),
         max_size=6,
     )
 )
 def test_no_name_ever_overwrites_another(context: Context, sent: list[tuple[str, Literal["NFC", "NFD"]]]) -> None:
     """Names from a few characters, so that many give one key; none loses its samples to another."""
-    handle = new_handle()
-    models.create(context, AUTHOR, ModelCreate(handle=handle))
+    handle = new_model(context)
     owners: dict[str, str] = {}
     for place, (name, form) in enumerate(sent):
         spelled = unicodedata.normalize(form, name)
@@ -215,8 +211,7 @@ def test_no_name_ever_overwrites_another(context: Context, sent: list[tuple[str,
             assert _names(context, handle) == before
             continue
         assert owners.setdefault(key, canonical(name)) == canonical(name)
-        text = SampleInput(trait=spelled, text=f"{place} of {key}", quality=1.0)
-        samples.add(context, AUTHOR, handle, SamplesCreate(samples=[text]))
-    for sample in samples.list_samples(context, AUTHOR, handle).items:
+        add_samples(context, handle, [(f"{place} of {key}", 1.0)], trait=spelled)
+    for sample in samples_of(context, handle):
         assert sample.text.endswith(f" of {sample.trait}")
     assert {key: canonical(name) for key, name in _names(context, handle).items()} == owners

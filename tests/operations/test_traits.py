@@ -1,13 +1,15 @@
+"""Traits: added, changed and deleted, all of a request or none of it."""
+
 from typing import Any
 
 import pytest
 
 from tests.contexts import AUTHOR, SCORER, draft
+from tests.operations.author import add_samples, samples_of
 from tests.operations.conftest import add_traits
-from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitUpdate
 from traitbench.errors import DuplicateTrait, TraitbenchError, TraitNotFound, ValidationFailed
-from traitbench.operations import models, samples, traits
+from traitbench.operations import models, traits
 from traitbench.operations.context import Context
 
 
@@ -59,12 +61,8 @@ def test_two_traits_may_swap_their_names_in_one_batch(context: Context, handle: 
 @pytest.mark.parametrize(
     ("inputs", "error"),
     [
-        ([{"name": "present"}], DuplicateTrait),
-        ([{"name": "A"}, {"name": "a"}], DuplicateTrait),
         ([{"name": "A", "key": "x"}, {"name": "B", "key": "x"}], DuplicateTrait),
         ([{"name": "A", "key": "x"}, {"name": "A", "key": "y"}], DuplicateTrait),
-        ([{"name": "Present", "key": "other"}], DuplicateTrait),
-        ([{"name": "A"}, {"name": "?!"}], ValidationFailed),
         ([{"name": f"Trait {number}"} for number in range(64)], ValidationFailed),
     ],
 )
@@ -77,23 +75,11 @@ def test_a_batch_that_is_refused_adds_nothing(
     assert [trait.key for trait in traits.list_traits(context, AUTHOR, handle).traits] == ["present"]
 
 
-def test_a_name_without_a_letter_is_named_by_its_place_in_the_batch(context: Context, handle: str) -> None:
-    with pytest.raises(ValidationFailed) as caught:
-        add_traits(context, handle, {"name": "A"}, {"name": "?!"})
-    assert [error["loc"] for error in caught.value.details["errors"]] == [["traits", 1, "name"]]
-
-
 def test_a_patch_keeps_the_key_and_what_is_null(context: Context, handle: str) -> None:
     add_traits(context, handle, {"name": "Zeal", "description": "old"})
     [trait] = traits.update(context, AUTHOR, handle, "Zeal", TraitUpdate(name="Fervour", description=None)).traits
     assert (trait.key, trait.name, trait.description) == ("zeal", "Fervour", "old")
     assert traits.update(context, AUTHOR, handle, "zeal", TraitUpdate()).traits == [trait]
-
-
-def test_a_trait_cannot_be_given_the_name_of_another(context: Context, handle: str) -> None:
-    add_traits(context, handle, {"name": "A"}, {"name": "B"})
-    with pytest.raises(DuplicateTrait):
-        traits.update(context, AUTHOR, handle, "a", TraitUpdate(name="B"))
 
 
 def test_a_key_wins_over_a_name(context: Context, handle: str) -> None:
@@ -106,15 +92,13 @@ def test_a_trait_goes_with_its_samples(context: Context) -> None:
     trait = traits.get(context, AUTHOR, handle, "warmth")
     assert (trait.sample_count, trait.positive_samples, trait.negative_samples) == (5, 3, 2)
     assert traits.delete(context, AUTHOR, handle, "warmth").deleted
-    assert samples.list_samples(context, AUTHOR, handle).items == []
+    assert samples_of(context, handle) == []
     with pytest.raises(TraitNotFound):
         traits.delete(context, AUTHOR, handle, "warmth")
 
 
 def test_a_neutral_sample_counts_for_neither_pole(context: Context) -> None:
     handle = draft(context)
-    samples.add(
-        context, AUTHOR, handle, SamplesCreate(samples=[SampleInput(trait="warmth", text="so so", quality=0.5)])
-    )
+    add_samples(context, handle, [("so so", 0.5)])
     trait = traits.get(context, AUTHOR, handle, "warmth")
     assert (trait.sample_count, trait.positive_samples, trait.negative_samples) == (1, 0, 0)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, new_handle
+from tests.operations.author import give_feedback, score
 from tests.operations.damage import in_file
-from traitbench.contract.bundles import Bundle, digest
+from traitbench.contract.bundles import Bundle, BundledVersion, digest
 from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
-from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import UnreadableRow
 from traitbench.operations import (
@@ -24,7 +24,6 @@ from traitbench.operations import (
     models,
     retraining,
     samples,
-    scores,
     training,
     traits,
     versions,
@@ -75,17 +74,17 @@ def spoil(own: Context) -> Iterator[Spoil]:
 NOT_UTF_8 = "CAST(X'ff' AS TEXT)"
 
 MODELS: list[tuple[str, Any, str]] = [
-    ("tb_models.upstream_sources", "[{", "JSON"),
-    ("tb_models.upstream_sources", "[NaN]", "JSON"),
-    ("tb_models.upstream_sources", '[{"a": 1e999}]', "JSON"),
-    ("tb_models.upstream_sources", '["\\ud800"]', "JSON"),
-    ("tb_models.upstream_sources", "[" * 400 + "]" * 400, "JSON"),
-    ("tb_models.upstream_sources", "7", "upstream_sources"),
-    ("tb_models.version_retention_policy", '{"keep_unnamed": "many"}', "version_retention_policy"),
-    ("tb_models.version_retention_policy", "[", "JSON"),
-    ("tb_models.state", "lost", "state"),
-    ("tb_models.max_depth", "deep", "max_depth"),
-    ("tb_models.description", b"\xff\xfe", "description"),
+    ("upstream_sources", "[{", "JSON"),
+    ("upstream_sources", "[NaN]", "JSON"),
+    ("upstream_sources", '[{"a": 1e999}]', "JSON"),
+    ("upstream_sources", '["\\ud800"]', "JSON"),
+    ("upstream_sources", "[" * 400 + "]" * 400, "JSON"),
+    ("upstream_sources", "7", "upstream_sources"),
+    ("version_retention_policy", '{"keep_unnamed": "many"}', "version_retention_policy"),
+    ("version_retention_policy", "[", "JSON"),
+    ("state", "lost", "state"),
+    ("max_depth", "deep", "max_depth"),
+    ("description", b"\xff\xfe", "description"),
     ("tb_traits.name", b"\xff\xfe", "traits"),
 ]
 
@@ -95,7 +94,7 @@ def test_a_list_of_models_goes_on_without_one_that_cannot_be_read(
     own: Context, made: str, spoil: Spoil, column: str, value: Any, reason: str
 ) -> None:
     other = draft(own)
-    spoil(made, column, value)
+    spoil(made, column if "." in column else f"tb_models.{column}", value)
     page = models.list_models(own, SCORER, namespace="local", limit=250)
     assert other in [model.handle for model in page.items]
     assert made not in [model.handle for model in page.items]
@@ -135,12 +134,8 @@ def test_a_handle_that_is_no_text_does_not_hold_up_a_list(own: Context, made: st
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("tb_versions.created_at", LATE),
-        ("tb_versions.created_at", -1),
-        ("tb_versions.created_at", "then"),
-        ("tb_versions.metrics", "{"),
-        ("tb_versions.metrics", "[]"),
-        ("tb_versions.metrics", '{"auroc": Infinity}'),
+        *(("tb_versions.created_at", value) for value in (LATE, -1, "then")),
+        *(("tb_versions.metrics", value) for value in ("{", "[]", '{"auroc": Infinity}')),
         ("tb_versions.triggered_by", "magic"),
         ("tb_versions.sample_count", "many"),
         ("tb_versions.param_hash", b"\xff"),
@@ -159,26 +154,22 @@ def test_a_list_of_versions_goes_on_without_one_that_cannot_be_read(
     assert versions.get(own, SCORER, handle, "v2").version_no == 2
     assert models.get(own, SCORER, handle).version_no == 2
     assert handle in model_cards.card(own, SCORER, handle).replace("\\", "")
-    assert scores.score(own, SCORER, handle, ScoreRequest(content="thank you"), request_id="r").composite >= 0
+    assert score(own, handle).composite >= 0
 
 
 def test_a_snapshot_that_is_damaged_is_said_in_plain_words(own: Context, made: str) -> None:
     in_file(own, "UPDATE tb_snapshots SET snapshot = X'7b' WHERE version_id = (SELECT active_version_id FROM tb_models"
              " WHERE handle = ?)", made)  # fmt: skip
     with pytest.raises(UnreadableRow, match="The snapshot of the version cannot be read"):
-        scores.score(own, SCORER, made, ScoreRequest(content="thank you"), request_id="r")
+        score(own, made)
     assert versions.list_versions(own, SCORER, made).items
 
 
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("tb_samples.created_at", LATE),
-        ("tb_samples.quality", "good"),
-        ("tb_samples.quality", float("inf")),
-        ("tb_samples.provenance", "found"),
-        ("tb_samples.text", b"\xff"),
-        ("tb_samples.source_url", b"\xff"),
+        *(("tb_samples.created_at", LATE), ("tb_samples.quality", "good"), ("tb_samples.quality", float("inf"))),
+        *(("tb_samples.provenance", "found"), ("tb_samples.text", b"\xff"), ("tb_samples.source_url", b"\xff")),
     ],
 )
 def test_a_list_of_samples_goes_on_without_one_that_cannot_be_read(
@@ -227,10 +218,13 @@ def test_text_that_is_not_utf_8_is_named_without_its_content(own: Context, made:
 
 def _with_two_versions(context: Context, exported: Bundle) -> str:
     """A model whose first version may be damaged, and whose second one scores."""
-    handle, [first] = new_handle(), exported.versions
+    [first] = exported.versions
     second = first.model_copy(update={"version_no": 2, "tags": []})
-    both = [first.model_copy(update={"active": False}), second]
-    bundle = exported.model_copy(update={"versions": both})
+    return _imported(context, exported, [first.model_copy(update={"active": False}), second])
+
+
+def _imported(context: Context, exported: Bundle, versions_of_it: list[BundledVersion]) -> str:
+    handle, bundle = new_handle(), exported.model_copy(update={"versions": versions_of_it})
     bundles.import_(context, AUTHOR, bundle.model_copy(update={"sha256": digest(bundle)}), handle)
     return handle
 
@@ -242,8 +236,7 @@ def test_feedback_of_other_models_is_learnt_when_one_cannot_be_read(
     eager = replace(own, settings=replace(own.settings, retrain_after_samples=99, retrain_after_seconds=0))
     for handle in handles:
         bundles.import_(own, AUTHOR, exported, handle)
-        asked = ScoreRequest(content="thank you", feedback={"warmth": 1.0})
-        scores.score(own, AUTHOR, handle, asked, request_id="r")
+        give_feedback(own, handle)
     spoil(handles[0], "tb_models.version_retention_policy", "{")
     spoil(handles[1], "tb_versions.metrics", "{")
     retraining.sweep(own.engine, own.runs, eager.settings)
@@ -264,14 +257,13 @@ def test_purges_are_settled_when_the_time_of_one_cannot_be_read(own: Context, ex
 
 
 def test_a_version_of_unknown_age_stays_and_the_others_are_pruned(own: Context, exported: Bundle, spoil: Spoil) -> None:
-    handle, [first] = new_handle(), exported.versions
+    [first] = exported.versions
     when = datetime(2026, 1, 5, tzinfo=UTC)
     three = [
         first.model_copy(update={"version_no": number, "active": number == 4, "tags": [], "created_at": when})
         for number in (1, 2, 3, 4)
     ]
-    bundle = exported.model_copy(update={"versions": three})
-    bundles.import_(own, AUTHOR, bundle.model_copy(update={"sha256": digest(bundle)}), handle)
+    handle = _imported(own, exported, three)
     spoil(handle, "tb_versions.created_at", "then")
     policy = VersionRetentionPolicy(keep_unnamed=0, keep_first_of_month=False)
     models.update(own, AUTHOR, handle, ModelUpdate(version_retention_policy=policy))

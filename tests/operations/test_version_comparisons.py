@@ -9,26 +9,16 @@ from sqlalchemy import func, select
 
 from tests.comparing import COLD_TESTS, FLIPPED, LEARNED, TESTS, WARM_TESTS, inputs
 from tests.conftest import COLD, WARM
-from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, done_here, export_of, new_handle
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, export_of, new_handle
+from tests.operations.author import new_model, score, train, update
+from tests.operations.counting import Counting
+from traitbench import errors
 from traitbench.contract.batches import FailedLine
 from traitbench.contract.bundles import digest
 from traitbench.contract.comparisons import ComparedText, SampleChanges, VersionsCompareRequest, VersionsComparison
-from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
-from traitbench.contract.scores import ScoreRequest
-from traitbench.contract.traits import TraitInput, TraitsCreate
-from traitbench.encoders import Encoder
-from traitbench.errors import (
-    InsufficientScope,
-    InvalidHandle,
-    ModelArchived,
-    ModelNotFound,
-    ModelNotTrained,
-    TraitbenchError,
-    ValidationFailed,
-    VersionNotFound,
-)
-from traitbench.operations import bundles, comparisons, models, samples, scores, training, traits
+from traitbench.contract.traits import TraitInput
+from traitbench.operations import bundles, comparisons, models, samples
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.store import samples as stored_samples
@@ -38,15 +28,13 @@ from traitbench.store.database import reading
 pytestmark = ON_SQLITE
 
 WARMTH, HASTE = TraitInput(name="Warmth"), TraitInput(name="Haste", aggregation="max")
+ALL_TESTS = inputs(TESTS, held_out=True)
 
 
 def _trained(context: Context, given: Sequence[SampleInput], own: Sequence[TraitInput] = (WARMTH,)) -> str:
-    handle = new_handle()
-    models.create(context, AUTHOR, ModelCreate(handle=handle))
-    traits.add(context, AUTHOR, handle, TraitsCreate(traits=list(own)))
+    handle = new_model(context, *own)
     samples.add(context, AUTHOR, handle, SamplesCreate(samples=list(given)))
-    done_here(context, training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
-    assert models.get(context, AUTHOR, handle).state == "ready"
+    train(context, handle)
     return handle
 
 
@@ -54,16 +42,30 @@ def _compare(context: Context, a: str, b: str, *, caller: Caller = AUTHOR, **fie
     return comparisons.compare(context, caller, VersionsCompareRequest(a=a, b=b, **fields))
 
 
+def _warmth(context: Context, a: str, b: str, **fields: Any) -> Any:
+    """The figures of the trait that both versions have."""
+    return _compare(context, a, b, **fields).traits["warmth"]
+
+
+def _moved_by(context: Context, a: str, b: str, text: str) -> list[Any]:
+    """The samples that explain why a text moved."""
+    lines = _compare(context, a, b, texts=[text, " "], explain=True).texts
+    assert lines is not None
+    assert isinstance(lines[0], ComparedText)
+    assert isinstance(lines[1], FailedLine), "it has nothing to explain"
+    return lines[0].moved_by or []
+
+
 @pytest.fixture(scope="module")
 def good(context: Context) -> str:
     """A version that was trained with right labels."""
-    return _trained(context, [*inputs(LEARNED), *inputs(TESTS, held_out=True)])
+    return _trained(context, [*inputs(LEARNED), *ALL_TESTS])
 
 
 @pytest.fixture(scope="module")
 def hasty(context: Context) -> str:
     """A version with a second trait, some other samples, and other words for the first trait."""
-    more = [*inputs([*LEARNED[1:], ("A new text for you, dear friend.", 1.0)]), *inputs(TESTS[1:], held_out=True)]
+    more = [*inputs([*LEARNED[1:], ("A new text for you, dear friend.", 1.0)]), *ALL_TESTS[1:]]
     renamed = TraitInput(name="Warmth of tone", key="warmth", positive_label="warm", aggregation="min")
     return _trained(context, [*more, *inputs(LEARNED, "haste")], [renamed, HASTE])
 
@@ -71,7 +73,10 @@ def hasty(context: Context) -> str:
 @pytest.fixture(scope="module")
 def wrong(context: Context) -> str:
     """A version that was trained with the opposite labels, with the same test samples."""
-    return _trained(context, [*inputs(FLIPPED), *inputs(TESTS, held_out=True)])
+    return _trained(context, [*inputs(FLIPPED), *ALL_TESTS])
+
+
+# ---- on test samples -------------------------------------------------------------------------------------------------
 
 
 def test_the_same_test_samples_decide_which_version_is_better(context: Context, good: str, wrong: str) -> None:
@@ -96,16 +101,9 @@ def test_the_same_test_samples_decide_which_version_is_better(context: Context, 
 
 
 def test_the_errors_are_those_that_a_score_shows(context: Context, good: str) -> None:
-    shown = [
-        scores.score(context, SCORER, good, ScoreRequest(content=text), request_id="req_1").scores["warmth"]
-        for text, _ in TESTS
-    ]
-    wrong = sum(
-        not (points > 50 if quality else points < 50) for points, (_, quality) in zip(shown, TESTS, strict=True)
-    )
-    error = _compare(context, good, good).traits["warmth"].error
-    assert error is not None
-    assert error.a == pytest.approx(wrong / len(TESTS))
+    shown = [(score(context, good, text).scores["warmth"], quality) for text, quality in TESTS]
+    wrong = sum(not (points > 50 if quality else points < 50) for points, quality in shown)
+    assert _warmth(context, good, good).error.a == pytest.approx(wrong / len(TESTS))
 
 
 def test_a_version_compared_with_itself_does_not_differ(context: Context, good: str) -> None:
@@ -117,6 +115,7 @@ def test_a_version_compared_with_itself_does_not_differ(context: Context, good: 
     assert (auroc.delta, auroc.interval) == (0.0, [0.0, 0.0])
     assert compared.changed.samples == SampleChanges(added=0, removed=0, relabelled=0)
     assert compared.changed.parameters == []
+    assert _moved_by(context, good, f"{good}@v1", WARM[0]) == []
 
 
 def test_without_test_samples_nothing_can_be_told(context: Context, wrong: str) -> None:
@@ -126,83 +125,81 @@ def test_without_test_samples_nothing_can_be_told(context: Context, wrong: str) 
     assert (compared.verdict, compared.reason) == ("unknown", reason)
     trait = compared.traits["warmth"]
     assert (trait.verdict, trait.n, trait.auroc, trait.error) == ("unknown", 0, None, None)
-    assert _compare(context, untested[0], wrong).traits["warmth"].n == 12, "the test samples of either model count"
+    assert _warmth(context, untested[0], wrong).n == 12, "the test samples of either model count"
 
 
-def test_too_few_test_samples_give_figures_without_a_verdict(context: Context, wrong: str) -> None:
-    few = [
-        _trained(context, [*inputs(some), *inputs([*TESTS[:3], *TESTS[6:]], held_out=True)])
-        for some in (LEARNED, FLIPPED)
-    ]
-    trait = _compare(context, *few).traits["warmth"]
+def test_too_few_test_samples_give_figures_without_a_verdict(context: Context) -> None:
+    few = [_trained(context, [*inputs(some), *ALL_TESTS[:3], *ALL_TESTS[6:]]) for some in (LEARNED, FLIPPED)]
+    trait = _warmth(context, *few)
     assert trait.verdict == "unknown"
-    assert trait.reason == ("Not known: there are only 9 test samples (3 positive, 6 negative), and a pole needs 5.")
-    assert trait.auroc is not None
+    assert trait.reason == "Not known: there are only 9 test samples (3 positive, 6 negative), and a pole needs 5."
     assert (trait.auroc.interval, trait.auroc.delta < 0) == (None, True)
 
 
-def test_a_text_that_a_version_was_trained_with_is_no_test(context: Context, good: str) -> None:
-    knows = _trained(context, inputs([*LEARNED, *TESTS[:2]]))
-    trait = _compare(context, good, knows).traits["warmth"]
-    assert trait.n == 10
-    assert trait.measured_on.endswith("; 2 left out: a version was trained with the text")
-
-
-def test_a_text_with_two_labels_is_no_test(context: Context, good: str) -> None:
-    other = _trained(context, [*inputs(LEARNED), *inputs([(TESTS[0][0], 0.0), *TESTS[1:]], held_out=True)])
-    trait = _compare(context, good, other).traits["warmth"]
-    assert trait.n == 11
-    assert trait.measured_on.endswith("; 1 left out: the text has different labels")
+@pytest.mark.parametrize(
+    ("given", "left", "note"),
+    [
+        (inputs([*LEARNED, *TESTS[:2]]), 10, "; 2 left out: a version was trained with the text"),
+        (
+            [*inputs(LEARNED), *inputs([(TESTS[0][0], 0.0), *TESTS[1:]], held_out=True)],
+            11,
+            "; 1 left out: the text has different labels",
+        ),
+    ],
+    ids=["trained with", "two labels"],
+)
+def test_a_text_that_a_version_knows_or_with_two_labels_is_no_test(
+    context: Context, good: str, given: list[SampleInput], left: int, note: str
+) -> None:
+    trait = _warmth(context, good, _trained(context, given))
+    assert trait.n == left
+    assert trait.measured_on.endswith(note)
 
 
 def test_near_duplicates_count_once(context: Context) -> None:
-    copies = [(f"{text}{mark}", quality) for text, quality in TESTS for mark in ("", "!")]
-    both = [_trained(context, [*inputs(some), *inputs(copies, held_out=True)]) for some in (LEARNED, FLIPPED)]
-    trait = _compare(context, *both).traits["warmth"]
-    assert trait.measured_on.startswith("24 test samples (12 positive, 12 negative), ")
-    assert "of them nearly the same as another" in trait.measured_on
+    copies = inputs([(f"{text}{mark}", quality) for text, quality in TESTS for mark in ("", "!")], held_out=True)
+    both = [_trained(context, [*inputs(some), *copies]) for some in (LEARNED, FLIPPED)]
+    measured_on = _warmth(context, *both).measured_on
+    assert measured_on.startswith("24 test samples (12 positive, 12 negative), ")
+    assert "of them nearly the same as another" in measured_on
 
 
-def test_a_sample_that_must_pass_and_fails_now_makes_the_trait_worse(context: Context, good: str) -> None:
-    kept = [*inputs(LEARNED), *inputs(TESTS[1:], held_out=True)]
-    strict = inputs([(COLD_TESTS[0], 1.0)], held_out=True, must_pass=True)
-    handles = [_trained(context, [*inputs(some), *kept[20:-6], *strict]) for some in (FLIPPED, LEARNED)]
+def test_a_sample_that_must_pass_and_fails_now_makes_the_trait_worse(context: Context) -> None:
+    strict = [*ALL_TESTS[1:-6], *inputs([(COLD_TESTS[0], 1.0)], held_out=True, must_pass=True)]
+    handles = [_trained(context, [*inputs(some), *strict]) for some in (FLIPPED, LEARNED)]
     compared = _compare(context, *handles)
     must = compared.traits["warmth"].must_pass
     assert (must.samples, must.failed_a, must.failed_b, must.newly_failed) == (1, 0, 1, 1)
     assert compared.verdict == "worse"
     assert "1 test sample that must pass fails now." in compared.reason
     assert len(must.sample_ids) == 1
-    assert _compare(context, *handles, caller=SCORER).traits["warmth"].must_pass.sample_ids == []
-    assert _compare(context, *reversed(handles)).traits["warmth"].must_pass.newly_failed == 0
+    assert _warmth(context, *handles, caller=SCORER).must_pass.sample_ids == []
+    assert _warmth(context, *reversed(handles)).must_pass.newly_failed == 0
 
 
-def test_what_changed_is_counted(context: Context, good: str, hasty: str) -> None:
-    changed = _compare(context, good, hasty).changed
+# ---- what changed ----------------------------------------------------------------------------------------------------
+
+
+def test_what_changed_is_counted(context: Context, good: str, hasty: str, wrong: str) -> None:
+    changed, back = _compare(context, good, hasty).changed, _compare(context, hasty, good).changed
     assert changed.samples == SampleChanges(added=1 + len(LEARNED), removed=1, relabelled=0)
     assert changed.held_out == SampleChanges(added=0, removed=1, relabelled=0)
     assert (changed.traits_added, changed.traits_removed) == (["haste"], [])
-    names = {each.name: (each.trait, each.a, each.b) for each in changed.traits_changed}
-    assert names == {
+    assert {each.name: (each.trait, each.a, each.b) for each in changed.traits_changed} == {
         "name": ("warmth", "Warmth", "Warmth of tone"),
         "positive_label": ("warmth", "positive", "warm"),
         "aggregation": ("warmth", "mean", "min"),
     }
-    back = _compare(context, hasty, good).changed
     assert back.samples == SampleChanges(added=1, removed=1 + len(LEARNED), relabelled=0)
     assert (back.traits_added, back.traits_removed) == ([], ["haste"])
-
-
-def test_relabelled_samples_are_counted(context: Context, good: str, wrong: str) -> None:
-    changed = _compare(context, good, wrong).changed
-    assert changed.samples == SampleChanges(added=0, removed=0, relabelled=len(LEARNED))
+    relabelled = _compare(context, good, wrong).changed.samples
+    assert relabelled == SampleChanges(added=0, removed=0, relabelled=len(LEARNED))
 
 
 def test_a_version_without_a_record_says_why(context: Context, good: str) -> None:
     exported = export_of(context, AUTHOR, good)
-    without = exported.model_copy(
-        update={"versions": [each.model_copy(update={"samples": None}) for each in exported.versions]}
-    )
+    unrecorded = [each.model_copy(update={"samples": None}) for each in exported.versions]
+    without = exported.model_copy(update={"versions": unrecorded})
     signed = without.model_copy(update={"sha256": digest(without)})
     imported = bundles.import_(context, AUTHOR, signed, new_handle()).handle
     changed = _compare(context, good, imported).changed
@@ -212,106 +209,32 @@ def test_a_version_without_a_record_says_why(context: Context, good: str) -> Non
     )
 
 
+# ---- on texts --------------------------------------------------------------------------------------------------------
+
+
 def test_texts_get_the_scores_of_both_versions(context: Context, good: str, wrong: str) -> None:
-    texts = [WARM[0], WARM_TESTS[0], COLD[0], WARM[0]]
-    lines = _compare(context, good, wrong, texts=texts).texts
+    texts, bad = [WARM[0], WARM_TESTS[0], COLD[0], WARM[0]], ["", " ", "a\x00b", "https://example.org/page", "\ud800"]
+    lines = _compare(context, good, wrong, texts=[*texts, *bad]).texts
     assert lines is not None
-    assert [line.index for line in lines] == [0, 1, 2, 3]
-    for text, line in zip(texts, lines, strict=True):
+    assert [line.index for line in lines] == [*range(len(texts) + len(bad))]
+    for text, line in zip(texts, lines, strict=False):
         assert isinstance(line, ComparedText)
-        a, b = (
-            scores.score(context, SCORER, each, ScoreRequest(content=text), request_id="req_1")
-            for each in (good, wrong)
-        )
+        a, b = (score(context, each, text) for each in (good, wrong))
         own = line.traits["warmth"]
         assert (own.a, own.b, own.delta) == (a.scores["warmth"], b.scores["warmth"], b.scores["warmth"] - own.a)
         assert (own.tier_a, own.tier_b) == (a.detail["warmth"].label, b.detail["warmth"].label)
         assert (line.composite.a, line.composite.b) == (a.composite, b.composite)
         assert own.side_changed
-
-
-def test_a_text_that_cannot_be_scored_has_an_error_in_its_place(context: Context, good: str, wrong: str) -> None:
-    bad = ["", " ", "a\x00b", "https://example.org/page", "\ud800"]
-    lines = _compare(context, good, wrong, texts=[*bad, WARM[0]]).texts
-    assert lines is not None
-    assert [isinstance(line, FailedLine) for line in lines] == [True] * len(bad) + [False]
-    assert {line.error.code for line in lines if isinstance(line, FailedLine)} == {"validation_failed"}
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "error", "side"),
-    [
-        ("local.absent", "{}", ModelNotFound, "a"),
-        ("{}", "local.absent", ModelNotFound, "b"),
-        ("{}", "{}@v7", VersionNotFound, "b"),
-        ("{}@first", "{}", VersionNotFound, "a"),
-        ("Bad", "{}", InvalidHandle, "a"),
-        ("{}", "{}@", InvalidHandle, "b"),
-    ],
-)
-def test_errors_name_the_side(
-    context: Context, good: str, a: str, b: str, error: type[TraitbenchError], side: str
-) -> None:
-    with pytest.raises(error) as raised:
-        _compare(context, a.format(good), b.format(good))
-    assert raised.value.details["side"] == side
-
-
-def test_a_namespace_of_others_is_not_found(context: Context, good: str) -> None:
-    with pytest.raises(ModelNotFound):
-        _compare(context, good, good, caller=STRANGER)
-
-
-def test_a_model_needs_a_version_and_must_not_be_archived(context: Context, good: str) -> None:
-    empty, gone = new_handle(), _trained(context, inputs(LEARNED))
-    models.create(context, AUTHOR, ModelCreate(handle=empty))
-    models.delete(context, AUTHOR, gone)
-    for handle, error in ((empty, ModelNotTrained), (gone, ModelArchived)):
-        with pytest.raises(error) as raised:
-            _compare(context, good, handle)
-        assert raised.value.details["side"] == "b"
-
-
-def test_a_trait_that_only_one_version_has_cannot_be_asked_for(context: Context, good: str, hasty: str) -> None:
-    assert [*_compare(context, good, hasty).traits] == ["warmth"]
-    assert [*_compare(context, good, hasty, traits=["warmth"]).traits] == ["warmth"]
-    with pytest.raises(ValidationFailed) as raised:
-        _compare(context, good, hasty, traits=["haste"])
-    assert raised.value.details["side"] == "a"
-
-
-def test_versions_without_a_common_trait_cannot_be_told(context: Context, good: str) -> None:
-    other = _trained(context, inputs(LEARNED, "haste"), [HASTE])
-    compared = _compare(context, good, other, texts=[WARM[0]])
-    assert (compared.verdict, compared.traits) == ("unknown", {})
-    assert compared.reason == "Not known: the versions have no trait in common."
-
-
-def test_under_zero_retention_nothing_is_stored_and_nothing_can_be_told(context: Context, good: str) -> None:
-    silent = _trained(context, [*inputs(FLIPPED), *inputs(TESTS, held_out=True)])
-    models.update(context, AUTHOR, silent, ModelUpdate(zero_data_retention=True))
-    with reading(context.engine) as connection:
-        before = connection.execute(select(func.count()).select_from(tables.kept_vectors)).scalar_one()
-    compared = _compare(context, good, silent, texts=["A text that nobody has sent before."])
-    with reading(context.engine) as connection:
-        assert connection.execute(select(func.count()).select_from(tables.kept_vectors)).scalar_one() == before
-    assert compared.traits["warmth"].n == 12, "the other model still has its test samples"
-    assert compared.changed.unrecorded is not None
-    assert "zero data retention" in compared.changed.unrecorded
-    assert _compare(context, silent, f"{silent}@v1").traits["warmth"].n == 0
+    failed = [line.error.code for line in lines if isinstance(line, FailedLine)]
+    assert failed == ["validation_failed"] * len(bad)
 
 
 def test_the_changed_samples_that_moved_a_text_are_named(context: Context, good: str) -> None:
     text, wrong = "You are always welcome at our house, and there is coffee.", (WARM[4], 0.0)
     other = _trained(context, [*inputs([each for each in LEARNED if each[0] != WARM[4]]), *inputs([wrong])])
-    lines = _compare(context, good, other, texts=[text, " "], explain=True).texts
-    assert lines is not None
-    assert isinstance(lines[0], ComparedText)
-    assert isinstance(lines[1], FailedLine)
-    [moved] = lines[0].moved_by or []
+    [moved] = _moved_by(context, good, other, text)
     assert (moved.trait, moved.change, moved.quality_a, moved.quality_b) == ("warmth", "relabelled", 1.0, 0.0)
     assert moved.similarity > 0.5
-    assert moved.shift is not None
     assert moved.shift < 0, "the wrong label made the text colder"
     with reading(context.engine) as connection:
         assert stored_samples.texts(connection, [moved.sample_id]) == {moved.sample_id: WARM[4]}
@@ -319,47 +242,84 @@ def test_the_changed_samples_that_moved_a_text_are_named(context: Context, good:
 
 def test_added_and_removed_samples_are_named_too(context: Context, good: str) -> None:
     less = _trained(context, inputs(LEARNED[1:]))
-    for handles, change, qualities in (((good, less), "removed", (1.0, None)), ((less, good), "added", (None, 1.0))):
-        lines = _compare(context, *handles, texts=[WARM[0]], explain=True).texts
-        assert lines is not None
-        assert isinstance(lines[0], ComparedText)
-        [moved] = lines[0].moved_by or []
-        assert (moved.change, (moved.quality_a, moved.quality_b), moved.similarity) == (change, qualities, 1.0)
-        assert moved.shift is not None
-        assert moved.shift > 0 if change == "added" else moved.shift < 0
-    same = _compare(context, good, f"{good}@v1", texts=[WARM[0]], explain=True).texts
-    assert same is not None
-    assert isinstance(same[0], ComparedText)
-    assert same[0].moved_by == []
+    [removed], [added] = (_moved_by(context, *handles, WARM[0]) for handles in ((good, less), (less, good)))
+    assert (removed.change, removed.quality_a, removed.quality_b) == ("removed", 1.0, None)
+    assert (added.change, added.quality_a, added.quality_b) == ("added", None, 1.0)
+    assert removed.similarity == added.similarity == 1.0
+    assert removed.shift < 0 < added.shift
 
 
 def test_an_explanation_is_for_those_who_may_read_the_samples_and_for_few_texts(context: Context, good: str) -> None:
-    with pytest.raises(InsufficientScope):
+    with pytest.raises(errors.InsufficientScope):
         _compare(context, good, good, caller=SCORER, texts=["text"], explain=True)
     for texts in (None, ["text"] * 11):
-        with pytest.raises(ValidationFailed):
+        with pytest.raises(errors.ValidationFailed):
             _compare(context, good, good, texts=texts, explain=True)
 
 
 def test_the_vectors_of_both_versions_are_shared(context: Context, good: str, wrong: str) -> None:
     text = "A sentence that was never scored by any of the two before."
     _compare(context, good, wrong)
-    encoded = _Counting(context.encoder)
-    counting = replace(context, encoder=encoded)
-    _compare(counting, good, wrong, texts=[text])
-    assert encoded.texts == [text]
+    encoder = Counting(context.encoder)
+    _compare(replace(context, encoder=encoder), good, wrong, texts=[text])
+    assert encoder.asked == [text]
 
 
-class _Counting:
-    """An encoder that remembers what it encodes."""
+# ---- refusals and limits ---------------------------------------------------------------------------------------------
 
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder, self.texts = encoder, list[str]()
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._encoder, name)
+@pytest.mark.parametrize(
+    ("a", "b", "error", "side"),
+    [
+        ("local.absent", "{}", errors.ModelNotFound, "a"),
+        ("{}", "local.absent", errors.ModelNotFound, "b"),
+        ("{}", "{}@v7", errors.VersionNotFound, "b"),
+        ("{}@first", "{}", errors.VersionNotFound, "a"),
+        ("Bad", "{}", errors.InvalidHandle, "a"),
+        ("{}", "{}@", errors.InvalidHandle, "b"),
+    ],
+)
+def test_errors_name_the_side(
+    context: Context, good: str, a: str, b: str, error: type[errors.TraitbenchError], side: str
+) -> None:
+    with pytest.raises(error) as raised:
+        _compare(context, a.format(good), b.format(good))
+    assert raised.value.details["side"] == side
 
-    def counted(self, texts: Sequence[str], *, mode: str = "full") -> Any:
-        """What the encoder gives."""
-        self.texts += texts
-        return self._encoder.counted(texts, mode=mode)
+
+def test_both_models_are_the_callers_trained_and_not_archived(context: Context, good: str) -> None:
+    empty, gone = new_model(context), new_model(context)
+    models.delete(context, AUTHOR, gone)
+    for handle, error in ((empty, errors.ModelNotTrained), (gone, errors.ModelArchived)):
+        with pytest.raises(error) as raised:
+            _compare(context, good, handle)
+        assert raised.value.details["side"] == "b"
+    with pytest.raises(errors.ModelNotFound):
+        _compare(context, good, good, caller=STRANGER)
+
+
+def test_only_traits_that_both_versions_have_are_compared(context: Context, good: str, hasty: str) -> None:
+    assert [*_compare(context, good, hasty).traits] == ["warmth"]
+    assert [*_compare(context, good, hasty, traits=["warmth"]).traits] == ["warmth"]
+    with pytest.raises(errors.ValidationFailed) as raised:
+        _compare(context, good, hasty, traits=["haste"])
+    assert raised.value.details["side"] == "a"
+    other = _compare(context, good, _trained(context, inputs(LEARNED, "haste"), [HASTE]), texts=[WARM[0]])
+    assert (other.verdict, other.traits) == ("unknown", {})
+    assert other.reason == "Not known: the versions have no trait in common."
+
+
+def test_under_zero_retention_nothing_is_stored_and_nothing_can_be_told(context: Context, good: str) -> None:
+    def stored() -> int:
+        with reading(context.engine) as connection:
+            return connection.execute(select(func.count()).select_from(tables.kept_vectors)).scalar_one()
+
+    silent = _trained(context, [*inputs(FLIPPED), *ALL_TESTS])
+    update(context, silent, zero_data_retention=True)
+    before = stored()
+    compared = _compare(context, good, silent, texts=["A text that nobody has sent before."])
+    assert stored() == before
+    assert compared.traits["warmth"].n == 12, "the other model still has its test samples"
+    assert compared.changed.unrecorded is not None
+    assert "zero data retention" in compared.changed.unrecorded
+    assert _warmth(context, silent, f"{silent}@v1").n == 0

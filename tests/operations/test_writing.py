@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.contexts import AUTHOR, ON_SQLITE, done_here, new_handle
+from tests.contexts import AUTHOR, ON_SQLITE, done_here
 from tests.llm_endpoint import KEY, MODEL, LlmEndpoint, Reply, completion, llm_endpoint
-from traitbench.contract.models import LastOperation, ModelCreate, ModelUpdate, SynthesisOutcome
-from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SynthesizeRequest
-from traitbench.contract.traits import TraitInput, TraitsCreate
+from tests.operations.author import last_operation, samples_of, update, warmth
+from traitbench.contract.models import LastOperation, SynthesisOutcome
+from traitbench.contract.samples import Sample, SynthesizeRequest
 from traitbench.errors import FeatureUnavailable
-from traitbench.operations import models, samples, synthesis, traits
+from traitbench.operations import synthesis
 from traitbench.operations.context import Context
 from traitbench.synthesis import asking
 
@@ -59,26 +59,13 @@ def having(context: Context, service: LlmEndpoint) -> Context:
     return replace(context, settings=replace(context.settings, **service.settings))
 
 
-def warmth(context: Context, *texts: tuple[str, float], zero_retention: bool = False) -> str:
-    handle = new_handle()
-    models.create(context, AUTHOR, ModelCreate(handle=handle, zero_data_retention=zero_retention))
-    trait = TraitInput(name="Warmth", positive_label="warm, kind", negative_label="cold, harsh")
-    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[trait]))
-    if texts:
-        sent = [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in texts]
-        samples.add(context, AUTHOR, handle, SamplesCreate(samples=sent))
-    return handle
-
-
 def synthesized(context: Context, handle: str, **body: Any) -> tuple[list[Sample], LastOperation]:
     """The synthesized samples, and how the run ended."""
     request = SynthesizeRequest(**{"effort": "low", **body})
     done_here(context, synthesis.start(context, AUTHOR, handle, request).run_id)
-    last = models.get(context, AUTHOR, handle).last_operation
-    assert last is not None
+    last = last_operation(context, handle)
     assert last.status == "succeeded", last.error
-    every = samples.list_samples(context, AUTHOR, handle, limit=500).items
-    return [sample for sample in every if sample.provenance == "synthesized"], last
+    return [sample for sample in samples_of(context, handle) if sample.provenance == "synthesized"], last
 
 
 def notes(last: LastOperation) -> str:
@@ -99,9 +86,7 @@ def test_texts_of_a_language_model_pass_the_exam_and_name_it(context: Context, s
     made, last = synthesized(context, handle)
     assert {sample.text for sample in made} == {*WARM, *COLD, "Noted, thanks, see the form."}
     assert {sample.generator for sample in made} == {MODEL}
-    assert last.progress is not None
-    assert last.progress.synthesis is not None
-    assert last.progress.synthesis.model_dump() == {
+    assert outcome_of(last).model_dump() == {
         "generator": MODEL,
         "added": 17,
         "rejected": {"copy": 51},
@@ -113,24 +98,20 @@ def test_texts_of_a_language_model_pass_the_exam_and_name_it(context: Context, s
     assert set(service.keys) == {KEY}
 
 
+# Every failure has its sentence in `tests/synthesis/test_asking.py`.
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        (401, "refused the key"),
-        (404, "is not known at this address"),
         (500, "answered with status 500"),
-        (Reply(body="<html><p>Sign in</p></html>", headers={"Content-Type": "text/html"}), "without the JSON"),
-        (429, "takes no more requests for now"),
         ("No, thank you.", "without the JSON"),
-        (Reply(body="{broken"), "gave an answer"),
-        (Reply(wait=60), "did not answer within 4 seconds"),
+        (Reply(wait=60), "did not answer within 2 seconds"),
     ],
 )
 def test_a_failure_falls_back_to_offline_and_says_so(
     context: Context, service: LlmEndpoint, said: Any, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patient = asking.Asker.__init__
-    monkeypatch.setattr(patient, "__kwdefaults__", {**(patient.__kwdefaults__ or {}), "seconds_an_answer": 4.0})
+    monkeypatch.setattr(patient, "__kwdefaults__", {**(patient.__kwdefaults__ or {}), "seconds_an_answer": 2.0})
     service.script = lambda _: said
     made, last = synthesized(having(context, service), warmth(context))
     assert {sample.generator for sample in made} == {"offline"}
@@ -166,16 +147,14 @@ def test_variations_go_with_their_seeds(context: Context, service: LlmEndpoint) 
     seeds = [(WARM[0], 1.0), (WARM[1], 0.9), (COLD[0], 0.0), (COLD[1], 0.1)]
     handle = warmth(context, *seeds)
     made, last = synthesized(context, handle, synth_type="diversify")
-    by_id = {sample.id: sample for sample in samples.list_samples(context, AUTHOR, handle, limit=500).items}
+    by_id = {sample.id: sample for sample in samples_of(context, handle)}
     assert {(by_id[each.seed_sample_id or 0].text, each.text) for each in made} == {
         (WARM[0], WARM[2]),
         (WARM[1], WARM[3]),
         (COLD[0], COLD[2]),
         (COLD[1], COLD[3]),
     }
-    assert last.progress is not None
-    assert last.progress.synthesis is not None
-    assert last.progress.synthesis.rejected == {"invalid": 1}
+    assert outcome_of(last).rejected == {"invalid": 1}
     assert all(text in service.question(0) for text, _ in seeds)
 
 
@@ -183,7 +162,7 @@ def test_under_zero_retention_nothing_is_sent_unless_that_is_switched_on(
     context: Context, service: LlmEndpoint
 ) -> None:
     context = having(context, service)
-    handle = warmth(context, zero_retention=True)
+    handle = warmth(context, zero_data_retention=True)
     plan = synthesis.plan(context, AUTHOR, handle)
     assert (plan.generator, plan.sent, plan.reason) == ("offline", [], "zero_retention")
     with pytest.raises(FeatureUnavailable, match="zero data retention"):
@@ -192,13 +171,11 @@ def test_under_zero_retention_nothing_is_sent_unless_that_is_switched_on(
     assert {sample.generator for sample in made} == {"offline"}
     assert service.asked == []
 
-    models.update(context, AUTHOR, handle, ModelUpdate(language_model_allowed=True))
+    update(context, handle, language_model_allowed=True)
     assert synthesis.plan(context, AUTHOR, handle).generator == MODEL
     made, _ = synthesized(context, handle)
     assert MODEL in {sample.generator for sample in made}
-    assert (
-        models.update(context, AUTHOR, handle, ModelUpdate(language_model_allowed=None)).language_model_allowed is False
-    )
+    assert update(context, handle, language_model_allowed=None).language_model_allowed is False
     assert synthesis.plan(context, AUTHOR, handle).reason == "zero_retention"
 
 
@@ -223,9 +200,7 @@ def test_a_text_that_drifts_to_the_other_side_is_rejected(context: Context, serv
     service.script = lambda _: Reply(body=completion(wrong))
     made, last = synthesized(having(context, service), warmth(context))
     assert "I hate you, you cold, harsh man." not in {sample.text for sample in made}
-    assert last.progress is not None
-    assert last.progress.synthesis is not None
-    assert last.progress.synthesis.rejected["wrong_side"] >= 1
+    assert outcome_of(last).rejected["wrong_side"] >= 1
 
 
 @pytest.mark.parametrize("are_swapped", [False, True])
