@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contexts import database as database
 from tests.contexts import fresh_settings, opened
+from tests.contexts import sqlite_first as sqlite_first
 from traitbench.operations.context import Context
 
 

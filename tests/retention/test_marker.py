@@ -25,7 +25,7 @@ import httpx
 import pytest
 
 from tests.app.processes import Started, serving
-from tests.contexts import ON_BOTH_IN_SOAK, ON_SQLITE, fresh_settings, opened, until
+from tests.contexts import ON_BOTH, ON_SQLITE, done_here, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.patience import PATIENCE_S
@@ -126,7 +126,7 @@ def test_what_went_in_by_any_way_is_in_no_file_and_in_no_word_said(tmp_path: Pat
     assert INNOCENT.encode() in look()[str(home / "traitbench.db")]
 
 
-@ON_BOTH_IN_SOAK
+@ON_BOTH
 def test_what_was_fetched_is_in_no_row_file_or_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,7 +137,7 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
     with (
         serve(lambda request: [_letter(request, [result, *passing])]) as site,
         fresh_settings(tmp_path / "home") as settings,
-        opened(settings, runs=True) as context,
+        opened(settings, runs=False) as context,
         served(
             create_app(replace(context, extract=partial(extract, limits=ANY_PORT, permits=this_machine)))
         ) as base_url,
@@ -156,7 +156,8 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
         def look() -> dict[str, bytes]:
             return rows(context.engine) | files(settings.home)
 
-        _train(client, "local.told", "plain")
+        _make(client, "local.told", "plain")
+        done_here(context, client.models.train("local.told", effort="low").run_id)
         fetch()
         assert marks_in(look(), [address, *passing]) == []
         client.scores.score("local.told", url(result), feedback={"warmth": 1})
@@ -201,7 +202,7 @@ def _keep(client: Traitbench) -> None:
     client.models.update("local.kept", demo_texts=[f"{DEMO} on stage"])
     client.models.import_(client.models.export("local.kept"), handle="local.copied")
     _make(client, "local.draft", DRAFT)
-    _make(client, "local.flight", FLIGHT, times=sized(16, 40))
+    _make(client, "local.flight", FLIGHT, times=sized(8, 40))
     _add(client, "local.innocent", INNOCENT)
 
 
@@ -338,12 +339,6 @@ def _make(client: Traitbench, handle: str, word: str, *, times: int = 1) -> None
 def _tell(client: Traitbench, handle: str, word: str, *, times: int = 1) -> None:
     client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
     _add(client, handle, word, times=times)
-
-
-def _train(client: Traitbench, handle: str, word: str) -> None:
-    _make(client, handle, word)
-    client.models.train(handle, effort="low")
-    assert client.models.wait(handle).state == "ready"
 
 
 def _add(client: Traitbench, handle: str, word: str, *, times: int = 1) -> None:

@@ -9,19 +9,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.contexts import AUTHOR, SCORER, done_here, draft, trained_here
+from tests.contexts import AUTHOR, ON_BOTH, SCORER, draft, trained_here
+from tests.operations.author import active, refit, score, train
 from tests.size import sized
-from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
-from traitbench.contract.scores import ScoreRequest
+from traitbench.contract.models import ModelUpdate, VersionRetentionPolicy
 from traitbench.contract.versions import VersionActivate
 from traitbench.errors import VersionNotFound
-from traitbench.operations import models, retention, rules, scores, training, versions
+from traitbench.operations import models, retention, rules, versions
 from traitbench.operations.context import Context
 from traitbench.store import models as stored
 from traitbench.store import versions as stored_versions
 from traitbench.store.database import writing
 
 
+@ON_BOTH
 def test_a_test_is_on_the_database_it_names(context: Context, database: str) -> None:
     assert context.engine.dialect.name == database
 
@@ -81,6 +82,7 @@ def test_a_key_that_is_missing_takes_its_default_and_null_clears(
     assert cleared.version_retention_policy is None
 
 
+@ON_BOTH
 def test_versions_that_a_new_policy_does_not_keep_are_gone_by_the_answer(context: Context) -> None:
     handle = draft(context)
     for month in (1, 1, 1, 2, 2, 3):
@@ -98,28 +100,28 @@ def test_without_a_policy_a_hundred_stay(context: Context) -> None:
     assert _numbers(context, handle) == [*range(103, 3, -1), 1]
 
 
+@ON_BOTH
 def test_training_prunes_and_what_is_pruned_is_gone_with_its_snapshot(context: Context) -> None:
     handle = trained_here(context)
     models.update(context, AUTHOR, handle, _policy(keep_unnamed=1, keep_first_of_month=False))
-    assert scores.score(context, SCORER, f"{handle}@v1", ScoreRequest(content="hello"), request_id="req").scores
-    again = TrainRequest(effort="low", reoptimize_params=True)
+    assert score(context, f"{handle}@v1").scores
     versions.tag(context, AUTHOR, handle, "first")
-    done_here(context, training.start(context, AUTHOR, handle, again)[0].run_id)
+    refit(context, handle)
     assert _numbers(context, handle) == [2, 1]
     versions.untag(context, AUTHOR, handle, "first")
-    done_here(context, training.start(context, AUTHOR, handle, again)[0].run_id)
+    refit(context, handle)
     assert _numbers(context, handle) == [3]
     for gone in ("v1", "v2"):
         with pytest.raises(VersionNotFound):
-            versions.get(context, AUTHOR, handle, gone)
+            active(context, handle, gone)
         with pytest.raises(VersionNotFound):
-            scores.score(context, SCORER, f"{handle}@{gone}", ScoreRequest(content="hello"), request_id="req")
+            score(context, f"{handle}@{gone}")
 
 
 def test_the_policy_of_a_draft_is_there_for_its_first_version(context: Context) -> None:
     handle = draft(context, warm=2, cold=2)
     models.update(context, AUTHOR, handle, _policy(keep_unnamed=0, keep_first_of_month=False))
-    done_here(context, training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+    train(context, handle)
     assert _numbers(context, handle) == [1]
 
 
