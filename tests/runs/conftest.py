@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from ulid import ULID
 
 from tests.contexts import database as database
 from tests.contexts import fresh_settings, new_handle, until
+from traitbench.contract.models import LastOperation
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 from traitbench.store import models, runs
@@ -53,16 +54,19 @@ class Yard:
 
     def record(self, model_id: int) -> str:
         """A new run in our record, not queued."""
-        run_id = f"run_{ULID()}"
         with writing(self.engine) as connection:
-            runs.add(connection, run_id, model_id=model_id, kind="train", effort="low", now=datetime.now(UTC))
+            return self.add(connection, model_id)
+
+    def add(self, connection: Connection, model_id: int) -> str:
+        """A new run in our record, within a transaction."""
+        run_id = f"run_{ULID()}"
+        runs.add(connection, run_id, model_id=model_id, kind="train", effort="low", now=datetime.now(UTC))
         return run_id
 
     def queue(self, model_id: int, *, times: int = 1) -> str:
         """A new run, recorded and queued in one transaction."""
-        run_id = f"run_{ULID()}"
         with writing(self.engine) as connection:
-            runs.add(connection, run_id, model_id=model_id, kind="train", effort="low", now=datetime.now(UTC))
+            run_id = self.add(connection, model_id)
             for _ in range(times):
                 self.service.enqueue(connection, run_id, "train", model_id)
         return run_id
@@ -80,6 +84,13 @@ class Yard:
             result = models.find_by_id(connection, model_id)
         assert result is not None
         return result.state
+
+    def operation(self, model_id: int) -> LastOperation:
+        """The last operation of a model."""
+        with reading(self.engine) as connection:
+            operation = models.read(connection, model_id).last_operation
+        assert operation is not None
+        return operation
 
     def wait(self, run_id: str, status: str = "succeeded") -> None:
         """Wait until a run has a status."""

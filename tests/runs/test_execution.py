@@ -1,5 +1,6 @@
 """One execution of a run, without the engine around it."""
 
+from functools import partial
 from threading import Event, Thread
 from time import sleep
 
@@ -8,13 +9,14 @@ from sqlalchemy.exc import OperationalError
 
 from tests.patience import PATIENCE_S
 from tests.runs.conftest import Yard
+from traitbench.contract.models import Progress
 from traitbench.errors import InsufficientSamples
 from traitbench.operations import model_runs, rules
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.executor import Body, Worker, execute, persist
 from traitbench.runs.heartbeat import WorkItem
 from traitbench.store import models, runs
-from traitbench.store.database import reading, writing
+from traitbench.store.database import writing
 from traitbench.store.errors import unavailable
 
 
@@ -29,6 +31,11 @@ def _raise(error: Exception) -> Body:
     return body
 
 
+def _succeed(yard: Yard, execution: Execution) -> None:
+    with writing(yard.engine) as connection:
+        execution.succeed(connection, phase="counting", total=1)
+
+
 def _queue(yard: Yard) -> tuple[int, str]:
     model_id = yard.model()
     run_id = yard.record(model_id)
@@ -38,11 +45,15 @@ def _queue(yard: Yard) -> tuple[int, str]:
 
 
 def _error(yard: Yard, model_id: int) -> tuple[str, str]:
-    with reading(yard.engine) as connection:
-        operation = models.read(connection, model_id).last_operation
-    assert operation is not None
-    assert operation.error is not None
-    return operation.error.code, operation.error.message
+    error = yard.operation(model_id).error
+    assert error is not None
+    return error.code, error.message
+
+
+def _progress(yard: Yard, model_id: int) -> Progress:
+    progress = yard.operation(model_id).progress
+    assert progress is not None
+    return progress
 
 
 def test_what_the_body_says_of_a_failure_is_kept(yard: Yard) -> None:
@@ -79,8 +90,7 @@ def test_a_run_waits_for_its_database_and_is_executed_when_that_is_back(
     def body(execution: Execution) -> None:
         if troubles:
             raise troubles.pop()
-        with writing(yard.engine) as connection:
-            execution.succeed(connection, phase="counting", total=1)
+        _succeed(yard, execution)
 
     persist(_worker(yard, body), run_id)
     assert (yard.run(run_id).status, yard.run(run_id).attempts) == ("succeeded", 4)
@@ -120,12 +130,7 @@ def test_a_run_is_never_given_up_for_having_been_begun_often(yard: Yard) -> None
     with writing(yard.engine) as connection:
         for attempt in range(25):
             runs.claim(connection, run_id, f"attempt {attempt}")
-
-    def body(execution: Execution) -> None:
-        with writing(yard.engine) as connection:
-            execution.succeed(connection, phase="counting", total=1)
-
-    execute(_worker(yard, body), run_id)
+    execute(_worker(yard, partial(_succeed, yard)), run_id)
     assert (yard.run(run_id).status, yard.run(run_id).attempts) == ("succeeded", 26)
 
 
@@ -136,32 +141,21 @@ def test_a_run_that_has_ended_is_not_begun_again(yard: Yard) -> None:
     assert yard.run(run_id).attempts == 1
 
 
-def test_an_execution_stops_when_its_run_is_another_ones(yard: Yard) -> None:
+def test_an_execution_stops_when_its_run_is_another_ones_and_cannot_end_it(yard: Yard) -> None:
     _, run_id = _queue(yard)
     began = []
 
     def displaced(execution: Execution) -> None:
         with writing(yard.engine) as connection:
             runs.claim(connection, run_id, "the other")
+        with pytest.raises(Fenced):
+            _succeed(yard, execution)
         began.append(execution.owner)
         execution.report("counting", 1, 2, fraction=0.5)
         raise AssertionError("it was not stopped")
 
     execute(_worker(yard, displaced), run_id)
     assert len(began) == 1
-    assert yard.run(run_id).status == "running"
-
-
-def test_an_execution_that_lost_its_run_cannot_end_it(yard: Yard) -> None:
-    _, run_id = _queue(yard)
-
-    def late(execution: Execution) -> None:
-        with writing(yard.engine) as connection:
-            runs.claim(connection, run_id, "the other")
-        with pytest.raises(Fenced), writing(yard.engine) as connection:
-            execution.succeed(connection, phase="counting", total=2)
-
-    execute(_worker(yard, late), run_id)
     assert yard.run(run_id).status == "running"
 
 
@@ -172,11 +166,7 @@ def test_progress_is_written_twice_a_second_at_most_and_never_goes_back(yard: Ya
     def look(execution: Execution) -> None:
         for step, fraction in enumerate((0.5, 0.6, 0.1)):
             execution.report("counting", step, 3, fraction=fraction)
-            with reading(yard.engine) as connection:
-                operation = models.read(connection, model_id).last_operation
-            assert operation is not None
-            assert operation.progress is not None
-            shown.append((operation.progress.done, operation.progress.fraction))
+            shown.append((_progress(yard, model_id).done, _progress(yard, model_id).fraction))
 
     execute(_worker(yard, look), run_id)
     assert shown == [(0, 0.5)] * 3
@@ -189,11 +179,7 @@ def test_the_time_left_is_the_one_reported_or_else_follows_from_the_fraction(yar
 
         def body(execution: Execution, left_s: float | None = left_s, model_id: int = model_id) -> None:
             execution.report("learning", 0, 1, fraction=0.5, left_s=left_s)
-            with reading(yard.engine) as connection:
-                operation = models.read(connection, model_id).last_operation
-            assert operation is not None
-            assert operation.progress is not None
-            seen.append(operation.progress.eta_s)
+            seen.append(_progress(yard, model_id).eta_s)
 
         execute(_worker(yard, body), run_id)
     assert seen[0] == 41.5

@@ -10,7 +10,10 @@ import pytest
 
 from tests.app.processes import eventually
 from tests.conftest import Service
+from tests.contexts import ON_SQLITE
 from traitbench.runs.priority import NICE
+
+pytestmark = ON_SQLITE
 
 _LOW = (NICE, str(NICE) if Path("/proc/self/autogroup").exists() else None)
 _LOWERED = "from traitbench.runs.priority import give_way; give_way(); print('done', flush=True); input()"
@@ -34,7 +37,7 @@ def test_many_that_start_at_once_are_all_lowered() -> None:
     """The kernel refuses a change that follows another one within 0.1 s."""
     processes = [
         subprocess.Popen([sys.executable, "-c", _LOWERED], stdin=-1, stdout=-1, start_new_session=True)
-        for _ in range(4)
+        for _ in range(3)
     ]
     try:
         for each in processes:

@@ -7,13 +7,12 @@ import pytest
 
 from tests.contexts import ON_BOTH_IN_SOAK, ON_SQLITE, until
 from tests.runs.conftest import ROOT, Yard
-from traitbench.contract.models import LastOperation
 from traitbench.operations import model_runs, rules
 from traitbench.runs.engine import Runs
 from traitbench.runs.heartbeat import Cause, WorkerExit, WorkItem
 from traitbench.runs.quarantine import judge
 from traitbench.store import models, runs, samples, traits
-from traitbench.store.database import reading, writing
+from traitbench.store.database import writing
 
 POISON = "This one brings the worker down."
 
@@ -55,13 +54,6 @@ def _trainable(yard: Yard, *, poison: str = "", name: str = "Warmth") -> tuple[i
     return model_id, run_id, ids[20]
 
 
-def _operation(yard: Yard, model_id: int) -> LastOperation:
-    with reading(yard.engine) as connection:
-        operation = models.read(connection, model_id).last_operation
-    assert operation is not None
-    return operation
-
-
 def _blamed(yard: Yard, model_id: int, run_id: str, cause: Cause, *places: WorkItem) -> str:
     """The state of a run after its worker ended at these places."""
     with writing(yard.engine) as connection:
@@ -74,9 +66,9 @@ def _blamed(yard: Yard, model_id: int, run_id: str, cause: Cause, *places: WorkI
 @ON_BOTH_IN_SOAK
 def test_a_text_that_crashes_its_worker_is_named_and_every_other_run_succeeds(poisoned: Yard) -> None:
     bad_model, bad, sample_id = _trainable(poisoned, poison=POISON)
-    good = [_trainable(poisoned)[1] for _ in range(3)]
+    good = [_trainable(poisoned)[1] for _ in range(2)]
     poisoned.wait(bad, "failed")
-    error = _operation(poisoned, bad_model).error
+    error = poisoned.operation(bad_model).error
     assert error is not None
     assert error.code == "interrupted"
     assert f"sample {sample_id}," in error.message
@@ -95,7 +87,7 @@ def test_a_training_that_hangs_in_native_code_is_set_aside_and_the_others_succee
     good = _trainable(poisoned)[1]
     poisoned.wait(good)
     poisoned.wait(hung, "failed")
-    error = _operation(poisoned, model_id).error
+    error = poisoned.operation(model_id).error
     assert error is not None
     assert "took too long twice in the phase learning" in error.message
     until(poisoned.service.healthy, what="the worker to be up")
@@ -129,7 +121,7 @@ def test_the_model_says_what_happened_where_and_what_to_do(yard: Yard) -> None:
     for cause, place, text, way_out in SAID:
         model_id = yard.model()
         _blamed(yard, model_id, yard.record(model_id), cause, place, place)
-        error = _operation(yard, model_id).error
+        error = yard.operation(model_id).error
         assert error is not None
         assert text in error.message
         assert way_out in error.message
@@ -140,9 +132,6 @@ def test_who_has_ended_or_is_unknown_is_not_blamed(yard: Yard) -> None:
     run_id = yard.record(model_id)
     with writing(yard.engine) as connection:
         runs.fail(connection, run_id, code="cancelled", message="Deleted.", now=rules.now())
-    judge(
-        yard.engine,
-        [WorkerExit("crashed", {run_id: WorkItem("learning"), "run_unknown": WorkItem("learning")})],
-        model_runs.fail,
-    )
+    places = {run_id: WorkItem("learning"), "run_unknown": WorkItem("learning")}
+    judge(yard.engine, [WorkerExit("crashed", places)], model_runs.fail)
     assert yard.run(run_id).strikes == 0

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.processes import gone
 from tests.contexts import ON_SQLITE, until
 from tests.patience import PATIENCE_S
+from tests.size import sized
 from traitbench.runs.heartbeat import WorkItem
 from traitbench.runs.supervisor import Supervisor
 
@@ -36,9 +38,8 @@ heartbeat.ready()
 if "deaths" in told:
     heartbeat.judged()
 elif does == "freeze":
-    # One C function that never releases the interpreter's lock.
-    sys.set_int_max_str_digits(0)
-    int("9" * 30_000_000)
+    import ctypes
+    ctypes.PyDLL(None).sleep(600)  # a C function that holds the interpreter's lock
 elif does == "crash":
     import ctypes
     ctypes.string_at(0)
@@ -68,16 +69,15 @@ print("recovered")
 """
 
 
+def _ready(supervisor: Supervisor) -> int:
+    """The process id of the child, once it is ready."""
+    until(supervisor.ready, what="the child to be ready")
+    assert supervisor.pid is not None
+    return supervisor.pid
+
+
 def _supervisor(code: str, *arguments: object) -> Supervisor:
     return Supervisor([sys.executable, "-c", code, *map(str, arguments)], {"a": 1})
-
-
-def _alive(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_a_child_is_told_its_greeting_and_is_ready_when_it_says_so(tmp_path: Path) -> None:
@@ -95,27 +95,22 @@ def test_a_child_is_told_its_greeting_and_is_ready_when_it_says_so(tmp_path: Pat
 def test_no_child_is_left_behind(code: str) -> None:
     supervisor = _supervisor(code)
     supervisor.start()
-    until(supervisor.ready, what="the child to be ready")
-    child = supervisor.pid
-    assert child is not None
+    child = _ready(supervisor)
     supervisor.stop()
     supervisor.stop()
-    assert not _alive(child)
+    assert gone(child)
     assert supervisor.pid is None
 
 
 def test_a_child_that_is_killed_has_a_successor_which_can_be_stopped_and_started_again() -> None:
     supervisor = _supervisor(LIVES)
     supervisor.start()
-    for _ in range(3):
-        until(supervisor.ready, what="the child to be ready")
-        child = supervisor.pid
-        assert child is not None
-        os.kill(child, signal.SIGKILL)
-        until(lambda dead=child: supervisor.pid != dead, what="a successor")  # type: ignore[misc]
+    child = _ready(supervisor)
+    os.kill(child, signal.SIGKILL)
+    until(lambda: supervisor.pid != child, what="a successor")
     supervisor.stop()
     supervisor.start()
-    until(supervisor.ready, what="the child to be ready")
+    _ready(supervisor)
     supervisor.stop()
 
 
@@ -153,10 +148,7 @@ def test_a_worker_that_ends_by_its_own_doing_is_replaced_and_the_next_one_is_tol
         {"a": 1},
         {"a": 1, "deaths": [{"cause": cause, "places": {"run_1": WorkItem("encoding", samples=(7,)).to_json()}}]},
     ]
-    until(supervisor.ready, what="the second child to be ready")
-    child = supervisor.pid
-    assert child is not None
-    os.kill(child, signal.SIGKILL)
+    os.kill(_ready(supervisor), signal.SIGKILL)
     until(lambda: _lines(tmp_path)[2:], what="a third child")
     supervisor.stop()
     assert _lines(tmp_path)[2] == {"a": 1}
@@ -170,13 +162,11 @@ def test_a_worker_that_is_killed_or_stopped_from_outside_is_replaced_and_no_run_
     supervisor = Supervisor([sys.executable, "-c", code, "hold", str(tmp_path / "told")], {"a": 1}, silence_s=2.0)
     supervisor.start()
     with caplog.at_level(logging.ERROR):  # the warnings are expected
-        for _ in range(10 if number == signal.SIGKILL else 1):
-            until(supervisor.ready, what="the child to be ready")
-            child = supervisor.pid
-            assert child is not None
+        for _ in range(sized(3, 10) if number == signal.SIGKILL else 1):
+            child = _ready(supervisor)
             os.kill(child, number)
             until(lambda dead=child: supervisor.pid != dead, what="a successor")  # type: ignore[misc]
-            assert not _alive(child)
+            assert gone(child)
     until(supervisor.ready, what="the last child to be ready")
     supervisor.stop()
     greetings = _lines(tmp_path)
