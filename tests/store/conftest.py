@@ -31,15 +31,15 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def new_model(engine: Engine, *, now: datetime) -> int:
+def new_model(engine: Engine, *, now: datetime, handle: str = "", description: str = "") -> int:
     """The id of a new model without traits."""
     with writing(engine) as connection:
         model_id = models.add(
             connection,
-            handle=new_handle(),
+            handle=handle or new_handle(),
             namespace="local",
             now=now,
-            description="",
+            description=description,
             kind="scoring",
             scoring_method="balanced_cosine",
             max_depth=1,

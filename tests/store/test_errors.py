@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import Engine, event, make_url, text
 
 from tests.contexts import ON_SQLITE, new_handle
+from tests.store.conftest import new_model
 from traitbench.errors import Unavailable
 from traitbench.runs.engine import Runs
 from traitbench.runs.names import engine_url
@@ -48,17 +49,7 @@ def _settings(file: Path) -> Settings:
 
 def _add(engine: Engine, *, description: str = "") -> str:
     handle = new_handle()
-    with writing(engine) as connection:
-        models.add(
-            connection,
-            handle=handle,
-            namespace="local",
-            now=datetime.now(UTC),
-            description=description,
-            kind="scoring",
-            scoring_method="balanced_cosine",
-            max_depth=1,
-        )
+    new_model(engine, now=datetime.now(UTC), handle=handle, description=description)
     return handle
 
 
@@ -67,7 +58,8 @@ def _refused(act: Callable[[], object], reason: str) -> StoreUnavailable:
         act()
     error = caught.value
     assert error.reason == reason
-    assert error.status == 503
+    assert (error.status, error.code) == (503, "unavailable")
+    assert isinstance(error, Unavailable)
     assert int(error.headers["Retry-After"]) > 0
     assert error.message.count(".") >= 2, "what happened and what to do now"
     assert error.__cause__ is None, "no statement behind it"
@@ -281,8 +273,3 @@ def test_a_reader_that_stays_is_waited_for_and_then_named(opened: Engine) -> Non
         _add(opened)
         assert not cleanable(opened, patience_s=0.1)
     assert cleanable(opened, patience_s=0.1)
-
-
-def test_the_error_is_the_contracts_503() -> None:
-    assert issubclass(StoreUnavailable, Unavailable)
-    assert StoreUnavailable("a", reason="full").code == "unavailable"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, func, select
 
-from tests.contexts import new_handle
-from traitbench.store import models, tables, text_vectors
+from tests.store.conftest import new_model
+from traitbench.store import tables, text_vectors
 from traitbench.store.database import reading, writing
 from traitbench.store.text_vectors import Encoded, VectorKey
 
@@ -15,17 +15,9 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SIZE = 4 * 16 + 250
 
 
-def _model(engine: Engine) -> int:
-    with writing(engine) as connection:
-        fields = {"description": "", "kind": "scoring", "scoring_method": "balanced_cosine", "max_depth": 1}
-        made = models.add(connection, handle=new_handle(), namespace="local", now=NOW, **fields)
-    assert made is not None
-    return made
-
-
 @pytest.fixture
 def vector_key(engine: Engine) -> VectorKey:
-    return VectorKey(_model(engine), "a" * 64, "full")
+    return VectorKey(new_model(engine, now=NOW), "a" * 64, "full")
 
 
 def _encoded(seed: int) -> Encoded:
@@ -73,7 +65,7 @@ def test_what_is_there_already_stays(engine: Engine, vector_key: VectorKey) -> N
 def test_models_encoders_and_modes_have_shelves_of_their_own(engine: Engine, vector_key: VectorKey) -> None:
     _keep(engine, vector_key, "a")
     others = [
-        VectorKey(_model(engine), vector_key.encoder_digest, vector_key.mode),
+        VectorKey(new_model(engine, now=NOW), vector_key.encoder_digest, vector_key.mode),
         VectorKey(vector_key.model_id, "b" * 64, vector_key.mode),
         VectorKey(vector_key.model_id, vector_key.encoder_digest, "static"),
     ]
@@ -98,7 +90,7 @@ def test_those_used_longest_ago_leave_when_there_is_no_room(engine: Engine, vect
 
 
 def test_a_model_takes_its_own_with_it(engine: Engine, vector_key: VectorKey) -> None:
-    other = VectorKey(_model(engine), vector_key.encoder_digest, vector_key.mode)
+    other = VectorKey(new_model(engine, now=NOW), vector_key.encoder_digest, vector_key.mode)
     for each in (vector_key, other, VectorKey(vector_key.model_id, "b" * 64, "static")):
         _keep(engine, each, "a")
     with writing(engine) as connection:
