@@ -21,9 +21,6 @@ from traitbench.operations.context import Context
 from traitbench.store import tables
 from traitbench.store.database import reading, writing
 
-NAMES = st.text(
-    st.sampled_from("cC+#?!é\u0301ह\u093f-_ 1") | st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
-)
 CAFE, CAFE_NFD = "Café", "Cafe\u0301"
 
 
