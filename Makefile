@@ -13,7 +13,7 @@ TEST_PROCESSES ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # One thread for linear algebra in each process: more of them would wait for each other's processors.
 TEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: run test install develop tools check bench soak wheel licences advisories lock clean
+.PHONY: run test install develop tools check pictures bench soak wheel licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
@@ -70,6 +70,10 @@ check: develop
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy --no-error-summary
+
+# Draws the pictures of the README again, after a change of what they show. Look at them before you commit.
+pictures: develop tools
+	@$(BIN)/python -m tests.browser.pictures
 
 # How good it is, a first idea in some minutes: DATA=folder of the sets for quality, OUT=page.md, WHOLE=1 for all of it.
 bench: develop
