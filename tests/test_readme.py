@@ -1,4 +1,4 @@
-"""What the README says is so: its session runs, its commands and settings exist, and none is left out."""
+"""What the README and the page of commands say is so: the session runs, the pictures and commands exist."""
 
 import re
 from pathlib import Path
@@ -7,12 +7,14 @@ from typing import Any
 import click
 import pytest
 
+from tests.browser.pictures import FOLDER, PICTURES
 from tests.conftest import Service
 from traitbench.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SETTINGS = (ROOT / "core" / "traitbench" / "settings.py").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "core" / "docs" / "commands.md").read_text(encoding="utf-8")
+QUALITY = (ROOT / "core" / "docs" / "quality.md").read_text(encoding="utf-8")
 
 
 def test_the_session_in_python_runs(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
@@ -23,7 +25,7 @@ def test_the_session_in_python_runs(service: Service, capsys: pytest.CaptureFixt
     assert re.search(r"^warmth  [█░]{20}  [ 0-9]{3}  [●○]{3}", capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("row", re.findall(r"^\| (`traitbench.*?) \|", README, re.MULTILINE))
+@pytest.mark.parametrize("row", re.findall(r"^\| (`traitbench.*?) \|", COMMANDS, re.MULTILINE))
 def test_every_command_of_the_table_exists(row: str) -> None:
     group = ""
     for name in re.findall(r"`([^`]+)`", row):
@@ -33,9 +35,20 @@ def test_every_command_of_the_table_exists(row: str) -> None:
         assert _exists(words) or _exists([group, *words]), name
 
 
-def test_the_table_of_settings_is_complete() -> None:
-    documented = set(re.findall(r"`(TRAITBENCH_[A-Z_]+)`", README))
-    assert documented == set(re.findall(r"TRAITBENCH_[A-Z_]+", SETTINGS))
+def test_it_is_short_and_its_pictures_are_small_and_there_for_both_themes() -> None:
+    assert len(README.splitlines()) <= 180
+    shown = re.findall(r'(?:src|srcset)="(core/docs/pictures/(\w+)-(light|dark)\.png)"', README)
+    assert {(name, theme) for _, name, theme in shown} == {(n, t) for n in PICTURES for t in ("light", "dark")}
+    assert {path.name for path in FOLDER.iterdir()} == {Path(path).name for path, _, _ in shown}
+    assert all((ROOT / path).stat().st_size < 60_000 for path, _, _ in shown)
+
+
+def test_its_figures_of_quality_are_those_of_the_page() -> None:
+    ours, baseline = re.findall(r"AUROC (0\.\d+)\).*?reaches (0\.\d+)\.", README.replace("\n", " "))[0]
+    columns, *rows = (line.split(" | ") for line in QUALITY.splitlines() if line.startswith("|"))
+    at_16 = {row[0]: row[columns.index("16")] for row in rows[1:7]}
+    assert at_16["| **Traitbench**, default settings"] == ours
+    assert at_16["| LogisticRegression on the same vectors"] == baseline
 
 
 def _exists(words: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""`core/docs/contract.md` against the code: errors, access, states, scores, limits, admission control, settings."""
+"""`core/docs/contract.md` against the code: errors, access, states, scores, limits, admission control; and settings."""
 
 import re
 from collections.abc import Iterator
@@ -174,14 +174,14 @@ def test_the_table_of_admission_control() -> None:
 
 
 def test_the_table_of_settings_is_complete_and_in_use() -> None:
-    listed = [only_code(row["Variable"]) for row in table(PAGE, "Settings")]
+    listed = [only_code(row["Variable"]) for row in table(read("settings.md"), "Settings")]
     assert len(set(listed)) == len(listed) == len(fields(Settings))
     assert set(listed) == set(
         re.findall(r"TRAITBENCH_[A-Z_]+", (ROOT / "core" / "traitbench" / "settings.py").read_text("utf-8"))
     )
 
 
-@pytest.mark.parametrize("row", table(PAGE, "Settings"), ids=lambda row: only_code(row["Variable"]))
+@pytest.mark.parametrize("row", table(read("settings.md"), "Settings"), ids=lambda row: only_code(row["Variable"]))
 def test_the_default_of_a_setting(row: dict[str, str], tmp_path: Path) -> None:
     """Set to its default, a variable changes nothing; a number or word is the very value."""
     home = {"TRAITBENCH_HOME": str(tmp_path)}

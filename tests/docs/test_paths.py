@@ -21,7 +21,7 @@ _PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)+/?|[\w-]+\.(?:md|toml|txt|yml)")
 _TOP = {path.name for path in ROOT.iterdir()}
 # `test_set` is a field of the metrics.
 _TEST = re.compile(r"test_(?!set$)\w+")
-_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_LINK = re.compile(r"\]\(([^)\s]+)\)|\b(?:src|srcset)=\"([^\"]+)\"")
 # Names of files that are not in the repository: of a home folder, of a batch, and pages that a command writes.
 _ELSEWHERE = {"people.toml", "page.md"}
 
@@ -56,7 +56,7 @@ def test_every_path_exists(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_every_link_leads_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-    for link in _LINK.findall(text):
+    for link in ("".join(groups) for groups in _LINK.findall(text)):
         if re.match(r"\w+:", link):
             continue
         name, _, anchor = link.partition("#")

@@ -1,8 +1,8 @@
-"""The constants in `core/docs/scoring.md` against the code, and its figures against the README."""
+"""The constants in `core/docs/scoring.md` against the code, and its figures against `core/docs/quality.md`."""
 
 import pytest
 
-from tests.docs.markdown import ROOT, read, section, table
+from tests.docs.markdown import read, section, table
 from traitbench.analysis import checks, nuisance, shortcuts, suspects
 from traitbench.display.words import PROMISE
 from traitbench.encoders import graph, style
@@ -85,10 +85,10 @@ def test_the_efforts() -> None:
     assert {row["Effort"].strip("`") for row in table(PAGE, "5. Model averaging")} == search.EFFORTS.keys()
 
 
-def test_the_figures_are_those_of_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8").splitlines()
+def test_the_figures_are_those_of_the_page_about_quality() -> None:
+    lines = read("quality.md").splitlines()
     rows = table(PAGE, "12. How good it is")
     assert rows
     for row in rows:
         figures = " | ".join(row[name] for name in row if name.startswith("k="))
-        assert any(figures in line for line in readme), row
+        assert any(figures in line for line in lines), row
