@@ -13,7 +13,7 @@ TEST_PROCESSES ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # One thread for linear algebra in each process: more of them would wait for each other's processors.
 TEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: run test install develop tools check pictures bench soak wheel licences advisories lock clean
+.PHONY: run test install develop tools check docs pictures bench soak wheel licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
@@ -70,6 +70,10 @@ check: develop
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy --no-error-summary
+
+# The documentation as a site with search, OUT=folder: open its index.html, no server is needed.
+docs: develop
+	@$(BIN)/python -m tests.docs.site $(or $(OUT),build/docs)
 
 # Draws the pictures of the README again, after a change of what they show. Look at them before you commit.
 pictures: develop tools
