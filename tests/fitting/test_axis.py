@@ -1,17 +1,8 @@
 import numpy as np
 import pytest
 
-from tests.scoring.hand import directions
+from tests.scoring.hand import cloud, directions
 from traitbench.fitting.axis import centroid_difference, path, path_and_left_out, pole_weights
-
-
-def cloud(n: int, d: int, *, apart: float = 0.6) -> tuple[np.ndarray, np.ndarray]:
-    """Two clouds on the unit sphere, the second half positive."""
-    rng = np.random.default_rng(7)
-    y = (np.arange(n) >= n // 2).astype(np.float64)
-    X = rng.normal(size=(n, d)) / d**0.5
-    X[:, 0] += apart * y
-    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), y
 
 
 @pytest.mark.parametrize(

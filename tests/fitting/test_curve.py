@@ -6,8 +6,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from tests.fitting.test_axis import cloud
-from tests.scoring.hand import fitted, samples
+from tests.scoring.hand import cloud, fitted, samples
 from traitbench.fitting.auroc import out_of_fold_interval
 from traitbench.fitting.curve import MORE, Point, prospects
 from traitbench.fitting.search import Recipe, TrainingSamples, evidence
@@ -125,11 +124,3 @@ def test_training_metrics_hold_curve_and_forecast_as_plain_numbers() -> None:
     assert figures["repeats"] == 20
     assert figures["feed"] is None
     assert sum(figures["confusion"]["positive"].values()) == sum(figures["confusion"]["negative"].values()) == 24
-
-
-def test_near_duplicates_share_a_fold_in_training() -> None:
-    X, y = cloud(24, 70, apart=0.0)
-    doubled = np.vstack([X, X + 0.001 * np.roll(X, 1, axis=1)])
-    figures = fitted(samples(doubled, [*y.tolist(), *y.tolist()]), effort="low").metrics["traits"]["warmth"]
-    assert figures["auroc"] < 0.75
-    assert "48 distinct samples, 24 of them nearly the same as another" in figures["measured_on"]

@@ -5,8 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from tests.fitting.test_axis import cloud
-from tests.scoring.hand import directions
+from tests.scoring.hand import cloud, directions
 from traitbench.fitting.auroc import interval
 from traitbench.fitting.evaluate import auroc, confusion, figures, judged, measured
 from traitbench.fitting.search import EFFORTS, SearchResult, TrainingSamples, evidence, search
@@ -121,16 +120,6 @@ def test_the_confusion_table_counts_held_out_scores_by_tier() -> None:
     samples, result = seen(40)
     table = figures(samples, result, breaks=Breaks(40, 50, 80))["confusion"]
     assert [sum(table[pole].values()) for pole in ("positive", "negative")] == [20, 20]
-
-
-def test_synthesized_samples_are_not_evaluated() -> None:
-    X, y = cloud(40, 16)
-    made = np.arange(40) % 2 == 0
-    samples = evidence(X, np.where(made, 1 - y, y), range(40), made)
-    result = figures(samples, search(samples, EFFORT), breaks=Breaks(40, 50, 60))
-    assert "20 distinct samples" in result["measured_on"]
-    assert sum(sum(tiers.values()) for tiers in result["confusion"].values()) == 20
-    assert max(point["samples"] for point in result["curve"]) == 20
 
 
 def draw(rng: np.random.Generator, n: int, apart: float) -> tuple[NDArray[np.float32], NDArray[np.float64]]:

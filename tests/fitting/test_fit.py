@@ -1,8 +1,9 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -10,70 +11,49 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.special import expit
 
-from tests.fitting.test_axis import cloud
-from tests.scoring.hand import PLANE, directions, encode, fitted, samples
+from tests.fitting.hashes import hashes
+from tests.scoring.hand import PLANE, cloud, directions, encode, fitted, samples
 from tests.scoring.positions import positions
 from tests.size import sized
-from traitbench.fitting.fit import fit
-from traitbench.fitting.progress import ProgressListener
+from traitbench.fitting.fit import Trained, TraitSamples, fit
 from traitbench.fitting.search import EFFORTS
 from traitbench.scoring.card import score
 from traitbench.scoring.snapshot import Snapshot, param_hash
 
 ROOT = Path(__file__).parents[2]
 
-labelled_vectors = st.lists(
+LABELLED = st.lists(
     st.tuples(st.integers(0, 359), st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0])), min_size=2, max_size=24
 )
 quick = settings(max_examples=sized(15, 40), deadline=None)
 
 
-def scores_of(trained_on: list[tuple[int, float]], *, effort: str = "high") -> np.ndarray:
-    """Scores around the compass, for a trait fitted to directions and qualities."""
-    X, y = directions(*(angle for angle, _ in trained_on)), [quality for _, quality in trained_on]
-    axis = fitted(samples(X, y), effort=effort).snapshot.traits[0]
-    scores: np.ndarray = expit(directions(*range(0, 360, 30)) @ axis.vector.astype(np.float64) + axis.offset)
+def labelled(angles: Sequence[tuple[int, float]]) -> TraitSamples:
+    """Samples at these angles, with these qualities."""
+    return samples(directions(*(angle for angle, _ in angles)), [quality for _, quality in angles])
+
+
+def scores_of(trained: Trained) -> NDArray[np.float64]:
+    """The scores of its only trait around the compass."""
+    [axis] = trained.snapshot.traits
+    scores: NDArray[np.float64] = expit(directions(*range(0, 360, 30)) @ axis.vector.astype(np.float64) + axis.offset)
     return scores
 
 
 @quick
-@given(labelled_vectors)
+@given(LABELLED)
 # Poles this close give so steep an axis that most scores are exactly 1.
 @example([(0, 0.0), (1, 1.0)])
-def test_scores_stay_in_their_range(labelled: list[tuple[int, float]]) -> None:
-    scores = scores_of(labelled)
+def test_scores_breaks_and_figures_stay_in_their_ranges(drawn: list[tuple[int, float]]) -> None:
+    trained = fitted(labelled(drawn))
+    scores, breaks = scores_of(trained), trained.snapshot.traits[0].breaks
     assert np.isfinite(scores).all()
     assert ((scores >= 0) & (scores <= 1)).all()
-
-
-@quick
-@given(labelled_vectors)
-def test_swapping_the_poles_mirrors_the_score(labelled: list[tuple[int, float]]) -> None:
-    mirrored = scores_of([(angle, 1 - quality) for angle, quality in labelled])
-    np.testing.assert_allclose(scores_of(labelled), 1 - mirrored, atol=1e-4)
-
-
-@quick
-@given(labelled_vectors, st.randoms(use_true_random=False))
-def test_the_order_of_samples_changes_nothing(labelled: list[tuple[int, float]], random: Random) -> None:
-    X, y = directions(*(angle for angle, _ in labelled)), [quality for _, quality in labelled]
-    order = list(range(len(labelled)))
-    random.shuffle(order)
-    one = fitted(samples(X, y))
-    other = fitted(samples(X[order], [y[i] for i in order], groups=order))
-    assert param_hash(one.snapshot) == param_hash(other.snapshot)
-    assert one.metrics == other.metrics
-
-
-@quick
-@given(labelled_vectors)
-def test_breaks_are_ordered_and_figures_are_in_range(labelled: list[tuple[int, float]]) -> None:
-    X, y = directions(*(angle for angle, _ in labelled)), [quality for _, quality in labelled]
-    trained = fitted(samples(X, y))
-    breaks, result = trained.snapshot.traits[0].breaks, trained.metrics["traits"]["warmth"]
     assert 0 <= breaks.developing <= breaks.solid <= breaks.strong <= 100
+    result = trained.metrics["traits"]["warmth"]
     if result["auroc"] is not None:
         low, high = result["auroc_interval"]
         assert 0 <= low <= result["auroc"] <= high <= 1
@@ -82,12 +62,31 @@ def test_breaks_are_ordered_and_figures_are_in_range(labelled: list[tuple[int, f
 
 
 @quick
-@given(labelled_vectors)
-def test_traits_do_not_affect_one_another(labelled: list[tuple[int, float]]) -> None:
-    X, y = directions(*(angle for angle, _ in labelled)), [quality for _, quality in labelled]
+@given(LABELLED)
+def test_swapping_the_poles_mirrors_the_score(drawn: list[tuple[int, float]]) -> None:
+    swapped = [(angle, 1 - quality) for angle, quality in drawn]
+    one, other = (scores_of(fitted(labelled(each))) for each in (drawn, swapped))
+    np.testing.assert_allclose(one, 1 - other, atol=1e-4)
+
+
+@quick
+@given(LABELLED, st.integers(1, 4), st.randoms(use_true_random=False))
+def test_the_order_of_samples_changes_nothing(drawn: list[tuple[int, float]], real: int, random: Random) -> None:
+    one = replace(labelled(drawn), synthesized=np.arange(len(drawn)) % 4 >= real)
+    order = list(range(len(drawn)))
+    random.shuffle(order)
+    other = replace(one, X=one.X[order], y=one.y[order], groups=order, synthesized=one.made[order])
+    first, second = fitted(one), fitted(other)
+    assert param_hash(first.snapshot) == param_hash(second.snapshot)
+    assert first.metrics == second.metrics
+
+
+@quick
+@given(LABELLED)
+def test_traits_do_not_affect_one_another(drawn: list[tuple[int, float]]) -> None:
     other = samples(directions(10, 20, 200, 210), [0, 0, 1, 1], key="other")
-    together, alone = fitted(other, samples(X, y)).snapshot, fitted(samples(X, y)).snapshot
-    assert together.to_json()["traits"][1] == alone.to_json()["traits"][0]
+    together, alone = fitted(other, labelled(drawn), effort="low"), fitted(labelled(drawn), effort="low")
+    assert together.snapshot.to_json()["traits"][1] == alone.snapshot.to_json()["traits"][0]
 
 
 def test_a_fit_learns_which_direction_is_warm() -> None:
@@ -144,99 +143,66 @@ def test_identical_samples_score_50(effort: str) -> None:
 def test_progress_counts_the_traits_and_rises_inside_each(effort: str) -> None:
     calls: list[tuple[int, int, float]] = []
     traits = [samples(directions(0, 10, 180, 190), [1, 1, 0, 0], key=key) for key in ("a", "b")]
-    heard = fit(
-        traits,
-        encoder=PLANE,
-        scoring_method="balanced_cosine",
-        max_depth=1,
-        effort=effort,
-        on_progress=lambda done, total, share: calls.append((done, total, share)),
-    )
+    heard = fitted(*traits, effort=effort, on_progress=lambda *call: calls.append(call))
     counts, shares = [call[:2] for call in calls], [call[2] for call in calls]
     assert sorted(set(counts)) == [(0, 2), (1, 2), (2, 2)]
     assert counts == sorted(counts)
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
     assert all(len({share for done, _, share in calls if done == trait}) > 3 for trait in (0, 1))
-    unheard = fit(traits, encoder=PLANE, scoring_method="balanced_cosine", max_depth=1, effort=effort)
+    unheard = fitted(*traits, effort=effort)
     assert param_hash(heard.snapshot) == param_hash(unheard.snapshot)
     assert heard.metrics == unheard.metrics
 
 
 def test_a_listener_stops_the_fit_at_any_step() -> None:
-    trait = samples(directions(0, 10, 180, 190), [1, 1, 0, 0])
-    steps = 0
-
     class Stopped(Exception):
         pass
 
-    def count(_done: int, _total: int, _share: float) -> None:
-        nonlocal steps
-        steps += 1
+    def steps_until(last: int) -> int:
+        calls = count(1)
 
-    def learn(on_progress: ProgressListener) -> None:
-        fit(
-            [trait],
-            encoder=PLANE,
-            scoring_method="balanced_cosine",
-            max_depth=1,
-            effort="low",
-            on_progress=on_progress,
-        )
-
-    learn(count)
-    for last in range(steps):
-        calls = iter(range(steps))
-
-        def stop(_done: int, _total: int, _share: float, calls: Iterator[int] = calls, last: int = last) -> None:
-            if next(calls) == last:
+        def listen(*_: float) -> None:
+            if (step := next(calls)) == last:
                 raise Stopped
+            heard.append(step)
 
+        heard: list[int] = []
+        fitted(samples(directions(0, 10, 180, 190), [1, 1, 0, 0]), effort="low", on_progress=listen)
+        return len(heard)
+
+    for last in range(1, steps_until(0) + 1):
         with pytest.raises(Stopped):
-            learn(stop)
+            steps_until(last)
 
 
-def test_inconsistent_inputs_are_refused() -> None:
-    X = directions(0, 180)
-    with pytest.raises(ValueError, match=r"shape \(3, 2\), not \(2, 2\)"):
-        fitted(samples(X, [1, 0, 0]))
-    with pytest.raises(ValueError, match="finite"):
-        fitted(samples(np.full((2, 2), np.nan, np.float32), [1, 0]))
-    with pytest.raises(ValueError, match="from 0 to 1"):
-        fitted(samples(X, [1, 2]))
+@pytest.mark.parametrize(
+    ("trait", "says"),
+    [
+        (samples(directions(0, 180), [1, 0, 0]), r"shape \(3, 2\), not \(2, 2\)"),
+        (samples(np.full((2, 2), np.nan, np.float32), [1, 0]), "finite"),
+        (samples(directions(0, 180), [1, 2]), "from 0 to 1"),
+        (replace(samples(directions(0, 180), [1, 0]), synthesized=np.zeros(3, bool)), "3 values for 2 samples"),
+        (replace(samples(directions(0, 9), [1, 0]), label_axis=np.ones(3)), "its axis needs 2 numbers"),
+        (replace(samples(directions(0, 9), [1, 0]), intrinsic_axis=np.ones(3)), "its axis needs 2 numbers"),
+    ],
+)
+def test_inconsistent_inputs_are_refused(trait: TraitSamples, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        fitted(trait)
+
+
+def test_an_unknown_scoring_method_is_refused() -> None:
+    trait = samples(directions(0, 180), [1, 0])
     with pytest.raises(ValueError, match="nearest"):
-        fit([samples(X, [1, 0])], encoder=PLANE, scoring_method="nearest", max_depth=1, effort="low")
+        fit([trait], encoder=PLANE, scoring_method="nearest", max_depth=1, effort="low")
 
 
-HASHES = """
-from tests.fitting.test_fit import hashes
-for found in hashes():
-    print(found)
-"""
-
-
-def hashes() -> list[str]:
-    """Hashes of versions fitted by folds and by leave-one-out, to few and many samples, with labels and modes and
-    without.
-    """
-    result = [param_hash(fitted(samples(*cloud(n, d))).snapshot) for n, d in ((40, 300), (300, 400), (700, 120))]
-    for n, d in ((12, 60), (80, 300)):
-        X, y = cloud(n, d)
-        trait, encoder = replace(samples(X, y), label_axis=X[0]), replace(PLANE, dimension=d)
-        modes = {"first": slice(0, 20), "last": slice(30, d)}
-        trained = fit(
-            [trait], encoder=encoder, scoring_method="balanced_cosine", max_depth=1, effort="high", modes=modes
-        )
-        result.append(param_hash(trained.snapshot))
-    return result
-
-
-@pytest.mark.parametrize("threads", ["1", "2", "7"])
+@pytest.mark.parametrize("threads", ["1", "7"])
 def test_the_hash_does_not_depend_on_process_or_threads(threads: str) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
-    ran = subprocess.run(
-        [sys.executable, "-c", HASHES], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-m", "tests.fitting.hashes"]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == hashes()
 
 

@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from tests.fitting.test_axis import cloud
-from tests.scoring.hand import fitted, samples
+from tests.scoring.hand import cloud, fitted, samples
 from traitbench.fitting.fit import Trained, TraitSamples
 from traitbench.scoring.snapshot import Breaks, TraitAxis, param_hash
 
@@ -115,8 +114,3 @@ def test_an_empty_pool_or_equal_texts_score_50() -> None:
     X = np.tile(np.array([0.5, 0.5, 0.5, 0.5], np.float32), (40, 1))
     for trait in (replace(pool(40), X=X), replace(pool(2), X=np.zeros((2, 4), np.float32)), pool(0)):
         assert not fit_alone(trait)[0].vector.any()
-
-
-def test_an_axis_of_another_dimension_is_refused() -> None:
-    with pytest.raises(ValueError, match="its axis needs 4 numbers"):
-        fitted(replace(pool(), intrinsic_axis=np.ones(3, np.float32)))

@@ -1,7 +1,6 @@
 """What more effort gives, what the labels add, and what the metrics say about both."""
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from tests.fitting.test_axis import cloud
-from tests.scoring.hand import directions, fitted, samples
+from tests.scoring.hand import cloud, directions, fitted, samples
 from traitbench.fitting.candidates import Candidate
 from traitbench.fitting.evaluate import auroc
-from traitbench.fitting.fit import TraitSamples, fit
+from traitbench.fitting.fit import TraitSamples
 from traitbench.fitting.search import EFFORTS, evidence, search
-from traitbench.scoring.snapshot import EncoderIdentity, param_hash
 
 LEVELS = ("low", "medium", "high", "max")
 BLOCKS = (slice(0, 10), slice(10, 30))
@@ -95,9 +92,7 @@ def test_many_samples_need_no_labels() -> None:
 
 
 def trait_metrics(trait: TraitSamples, effort: str = "high", **more: Any) -> dict[str, Any]:
-    encoder = EncoderIdentity("plane-1", trait.X.shape[1], "0" * 64)
-    trained = fit([trait], encoder=encoder, scoring_method="balanced_cosine", max_depth=1, effort=effort, **more)
-    result: dict[str, Any] = trained.metrics["traits"][trait.key]
+    result: dict[str, Any] = fitted(trait, effort=effort, **more).metrics["traits"][trait.key]
     return result
 
 
@@ -147,27 +142,10 @@ def test_metrics_say_why_labels_have_no_gain(trait: TraitSamples, why: str, *, u
     assert (result["used"], result["share"]) == ((True, None) if used else (False, 0))
 
 
-def test_a_refit_with_the_previous_choice_keeps_the_labels() -> None:
-    X, y = noisy(40)
-    trait = replace(samples(X, y), label_axis=knowing())
-    before = fitted(trait)
-    names: Sequence[str] = list(before.metrics["traits"]["warmth"]["shares"])
-    assert any("labels" in name for name in names)
-    encoder = before.snapshot.encoder
-    refitted = fit(
-        [trait],
-        encoder=encoder,
-        scoring_method="balanced_cosine",
-        max_depth=1,
-        effort="high",
-        fixed=before.metrics["traits"],
-    )
-    assert param_hash(refitted.snapshot) == param_hash(before.snapshot)
-    without = trait_metrics(replace(trait, label_axis=None), fixed=before.metrics["traits"])
-    assert not any("labels" in name for name in without["shares"])
-    assert sum(without["shares"].values()) == pytest.approx(1)
-
-
-def test_a_label_axis_of_another_width_is_refused() -> None:
-    with pytest.raises(ValueError, match="its axis needs 30 numbers"):
-        fitted(replace(samples(*noisy(8)), label_axis=np.ones(3, np.float32)))
+def test_a_refit_without_the_label_axis_shares_its_weight_among_the_other_candidates() -> None:
+    trait = replace(samples(*noisy(40)), label_axis=knowing())
+    before = fitted(trait).metrics["traits"]
+    assert any("labels" in name for name in before["warmth"]["shares"])
+    without = trait_metrics(replace(trait, label_axis=None), fixed=before)["shares"]
+    assert not any("labels" in name for name in without)
+    assert sum(without.values()) == pytest.approx(1)

@@ -6,7 +6,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from tests.fitting.test_axis import cloud
+from tests.scoring.hand import cloud
 from traitbench.fitting.axis import path, pole_weights
 from traitbench.fitting.resampling import PairCounts, Resampler, folds_of, part
 from traitbench.fitting.search import Recipe, TrainingSamples, evidence

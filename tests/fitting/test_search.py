@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from tests.fitting.test_axis import cloud
-from tests.scoring.hand import directions
+from tests.scoring.hand import cloud, directions
 from traitbench.fitting.search import EFFORTS, SearchResult, TrainingSamples, evidence, search
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,15 @@ def directions(*degrees: float) -> NDArray[np.float32]:
     return np.array([(math.cos(angle), math.sin(angle)) for angle in angles], np.float32).reshape(-1, 2)
 
 
+def cloud(n: int, d: int, *, apart: float = 0.6) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Two clouds on the unit sphere, the second half positive."""
+    rng = np.random.default_rng(7)
+    y = (np.arange(n) >= n // 2).astype(np.float64)
+    X = rng.normal(size=(n, d)) / d**0.5
+    X[:, 0] += apart * y
+    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), y
+
+
 def samples(
     X: NDArray[np.float32],
     y: Sequence[float] | NDArray[np.float64],
@@ -54,9 +64,9 @@ def samples(
     )
 
 
-def fitted(*traits: TraitSamples, effort: str = "high", max_depth: int = 1) -> Trained:
+def fitted(*traits: TraitSamples, effort: str = "high", **more: Any) -> Trained:
     encoder = EncoderIdentity("plane-1", traits[0].X.shape[1], "0" * 64)
-    return fit(traits, encoder=encoder, scoring_method="balanced_cosine", max_depth=max_depth, effort=effort)
+    return fit(traits, encoder=encoder, scoring_method="balanced_cosine", effort=effort, **{"max_depth": 1, **more})
 
 
 def axis(

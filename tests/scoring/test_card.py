@@ -13,8 +13,10 @@ from traitbench.scoring import card
 from traitbench.scoring.card import UnknownTrait, score, score_many
 from traitbench.scoring.snapshot import Breaks, EncoderMismatch, Quartiles
 
-APART = (Quartiles(60, 70, 80), Quartiles(20, 30, 40))
-OVERLAPPING = (Quartiles(40, 60, 80), Quartiles(20, 30, 55))
+Clusters = tuple[Quartiles | None, Quartiles | None]
+APART: Clusters = (Quartiles(60, 70, 80), Quartiles(20, 30, 40))
+OVERLAPPING: Clusters = (Quartiles(40, 60, 80), Quartiles(20, 30, 55))
+WITHOUT: Clusters = (None, None)
 
 
 @pytest.mark.parametrize(
@@ -46,19 +48,18 @@ def test_integers_are_rounded_half_up(value: float, expected: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("positive", "negative", "expected"),
+    ("clusters", "expected"),
     [
-        (*APART, Breaks(40, 60, 80)),
-        (*OVERLAPPING, Breaks(55, 55, 80)),
-        (Quartiles(10, 20, 30), Quartiles(40, 50, 60), Breaks(60, 60, 60)),
-        (None, Quartiles(20, 30, 40), Breaks(50, 50, 50)),
-        (Quartiles(60, 70, 80), None, Breaks(50, 50, 50)),
+        (APART, Breaks(40, 60, 80)),
+        (OVERLAPPING, Breaks(55, 55, 80)),
+        ((Quartiles(10, 20, 30), Quartiles(40, 50, 60)), Breaks(60, 60, 60)),
+        ((None, Quartiles(20, 30, 40)), Breaks(50, 50, 50)),
+        ((Quartiles(60, 70, 80), None), Breaks(50, 50, 50)),
+        (WITHOUT, Breaks(50, 50, 50)),
     ],
 )
-def test_breaks_come_from_the_quartiles_and_never_decrease(
-    positive: Quartiles | None, negative: Quartiles | None, expected: Breaks
-) -> None:
-    assert card.breaks(positive, negative) == expected
+def test_breaks_come_from_the_quartiles_and_never_decrease(clusters: Clusters, expected: Breaks) -> None:
+    assert card.breaks(*clusters) == expected
 
 
 @pytest.mark.parametrize(
@@ -76,57 +77,35 @@ def test_quartiles_are_interpolated_and_rounded(scores: tuple[float, ...], expec
 
 
 @pytest.mark.parametrize(
-    ("points", "tier", "confidence", "headroom", "band"),
+    ("clusters", "points", "tier", "confidence", "headroom", "band"),
     [
-        (0, "Weak", "high", 40, (20, 40)),
-        (39, "Weak", "high", 1, (20, 40)),
-        (40, "Developing", "moderate", 20, (20, 40)),
-        (49, "Developing", "moderate", 11, (20, 40)),
-        (51, "Developing", "moderate", 9, (60, 80)),
-        (59, "Developing", "moderate", 1, (60, 80)),
-        (60, "Solid", "high", 20, (60, 80)),
-        (79, "Solid", "high", 1, (60, 80)),
-        (80, "Strong", "high", 0, (60, 80)),
-        (100, "Strong", "high", 0, (60, 80)),
+        (APART, 0, "Weak", "high", 40, (20, 40)),
+        (APART, 39, "Weak", "high", 1, (20, 40)),
+        (APART, 40, "Developing", "moderate", 20, (20, 40)),
+        (APART, 49, "Developing", "moderate", 11, (20, 40)),
+        (APART, 51, "Developing", "moderate", 9, (60, 80)),
+        (APART, 59, "Developing", "moderate", 1, (60, 80)),
+        (APART, 60, "Solid", "high", 20, (60, 80)),
+        (APART, 79, "Solid", "high", 1, (60, 80)),
+        (APART, 80, "Strong", "high", 0, (60, 80)),
+        (APART, 100, "Strong", "high", 0, (60, 80)),
+        (OVERLAPPING, 39, "Weak", "high", 16, (20, 55)),
+        (OVERLAPPING, 40, None, "low", None, (20, 55)),  # inside both: the nearer median
+        (OVERLAPPING, 48, None, "low", None, (40, 80)),
+        (OVERLAPPING, 55, None, "low", None, (40, 80)),
+        (OVERLAPPING, 56, "Solid", "high", 24, (40, 80)),
+        (OVERLAPPING, 80, "Strong", "high", 0, (40, 80)),
+        *((WITHOUT, points, None, "low", None, (0, 100)) for points in (0, 49, 50, 100)),
     ],
 )
-def test_a_trait_with_separate_clusters(
-    points: int, tier: str, confidence: str, headroom: int, band: tuple[int, int]
+def test_a_score_is_placed_by_the_clusters_of_its_trait(
+    clusters: Clusters, points: int, tier: str | None, confidence: str, headroom: int | None, band: tuple[int, int]
 ) -> None:
-    positive, negative = APART
-    result = card.trait_score(axis(positive=positive, negative=negative, breaks=Breaks(40, 60, 80)), points / 100)
-    assert (result.score, result.label, result.confidence, result.headroom, result.band) == (
-        points,
-        tier,
-        confidence,
-        headroom,
-        band,
-    )
-
-
-@pytest.mark.parametrize(
-    ("points", "tier", "confidence", "headroom", "band"),
-    [
-        (39, "Weak", "high", 16, (20, 55)),
-        (40, None, "low", None, (20, 55)),  # inside both: the nearer median
-        (48, None, "low", None, (40, 80)),
-        (55, None, "low", None, (40, 80)),
-        (56, "Solid", "high", 24, (40, 80)),
-        (80, "Strong", "high", 0, (40, 80)),
-    ],
-)
-def test_a_trait_with_overlapping_clusters(
-    points: int, tier: str | None, confidence: str, headroom: int | None, band: tuple[int, int]
-) -> None:
-    positive, negative = OVERLAPPING
-    result = card.trait_score(axis(positive=positive, negative=negative, breaks=Breaks(55, 55, 80)), points / 100)
-    assert (result.label, result.confidence, result.headroom, result.band) == (tier, confidence, headroom, band)
-
-
-@pytest.mark.parametrize("points", [0, 49, 50, 100])
-def test_a_trait_without_clusters_has_low_confidence(points: int) -> None:
-    result = card.trait_score(axis(positive=None, negative=None, breaks=Breaks(50, 50, 50)), points / 100)
-    assert (result.label, result.confidence, result.headroom, result.band) == (None, "low", None, (0, 100))
+    positive, negative = clusters
+    trait = axis(positive=positive, negative=negative, breaks=card.breaks(positive, negative))
+    result = card.trait_score(trait, points / 100)
+    assert (result.score, result.label) == (points, tier)
+    assert (result.confidence, result.headroom, result.band) == (confidence, headroom, band)
 
 
 def test_polarity_is_the_score_before_rounding() -> None:

@@ -1,4 +1,6 @@
-"""The confidence of a score is a promise: on new texts, the side is right as often as it says, or more often."""
+"""Confidence and certain differences are promises: on new texts, they are right as often as they say or more often."""
+
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -15,8 +17,10 @@ from traitbench.scoring.certainty import NOWHERE, Certainty, Levels, certainty
 from traitbench.scoring.snapshot import Quartiles, Snapshot
 
 Floats = NDArray[np.float64]
+POINTS = st.integers(0, 100)
 D = 32
 LEVELS = Levels(high=(20, 80), moderate=(35, 65))
+PROMISED = {"high": 0.9, "moderate": 0.75, "order": 0.9}
 
 
 def measured(held_out: Floats, y: Floats) -> Certainty:
@@ -33,15 +37,64 @@ def texts(rng: np.random.Generator, per_pole: int, *, apart: float) -> tuple[NDA
     return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), y
 
 
-def sureness(snapshot: Snapshot, X: NDArray[np.float32], y: Floats) -> dict[str, tuple[int, int]]:
-    """By confidence: how many texts have it, and how many of them are on the right side."""
-    found = {"high": [0, 0], "moderate": [0, 0], "low": [0, 0]}
-    for position, quality in zip(of_vectors(snapshot, X)[:, 0].tolist(), y.tolist(), strict=True):
-        points = half_up(100 * position)
-        level = found[confidence(snapshot.traits[0], points)[0]]
-        level[0] += 1
-        level[1] += points > 50 if quality > 0.5 else points < 50
-    return {level: (count, right) for level, (count, right) in found.items()}
+def trained(X: NDArray[np.float32], y: Floats) -> Snapshot:
+    return fitted(samples(X, y), effort="low").snapshot
+
+
+def promises(
+    snapshot: Snapshot, X: NDArray[np.float32], y: Floats, pairs: NDArray[np.int64]
+) -> tuple[Counter[str], Counter[str]]:
+    """How often each promise is given and kept: by confidence of a text, and for the order of texts of two poles."""
+    [trait] = snapshot.traits
+    assert trait.certainty is not None
+    points = [half_up(100 * position) for position in of_vectors(snapshot, X)[:, 0].tolist()]
+    given, kept = Counter[str](), Counter[str]()
+    for score, quality in zip(points, y.tolist(), strict=True):
+        level = confidence(trait, score)[0]
+        given[level] += 1
+        kept[level] += score > 50 if quality > 0.5 else score < 50
+    for one, other in pairs.tolist():
+        if y[one] != y[other] and trait.certainty.differ(points[one], points[other]):
+            given["order"] += 1
+            kept["order"] += (points[one] > points[other]) == (y[one] > y[other])
+    return given, kept
+
+
+@pytest.mark.parametrize("per_pole", [6, 16, 64])
+@pytest.mark.parametrize("apart", [1.0, 2.0, 4.0])
+def test_high_and_a_certain_order_are_right_nine_times_in_ten_and_moderate_three_in_four(
+    per_pole: int, apart: float
+) -> None:
+    rng = np.random.default_rng(per_pole)
+    fresh_X, fresh_y = texts(rng, 300, apart=apart)
+    given, kept = Counter[str](), Counter[str]()
+    for seed in range(6):
+        snapshot = trained(*texts(rng, per_pole, apart=apart))
+        pairs = np.random.default_rng(seed).integers(0, len(fresh_X), (400, 2))
+        for total, more in zip((given, kept), promises(snapshot, fresh_X, fresh_y, pairs), strict=True):
+            total.update(more)
+    for promise, least in PROMISED.items():
+        assert kept[promise] >= least * given[promise], (promise, kept, given)
+    if per_pole == 64 and apart == 4.0:  # a promise that is never given would be kept too
+        assert given["high"] > 0.4 * 6 * len(fresh_y)
+        assert given["order"] > 0.7 * 6 * 200
+
+
+@pytest.mark.parametrize("per_pole", [1, 2, 3, 5, 10, 40])
+def test_labels_at_random_give_hardly_a_promise_and_no_extreme_score(per_pole: int) -> None:
+    rng = np.random.default_rng(per_pole)
+    fresh, _ = texts(rng, 100, apart=0.0)
+    found, extreme, rounds = Counter[str](), 0, 10
+    for seed in range(rounds):
+        snapshot = trained(*texts(rng, per_pole, apart=0.0))
+        # Neighbours have opposite labels here, so that every pair counts.
+        y = np.arange(len(fresh)) % 2.0
+        one = np.random.default_rng(seed).integers(0, len(fresh), 400)
+        found.update(promises(snapshot, fresh, y, np.stack([one, (one + 1) % len(fresh)], axis=1))[0])
+        extreme += int((np.abs(of_vectors(snapshot, fresh)[:, 0] - 0.5) > 0.47).sum())
+    assert found["high"] <= 0.05 * rounds * len(fresh)
+    assert found["order"] <= 0.05 * rounds * 400
+    assert extreme <= 0.05 * rounds * len(fresh)
 
 
 @pytest.mark.parametrize(
@@ -59,40 +112,6 @@ def test_a_trait_says_why_no_score_is_sure(known: Certainty, reason: str | None)
         assert {known.at(points, "high")[0] for points in range(101)} == {"low"}
 
 
-@pytest.mark.parametrize("per_pole", [6, 16, 64])
-@pytest.mark.parametrize("apart", [1.0, 2.0, 4.0])
-def test_high_is_right_nine_times_in_ten_and_moderate_three_in_four(per_pole: int, apart: float) -> None:
-    rng = np.random.default_rng(per_pole)
-    fresh_X, fresh_y = texts(rng, 300, apart=apart)
-    totals = {"high": [0, 0], "moderate": [0, 0]}
-    for _ in range(6):
-        X, y = texts(rng, per_pole, apart=apart)
-        found = sureness(fitted(samples(X, y.tolist()), effort="low").snapshot, fresh_X, fresh_y)
-        for level, total in totals.items():
-            total[0] += found[level][0]
-            total[1] += found[level][1]
-    for level, promised in (("high", 0.9), ("moderate", 0.75)):
-        count, right = totals[level]
-        assert right >= promised * count, (level, right, count)
-    if per_pole == 64 and apart == 4.0:
-        assert totals["high"][0] > 0.4 * 6 * len(fresh_y)  # a promise that is never given would be kept too
-
-
-@pytest.mark.parametrize("per_pole", [1, 2, 3, 5, 10, 40])
-def test_labels_at_random_give_hardly_a_confident_score_and_no_extreme_one(per_pole: int) -> None:
-    rng = np.random.default_rng(per_pole)
-    fresh, _ = texts(rng, 100, apart=0.0)
-    high, extreme, rounds = 0, 0, 10
-    for _ in range(rounds):
-        X, y = texts(rng, per_pole, apart=0.0)
-        snapshot = fitted(samples(X, y.tolist()), effort="low").snapshot
-        positions = of_vectors(snapshot, fresh)[:, 0]
-        high += sureness(snapshot, fresh, np.ones(len(fresh)))["high"][0]
-        extreme += int((np.abs(positions - 0.5) > 0.47).sum())
-    assert high <= 0.05 * rounds * len(fresh)
-    assert extreme <= 0.05 * rounds * len(fresh)
-
-
 def test_what_proves_nothing_is_low_everywhere_and_says_why() -> None:
     rng = np.random.default_rng(0)
     few = np.array([2.0, 1.0, -1.0, -2.0]), np.array([1.0, 1.0, 0.0, 0.0])
@@ -104,7 +123,7 @@ def test_what_proves_nothing_is_low_everywhere_and_says_why() -> None:
     assert certainty(None, np.array([1.0, 0.0]), np.arange(2), None) == Certainty(limit="few_samples")
 
 
-def test_between_the_poles_the_samples_overlap_and_more_of_them_make_a_place_surer() -> None:
+def test_more_evidence_makes_a_score_surer_and_needs_a_smaller_difference() -> None:
     rng = np.random.default_rng(1)
     y = np.repeat([1.0, 0.0], 2_000)
     values = rng.normal(size=len(y)) + 2 * (2 * y - 1)
@@ -117,6 +136,9 @@ def test_between_the_poles_the_samples_overlap_and_more_of_them_make_a_place_sur
     likely = sparse.likely.high[1]
     assert likely < sparse.proven.high[1]
     assert sparse.at(likely, "high") == ("moderate", "few_samples")
+    assert sparse.difference is not None
+    assert dense.difference is not None
+    assert sparse.difference > dense.difference > 0
 
 
 def test_the_chances_are_those_of_the_scale_where_there_is_much_evidence() -> None:
@@ -133,14 +155,12 @@ def test_near_duplicates_are_one_piece_of_evidence() -> None:
     y = np.repeat([1.0, 0.0], 12)
     values = rng.normal(size=len(y)) + 2.5 * (2 * y - 1)
     groups = np.arange(len(y))
-    area = auroc(values, y)
-    span = out_of_fold_interval(area, 12, 12)
-    once = certainty(values, y, groups, span)
+    span = out_of_fold_interval(auroc(values, y), 12, 12)
     thrice = certainty(np.tile(values, 3), np.tile(y, 3), np.tile(groups, 3), span)
-    assert once == thrice
+    assert certainty(values, y, groups, span) == thrice
 
 
-@given(st.integers(0, 100))
+@given(POINTS)
 def test_the_quartiles_set_the_most_that_a_confidence_can_be(points: int) -> None:
     sure = Certainty(Levels((49, 51), (49, 51)), Levels((49, 51), (49, 51)))
     apart = axis(certainty=sure)
@@ -151,24 +171,51 @@ def test_the_quartiles_set_the_most_that_a_confidence_can_be(points: int) -> Non
         assert confidence(overlapping, points) == ("low", "overlap")
 
 
-@given(st.integers(0, 100))
+@given(POINTS)
 def test_a_reason_is_given_exactly_when_the_confidence_is_not_high(points: int) -> None:
     for trait in (axis(certainty=Certainty(LEVELS, LEVELS)), axis(), axis(positive=None, negative=None)):
         level, reason = confidence(trait, points)
         assert (reason is None) == (level == "high")
 
 
-@settings(max_examples=sized(15, 30), deadline=None)
+@settings(max_examples=sized(15, 40), deadline=None)
 @given(st.integers(2, 40), st.integers(2, 40), st.integers(0, 1_000), st.floats(0, 4))
-def test_further_out_is_never_less_sure(positive: int, negative: int, seed: int, apart: float) -> None:
+def test_further_out_is_never_less_sure_and_two_sure_sides_always_differ(
+    positive: int, negative: int, seed: int, apart: float
+) -> None:
     rng = np.random.default_rng(seed)
     y = np.array([1.0] * positive + [0.0] * negative)
     found = measured(rng.normal(size=len(y)) + apart * (2 * y - 1), y)
     order = ["low", "moderate", "high"]
-    up = [order.index(found.at(points, "high")[0]) for points in range(50, 101)]
-    down = [order.index(found.at(points, "high")[0]) for points in range(50, -1, -1)]
-    assert up == sorted(up)
-    assert down == sorted(down)
+    for outwards in (range(50, 101), range(50, -1, -1)):
+        levels = [order.index(found.at(points, "high")[0]) for points in outwards]
+        assert levels == sorted(levels)
+    below, above = found.proven.moderate
+    if found.limit is None and below >= 0 and above <= 100:
+        assert found.differ(below, above)
+
+
+@given(POINTS, POINTS, POINTS, st.floats(0.1, 10))
+def test_a_difference_has_no_direction_and_grows_with_distance(one: int, two: int, three: int, least: float) -> None:
+    found = Certainty(LEVELS, LEVELS, difference=least)
+    assert found.differ(one, two) == found.differ(two, one)
+    assert not found.differ(one, one)
+    low, middle, high = sorted((one, two, three))
+    assert found.differ(low, high) >= max(found.differ(low, middle), found.differ(middle, high))
+
+
+@given(POINTS, POINTS)
+def test_nothing_differs_where_no_score_is_sure_or_nothing_was_measured(one: int, other: int) -> None:
+    assert not Certainty(limit="few_samples").differ(one, other)
+    assert not Certainty(limit="not_separable", difference=0.1).differ(one, other)
+    assert not Certainty(LEVELS, LEVELS).differ(one, other)
+
+
+def test_a_trained_version_has_a_difference_of_single_precision() -> None:
+    certainty = trained(*texts(np.random.default_rng(5), 30, apart=4.0)).traits[0].certainty
+    assert certainty is not None
+    assert certainty.difference is not None
+    assert certainty.difference == float(np.float32(certainty.difference)) > 0
 
 
 def test_poles_that_are_nearly_the_same_text_give_no_steep_axis() -> None:

@@ -1,7 +1,6 @@
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from scipy.special import expit
 from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
 from tests.size import sized
-from traitbench.scoring.explain import MOST_ENCODED, MOST_PARTS, Explained, Part, Reasons, explain
+from traitbench.scoring.explain import MOST_ENCODED, MOST_PARTS, Part, Reasons, explain
 from traitbench.scoring.segments import Segment
 from traitbench.scoring.snapshot import Snapshot
 
@@ -61,9 +60,8 @@ def gaps(text: str, pieces: Sequence[object], start: int, end: int) -> str:
     return left + text[start:end]
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
-@pytest.mark.parametrize("text", [*TEXTS.values(), *SILENT], ids=[*TEXTS, *map(repr, SILENT)])
-def test_contributions_add_up_to_the_position(text: str, depth: int) -> None:
+def assert_sound(text: str, depth: int) -> None:
+    """Contributions add up to the position of a score, and nothing but space is left out."""
     scored = model(max_depth=depth)
     result = explain(scored, encode, text)
     for trait, position in zip(scored.traits, positions(scored, encode, [text])[0], strict=True):
@@ -71,29 +69,37 @@ def test_contributions_add_up_to_the_position(text: str, depth: int) -> None:
         assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
         assert score_of(reasons) == pytest.approx(position, abs=1e-12)
         assert reasons.baseline == (0.0 if reasons.unit == "logit" else 0.5)
-
-
-@pytest.mark.parametrize("depth", [1, 2, 3])
-@pytest.mark.parametrize("text", [*TEXTS.values(), *SILENT], ids=[*TEXTS, *map(repr, SILENT)])
-def test_parts_and_pieces_cover_everything_but_space(text: str, depth: int) -> None:
-    for reasons in explain(model(max_depth=depth), encode, text).traits.values():
         assert not gaps(text, reasons.parts, 0, len(text)).strip()
         for part in reasons.parts:
             if part.pieces:
                 assert len(part.pieces) > 1
                 assert (part.pieces[0].start, part.pieces[-1].end) == (part.start, part.end)
                 assert not gaps(text, part.pieces, part.start, part.end).strip()
-                assert math.fsum(each.contribution for each in part.pieces) == pytest.approx(
-                    part.contribution, abs=1e-9
-                )
+                sum_of_pieces = math.fsum(each.contribution for each in part.pieces)
+                assert sum_of_pieces == pytest.approx(part.contribution, abs=1e-9)
 
 
-def test_a_word_counts_by_what_it_changes() -> None:
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("text", [*TEXTS.values(), *SILENT], ids=[*TEXTS, *map(repr, SILENT)])
+def test_contributions_add_up_and_cover_the_text(text: str, depth: int) -> None:
+    assert_sound(text, depth)
+
+
+@settings(max_examples=sized(40, 120), deadline=None, derandomize=True)
+@given(
+    words=st.lists(
+        st.sampled_from(["east", "North", "West.", "no", "\n\n", "a,", "。東", "\u2028", "…", "x" * 30]), max_size=90
+    ),
+    gap=st.sampled_from([" ", "  ", "\n", ""]),
+    depth=st.integers(1, 3),
+)
+def test_contributions_add_up_and_cover_any_text(words: list[str], gap: str, depth: int) -> None:
+    assert_sound(gap.join(words), depth)
+
+
+def test_a_word_counts_by_what_it_changes_and_opposite_words_in_opposite_directions() -> None:
     (part,) = explain(snapshot(), encode, "nowhere east nowhere").traits["warmth"].parts
     assert [piece.contribution for piece in part.pieces] == pytest.approx([0, 2, 0], abs=1e-12)
-
-
-def test_opposite_words_pull_in_opposite_directions() -> None:
     text = "East east north. West."
     first, second = explain(snapshot(), encode, text).traits["warmth"].parts
     assert first.contribution > 0 > second.contribution
@@ -114,14 +120,20 @@ def test_a_text_that_says_nothing_has_no_reasons() -> None:
         assert {part.contribution for part in reasons.parts} == {0.0}
 
 
-@pytest.mark.parametrize(("key", "decided"), [("max", "East is where it begins."), ("min", "West.")])
-def test_the_deciding_part_is_named_and_counts_alone(key: str, decided: str) -> None:
-    text = "East is where it begins.\n\nWest.\n\nNorth, in the end."
-    scored = snapshot(axis("max", aggregation="max"), axis("min", aggregation="min"), max_depth=2)
-    reasons = explain(scored, encode, text).traits[key]
-    assert reasons.decided_by is not None
-    start, end = reasons.decided_by.start, reasons.decided_by.end
-    assert text[start:end] == decided
+@pytest.mark.parametrize(
+    ("aggregation", "text", "decided"),
+    [
+        ("max", "East is where it begins.\n\nWest.\n\nNorth, in the end.", "East is where it begins."),
+        ("min", "East is where it begins.\n\nWest.\n\nNorth, in the end.", "West."),
+        ("max", "East.\n\nEast.", "East."),
+    ],
+    ids=["max", "min", "the first of equals"],
+)
+def test_the_deciding_part_is_named_and_counts_alone(aggregation: str, text: str, decided: str) -> None:
+    reasons = explain(snapshot(axis(aggregation=aggregation), max_depth=2), encode, text).traits["warmth"]
+    start = text.index(decided)
+    end = start + len(decided)
+    assert reasons.decided_by == Segment(start, end)
     assert {part.contribution for part in reasons.parts if not start <= part.start < end} == {0.0}
 
 
@@ -133,26 +145,14 @@ def test_a_mean_of_parts_is_explained_on_the_scale_of_scores() -> None:
     assert [part.contribution for part in reasons.parts] == pytest.approx([(each - 0.5) / 2 for each in scores])
 
 
-def test_the_first_of_equal_parts_decides() -> None:
-    reasons = explain(snapshot(axis(aggregation="max"), max_depth=2), encode, "East.\n\nEast.").traits["warmth"]
-    assert reasons.decided_by == Segment(0, 5)
-
-
-def test_the_reasons_of_a_trait_do_not_depend_on_the_others() -> None:
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_the_reasons_of_a_trait_depend_on_its_text_and_axis_alone(text: str) -> None:
     scored = model(max_depth=2)
-    for text in TEXTS.values():
-        together = explain(scored, encode, text)
-        for trait in scored.traits:
-            alone = explain(replace(scored, traits=(trait,)), encode, text)
-            assert alone.traits[trait.key] == together.traits[trait.key]
-
-
-def test_the_same_text_has_identical_reasons() -> None:
-    def as_text(result: Explained) -> str:
-        return json.dumps({key: asdict(each) for key, each in result.traits.items()})
-
-    for text in TEXTS.values():
-        assert as_text(explain(model(max_depth=2), encode, text)) == as_text(explain(model(max_depth=2), encode, text))
+    together = explain(scored, encode, text)
+    assert explain(scored, encode, text).traits == together.traits
+    for trait in scored.traits:
+        alone = explain(replace(scored, traits=(trait,)), encode, text)
+        assert alone.traits[trait.key] == together.traits[trait.key]
 
 
 class Counting:
@@ -223,22 +223,3 @@ def test_a_longer_sentence_has_fewer_pieces_so_that_its_sets_are_no_more_words(c
     (part,) = explain(snapshot(), encode, text).traits["warmth"].parts
     assert len(part.pieces) > 2
     assert len(part.pieces) * count <= 700
-
-
-@settings(max_examples=sized(40, 120), deadline=None, derandomize=True)
-@given(
-    words=st.lists(
-        st.sampled_from(["east", "North", "West.", "no", "\n\n", "a,", "。東", "\u2028", "…", "x" * 30]), max_size=90
-    ),
-    gap=st.sampled_from([" ", "  ", "\n", ""]),
-    depth=st.integers(1, 3),
-)
-def test_any_text_is_covered_and_adds_up(words: list[str], gap: str, depth: int) -> None:
-    text = gap.join(words)
-    scored = model(max_depth=depth)
-    result = explain(scored, encode, text)
-    for trait, position in zip(scored.traits, positions(scored, encode, [text])[0], strict=True):
-        reasons = result.traits[trait.key]
-        assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
-        assert score_of(reasons) == pytest.approx(position, abs=1e-12)
-        assert not gaps(text, reasons.parts, 0, len(text)).strip()
