@@ -5,17 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.analysis.drawn import population
 from tests.size import sized
 from traitbench.analysis.estimates import FEWEST, Estimate, difference, estimate_mean, estimate_share, total_of
 
 DRAWS = 300
-
-
-def population(share: float, apart: float, *, seed: int = 1, size: int = 2_000) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and labels of texts; with `apart` 0 the scores say nothing."""
-    lot = np.random.default_rng(seed)
-    labels = (lot.random(size) < share).astype(np.float64)
-    return 1 / (1 + np.exp(-(lot.normal(size=size) + apart * (labels - 0.5)))), labels
 
 
 def coverage(scores: np.ndarray, labels: np.ndarray, n: int, *, seed: int = 2) -> tuple[float, float]:

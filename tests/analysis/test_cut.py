@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.analysis.test_corpus import population
+from tests.analysis.drawn import population
 from traitbench.analysis.cut import Cut, fewest_labels, promised_cut
 
 

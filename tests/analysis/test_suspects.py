@@ -2,18 +2,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.analysis.drawn import clouds
 from traitbench.analysis.suspects import isolated, out_of_fold_check
-
-
-def clouds(
-    n: int, *, apart: float = 3.0, d: int = 70, seed: int = 1
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    rng = np.random.default_rng(seed)
-    y = np.tile([1.0, 0.0], n)
-    X = rng.normal(size=(2 * n, d)) * 0.5
-    X[:, 0] += apart * (2 * y - 1)
-    X[:, 1] += 2
-    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), y
 
 
 def nobody(n: int) -> NDArray[np.bool_]:

@@ -35,9 +35,16 @@ def unit(vector: np.ndarray) -> np.ndarray:
     return np.asarray(vector / np.linalg.norm(vector))
 
 
-def own_part(encoder: Encoder, text: str) -> np.ndarray:
-    """The part of a vector that comes from the folder's model, at length one."""
-    return unit(encoder.encode([text])[0][:WIDTH].astype(np.float64))
+def same(path: Path, expected: NDArray[Any], text: str, *, within: float = 1e-6) -> None:
+    """The folder's own part of the vector of a text is `expected`, at length one."""
+    vector = load(path).encode([text])[0].astype(np.float64)[: len(expected)]
+    np.testing.assert_allclose(unit(vector), unit(expected), atol=within)
+
+
+def settings(path: Path, **given: Any) -> Path:
+    """The folder with these settings of ours."""
+    note(path, "traitbench.json", given)
+    return path
 
 
 def tokenizer(*, marks: bool = True, template: str = "[CLS] $A [SEP]", cased: bool = False) -> Tokenizer:

@@ -8,13 +8,29 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
-from tests.encoders.folders import graph, note, onnx_folder, table_folder
+from tests.encoders.folders import (
+    VOCABULARY,
+    WIDTH,
+    graph,
+    hidden,
+    load,
+    note,
+    onnx_folder,
+    same,
+    settings,
+    table,
+    table_folder,
+)
 from tests.real_encoder import KEPT
 from traitbench.encoders import EncoderUnavailable
 from traitbench.encoders.folder import LARGEST
 from traitbench.encoders.registry import load_encoder
 
+OF_GRAPH = hidden(("thank", "you", "friend")).mean(axis=0)
+OF_TABLE = table()[[VOCABULARY[word] for word in ("thank", "you", "friend")]].mean(axis=0)
 _NO_UNKNOWN = json.dumps({"added_tokens": [], "model": {"type": "WordLevel", "vocab": {}, "unk_token": "[UNK]"}})
 
 
@@ -93,3 +109,36 @@ def test_a_changed_file_has_no_effect_until_the_next_start(made: Any, tmp_path: 
     for file in path.rglob("*.*"):
         file.unlink()
     np.testing.assert_array_equal(load_encoder(str(path), cache=KEPT).encode(["thank you"]), before)
+
+
+def extended(path: Path) -> Path:
+    """The folder with a tokenizer that has two tokens more than the model."""
+    made = Tokenizer.from_file(str(path / "tokenizer.json"))
+    made.add_tokens(["zebra", "yak"])
+    made.save(str(path / "tokenizer.json"))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [(onnx_folder, OF_GRAPH), (table_folder, OF_TABLE)],
+)
+def test_added_tokens_beyond_the_table_are_ignored(
+    tmp_path: Path, made: Callable[[Path], Path], expected: NDArray[np.float32]
+) -> None:
+    path = extended(made(tmp_path))
+    same(path, expected, "thank zebra you friend yak")
+    encoder = load(path)
+    assert encoder.count_tokens("thank zebra you") == 2
+    assert not encoder.encode(["zebra"])[0][:WIDTH].any()
+
+
+@pytest.mark.parametrize(("made", "expected"), [(onnx_folder, OF_GRAPH), (table_folder, OF_TABLE)])
+def test_a_matryoshka_model_may_be_cut(
+    tmp_path: Path, made: Callable[[Path], Path], expected: NDArray[np.float32]
+) -> None:
+    path = settings(made(tmp_path / "cut"), dimension=5)
+    same(path, expected[:5], "thank you friend")
+    assert load(path).dimension == load(made(tmp_path / "whole")).dimension - WIDTH + 5
+    with pytest.raises(EncoderUnavailable, match=r"traitbench\.json sets dimension to 13, but .* Use at most 12"):
+        load(settings(made(tmp_path / "wide"), dimension=13))

@@ -1,68 +1,125 @@
 """A static table in a folder: its mean, the style block and n-grams."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import safetensors.numpy
+from numpy.typing import NDArray
 
-from tests.encoders.folders import VOCABULARY, WIDTH, graph, load, note, numbers, own_part, table, table_folder, unit
+from tests.encoders.folders import (
+    VOCABULARY,
+    WIDTH,
+    graph,
+    load,
+    note,
+    numbers,
+    same,
+    settings,
+    table,
+    table_folder,
+    unit,
+)
+from tests.real_encoder import KEPT
 from traitbench.encoders import EncoderUnavailable, grams
+from traitbench.encoders.full import WEIGHTS
+from traitbench.encoders.minilm import MiniLM
+from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.style import StyleBlock
 
 COUNT = len(VOCABULARY)
+TEXT = "Thank you friend"
 
 
 def ids(*words: str) -> list[int]:
     return [VOCABULARY[word] for word in words]
 
 
+def mean(*words: str) -> NDArray[np.float32]:
+    """The mean of the rows of these words."""
+    return np.asarray(table()[ids(*words)].mean(axis=0))
+
+
 def test_a_text_is_the_mean_of_its_tokens_beside_style_and_grams(tmp_path: Path) -> None:
-    encoder = load(table_folder(tmp_path))
+    path = table_folder(tmp_path)
+    same(path, mean("thank", "you"), "Thank you")
+    encoder = load(path)
     assert encoder.dimension == WIDTH + 67 + grams.CELLS
     assert encoder.id.startswith(f"table-wsn-1-{WIDTH}-")
-    np.testing.assert_allclose(
-        own_part(encoder, "Thank you"), unit(table()[ids("thank", "you")].mean(axis=0)), atol=1e-6
-    )
     assert encoder.words()[:3] == ["thank", "you", "dear"]
     assert encoder.count_tokens("thank you") == 2
-
-
-def test_unknown_tokens_are_ignored(tmp_path: Path) -> None:
-    encoder = load(table_folder(tmp_path))
-    np.testing.assert_allclose(own_part(encoder, "thank zebra you"), own_part(encoder, "thank you"), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float64, np.int8])
 def test_numbers_of_other_precision_are_read(tmp_path: Path, kind: type[np.generic]) -> None:
     rows = np.rint(50 * table()).astype(kind)
-    expected = unit(rows[ids("send", "form")].astype(np.float64).sum(axis=0))
-    np.testing.assert_allclose(
-        own_part(load(table_folder(tmp_path, embeddings=rows)), "send form"), expected, atol=1e-6
-    )
+    expected = rows[ids("send", "form")].astype(np.float64).sum(axis=0)
+    same(table_folder(tmp_path, embeddings=rows), expected, "send form")
 
 
 def test_weights_and_shared_rows_are_used(tmp_path: Path) -> None:
     weights, rows = np.linspace(0.1, 2.0, COUNT).astype(np.float32), numbers(3, WIDTH)
     mapping = np.arange(COUNT) % 3
-    encoder = load(table_folder(tmp_path, embeddings=rows, weights=weights, mapping=mapping))
+    path = table_folder(tmp_path, embeddings=rows, weights=weights, mapping=mapping)
     chosen = ids("thank", "you", "dear")
-    expected = unit((rows[mapping[chosen]] * weights[chosen, None]).sum(axis=0))
-    np.testing.assert_allclose(own_part(encoder, "thank you dear"), expected, atol=1e-6)
-
-
-def test_the_layout_of_sentence_transformers_is_read(tmp_path: Path) -> None:
-    path = table_folder(tmp_path / "0_StaticEmbedding", **{"embedding.weight": table()})
-    note(path.parent, "modules.json", [{"type": "sentence_transformers.models.StaticEmbedding"}])
-    np.testing.assert_allclose(
-        own_part(load(path.parent), "thank you"), unit(table()[ids("thank", "you")].sum(axis=0)), atol=1e-6
-    )
+    same(path, (rows[mapping[chosen]] * weights[chosen, None]).sum(axis=0), "thank you dear")
 
 
 def test_a_table_is_preferred_to_a_graph_made_from_it(tmp_path: Path) -> None:
     path = table_folder(tmp_path)
     (path / "model.onnx").write_bytes(graph().SerializeToString())
     assert load(path).id.startswith("table-")
+
+
+def of_sentence_transformers(path: Path, **more: str) -> Path:
+    table_folder(path / "0_StaticEmbedding", **{"embedding.weight": table()})
+    (path / "0_StaticEmbedding" / "config.json").unlink()
+    modules = {"StaticEmbedding": "0_StaticEmbedding", **more}
+    note(path, "modules.json", [{"type": f"st.models.{kind}", "path": place} for kind, place in modules.items()])
+    return path
+
+
+def test_sentence_transformers_counts_unknown_words_and_model2vec_does_not(tmp_path: Path) -> None:
+    path = of_sentence_transformers(tmp_path / "st", Normalize="1_Normalize")
+    same(path, mean("thank", "you", "[UNK]"), "thank you zebra")
+    same(table_folder(tmp_path / "m2v"), mean("thank", "you"), "thank you zebra")
+
+
+def test_a_static_table_is_read_with_the_tokenizer_beside_it(tmp_path: Path) -> None:
+    path = of_sentence_transformers(tmp_path)
+    (path / "tokenizer.json").write_text("{}")
+    same(path, mean("thank", "you", "friend"), TEXT)
+
+
+def test_modules_after_a_static_table_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(EncoderUnavailable, match="has a module Dense besides the static table"):
+        load(of_sentence_transformers(tmp_path, Dense="1_Dense"))
+
+
+def test_a_static_table_with_a_prompt_is_refused(tmp_path: Path) -> None:
+    path, prompts = table_folder(tmp_path), {"prompts": {"query": "dear "}, "default_prompt_name": "query"}
+    note(path, "config_sentence_transformers.json", prompts)
+    with pytest.raises(EncoderUnavailable, match=r'has a prompt, .* Set prompt to "" in'):
+        load(path)
+    same(settings(path, prompt=""), mean("thank", "you", "friend"), TEXT)
+
+
+@pytest.mark.parametrize("made", [table_folder, of_sentence_transformers])
+def test_a_table_may_replace_the_static_half_of_the_default_encoder(
+    tmp_path: Path, made: Callable[[Path], Path]
+) -> None:
+    encoder = load(settings(made(tmp_path), recipe="full"))
+    minilm, full = load_encoder("minilm", cache=KEPT), load_encoder("full", cache=KEPT)
+    assert isinstance(minilm, MiniLM)
+    [early, late], _ = minilm.blocks([TEXT])
+    static = unit(mean("thank", "you", "friend"))
+    blocks = [early[0], late[0], static, StyleBlock().rows([TEXT])[0]]
+    weighted = [weight * block for weight, block in zip(WEIGHTS, blocks, strict=True)]
+    np.testing.assert_allclose(encoder.encode([TEXT])[0], unit(np.concatenate(weighted)), atol=1e-6)
+    assert dict(encoder.modes) == {"layer4": slice(0, 384), "static": slice(768, 768 + WIDTH + 67)}
+    assert encoder.digest not in (full.digest, load(made(tmp_path / "alone")).digest)
 
 
 @pytest.mark.parametrize(

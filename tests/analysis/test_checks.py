@@ -1,6 +1,10 @@
+"""What a check finds in samples: kind, severity, the samples it names, and the fix."""
+
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.analysis.test_suspects import clouds
+from tests.analysis.drawn import clouds
 from tests.size import sized
-from traitbench.analysis.checks import KINDS, Finding, Wanted, examine
+from traitbench.analysis.checks import KINDS, Finding, Fix, Wanted, examine
 
 D = 70
 
@@ -63,127 +67,150 @@ def one(findings: Sequence[Finding], kind: str) -> Finding:
     return result[0]
 
 
-def with_text(samples: Sequence[Sample], texts: Mapping[int, str]) -> list[Sample]:
-    return [replace(sample, text=texts.get(place, sample.text)) for place, sample in enumerate(samples)]
+def changed(
+    texts: Mapping[int, str] | None = None,
+    *,
+    at: Mapping[int, int] | None = None,
+    nudge: float = 0.0,
+    made: Iterable[int] = (),
+    **fields: Mapping[int, Any],
+) -> tuple[list[Sample], Vectors]:
+    """Good samples with changes by row: texts, the row whose vector it has, and other fields."""
+    samples, X = many()
+    for row, like in (at or {}).items():
+        X[row] = X[like] + nudge
+    by_field = {"text": texts or {}, "provenance": dict.fromkeys(made, "synthesized"), **fields}
+    for field, values in by_field.items():
+        for row, value in values.items():
+            samples[row] = replace(samples[row], **{field: value})
+    return samples, X
+
+
+def by_pole(positive: str, negative: str) -> dict[int, str]:
+    """A value for each of the sixty rows by its pole, in which {} is the row."""
+    return {row: (negative if row % 2 else positive).format(row) for row in range(60)}
+
+
+def fix_of(finding: Finding) -> Fix:
+    assert finding.fix is not None
+    return finding.fix
 
 
 def test_good_samples_have_no_findings() -> None:
     assert of(*many()) == ()
 
 
-def test_of_duplicates_one_copy_is_kept() -> None:
-    samples, X = many()
-    X[[4, 8]] = X[2]
-    finding = one(of(with_text(samples, {2: "A, text!", 4: "a text", 8: "A  TEXT"}), X), "duplicate")
-    assert finding.sample_ids == (12, 14, 18)
-    assert finding.severity == "note"
-    assert finding.fix is not None
-    assert finding.fix.delete == (14, 18)
-    assert "appears 3 times" in finding.says
+def test_a_variation_may_resemble_its_seed() -> None:
+    assert of(*changed(made=[4], at={4: 2}, nudge=0.01)) == ()
 
 
-def test_the_real_copy_is_kept() -> None:
-    samples, X = many()
-    samples = with_text(samples, {2: "A text", 4: "A text"})
-    samples[2] = replace(samples[2], provenance="synthesized")
-    X[4] = X[2]
-    assert one(of(samples, X), "duplicate").sample_ids == (14, 12)
+COPIES: dict[str, tuple[dict[str, Any], str, str, tuple[int, ...], dict[str, Any], str]] = {
+    "of duplicates, one copy is kept": (
+        {"texts": {2: "A, text!", 4: "a text", 8: "A  TEXT"}, "at": {4: 2, 8: 2}},
+        *("duplicate", "note", (12, 14, 18), {"delete": (14, 18)}, "appears 3 times"),
+    ),
+    "the real copy is kept": (
+        {"texts": {2: "A text", 4: "A text"}, "made": [2], "at": {4: 2}},
+        *("duplicate", "note", (14, 12), {"delete": (12,)}, "appears twice"),
+    ),
+    "a text at both poles is kept where most copies are": (
+        {"texts": dict.fromkeys([2, 3, 4], "A text"), "at": {3: 2, 4: 2}},
+        *("conflict", "error", (14, 12, 13), {"delete": (12, 13)}),
+        "twice at the positive and once at the negative pole.*most of its copies",
+    ),
+    "one copy at each pole is settled by the other samples, here positive": (
+        {"texts": dict.fromkeys([2, 3], "A text"), "at": {3: 2}},
+        *("conflict", "error", (12, 13), {"delete": (13,)}, "other samples"),
+    ),
+    "one copy at each pole is settled by the other samples, here negative": (
+        {"texts": dict.fromkeys([2, 3], "A text"), "at": {2: 3}},
+        *("conflict", "error", (13, 12), {"delete": (12,)}, "other samples"),
+    ),
+    "near duplicates are shown together": (
+        {"at": {6: 2, 8: 2}, "nudge": 0.01},
+        *("near_duplicate", "note", (12, 16, 18), {"delete": (16, 18)}, ""),
+    ),
+    "near duplicates at different poles are left to a person": (
+        {"at": {3: 2}, "nudge": 0.01},
+        *("near_duplicate", "warning", (12, 13), {}, ""),
+    ),
+    "suspect labels can be switched": (
+        {"quality": {7: 0.9}},
+        *("suspect", "warning", (17,), {"relabel": {17: 0.1}}, "^1 text looks"),
+    ),
+}
 
 
-def test_a_text_at_both_poles_is_kept_where_most_copies_are() -> None:
-    samples, X = many()
-    X[[3, 4]] = X[2]
-    finding = one(of(with_text(samples, dict.fromkeys([2, 3, 4], "A text")), X), "conflict")
-    assert finding.severity == "error"
-    assert finding.sample_ids == (14, 12, 13)
-    assert finding.fix is not None
-    assert finding.fix.delete == (12, 13)
-    assert "most of its copies" in finding.fix.says
-    assert "twice at the positive and once at the negative pole" in finding.says
-
-
-@pytest.mark.parametrize(("like", "kept"), [(2, 12), (3, 13)])
-def test_one_copy_at_each_pole_is_settled_by_the_other_samples(like: int, kept: int) -> None:
-    samples, X = many()
-    X[[2, 3]] = X[like]
-    finding = one(of(with_text(samples, dict.fromkeys([2, 3], "A text")), X), "conflict")
-    assert finding.sample_ids[0] == kept
-    assert finding.fix is not None
-    assert "other samples" in finding.fix.says
+@pytest.mark.parametrize(("change", "kind", "severity", "ids", "fix", "says"), COPIES.values(), ids=COPIES)
+def test_samples_that_repeat_or_contradict_others(
+    change: dict[str, Any], kind: str, severity: str, ids: tuple[int, ...], fix: dict[str, Any], says: str
+) -> None:
+    finding = one(of(*changed(**change)), kind)
+    assert (finding.severity, finding.sample_ids) == (severity, ids)
+    found = fix_of(finding)
+    assert {"delete": found.delete, "relabel": found.relabel} == {"delete": (), "relabel": {}} | fix
+    assert re.search(says, f"{finding.says} {found.says}")
 
 
 def test_without_other_evidence_the_newest_label_is_kept() -> None:
     samples = [Sample(1, "A text", 1.0), Sample(2, "a text!", 0.0)]
     finding = one(of(samples, np.array([vector_of("a text")] * 2)), "conflict")
     assert finding.sample_ids == (2, 1)
-    assert finding.fix is not None
-    assert "last" in finding.fix.says
-
-
-def test_near_duplicates_are_shown_together() -> None:
-    samples, X = many()
-    X[[6, 8]] = X[2] + 0.01
-    finding = one(of(samples, X), "near_duplicate")
-    assert finding.sample_ids == (12, 16, 18)
-    assert finding.severity == "note"
-    assert finding.fix is not None
-    assert finding.fix.delete == (16, 18)
-
-
-def test_near_duplicates_at_different_poles_are_left_to_a_person() -> None:
-    samples, X = many()
-    X[3] = X[2] + 0.01
-    finding = one(of(samples, X), "near_duplicate")
-    assert finding.severity == "warning"
-    assert finding.fix is not None
-    assert (finding.fix.delete, finding.fix.relabel) == ((), {})
-
-
-def test_a_variation_may_resemble_its_seed() -> None:
-    samples, X = many()
-    samples[4] = replace(samples[4], provenance="synthesized")
-    X[4] = X[2] + 0.01
-    assert of(samples, X) == ()
-
-
-def test_suspect_labels_can_be_switched() -> None:
-    samples, X = many()
-    samples[7] = replace(samples[7], quality=0.9)
-    finding = one(of(samples, X), "suspect")
-    assert finding.sample_ids == (17,)
-    assert finding.severity == "warning"
-    assert finding.fix is not None
-    assert finding.fix.relabel == {17: 0.1}
-    assert finding.says.startswith("1 text looks")
+    assert "last" in fix_of(finding).says
 
 
 def test_a_text_unlike_all_others_is_pointed_out() -> None:
     samples, X = many()
     X[5] = np.eye(D, dtype=np.float32)[40]
-    finding = next(finding for finding in of(samples, X) if finding.kind == "outlier")
+    finding = one(of(samples, X), "outlier")
     assert 15 in finding.sample_ids
     assert finding.severity == "note"
 
 
-def test_poles_of_different_length_need_texts_of_the_other_length() -> None:
-    samples, X = many()
-    longer = {place: " ".join(f"word{place}x{i}" for i in range(40)) for place in range(0, 60, 2)}
-    finding = one(of(with_text(samples, longer), X), "length")
+NUISANCES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "length": (
+        {"texts": {row: " ".join(f"word{row}x{i}" for i in range(40)) for row in range(0, 60, 2)}},
+        *("length", "AUROC 1.00"),
+    ),
+    "languages": (
+        {"texts": by_pole("das ist der Text {} und nicht mehr", "this is the text {} and not more")},
+        *("language", "100% of the positive and 0% of the negative texts are German"),
+    ),
+    "sites": (
+        {"source_url": by_pole("https://a.example/{}", "https://b.example/{}")},
+        *("source", r"b.example\. The source alone"),
+    ),
+    "parts of one site": (
+        {"source_url": by_pole("https://a.example/praise/{}", "https://a.example/complaints/{}")},
+        *("source", r"are a\.example/praise\. The source alone"),
+    ),
+    "synthesized texts": ({"made": range(0, 60, 2)}, "source", "synthesized"),
+}
+
+
+@pytest.mark.parametrize(("change", "kind", "says"), NUISANCES.values(), ids=NUISANCES)
+def test_what_tells_the_poles_apart_without_their_meaning_is_named(
+    change: dict[str, Any], kind: str, says: str
+) -> None:
+    finding = one(of(*changed(**change)), kind)
     assert finding.severity == "warning"
-    assert finding.sample_ids == ()
-    assert finding.fix is not None
-    assert finding.fix.add == Wanted("negative", 7, 40)
-    assert "AUROC 1.00" in finding.says
+    assert re.search(says, finding.says)
 
 
-def test_poles_of_different_languages_are_named() -> None:
-    samples, X = many()
-    german = {place: f"das ist der Text {place} und nicht mehr" for place in range(0, 60, 2)}
-    english = {place: f"this is the text {place} and not more" for place in range(1, 60, 2)}
-    finding = one(of(with_text(samples, german | english), X), "language")
-    assert "100% of the positive and 0% of the negative texts are German" in finding.says
-    assert finding.fix is not None
-    assert finding.fix.says == "Add German texts to the negative pole, or other texts to the positive pole."
+def test_a_pole_is_asked_for_texts_that_lack_what_tells_it_apart() -> None:
+    longer, mixed = (changed(**NUISANCES[name][0]) for name in ("length", "languages"))
+    assert fix_of(one(of(*longer), "length")).add == Wanted("negative", 7, 40)
+    assert fix_of(one(of(*mixed), "language")).says == (
+        "Add German texts to the negative pole, or other texts to the positive pole."
+    )
+    finding = one(examine([Trait()], *longer, embedded), "length")
+    assert "With every text cut to 7 words, a fit to the other samples" in finding.says
+
+
+def test_synthesized_texts_do_not_count_as_distinct() -> None:
+    finding = one(of(*changed(made=range(0, 60, 2))), "few")
+    assert "no distinct" not in finding.says
+    assert "0 distinct texts (synthesized ones do not count)" in finding.says
 
 
 def test_labels_without_a_pattern_are_named_first() -> None:
@@ -198,39 +225,17 @@ def test_labels_without_a_pattern_are_named_first() -> None:
 
 def test_texts_of_no_known_language_are_no_other_language() -> None:
     """Short texts have too few common words: that does not make them less English than the long ones."""
-    samples, X = many()
-    long = {place: f"this is the text {place} and not more" for place in range(0, 60, 2)}
-    short = {place: f"text {place}" for place in range(1, 60, 2)}
-    some = {place: f"this is the text {place} and that" for place in (1, 3, 5)}
-    for texts in (long | short, long | short | some):
-        assert not [each for each in of(with_text(samples, texts), X) if each.kind == "language"]
-
-
-def test_poles_of_different_sources_are_named() -> None:
-    samples, X = many()
-    samples = [
-        replace(sample, source_url=f"https://{'a' if sample.quality else 'b'}.example/{sample.id}")
-        for sample in samples
-    ]
-    assert "b.example. The source alone" in one(of(samples, X), "source").says
-
-
-def test_poles_from_two_parts_of_one_site_differ_in_source() -> None:
-    samples, X = many()
-    samples = [
-        replace(sample, source_url=f"https://a.example/{'praise' if sample.quality else 'complaints'}/{sample.id}")
-        for sample in samples
-    ]
-    assert "are a.example/praise. The source alone" in one(of(samples, X), "source").says
+    texts = by_pole("this is the text {} and not more", "text {}")
+    some = {row: f"this is the text {row} and that" for row in (1, 3, 5)}
+    for each_text in (texts, texts | some):
+        assert "language" not in {each.kind for each in of(*changed(each_text))}
 
 
 def test_what_is_left_within_one_source_is_measured_if_both_poles_have_it() -> None:
-    samples, X = many()
-    mixed = [replace(each, source_url=f"https://{'a' if each.quality else 'b'}.example/") for each in samples]
-    finding = one(of(mixed, X), "source")
-    assert "No source has enough texts of both poles" in finding.says
-    both = [replace(each, source_url="https://a.example/") if place < 16 else each for place, each in enumerate(mixed)]
-    finding = one(of(both, X), "source")
+    mixed = by_pole("https://a.example/", "https://b.example/")
+    assert "No source has enough texts of both poles" in one(of(*changed(source_url=mixed)), "source").says
+    both = mixed | dict.fromkeys(range(16), "https://a.example/")
+    finding = one(of(*changed(source_url=both)), "source")
     assert "Among texts of one source, a fit to the other samples reaches 1.00." in finding.says
     assert finding.alone is not None
     assert (finding.alone.without, finding.alone.carries) == (1.0, False)
@@ -253,26 +258,9 @@ def test_a_shortcut_is_named_first_with_the_auroc_without_it() -> None:
     assert finding.alone.without is not None
     assert finding.alone.without < 0.65
     assert f"reaches only {finding.alone.without:.2f} instead of 1.00" in finding.says
-    assert finding.fix is not None
-    assert finding.fix.add == Wanted("negative", 7)
+    assert fix_of(finding).add == Wanted("negative", 7)
     assert set(finding.sample_ids) == {sample.id for sample in samples if sample.quality}
     assert "a fit to the other samples" not in one(of(samples, X), "shortcut").says
-
-
-def test_length_says_what_is_left_of_texts_cut_to_one_length() -> None:
-    samples, X = many()
-    longer = with_text(samples, {place: " ".join(f"word{place}x{i}" for i in range(40)) for place in range(0, 60, 2)})
-    finding = one(examine([Trait()], longer, X, embedded), "length")
-    assert "With every text cut to 7 words, a fit to the other samples" in finding.says
-
-
-def test_synthesized_texts_count_as_a_source() -> None:
-    samples, X = many()
-    samples = [replace(each, provenance="synthesized" if each.quality else "authored") for each in samples]
-    findings = of(samples, X)
-    assert "synthesized" in one(findings, "source").says
-    assert "no distinct" not in one(findings, "few").says
-    assert "0 distinct texts (synthesized ones do not count)" in one(findings, "few").says
 
 
 @pytest.mark.parametrize(
@@ -295,11 +283,9 @@ def test_poles_with_few_samples_ask_for_more(
 
 
 def test_a_label_that_only_negates_asks_for_a_name() -> None:
-    samples, X = many()
-    finding = one(of(samples, X, Trait(negative_label="not warm")), "negation")
+    finding = one(of(*many(), Trait(negative_label="not warm")), "negation")
     assert "not warm" in finding.says
-    assert finding.fix is not None
-    assert "Rename" in finding.fix.says
+    assert "Rename" in fix_of(finding).says
 
 
 def test_every_trait_has_its_own_findings_by_key_or_name() -> None:
@@ -312,10 +298,8 @@ def test_every_trait_has_its_own_findings_by_key_or_name() -> None:
 
 
 def test_the_most_severe_come_first_whatever_the_order_of_samples() -> None:
-    samples, X = many()
-    X[[3, 8, 7]] = X[[2, 6, 30]]
-    samples = with_text(samples, {2: "A text", 3: "A text", 6: "Another", 8: "another"})
-    samples[11] = replace(samples[11], quality=1.0)
+    texts = {2: "A text", 3: "A text", 6: "Another", 8: "another"}
+    samples, X = changed(texts, at={3: 2, 8: 6, 7: 30}, quality={11: 1.0})
     findings = of(samples, X, Trait(negative_label="other"))
     order = ["error", "warning", "note"]
     assert [each.severity for each in findings] == sorted((each.severity for each in findings), key=order.index)
@@ -325,10 +309,8 @@ def test_the_most_severe_come_first_whatever_the_order_of_samples() -> None:
 
 
 def test_no_message_quotes_a_text() -> None:
-    samples, X = many()
-    X[[3, 8]] = X[[2, 6]]
     secret = {2: "hush-hush", 3: "hush-hush", 6: "hush-hush again", 8: "Hush-hush again"}
-    findings = of(with_text(samples, secret), X)
+    findings = of(*changed(secret, at={3: 2, 8: 6}))
     assert {"conflict", "duplicate"} <= {finding.kind for finding in findings}
     for finding in findings:
         assert "hush" not in finding.says.casefold()
