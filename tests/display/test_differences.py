@@ -1,27 +1,19 @@
 """The differences of two texts: which change of the composite is certain, and the words for each of them."""
 
-from collections.abc import Mapping
-
 import pytest
 
-from tests.scoring.hand import axis
-from traitbench.contract.scores import Card, Comparison
+from tests.display.answers import card, trait_score
+from traitbench.contract.scores import Comparison
 from traitbench.display.differences import leaning, sentences, verdict
-from traitbench.scoring.card import ScoreCard, trait_score
-
-AXIS = axis()
-
-
-def card(scores: Mapping[str, int]) -> Card:
-    read = ScoreCard({key: trait_score(AXIS, score / 100) for key, score in scores.items()})
-    about = {"request_id": "req_1", "version_id": "v1", "sample_ids": []}
-    return Card.model_validate({**read.to_wire(), "input_tokens": 3, "metadata": about})
+from traitbench.scoring.card import composite
 
 
 def compared(**moves: tuple[int, int, bool | None]) -> Comparison:
     """A comparison by the scores of a and b and their certainty, by trait."""
-    a = card({key: first for key, (first, _, _) in moves.items()})
-    b = card({key: second for key, (_, second, _) in moves.items()})
+    a, b = (
+        card({key: trait_score(move[text]) for key, move in moves.items()}, composite=composite([*scores]))
+        for text, scores in enumerate(zip(*(move[:2] for move in moves.values()), strict=True))
+    )
     return Comparison.of(a, b, {key: certain for key, (_, _, certain) in moves.items()})
 
 

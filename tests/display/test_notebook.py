@@ -1,14 +1,23 @@
 """How answers look in a notebook: what is in them is shown, escaped, and nothing is asked of anybody else."""
 
-from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
+from tests.display.answers import EVIL, NOW, card, filled, trait_score
 from traitbench.client.pages import Listed, Pages
+from traitbench.contract.batches import FailedLine
 from traitbench.contract.bundles import Bundle
-from traitbench.contract.comparisons import VersionsComparison
+from traitbench.contract.comparisons import (
+    ComparedText,
+    ComparedVersion,
+    CompositeDelta,
+    FigureDelta,
+    ScoreDelta,
+    TraitDifference,
+    VersionsComparison,
+)
 from traitbench.contract.envelope import Health
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.extracts import Extracted
@@ -17,151 +26,61 @@ from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import LastOperation, Model, RunStarted, VersionRetentionPolicy
 from traitbench.contract.page import ModelPage, VersionPage
 from traitbench.contract.samples import Sample, SampleInput
-from traitbench.contract.scores import Card, Comparison
+from traitbench.contract.scores import Card, Comparison, Delta
 from traitbench.contract.traits import Trait, TraitList
 from traitbench.contract.versions import Version
 from traitbench.display import notebook
 
-EVIL = "<script src='https://evil.test'>alert(\"1\")</script> &amp; <img onerror=x>"
-NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 PAIRED = {"table", "thead", "tbody", "tr", "td", "th", "div", "span", "b"}
 
 
-def trait_score(score: int) -> dict[str, Any]:
-    return {
-        "score": score,
-        "label": "Solid",
-        "confidence": "moderate",
-        "confidence_reason": "overlap",
-        "band": [40, 60],
-        "headroom": 7,
-        "breaks": {"developing": 30, "solid": 50, "strong": 70},
-        "native": {"polarity": 0.2},
-    }
+def scored(**scores: int) -> Card:
+    return card({key: trait_score(score) for key, score in scores.items()})
 
 
-def card(**scores: int) -> Card:
-    return Card.model_validate(
-        {
-            "scores": scores,
-            "composite": 61,
-            "confidence": "low",
-            "headroom": None,
-            "detail": {key: trait_score(score) for key, score in scores.items()},
-            "input_tokens": 12,
-            "metadata": {"request_id": "req_1", "version_id": "v3", "sample_ids": [8, 9]},
-        }
-    )
-
-
-def explanation(text: str, *, quoted: bool = True) -> Explanation:
+def explanation(text: str, *, quoted: bool = True, **more: Any) -> Explanation:
     """A part of two pieces, and another that comes without its text."""
     middle = len(text) // 2
     pieces = [{"start": 0, "end": middle, "contribution": 2.5}, {"start": middle, "end": len(text), "contribution": -1}]
-    parts = [{"start": 0, "end": len(text), "contribution": 1.5, "pieces": pieces, "text": text if quoted else None}]
+    part = {"start": 0, "end": len(text), "contribution": 1.5, "pieces": pieces, "text": text if quoted else None}
     near = [{"id": 12, "quality": 0.9, "similarity": 0.83, "text": text}]
     return Explanation.model_validate(
         {
             "unit": "logit",
             "position": 1.5,
             "baseline": 0.0,
-            "parts": [*parts, {"start": 500, "end": 510, "contribution": 0.0, "pieces": []}],
+            "parts": [part, {"start": 500, "end": 510, "contribution": 0.0, "pieces": []}],
             "refined": True,
             "decided_by": {"start": 0, "end": 9},
             "nearest": {"positive": near, "negative": near},
             "note": text,
+            **more,
         }
     )
 
 
 def model(text: str) -> Model:
-    return Model(
+    operation = filled(LastOperation, kind="discover", status="failed", progress=None)
+    return filled(
+        Model,
         handle="a.b",
-        scoring_method="balanced_cosine",
         description=text,
         state="ready",
-        kind="scoring",
-        traits=[text],
-        current_version_id=7,
         version_no=3,
         version_tags=["best"],
-        zero_data_retention=False,
-        last_operation=LastOperation.model_validate(
-            {
-                "kind": "discover",
-                "status": "failed",
-                "started_at": NOW,
-                "run_id": "run_1",
-                "progress": None,
-                "error": {"code": "x", "message": text},
-            }
-        ),
+        last_operation=operation,
         max_depth=1,
-        additional_terms=text,
-        upstream_sources=None,
-        readme_markdown=text,
-        version_retention_policy=None,
-        hold_if_worse=False,
-        language_model_allowed=False,
-        held_version_no=None,
-        forked_from=None,
-        archived_at=None,
-        main_trait=None,
-        demo_texts=[],
     )
 
 
-def trait(text: str) -> Trait:
-    return Trait(
-        key="warmth",
-        name=text,
-        positive_label=text,
-        negative_label=text,
-        sample_count=3,
-        positive_samples=2,
-        negative_samples=1,
-        held_out_samples=0,
-        description=text,
-        kind="intrinsic",
-        aggregation="mean",
-        discrimination=0.9,
-        explained_variance=0.1,
-        anchor_sample_ids=None,
-    )
-
-
-def sample(text: str) -> Sample:
-    return Sample(
-        id=4,
-        trait="warmth",
-        text=text,
-        quality=0.5,
-        provenance="authored",
-        source_url=None,
-        content_sha256="0" * 64,
-        created_at=NOW,
-        seed_sample_id=None,
-        generator=None,
-        held_out=False,
-        must_pass=False,
-        pending=False,
-        score_then=None,
-    )
+def sample(text: str, **more: Any) -> Sample:
+    given = {"id": 4, "trait": "warmth", "text": text, "quality": 0.5, "provenance": "authored", "held_out": False}
+    return filled(Sample, **given | more)
 
 
 def version(metrics: dict[str, Any], tag: str = "best") -> Version:
-    return Version(
-        version_id=7,
-        version_no=3,
-        triggered_by="train",
-        param_hash="sha256:abc",
-        sample_count=20,
-        created_at=NOW,
-        run_id=None,
-        metrics=Metrics.model_validate(metrics),
-        tags=[tag],
-        tag_notes={},
-    )
+    given = {"version_no": 3, "sample_count": 20, "triggered_by": "train", "tags": [tag], "created_at": NOW}
+    return filled(Version, metrics=Metrics.model_validate(metrics), **given)
 
 
 MEASURED = {
@@ -180,93 +99,55 @@ MEASURED = {
         }
     },
 }
-COMPARISON = Comparison.model_validate(
-    {
-        "a": card(warmth=40).model_dump(),
-        "b": card(warmth=55).model_dump(),
-        "improvement": -9,
-        "certain": False,
-        "per_trait": {"warmth": {"a": 40, "b": 55, "delta": 15, "certain": True}},
-    }
-)
-BUNDLE = Bundle.model_validate(
-    {
-        "format": "traitbench-bundle-1",
-        "sha256": EVIL,
-        "handle": EVIL,
-        "model": {},
-        "traits": [],
-        "samples": None,
-        "versions": [],
-    }
-)
-VERSIONS = VersionsComparison.model_validate(
-    {
-        "a": {"handle": EVIL, "version_no": 3, "param_hash": "sha256:1"},
-        "b": {"handle": "a.b", "version_no": 4, "param_hash": "sha256:2"},
-        "verdict": "better",
-        "reason": EVIL,
-        "traits": {
-            EVIL: {
-                "auroc": {"a": 0.8, "b": 0.9, "delta": 0.1, "interval": [0.05, 0.15]},
-                "error": {"a": 0.2, "b": 0.1, "delta": -0.1, "interval": None},
-                "n": 40,
-                "positive": 20,
-                "negative": 20,
-                "measured_on": EVIL,
-                "must_pass": {"samples": 0, "failed_a": 0, "failed_b": 0, "newly_failed": 0, "sample_ids": []},
-                "verdict": "no_difference",
-                "reason": EVIL,
-            }
-        },
-        "changed": {
-            "samples": None,
-            "held_out": None,
-            "unrecorded": EVIL,
-            "traits_added": [EVIL],
-            "traits_removed": [],
-            "traits_changed": [],
-            "parameters": [],
-            "encoder": None,
-        },
-        "texts": [
-            {
-                "index": 0,
-                "traits": {
-                    EVIL: {
-                        **{"a": 40, "b": 60, "delta": 20, "tier_a": None, "tier_b": "Solid"},
-                        **{"confidence_a": "low", "confidence_b": "high", "side_changed": True},
-                    }
-                },
-                "composite": {"a": 40, "b": 60, "delta": 20},
-            },
-            {"index": 1, "error": {"code": "validation_failed", "message": EVIL, "details": {}}},
-        ],
-    }
+VERSIONS = filled(
+    VersionsComparison,
+    b=filled(ComparedVersion, handle="a.b", version_no=4),
+    traits={
+        EVIL: filled(
+            TraitDifference,
+            auroc=FigureDelta(a=0.8, b=0.9, delta=0.1, interval=[0.05, 0.15]),
+            error=FigureDelta(a=0.2, b=0.1, delta=-0.1, interval=None),
+            verdict="no_difference",
+        )
+    },
+    texts=[
+        ComparedText(
+            index=0,
+            traits={EVIL: filled(ScoreDelta, a=40, b=60, delta=20)},
+            composite=CompositeDelta(a=40, b=60, delta=20),
+        ),
+        filled(FailedLine, index=1),
+    ],
 )
 
 ANSWERS: dict[str, Wire] = {
     "model": model(EVIL),
-    "page of models": ModelPage(items=[model(EVIL)], limit=1, next_cursor="more"),
-    "card": card(warmth=77, clarity=40),
-    "card of one trait": card(**{EVIL: 50}),
-    "card with reasons": card(warmth=77).model_copy(update={"explanation": {EVIL: explanation(EVIL)}}),
+    "page of models": ModelPage.model_construct(items=[model(EVIL)], limit=1, next_cursor="more"),
+    "card": scored(warmth=77, clarity=40),
+    "card of one trait": scored(**{EVIL: 50}),
+    "card with reasons": scored(warmth=77).model_copy(update={"explanation": {EVIL: explanation(EVIL)}}),
     "reasons": explanation(EVIL),
     "reasons without a text": explanation("Words.", quoted=False),
-    "reasons on the scale of scores": explanation("Words.").model_copy(update={"unit": "score", "position": 0.65}),
-    "comparison": COMPARISON,
+    "reasons on the scale of scores": explanation("Words.", unit="score", position=0.65),
+    "comparison": Comparison(
+        a=scored(warmth=40),
+        b=scored(warmth=55),
+        improvement=-9,
+        certain=False,
+        per_trait={"warmth": Delta(a=40, b=55, delta=15, certain=True)},
+    ),
     "versions compared": VERSIONS,
     "versions compared in vain": VERSIONS.model_copy(update={"traits": {}}),
-    "trait": trait(EVIL),
-    "traits": TraitList(traits=[trait(EVIL)]),
+    "trait": filled(Trait),
+    "traits": TraitList.model_construct(traits=[filled(Trait)]),
     "sample": sample(EVIL),
     "version": version(MEASURED, EVIL),
     "version of another release": version({"traits": [EVIL], "auroc": EVIL}),
     "version with odd figures": version({"traits": {EVIL: {"auroc": EVIL, "auroc_interval": [EVIL]}, "b": 1}}),
-    "extracted": Extracted(url=EVIL, content=EVIL * 50, content_sha256=EVIL, fetched_at=NOW),
-    "bundle": BUNDLE,
-    "any other answer": RunStarted(state="busy", run_id=EVIL),
-    "a body": SampleInput(trait=EVIL, text=EVIL, quality=1.0),
+    "extracted": filled(Extracted, content=EVIL * 50),
+    "bundle": filled(Bundle, traits=[], samples=None, versions=[]),
+    "any other answer": filled(RunStarted),
+    "a body": filled(SampleInput),
 }
 
 
@@ -326,39 +207,17 @@ def test_no_text_has_a_colour_of_its_own() -> None:
     ("answer", "words"),
     [
         ("model", ["a.b", "ready, v3", "#best", "discover failed", "depth 1"]),
-        (
-            "card",
-            [
-                "why not high",
-                "both poles score like this",
-                "warmth",
-                "77",
-                "●●○",
-                "Solid",
-                "Composite",
-                "61",
-                "●○○",
-                "v3 · 12 tokens",
-                "stored as 8, 9",
-            ],
-        ),
+        ("card", ["why not high", "both poles score like this", "warmth", "77", "●●○", "Solid"]),
+        ("card", ["Composite", "61", "●○○", "v3 · 12 tokens", "stored as 8, 9"]),
         ("card with reasons", ["77", "+1.50", "0.83", "12"]),
         ("reasons", ["+1.50 from the middle", "▲ 0.83", "▼ 0.83", "0.9", "characters 0 to 9", "characters 500 to 510"]),
         ("reasons without a text", ["characters 0 to 6"]),
         ("reasons on the scale of scores", ["+65.0 points from the middle", "+150.0 points"]),
         (
             "comparison",
-            [
-                "b, warmth: moderate confidence. Samples of both poles score like this.",
-                "warmth",
-                "40",
-                "55",
-                "▲ +15",
-                "b is higher (sure)",
-                "▼ -9",
-                "no sure difference",
-            ],
+            ["b, warmth: moderate confidence. Samples of both poles score like this.", "▲ +15", "b is higher (sure)"],
         ),
+        ("comparison", ["warmth", "40", "55", "▼ -9", "no sure difference"]),
         (
             "versions compared",
             ["to a.b@v4", "0.800 to 0.900", "+0.050 – +0.150", "no difference", "40 to 60", "text 0"],
@@ -377,15 +236,15 @@ def test_an_answer_shows_what_matters(answer: str, words: list[str]) -> None:
 
 
 def test_a_bar_is_as_long_as_its_score() -> None:
-    assert "width:77%" in shown(card(warmth=77))
+    assert "width:77%" in shown(scored(warmth=77))
 
 
 def test_a_card_of_one_trait_has_no_composite() -> None:
-    assert "Composite" not in shown(card(warmth=77))
+    assert "Composite" not in shown(scored(warmth=77))
 
 
 def test_a_listing_shows_the_page_in_hand_and_says_that_there_is_more() -> None:
-    pages = Pages(lambda _: ModelPage(items=[model("Letters")], limit=1, next_cursor="b"))
+    pages = Pages(lambda _: ModelPage.model_construct(items=[model("Letters")], limit=1, next_cursor="b"))
     text = Page(pages._repr_html_()).text
     assert "Letters" in text
     assert "more pages" in text
@@ -418,11 +277,10 @@ def test_a_policy_in_hand_is_shown_too() -> None:
 def test_figures_on_test_samples_come_before_those_out_of_fold() -> None:
     html = shown(version(MEASURED))
     assert html.index("AUROC 0.87 on 8 test samples") < html.index("1 of 3") < html.index("Out of fold")
-    listed = shown(VersionPage(items=[version(MEASURED)], limit=1, next_cursor=None))
+    listed = shown(VersionPage.model_construct(items=[version(MEASURED)], limit=1, next_cursor=None))
     assert listed.index("AUROC on test samples") < listed.index("0.87") < listed.index("0.91")
 
 
 def test_a_test_sample_says_what_it_is() -> None:
-    marked = sample("A text.").model_copy(update={"held_out": True, "must_pass": True})
-    assert "test sample, must pass" in shown(marked)
+    assert "test sample, must pass" in shown(sample("A text.", held_out=True, must_pass=True))
     assert "test sample" not in shown(sample("A text."))

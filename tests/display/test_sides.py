@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.display.test_barchart import trait
-from traitbench.contract.scores import Confidence, Native
+from tests.display.answers import trait_score
+from traitbench.contract.scores import Confidence
 from traitbench.display.sides import side_of
 
 
@@ -22,7 +22,7 @@ from traitbench.display.sides import side_of
 def test_a_side_is_claimed_only_as_far_as_confidence_promises(
     polarity: float, confidence: Confidence, words: str
 ) -> None:
-    score = trait(50, confidence, None).model_copy(update={"native": Native(polarity=polarity)})
+    score = trait_score(50, confidence, polarity=polarity)
     side = side_of(score, positive_label="warm", negative_label="cold")
     assert side.words == words
     assert (side.positive is None) == (words == "no clear side")
