@@ -3,12 +3,16 @@ import pytest
 from traitbench.fitting.negation import names_the_rest, negates
 
 
-@pytest.mark.parametrize("label", ["not ironic", "Other", "anything else", "non-fiction", " no insult", "without hope"])
+@pytest.mark.parametrize(
+    "label", ["not ironic", "Other", "anything else", "non-fiction", " no insult", "without hope", "neither"]
+)
 def test_labels_that_only_negate(label: str) -> None:
     assert negates(label)
 
 
-@pytest.mark.parametrize("label", ["notable", "too warm", "earnest", "unlike it seems", "nonsense", "a bother"])
+@pytest.mark.parametrize(
+    "label", ["notable", "too warm", "earnest", "unlike it seems", "nonsense", "nostalgic", "unhappy"]
+)
 def test_labels_that_say_something(label: str) -> None:
     assert not negates(label)
 

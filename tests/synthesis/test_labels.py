@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from tests.real_encoder import best, vocabulary
-from tests.synthesis.test_offline import CALM, JOY, JOYFUL, SAD, encode
+from tests.synthesis.joy import CALM, JOY, JOYFUL, SAD, quick, real
 from traitbench.fitting.evaluate import auroc
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.synthesis import TraitPoles
@@ -40,15 +40,10 @@ ABOUT_OTHERS = (
 
 
 @cache
-def made(trait: TraitPoles) -> LabelAxis | None:
-    words = vocabulary()
-    return label_axis(
-        trait,
-        encode=encode,
-        words=words.words[:WORDS],
-        word_vectors=words.vectors[:WORDS],
-        modes=best().modes,
-    )
+def made(trait: TraitPoles, *, modes: bool = True) -> LabelAxis | None:
+    words, vectors = real().vocabulary.words[:WORDS], real().vocabulary.vectors[:WORDS]
+    more: dict[str, Any] = {"modes": real().encoder.modes} if modes else {}
+    return label_axis(trait, encode=real().encode, words=words, word_vectors=vectors, **more)
 
 
 def vector(trait: TraitPoles) -> np.ndarray:
@@ -58,27 +53,25 @@ def vector(trait: TraitPoles) -> np.ndarray:
 
 
 def test_words_alone_separate_joyful_and_sad_texts() -> None:
-    values = encode([*JOYFUL, *SAD]) @ vector(JOY)
+    values = real().encode([*JOYFUL, *SAD]) @ vector(JOY)
     assert auroc(values.astype(np.float64), np.repeat([1.0, 0.0], [len(JOYFUL), len(SAD)])) > 0.9
 
 
-def test_an_axis_has_length_one_and_swapped_labels_reverse_it() -> None:
-    assert np.linalg.norm(vector(JOY)) == pytest.approx(1, abs=1e-6)
-    swapped = replace(JOY, positive_label=JOY.negative_label, negative_label=JOY.positive_label)
-    assert vector(JOY) @ vector(swapped) < -0.98
-
-
-def test_default_labels_can_be_swapped_too() -> None:
-    plain = TraitPoles("sentiment", "sentiment", "positive", "negative")
-    swapped = TraitPoles("sentiment", "sentiment", "negative", "positive")
-    assert vector(plain) @ vector(swapped) < -0.98
+@pytest.mark.parametrize(
+    "trait",
+    [JOY, TraitPoles("sentiment", "sentiment", "positive", "negative"), CARDS],
+    ids=["words", "default", "rest"],
+)
+def test_an_axis_has_length_one_and_swapped_labels_reverse_it(trait: TraitPoles) -> None:
+    assert np.linalg.norm(vector(trait)) == pytest.approx(1, abs=1e-6)
+    swapped = replace(trait, positive_label=trait.negative_label, negative_label=trait.positive_label)
+    assert vector(trait) @ vector(swapped) < -0.98
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_equal_words_give_an_equal_axis_with_any_number_of_threads(threads: int) -> None:
-    words = vocabulary()
     with threadpool_limits(limits=threads):
-        again = label_axis(CALM, encode=encode, words=words.words[:WORDS], word_vectors=words.vectors[:WORDS])
+        again = made.__wrapped__(CALM)
     assert again is not None
     assert again.vector.tobytes() == vector(CALM).tobytes()
 
@@ -99,15 +92,16 @@ def test_labels_that_are_the_same_have_no_axis() -> None:
 
 
 def test_both_poles_get_the_same_frames() -> None:
-    words = vocabulary()
-    written = write(JOY, 16, encode=encode, vocabulary=Vocabulary(words.words[:500], words.vectors[:500]))
+    words = quick().vocabulary
+    some = Vocabulary(words.words[:500], words.vectors[:500])
+    written = write(JOY, 16, encode=quick().encode, vocabulary=some)
     assert len(written.pairs) == len(written.positive) == len(written.negative) == 16
     assert all(len(one.split()) - len(other.split()) in (-1, 0, 1) for one, other in written.pairs)
 
 
 def separation(trait: TraitPoles) -> float:
     """The AUROC of the label axis on texts about cards and texts about something else."""
-    values = encode([*ABOUT_CARDS, *ABOUT_OTHERS]) @ vector(trait)
+    values = real().encode([*ABOUT_CARDS, *ABOUT_OTHERS]) @ vector(trait)
     return auroc(values.astype(np.float64), np.repeat([1.0, 0.0], [len(ABOUT_CARDS), len(ABOUT_OTHERS)]))
 
 
@@ -116,27 +110,21 @@ def test_a_topic_and_the_rest_are_separated_by_the_words_of_the_topic(rest: str)
     assert separation(replace(CARDS, negative_label=rest)) > 0.8
 
 
-def test_the_rest_may_be_at_either_pole() -> None:
-    swapped = replace(CARDS, positive_label=CARDS.negative_label, negative_label=CARDS.positive_label)
-    assert vector(CARDS) @ vector(swapped) < -0.98
-
-
 def test_a_description_of_both_poles_says_more_than_the_rest() -> None:
     described = replace(
         CARDS, description="about a bank card: Visa, PIN. about something else: transfers, refunds, exchange rates."
     )
-    assert topic(CARDS, encode=encode) is not None
-    assert topic(described, encode=encode) is None
+    assert topic(CARDS, encode=real().encode) is not None
+    assert topic(described, encode=real().encode) is None
 
 
 @pytest.mark.parametrize(("positive", "negative"), [("ironic", "not ironic"), ("calm", "angry"), ("other", "others")])
 def test_other_labels_have_no_topic(positive: str, negative: str) -> None:
-    assert topic(TraitPoles("it", "It", positive, negative), encode=encode) is None
+    assert topic(TraitPoles("it", "It", positive, negative), encode=real().encode) is None
 
 
 def test_a_topic_leans_less_on_the_layer_of_form() -> None:
-    form = best().modes["layer4"]
-    words = vocabulary()
-    without_modes = label_axis(CARDS, encode=encode, words=words.words[:WORDS], word_vectors=words.vectors[:WORDS])
+    form = real().encoder.modes["layer4"]
+    without_modes = made(CARDS, modes=False)
     assert without_modes is not None
     assert np.linalg.norm(vector(CARDS)[form]) < 0.7 * np.linalg.norm(without_modes.vector[form])

@@ -2,41 +2,25 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.real_encoder import best, vocabulary
+from tests.scoring.hand import samples
 from tests.scoring.positions import positions
+from tests.synthesis.joy import CALM, JOY, JOYFUL, SAD, Remembering, quick, real
 from traitbench.contract.samples import TEXTS_PER_POLE
 from traitbench.fitting.evaluate import auroc
-from traitbench.fitting.fit import EncoderIdentity, TraitSamples, fit
+from traitbench.fitting.fit import EncoderIdentity, fit
 from traitbench.sample_data import demo_models
-from traitbench.scoring.snapshot import Snapshot
 from traitbench.synthesis import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
 from traitbench.synthesis.blocklist import BLOCKLIST
 from traitbench.synthesis.filters import NEAR_DUPLICATE
 from traitbench.synthesis.offline import synthesize
 
-JOY = TraitPoles("joy", "Joy", "joyful", "sad")
-CALM = TraitPoles("calm", "Calm", "calm", "angry")
-
-JOYFUL = (
-    "We danced all night at the wedding and laughed until our cheeks hurt.",
-    "Our daughter took her first steps today, and we are over the moon!",
-    "What a glorious morning: sunshine, birdsong and fresh bread on the table.",
-    "They won the cup, and the whole town sang in the streets.",
-    "I got the job! Champagne for everyone!",
-)
-SAD = (
-    "We buried our old dog under the apple tree and could not stop crying.",
-    "The chair by the window has been empty since grandfather died.",
-    "She read his last letter again and wept until the lamp went out.",
-    "Nobody came to his birthday, and he ate the cake alone in the dark.",
-    "The factory closed for good, and families left the valley in tears.",
-)
 SEEDS = (
     Seed("joy", "We do not want to go home. The party is lovely! Nobody has ever danced like this.", 1.0),
     Seed("joy", "I am so glad you are here. It took 12 hours.", 0.8),
@@ -46,62 +30,46 @@ SEEDS = (
 )
 
 
-VECTORS: dict[str, NDArray[np.float32]] = {}
-
-
-def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Encode with the real encoder, each text once."""
-    new = list(dict.fromkeys(text for text in texts if text not in VECTORS))
-    VECTORS.update(zip(new, best().encode(new), strict=True))
-    return np.array([VECTORS[text] for text in texts], np.float32).reshape(-1, best().dimension)
-
-
-def made(*traits: TraitPoles, effort: str = "low", **more: Any) -> Synthesis:
+def made(
+    *traits: TraitPoles, effort: str = "low", by: Remembering | None = None, words: int | None = None, **more: Any
+) -> Synthesis:
+    by = by or quick()
     return synthesize(
         traits,
         effort=effort,
-        encode=encode,
-        words=vocabulary().words,
-        word_vectors=vocabulary().vectors,
-        **({"synth_type": "from_traits"} | more),
+        encode=by.encode,
+        words=by.vocabulary.words[:words],
+        word_vectors=by.vocabulary.vectors[:words],
+        **{"synth_type": "from_traits", **more},
     )
 
 
-def taught(exemplars: Sequence[Exemplar]) -> Snapshot:
-    encoder = best()
-    trait = TraitSamples(
-        key="joy",
-        name="Joy",
-        positive_label="joyful",
-        negative_label="sad",
-        aggregation="mean",
-        X=encode([each.text for each in exemplars]),
-        y=np.array([each.quality for each in exemplars]),
-        groups=range(len(exemplars)),
-        synthesized=np.ones(len(exemplars), bool),
-    )
+def scores(exemplars: Sequence[Exemplar], texts: Sequence[str]) -> NDArray[np.float64]:
+    """The scores of texts by a model that these texts teach."""
+    encoder = real().encoder
+    trait = samples(real().encode([each.text for each in exemplars]), [each.quality for each in exemplars])
     identity = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
-    return fit([trait], encoder=identity, scoring_method="balanced_cosine", max_depth=1, effort="high").snapshot
+    taught = replace(trait, synthesized=np.ones(len(exemplars), bool))
+    trained = fit([taught], encoder=identity, scoring_method="balanced_cosine", max_depth=1, effort="high")
+    return positions(trained.snapshot, real().encode, texts)[:, 0]
 
 
 def test_a_model_trained_on_synthesis_separates_joy_and_sadness() -> None:
-    snapshot = taught(made(JOY).exemplars)
-    scores = positions(snapshot, encode, [*JOYFUL, *SAD])[:, 0]
-    assert scores[:5].mean() > scores[5:].mean()
-    assert auroc(scores, np.array([1.0] * 5 + [0.0] * 5)) >= 0.9
+    found = scores(made(JOY, by=real()).exemplars, [*JOYFUL, *SAD])
+    assert found[:5].mean() > found[5:].mean()
+    assert auroc(found, np.array([1.0] * 5 + [0.0] * 5)) >= 0.9
 
 
 def test_descriptions_of_the_poles_improve_synthesis() -> None:
     """Without a description, warm and cold mean weather; evaluated on the demo model's own samples."""
     model = next(model for model in demo_models() if model.handle == "demo.support-tone")
     warmth = next(trait for trait in model.traits if trait["key"] == "warmth")
-    samples = [sample for sample in model.samples if sample["trait"] == "warmth"][::2]
-    y = np.array([sample["quality"] for sample in samples])
+    rated = [sample for sample in model.samples if sample["trait"] == "warmth"][::2]
+    y = np.array([sample["quality"] for sample in rated])
     aurocs = []
     for description in ("", warmth["description"]):
         trait = TraitPoles("warmth", "Warmth", "warm", "cold", description)
-        snapshot = taught(made(trait).exemplars)
-        aurocs.append(auroc(positions(snapshot, encode, [sample["text"] for sample in samples])[:, 0], y))
+        aurocs.append(auroc(scores(made(trait, by=real()).exemplars, [sample["text"] for sample in rated]), y))
     assert aurocs[1] > aurocs[0] + 0.05
     assert aurocs[1] > 0.6
 
@@ -118,7 +86,7 @@ def test_texts_are_distinct_without_near_duplicates() -> None:
     for quality in (0.0, 1.0):
         texts = [each.text for each in made(JOY, effort="high").exemplars if each.quality == quality]
         assert len(texts) == len(set(texts))
-        vectors = encode(texts)
+        vectors = quick().encode(texts)
         assert np.triu(vectors @ vectors.T, 1).max() <= NEAR_DUPLICATE
 
 
@@ -154,46 +122,39 @@ def test_an_existing_text_is_not_made_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["not joyful", "no joy", "neither", "without joy", "unlike joy else", "something else"]
+    ("positive", "negative", "notes"),
+    [
+        ("joyful", "sad", []),
+        ("joyful", "notable", []),
+        ("joyful", "without joy", ["Joy: the label without joy only says what a text is not"]),
+        ("joyful", "something else", ["Joy: the label something else only says what a text is not"]),
+        ("positive", "negative", ["Joy: it has the default labels"]),
+    ],
 )
-def test_a_label_that_only_negates_is_pointed_out(label: str) -> None:
-    (note,) = made(TraitPoles("joy", "Joy", "joyful", label)).notes
-    assert note.startswith(f"Joy: the label {label} only says what a text is not")
-
-
-@pytest.mark.parametrize("label", ["sad", "notable", "nonsense", "nostalgic", "unhappy", "gloomy or bitter"])
-def test_a_label_that_says_something_is_not_pointed_out(label: str) -> None:
-    assert made(TraitPoles("joy", "Joy", "joyful", label)).notes == ()
-
-
-def test_default_labels_are_pointed_out() -> None:
-    (note,) = made(TraitPoles("joy", "Joy", "positive", "negative")).notes
-    assert note.startswith("Joy: it has the default labels")
+def test_labels_that_say_little_are_pointed_out(positive: str, negative: str, notes: list[str]) -> None:
+    found = made(TraitPoles("joy", "Joy", positive, negative)).notes
+    assert len(found) == len(notes)
+    assert all(map(str.startswith, found, notes))
 
 
 def test_an_encoder_without_words_makes_fewer_texts_and_says_so() -> None:
-    result = synthesize(
-        [TraitPoles("joy", "Joy", "joyful, merry or glad", "sad")],
-        synth_type="from_traits",
-        effort="max",
-        encode=encode,
-        words=(),
-        word_vectors=np.zeros((0, best().dimension), np.float32),
-    )
+    result = made(TraitPoles("joy", "Joy", "joyful, merry or glad", "sad"), effort="max", words=0)
     assert 0 < len(result.exemplars) < 100
     assert "not 256" in result.notes[0]
 
 
-def test_equal_labels_give_no_texts() -> None:
-    with pytest.raises(CannotSynthesize, match="0 texts per pole"):
-        synthesize(
-            [TraitPoles("joy", "Joy", "glad", "glad")],
-            synth_type="from_traits",
-            effort="low",
-            encode=encode,
-            words=(),
-            word_vectors=np.zeros((0, best().dimension), np.float32),
-        )
+@pytest.mark.parametrize(
+    ("traits", "more", "says"),
+    [
+        ([TraitPoles("joy", "Joy", "glad", "glad")], {"words": 0}, "0 texts per pole"),
+        ([JOY], {"synth_type": "diversify"}, "Joy: 0 variations at the positive pole"),
+        ([], {}, "no trait"),
+    ],
+    ids=["equal labels", "no seed", "no trait"],
+)
+def test_what_gives_no_text_is_refused(traits: list[TraitPoles], more: dict[str, Any], says: str) -> None:
+    with pytest.raises(CannotSynthesize, match=says):
+        made(*traits, **more)
 
 
 def test_variations_have_the_index_and_quality_of_their_seed() -> None:
@@ -231,13 +192,6 @@ def test_seeds_of_other_traits_are_not_used() -> None:
     result = made(CALM, JOY, synth_type="diversify", seeds=SEEDS)
     assert {each.trait_key for each in result.exemplars} == {"joy"}
     assert any(note.startswith("Calm: 0 variations at the positive pole") for note in result.notes)
-
-
-def test_without_a_seed_there_is_nothing_to_vary() -> None:
-    with pytest.raises(CannotSynthesize, match="Joy: 0 variations at the positive pole"):
-        made(JOY, synth_type="diversify")
-    with pytest.raises(CannotSynthesize, match="no trait"):
-        made()
 
 
 def test_no_note_quotes_a_text() -> None:
