@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 
 from traitbench.analysis import nuisance
@@ -10,15 +11,21 @@ from traitbench.analysis.nuisance import language, of_group, of_length, source
 POLES = np.r_[np.ones(12), np.zeros(12)]
 
 
-def test_long_and_short_texts_are_separated_by_length() -> None:
-    assert of_length([*range(200, 212), *range(20, 32)], POLES) == 1.0
-    assert of_length([*range(20, 32), *range(200, 212)], POLES) == 1.0
-
-
-def test_overlapping_or_few_lengths_are_not_reported() -> None:
-    assert of_length([50, 60] * 12, POLES) is None
-    assert of_length([7] * 24, POLES) is None
-    assert of_length([200, 210, 20, 30], np.array([1.0, 1, 0, 0])) is None
+@pytest.mark.parametrize(
+    ("lengths", "y", "area"),
+    [
+        ([*range(200, 212), *range(20, 32)], POLES, 1.0),
+        ([*range(20, 32), *range(200, 212)], POLES, 1.0),
+        ([50, 60] * 12, POLES, None),
+        ([7] * 24, POLES, None),
+        ([200, 210, 20, 30], POLES[[0, 1, 12, 13]], None),
+    ],
+    ids=["longer", "shorter", "overlapping", "equal", "few"],
+)
+def test_poles_are_separated_by_length_only_if_one_is_longer(
+    lengths: list[int], y: NDArray[np.float64], area: float | None
+) -> None:
+    assert of_length(lengths, y) == area
 
 
 def test_a_group_that_one_pole_has_is_found_with_its_shares() -> None:

@@ -98,19 +98,20 @@ def test_few_texts_are_no_evidence() -> None:
 
 
 @pytest.mark.parametrize(("without", "count"), [(0.95, 0), (0.8, 1)])
-def test_numbers_in_most_texts_count_only_if_little_is_left_without_them(without: float, count: int) -> None:
-    """Some kinds of text have numbers: they are a shortcut if they are all that tells the poles apart."""
+@pytest.mark.parametrize(
+    ("change", "is_it"),
+    [
+        (lambda text, at: f"{text} {10 + at}", lambda mark: mark.kind == "number"),
+        (lambda text, _: text.replace(" ", " and I ", 1), lambda mark: mark.value in ("i", "and")),
+    ],
+    ids=["numbers", "whoever takes the blame says I"],
+)
+def test_what_many_texts_have_counts_only_if_little_is_left_without_it(
+    change: Callable[[str, int], str], is_it: Callable[[Mark], bool], without: float, count: int
+) -> None:
     answers = iter((0.96, without))
-    found = of(lambda text, at: text if at < 4 else f"{text} {10 + at}", measure=lambda _: next(answers))
-    assert len([each for each in found if each.mark.kind == "number"]) == count
-
-
-@pytest.mark.parametrize(("without", "count"), [(0.95, 0), (0.8, 1)])
-def test_a_common_word_in_most_texts_counts_only_if_little_is_left_without_it(without: float, count: int) -> None:
-    """Whoever takes the blame says "I"."""
-    answers = iter((0.96, without))
-    changed = of(lambda text, at: text if at < 4 else text.replace(" ", " and I ", 1), measure=lambda _: next(answers))
-    assert len([each for each in changed if each.mark.value in ("i", "and")]) == count
+    found = of(lambda text, at: text if at < 4 else change(text, at), measure=lambda _: next(answers))
+    assert len([each for each in found if is_it(each.mark)]) == count
 
 
 @pytest.mark.parametrize(

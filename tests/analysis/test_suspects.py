@@ -24,19 +24,13 @@ def test_switched_labels_are_found_worst_first(n: int) -> None:
     assert (np.diff(own) >= 0).all()
 
 
-def test_right_labels_raise_no_suspicion() -> None:
-    X, y = clouds(100)
+@pytest.mark.parametrize(("apart", "auroc"), [(3.0, 1.0), (0.0, 0.5)])
+def test_right_labels_raise_no_suspicion_and_those_at_chance_neither(apart: float, auroc: float) -> None:
+    X, y = clouds(100, apart=apart)
     result = out_of_fold_check(X, y, np.arange(200), nobody(200))
     assert result is not None
     assert len(result.suspects) == 0
-    assert result.auroc == pytest.approx(1, abs=0.01)
-
-
-def test_a_trait_at_chance_has_no_suspect_labels() -> None:
-    X, y = clouds(60, apart=0.0)
-    result = out_of_fold_check(X, y, np.arange(120), nobody(120))
-    assert result is not None
-    assert len(result.suspects) == 0
+    assert result.auroc == pytest.approx(auroc, abs=0.01 if apart else 0.15)
 
 
 def test_copies_do_not_support_a_wrong_label() -> None:

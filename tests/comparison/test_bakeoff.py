@@ -134,25 +134,20 @@ def test_the_interval_of_the_difference_holds_the_true_difference() -> None:
     assert inside >= 21
 
 
-def test_a_trait_that_cannot_be_held_out_says_why() -> None:
-    X = drawn(2, 3.0)
-    result = compared(samples(X, labels(2)), samples(X, labels(2)))
+@pytest.mark.parametrize(
+    ("trait", "why"),
+    [
+        (samples(drawn(2, 3.0), labels(2)), "holding one out needs two"),
+        (replace(samples(drawn(8, 3.0), labels(8)), synthesized=np.ones(8, bool)), "only synthesized samples"),
+        (replace(samples(drawn(8, 3.0), labels(8)), intrinsic_axis=np.eye(D, dtype=np.float32)[0]), "discovered"),
+    ],
+    ids=["one sample for each pole", "synthesized", "discovered"],
+)
+def test_a_trait_that_cannot_be_held_out_says_why(trait: TraitSamples, why: str) -> None:
+    result = compared(trait, trait)
     assert not result.figures
     assert result.why_not is not None
-    assert "holding one out needs two" in result.why_not
-
-
-def test_synthesized_samples_are_not_compared() -> None:
-    trait = replace(samples(drawn(8, 3.0), labels(8)), synthesized=np.ones(8, bool))
-    result = compared(trait, trait)
-    assert result.why_not == "not measured: only synthesized samples"
-
-
-def test_a_discovered_trait_is_not_compared() -> None:
-    trait = replace(samples(drawn(8, 3.0), labels(8)), intrinsic_axis=np.eye(D, dtype=np.float32)[0])
-    result = compared(trait, trait)
-    assert result.why_not is not None
-    assert "discovered" in result.why_not
+    assert why in result.why_not
 
 
 def test_a_text_that_one_encoder_cannot_read_counts_against_it() -> None:

@@ -266,10 +266,6 @@ def test_any_list_can_be_shown(items: list[object], words: str) -> None:
     assert "b" not in page.tags
 
 
-def test_a_listed_answer_is_a_plain_list_otherwise() -> None:
-    assert Listed([1, 2]) == [1, 2]
-
-
 def test_a_policy_in_hand_is_shown_too() -> None:
     assert "keep_unnamed" in Page(shown(VersionRetentionPolicy())).text
 

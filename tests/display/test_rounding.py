@@ -20,9 +20,6 @@ from traitbench.display.separation import how_well
 )
 def test_a_figure_is_not_rounded_up_to_perfect_or_to_chance(value: float, shown: str) -> None:
     assert in_decimals(value) == shown
-
-
-def test_more_decimals_follow_the_same_rule() -> None:
     assert in_decimals(0.9996, 3) == "0.999"
     assert rounded(0.4996, 3) == 0.499
 

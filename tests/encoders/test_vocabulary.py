@@ -52,18 +52,13 @@ def test_the_vectors_are_those_of_the_words() -> None:
     np.testing.assert_allclose(result.vectors[some], best().encode([result.words[i] for i in some]), atol=1e-3)
 
 
-def test_word_vectors_are_encoded_once_and_reused(tmp_path: Path) -> None:
-    encoder = Counting()
+def test_word_vectors_are_encoded_once_for_each_encoder_and_reused(tmp_path: Path) -> None:
+    encoder, other = Counting(), Counting()
     first, second = (load_vocabulary(encoder, cache=tmp_path) for _ in range(2))
     assert encoder.encoded == 3
     assert first.words == second.words == ("the", "and", "wonderful")
     np.testing.assert_array_equal(first.vectors, second.vectors)
-
-
-def test_another_encoder_has_its_own_word_vectors(tmp_path: Path) -> None:
-    one, other = Counting(), Counting()
     other.digest = "b" * 64
-    load_vocabulary(one, cache=tmp_path)
     load_vocabulary(other, cache=tmp_path)
     assert other.encoded == 3
 

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,3 +56,26 @@ def exported(service: Any, tmp_path_factory: pytest.TempPathFactory) -> Exported
             for mode in ("full", "layer4", "static")
         }
     return Exported(path, answers)
+
+
+def figures(row: Mapping[str, Any]) -> bytes:
+    """The figures of a row of a UDF's answer as JSON, in the order of a card of the service."""
+    traits = {
+        key: {name: row[f"{key}_{name}"] for name in ("score", "tier", "confidence", "reason")}
+        for key in ("warmth", "length")
+    }
+    return json.dumps([traits, row["composite"]]).encode()
+
+
+def of_the_service(card: Mapping[str, Any]) -> bytes:
+    """The same figures of a card."""
+    traits = {
+        key: {
+            "score": trait["score"],
+            "tier": trait["label"],
+            "confidence": trait["confidence"],
+            "reason": trait["confidence_reason"],
+        }
+        for key, trait in card["detail"].items()
+    }
+    return json.dumps([traits, card["composite"]]).encode()

@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.docs import markdown
-from tests.engines.conftest import TEXTS, Exported
-from tests.engines.test_udf import figures, of_the_service
+from tests.engines.conftest import TEXTS, Exported, figures, of_the_service
 
 PAGE = markdown.read("engines.md")
 RECIPES = {"Spark": "pyspark", "Ray Data": "ray", "Daft": "daft", "DuckDB": "duckdb", "Polars": "polars"}

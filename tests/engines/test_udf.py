@@ -1,10 +1,9 @@
 """A UDF answers with the numbers of the service, byte for byte, in every shape of columns and in every mode."""
 
-import json
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
@@ -14,34 +13,11 @@ import pyarrow as pa
 import pytest
 
 import traitbench as tb
-from tests.engines.conftest import TEXTS, Exported
+from tests.engines.conftest import TEXTS, Exported, figures, of_the_service
 from traitbench.local import version
 from traitbench.scoring.snapshot import ModeNotTrained, Snapshot
 
 ODD = [None, "", " \n", "a\x00b", "https://example.org/letter"]
-
-
-def figures(row: Mapping[str, Any]) -> bytes:
-    """The figures of a row of a UDF's answer as JSON, in the order of a card of the service."""
-    traits = {
-        key: {name: row[f"{key}_{name}"] for name in ("score", "tier", "confidence", "reason")}
-        for key in ("warmth", "length")
-    }
-    return json.dumps([traits, row["composite"]]).encode()
-
-
-def of_the_service(card: Mapping[str, Any]) -> bytes:
-    """The same figures of a card."""
-    traits = {
-        key: {
-            "score": trait["score"],
-            "tier": trait["label"],
-            "confidence": trait["confidence"],
-            "reason": trait["confidence_reason"],
-        }
-        for key, trait in card["detail"].items()
-    }
-    return json.dumps([traits, card["composite"]]).encode()
 
 
 @pytest.mark.parametrize("mode", ["full", "layer4", "static"])
@@ -75,20 +51,16 @@ def test_every_shape_gives_the_same_rows(exported: Exported) -> None:
 
 
 def test_a_row_without_scores_says_why(exported: Exported) -> None:
-    rows = tb.UDF(exported.path, "static")(ODD)
+    rows = tb.UDF(exported.path, "static")([*ODD, "word " * 20_001])
     assert [row["error"].partition(".")[0] for row in rows] == [
         "The text is missing",
         "The text is blank",
         "The text is blank",
         "The text has the character U+0000",
         "The text is a web address",
+        "The text has 20,001 words; at most 20,000 are scored at once",
     ]
     assert {value for row in rows for name, value in row.items() if name != "error"} == {None}
-
-
-def test_a_text_with_too_many_words_says_so(exported: Exported) -> None:
-    [row] = tb.UDF(exported.path, "static")(["word " * 20_001])
-    assert row["error"].startswith("The text has 20,001 words; at most 20,000 are scored at once.")
 
 
 def test_a_process_loads_once_even_in_many_threads(exported: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,16 +103,22 @@ def elsewhere(udf: tb.UDF, texts: Sequence[str]) -> Any:
     return eval(done.stdout) if done.returncode == 0 else done.stderr.decode()
 
 
-def test_what_cannot_work_is_an_error_where_the_udf_is_created(exported: Exported, tmp_path: Path) -> None:
-    with pytest.raises(ModeNotTrained, match="'fast'"):
-        tb.UDF(exported.path, "fast")
-    with pytest.raises(KeyError, match="has no trait 'cold'"):
-        tb.UDF(exported.path, traits=["cold"])
-    with pytest.raises(ValueError, match="has no version v9"):
-        tb.UDF(exported.path, version="v9")
-    (tmp_path / "no.tb").write_text("{}")
-    with pytest.raises(ValueError, match="is not a model exported from Traitbench"):
-        tb.UDF(tmp_path / "no.tb")
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"mode": "fast"}, "'fast'"),
+        ({"traits": ["cold"]}, "has no trait 'cold'"),
+        ({"version": "v9"}, "has no version v9"),
+        ({"model": "no.tb"}, "is not a model exported from Traitbench"),
+    ],
+)
+def test_what_cannot_work_is_an_error_where_the_udf_is_created(
+    exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("no.tb").write_text("{}")
+    with pytest.raises((ModeNotTrained, KeyError, ValueError), match=message):
+        tb.UDF(**{"model": exported.path, **given})
 
 
 @pytest.mark.parametrize(

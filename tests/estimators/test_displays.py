@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import traitbench as tb
-from tests.estimators.conftest import NAMES, TEXTS
+from tests.estimators.conftest import NAMES, TEXTS, score_card, scorer
 from traitbench.analysis import corpus
 from traitbench.contract.rounding import in_decimals
 
@@ -17,8 +17,8 @@ EVIL = "<script src='https://evil.test'>x</script>"
 
 
 @pytest.fixture(scope="module")
-def scorer() -> tb.Scorer:
-    return tb.Scorer(EVIL, poles=("cold", "warm"), key="warmth", encoder="ngrams", effort="low").fit(TEXTS, NAMES)
+def hostile() -> tb.Scorer:
+    return scorer(EVIL, key="warmth").fit(TEXTS, NAMES)
 
 
 def drawn(value: Any) -> str:
@@ -28,51 +28,49 @@ def drawn(value: Any) -> str:
     return html
 
 
-def test_a_fitted_scorer_shows_its_figures(scorer: tb.Scorer) -> None:
-    html = drawn(scorer)
+def test_a_fitted_scorer_shows_its_figures(hostile: tb.Scorer) -> None:
+    html = drawn(hostile)
     assert "&lt;script" in html
-    assert scorer.auroc_ is not None
-    auroc = in_decimals(scorer.auroc_, 3)
-    for shown in ("cold … warm", "8 and 8", "16 labels", scorer.param_hash_[:19], "ngrams", auroc):
+    assert hostile.auroc_ is not None
+    auroc = in_decimals(hostile.auroc_, 3)
+    for shown in ("cold … warm", "8 and 8", "16 labels", hostile.param_hash_[:19], "ngrams", auroc):
         assert shown in html
-    assert scorer._repr_mimebundle_()["text/plain"].startswith("Scorer(")
-    assert scorer._repr_mimebundle_()["text/html"] == html
+    assert hostile._repr_mimebundle_()["text/plain"].startswith("Scorer(")
+    assert hostile._repr_mimebundle_()["text/html"] == html
 
 
-def test_before_a_fit_and_in_a_pipeline_scikit_learn_draws_it(scorer: tb.Scorer) -> None:
+def test_before_a_fit_and_in_a_pipeline_scikit_learn_draws_it(hostile: tb.Scorer) -> None:
     assert "sk-top-container" in tb.Scorer()._repr_mimebundle_()["text/html"]
-    assert "Scorer" in make_pipeline(FunctionTransformer(), scorer)._repr_mimebundle_()["text/html"]
+    assert "Scorer" in make_pipeline(FunctionTransformer(), hostile)._repr_mimebundle_()["text/html"]
 
 
-def test_a_score_card_shows_every_trait() -> None:
-    card = tb.ScoreCard({"warmth": ("cold", "warm"), "length": ("short", "long")}, encoder="ngrams", effort="low")
-    html = drawn(card.fit(TEXTS, {"warmth": NAMES, "length": [len(text) / 50 for text in TEXTS]}))
-    assert all(words in html for words in ("cold … warm", "short … long", "ScoreCard"))
-    assert set(card.learning_curve_) == {"warmth", "length"}
+def test_a_score_card_shows_every_trait(fitted_card: tb.ScoreCard) -> None:
+    assert all(words in drawn(fitted_card) for words in ("cold … warm", "short … long", "ScoreCard"))
+    assert set(fitted_card.learning_curve_) == {"warmth", "length"}
 
 
-def test_cards_and_explanations_draw_themselves(scorer: tb.Scorer) -> None:
-    assert "warmth" in drawn(scorer.cards(TEXTS[:1])[0])
-    words = re.sub("<[^>]*>", "", drawn(scorer.explain(TEXTS[0])))
+def test_cards_and_explanations_draw_themselves(hostile: tb.Scorer) -> None:
+    assert "warmth" in drawn(hostile.cards(TEXTS[:1])[0])
+    words = re.sub("<[^>]*>", "", drawn(hostile.explain(TEXTS[0])))
     assert TEXTS[0] in words
 
 
-def test_the_learning_curve_is_that_of_the_metrics(scorer: tb.Scorer) -> None:
-    curve = scorer.learning_curve_
-    figures = scorer.metrics_["traits"]["warmth"]
+def test_the_learning_curve_is_that_of_the_metrics(hostile: tb.Scorer) -> None:
+    curve = hostile.learning_curve_
+    figures = hostile.metrics_["traits"]["warmth"]
     assert [each.samples for each in curve.points] == [each["samples"] for each in figures["curve"]]
     assert curve.forecast is not None
     assert curve.forecast.auroc == figures["forecast"]["auroc"]
     assert f"{curve.points[-1].samples}" in drawn(curve)
     assert "forecast with 20 more" in str(curve)
     assert curve.to_frame()["forecast"].tolist() == [False] * len(curve.points) + [True]
-    few = tb.Scorer(poles=("cold", "warm"), encoder="ngrams", effort="low").fit(TEXTS[7:9], NAMES[7:9])
+    few = scorer().fit(TEXTS[7:9], NAMES[7:9])
     assert "too few samples" in drawn(few.learning_curve_)
     assert few.auroc_ is None
 
 
-def test_the_check_names_rows(scorer: tb.Scorer) -> None:
-    findings = scorer.check([*TEXTS, TEXTS[0]], [*NAMES, "cold"])
+def test_the_check_names_rows(hostile: tb.Scorer) -> None:
+    findings = hostile.check([*TEXTS, TEXTS[0]], [*NAMES, "cold"])
     assert findings[0].kind == "conflict"
     assert set(findings[0].sample_ids) == {0, 16}
     assert "Same text at both poles" in drawn(findings)
@@ -81,34 +79,33 @@ def test_the_check_names_rows(scorer: tb.Scorer) -> None:
     assert len(findings) == len(list(findings))
 
 
-def test_a_shortcut_is_named_by_the_check_and_said_before_the_figures_of_a_fit() -> None:
+def test_a_shortcut_is_named_by_the_check_and_said_before_the_figures_of_a_fit(fitted: tb.Scorer) -> None:
     texts = [f"Zylor: {text}" if name == "warm" else text for text, name in zip(TEXTS, NAMES, strict=True)]
-    scorer = tb.Scorer("warmth", poles=("cold", "warm"), encoder="ngrams", effort="low", use_labels=False)
-    finding = next(each for each in scorer.check(texts, NAMES) if each.kind == "shortcut")
+    plain = scorer(use_labels=False)
+    finding = next(each for each in plain.check(texts, NAMES) if each.kind == "shortcut")
     assert finding.says.startswith(
         'The token "zylor" occurs in 8 of 8 texts labelled warm and in 0 of 8 labelled cold.'
     )
-    assert not [each for each in scorer.check(TEXTS, NAMES) if each.kind == "shortcut"]
-    page = drawn(scorer.fit(texts, NAMES))
+    assert not [each for each in plain.check(TEXTS, NAMES) if each.kind == "shortcut"]
+    page = drawn(plain.fit(texts, NAMES))
     assert page.index("One token alone tells the poles apart") < page.index("AUROC</th>")
-    assert "alone" not in drawn(scorer.fit(TEXTS, NAMES))
+    assert "alone" not in drawn(fitted)
 
 
-def test_a_check_compares_the_sources_of_the_poles(scorer: tb.Scorer) -> None:
+def test_a_check_compares_the_sources_of_the_poles(hostile: tb.Scorer) -> None:
     sources = ["letters" if name == "warm" else "notes" for name in NAMES]
-    finding = next(each for each in scorer.check(TEXTS, NAMES, sources=sources) if each.kind == "source")
+    finding = next(each for each in hostile.check(TEXTS, NAMES, sources=sources) if each.kind == "source")
     assert "0% of the positive and 100% of the negative texts are notes" in finding.says
     with pytest.raises(ValueError, match="There are 3 sources for 16 texts"):
-        scorer.check(TEXTS, NAMES, sources=sources[:3])
+        hostile.check(TEXTS, NAMES, sources=sources[:3])
 
 
-def test_a_difference_of_two_scorers(scorer: tb.Scorer, tmp_path: Path) -> None:
-    other = tb.Scorer("w", poles=("cold", "warm"), key="warmth", encoder="ngrams", effort="low", use_labels=False)
-    other.fit(TEXTS[:-1], NAMES[:-1])
+def test_a_difference_of_two_scorers(hostile: tb.Scorer, tmp_path: Path) -> None:
+    other = scorer("w", key="warmth", use_labels=False).fit(TEXTS[:-1], NAMES[:-1])
     texts = [*TEXTS[:3], EVIL, *(f"{text} {number}" for number in range(5) for text in TEXTS)]
-    changes = tb.diff(scorer, other, texts)
+    changes = tb.diff(hostile, other, texts)
     frame = changes.to_frame()
-    assert frame["a"].tolist() == scorer.score_texts(texts).tolist()
+    assert frame["a"].tolist() == hostile.score_texts(texts).tolist()
     assert frame["b"].tolist() == other.score_texts(texts).tolist()
     assert (frame["b"] - frame["a"]).tolist() == frame["delta"].tolist()
     assert "&lt;script" in drawn(changes)
@@ -120,37 +117,36 @@ def test_a_difference_of_two_scorers(scorer: tb.Scorer, tmp_path: Path) -> None:
     assert str(changes).startswith("warmth: ")
 
 
-def test_files_can_be_compared_and_equal_ones_are_the_same(scorer: tb.Scorer, tmp_path: Path) -> None:
-    scorer.save(tmp_path / "a.json")
-    same = tb.diff(tmp_path / "a.json", scorer, TEXTS)
+def test_files_can_be_compared_and_equal_ones_are_the_same(hostile: tb.Scorer, tmp_path: Path) -> None:
+    hostile.save(tmp_path / "a.json")
+    same = tb.diff(tmp_path / "a.json", hostile, TEXTS)
     assert same.same
     assert "all scores are equal" in drawn(same)
     with pytest.raises(ValueError, match="no trait in common: warmth; other"):
-        tb.diff(scorer, tb.Scorer("other", encoder="ngrams", effort="low").fit(TEXTS, [1] * 8 + [0] * 8), TEXTS)
+        tb.diff(hostile, scorer("other").fit(TEXTS, NAMES), TEXTS)
 
 
-def test_a_share_is_that_of_the_corpus_module(scorer: tb.Scorer, tmp_path: Path) -> None:
+def test_a_share_is_that_of_the_corpus_module(hostile: tb.Scorer, tmp_path: Path) -> None:
     texts = [f"{text} {number}" for number in range(20) for text in TEXTS]
     rows = corpus.draw(len(texts), size=60, seed=7)
     labels = {row: NAMES[row % 16] for row in rows}
-    answer = tb.share(texts, labels, scorer=scorer, seed=7)
+    answer = tb.share(texts, labels, scorer=hostile, seed=7)
     by_hand = corpus.answer(
-        scorer.score_texts(texts).tolist(),
+        hostile.score_texts(texts).tolist(),
         {row: float(name == "warm") for row, name in labels.items()},
         pole="warm",
         seed=7,
     )
     assert answer == by_hand
     assert abs(answer.share.value - 0.5) < 0.2
-    assert tb.share(texts, labels, scorer=scorer, pole="cold").share.value == pytest.approx(1 - answer.share.value)
+    assert tb.share(texts, labels, scorer=hostile, pole="cold").share.value == pytest.approx(1 - answer.share.value)
     assert answer.paragraph[:20] in drawn(answer)
     answer.write_html(tmp_path / "share.html")
     assert "Share of texts that are warm" in (tmp_path / "share.html").read_text()
 
 
-def test_a_score_card_is_checked_and_asked_for_the_share_of_one_of_its_traits(scorer: tb.Scorer) -> None:
-    traits: Any = {"warmth": ("cold", "warm"), "haste": ("slow", "fast")}
-    card = tb.ScoreCard(traits, effort="low", encoder="ngrams")
+def test_a_score_card_is_checked_and_asked_for_the_share_of_one_of_its_traits(hostile: tb.Scorer) -> None:
+    card = score_card(warmth=("cold", "warm"), haste=("slow", "fast"))
     again = [*TEXTS, TEXTS[0]]
     findings = card.check(again, {"warmth": [*NAMES, "cold"], "haste": [None] * 15 + ["slow", "fast"]})
     assert {(each.trait_key, *sorted(each.sample_ids)) for each in findings if each.kind == "conflict"} == {
@@ -159,7 +155,7 @@ def test_a_score_card_is_checked_and_asked_for_the_share_of_one_of_its_traits(sc
     card.fit(TEXTS, {"warmth": NAMES, "haste": ["slow", "fast"] * 8})
     labels = {row: NAMES[row] for row in range(0, 16, 2)}
     assert tb.share(TEXTS, labels, scorer=card, trait="warmth", seed=1) == tb.share(
-        TEXTS, labels, scorer=scorer, seed=1
+        TEXTS, labels, scorer=hostile, seed=1
     )
     with pytest.raises(ValueError, match="Name the trait: 'warmth', 'haste'"):
         tb.share(TEXTS, labels, scorer=card)
@@ -175,19 +171,19 @@ def test_a_score_card_is_checked_and_asked_for_the_share_of_one_of_its_traits(sc
         ({3: "hot"}, None, "Row 3: 'hot' is not a label"),
     ],
 )
-def test_a_share_needs_labels_of_its_texts(scorer: tb.Scorer, labels: Any, pole: str | None, message: str) -> None:
+def test_a_share_needs_labels_of_its_texts(hostile: tb.Scorer, labels: Any, pole: str | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        tb.share(TEXTS, labels, scorer=scorer, pole=pole)
+        tb.share(TEXTS, labels, scorer=hostile, pole=pole)
 
 
-def test_charts_show_the_figures(scorer: tb.Scorer) -> None:
-    dots = tb.charts.auroc(scorer)
-    assert scorer.auroc_ in [x for trace in dots.data for x in trace.x]
-    lines = tb.charts.learning_curve(scorer)
-    measured = {point.auroc for point in scorer.learning_curve_.points}
+def test_charts_show_the_figures(hostile: tb.Scorer) -> None:
+    dots = tb.charts.auroc(hostile)
+    assert hostile.auroc_ in [x for trace in dots.data for x in trace.x]
+    lines = tb.charts.learning_curve(hostile)
+    measured = {point.auroc for point in hostile.learning_curve_.points}
     assert measured <= {y for trace in lines.data for y in trace.y}
     with pytest.raises(ValueError, match="There is no trait 'x'"):
-        tb.charts.learning_curve(scorer, trait="x")
-    answer = tb.share(TEXTS * 5, {row: NAMES[row % 16] for row in range(0, 80, 4)}, scorer=scorer, seed=1)
+        tb.charts.learning_curve(hostile, trait="x")
+    answer = tb.share(TEXTS * 5, {row: NAMES[row % 16] for row in range(0, 80, 4)}, scorer=hostile, seed=1)
     assert 100 * answer.share.value in [x for trace in tb.charts.share(answer).data for x in trace.x]
     assert not re.search(r'src="http', dots.to_html(include_plotlyjs=False))

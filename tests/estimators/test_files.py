@@ -85,8 +85,7 @@ def test_a_changed_file_is_refused(saved: Path, change: Callable[[str], str], me
 def test_a_parameter_changed_with_a_new_digest_is_refused_by_its_hash(saved: Path) -> None:
     document = json.loads(saved.read_text())
     document["versions"][0]["snapshot"]["traits"][0]["offset"] = 1.5
-    document["sha256"] = digest(Bundle.model_validate_json(json.dumps(document)))
-    saved.write_text(json.dumps(document))
+    rewrite(saved, document)
     with pytest.raises(ValueError, match="its parameters do not have their recorded hash"):
         tb.load(saved)
 
@@ -96,10 +95,15 @@ def test_a_missing_encoder_is_named(saved: Path) -> None:
     version = document["versions"][0]
     version["snapshot"]["encoder"]["digest"] = "0" * 64
     version["param_hash"] = param_hash(Snapshot.from_json(version["snapshot"]))
-    document["sha256"] = digest(Bundle.model_validate_json(json.dumps(document)))
-    saved.write_text(json.dumps(document))
+    rewrite(saved, document)
     with pytest.raises(ValueError, match="which is not installed here"):
         tb.load(saved)
+
+
+def rewrite(file: Path, document: dict[str, Any]) -> None:
+    """Write a changed document with a digest that suits it."""
+    document["sha256"] = digest(Bundle.model_validate_json(json.dumps(document)))
+    file.write_text(json.dumps(document))
 
 
 def test_versions_are_chosen_by_number(saved: Path) -> None:

@@ -15,17 +15,12 @@ import pytest
 
 import traitbench as tb
 from tests.conftest import Trained
-from tests.estimators.conftest import NAMES, TEXTS
+from tests.estimators.conftest import TEXTS
 from traitbench.analysis import corpus
 
 Make = Callable[[dict[str, Sequence[Any]]], Any]
 KINDS: tuple[Make, ...] = (pd.DataFrame, pl.DataFrame, pa.table)
 ADDED = ["warmth", "warmth pole", "warmth confidence", "warmth confidence reason", "error"]
-
-
-@pytest.fixture(scope="module")
-def scorer() -> tb.Scorer:
-    return tb.Scorer("warmth", poles=("cold", "warm"), encoder="ngrams", effort="low").fit(TEXTS, NAMES)
 
 
 def columns(frame: Any) -> dict[str, list[Any]]:
@@ -38,65 +33,64 @@ def columns(frame: Any) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("make", KINDS)
-def test_a_frame_keeps_its_kind_and_gains_scores(scorer: tb.Scorer, make: Make) -> None:
+def test_a_frame_keeps_its_kind_and_gains_scores(fitted: tb.Scorer, make: Make) -> None:
     frame = make({"id": [7, 8, 9], "text": [TEXTS[0], TEXTS[9], TEXTS[0]]})
-    scored = tb.score(frame, "text", scorer=scorer)
+    scored = tb.score(frame, "text", scorer=fitted)
     assert type(scored) is type(frame)
     cells = columns(scored)
     assert list(cells) == ["id", "text", *ADDED]
-    assert cells["warmth"] == scorer.score_texts([TEXTS[0], TEXTS[9], TEXTS[0]]).tolist()
-    cards = scorer.cards([TEXTS[0], TEXTS[9], TEXTS[0]])
+    assert cells["warmth"] == fitted.score_texts([TEXTS[0], TEXTS[9], TEXTS[0]]).tolist()
+    cards = fitted.cards([TEXTS[0], TEXTS[9], TEXTS[0]])
     assert cells["warmth confidence"] == [card.confidence for card in cards]
     assert cells["warmth confidence reason"] == [card.detail["warmth"].confidence_reason for card in cards]
     assert cells["error"] == [None] * 3
 
 
 @pytest.mark.parametrize("make", KINDS)
-def test_a_bad_row_is_null_with_its_reason(scorer: tb.Scorer, make: Make) -> None:
-    scored = columns(tb.score(make({"text": [TEXTS[0], None, " ", TEXTS[9]]}), "text", scorer=scorer))
+def test_a_bad_row_is_null_with_its_reason(fitted: tb.Scorer, make: Make) -> None:
+    scored = columns(tb.score(make({"text": [TEXTS[0], None, " ", TEXTS[9]]}), "text", scorer=fitted))
     assert [cell is None for cell in scored["warmth"]] == [False, True, True, False]
     assert scored["error"] == [None, "the text is missing.", "the text is blank. Leave the row out.", None]
     assert all(scored[name][1] is None for name in ADDED[:-1])
-    nothing = columns(tb.score(make({"text": [" ", ""]}), "text", scorer=scorer))
+    nothing = columns(tb.score(make({"text": [" ", ""]}), "text", scorer=fitted))
     assert nothing["warmth"] == [None, None]
 
 
 def test_a_text_that_the_service_refuses_for_its_size_is_refused_everywhere(
-    scorer: tb.Scorer, monkeypatch: pytest.MonkeyPatch
+    fitted: tb.Scorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRAITBENCH_MAX_TEXT_WORDS", "100")
     largest, larger = " ".join(["tea", "milk"] * 50), " ".join(["tea", "milk"] * 50 + ["sugar"])
     problem = "the text has 101 words; at most 100 are scored at once. Split it into shorter texts."
-    scored = columns(tb.score(pd.DataFrame({"text": [largest, larger]}), "text", scorer=scorer))
+    scored = columns(tb.score(pd.DataFrame({"text": [largest, larger]}), "text", scorer=fitted))
     assert [cell is None for cell in scored["warmth"]] == [False, True]
     assert scored["error"] == [None, problem]
-    assert len(scorer.cards([largest])) == 1
+    assert len(fitted.cards([largest])) == 1
     ways: list[Callable[[list[str]], object]] = [
-        *(scorer.cards, scorer.predict, scorer.score_texts, scorer.decision_function, scorer.label),
-        *(lambda texts: tb.diff(scorer, scorer, texts), lambda texts: tb.share(texts, {0: "warm"}, scorer=scorer)),
+        *(fitted.cards, fitted.predict, fitted.score_texts, fitted.decision_function, fitted.label),
+        *(lambda texts: tb.diff(fitted, fitted, texts), lambda texts: tb.share(texts, {0: "warm"}, scorer=fitted)),
     ]
     for way in ways:
         with pytest.raises(ValueError, match=re.escape(f"Row 1: {problem}")):
             way([largest, larger])
     with pytest.raises(ValueError, match=re.escape(problem)):
-        scorer.explain(larger)
+        fitted.explain(larger)
 
 
-def test_an_index_is_kept(scorer: tb.Scorer) -> None:
+def test_an_index_is_kept(fitted: tb.Scorer) -> None:
     frame = pd.DataFrame({"text": [TEXTS[0], pd.NA, TEXTS[1]]}, index=pd.Index(["b", "a", "b"], name="key"))
-    scored = tb.score(frame, "text", scorer=scorer, details=False)
+    scored = tb.score(frame, "text", scorer=fitted, details=False)
     pd.testing.assert_index_equal(scored.index, frame.index)
     assert scored["warmth"].dtype == "Int64"
     assert list(scored.columns) == ["text", "warmth", "error"]
     assert list(frame.columns) == ["text"]
 
 
-def test_a_saved_score_card_scores_all_its_traits(tmp_path: Path) -> None:
-    card = tb.ScoreCard({"warmth": ("cold", "warm"), "length": ("short", "long")}, encoder="ngrams", effort="low")
-    card.fit(TEXTS, {"warmth": NAMES, "length": [len(text) / 50 for text in TEXTS]}).save(tmp_path / "card.json")
+def test_a_saved_score_card_scores_all_its_traits(fitted_card: tb.ScoreCard, tmp_path: Path) -> None:
+    fitted_card.save(tmp_path / "card.json")
     frame = pd.DataFrame({"text": TEXTS})
     scored = tb.score(frame, "text", scorer=tmp_path / "card.json", details=False, prefix="tb ", progress=True)
-    assert scored[["tb warmth", "tb length"]].to_numpy().tolist() == card.score_texts(TEXTS).tolist()
+    assert scored[["tb warmth", "tb length"]].to_numpy().tolist() == fitted_card.score_texts(TEXTS).tolist()
 
 
 @pytest.mark.parametrize(
@@ -108,12 +102,12 @@ def test_a_saved_score_card_scores_all_its_traits(tmp_path: Path) -> None:
         (pl.LazyFrame({"text": ["x"]}), "text", "Call collect() on a lazy one"),
     ],
 )
-def test_what_cannot_be_scored_is_said(scorer: tb.Scorer, frame: Any, column: str, message: str) -> None:
+def test_what_cannot_be_scored_is_said(fitted: tb.Scorer, frame: Any, column: str, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=re.escape(message)):
-        tb.score(frame, column, scorer=scorer)
+        tb.score(frame, column, scorer=fitted)
 
 
-def test_a_missing_library_is_named(scorer: tb.Scorer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named(fitted: tb.Scorer, monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def without(name: str, *others: Any) -> Any:
@@ -123,7 +117,7 @@ def test_a_missing_library_is_named(scorer: tb.Scorer, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"pip install .*\[notebook\]'"):
-        tb.score(pd.DataFrame({"text": TEXTS}), "text", scorer=scorer)
+        tb.score(pd.DataFrame({"text": TEXTS}), "text", scorer=fitted)
 
 
 # ---- answers -----------------------------------------------------------------------------------------------------

@@ -4,17 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import traitbench as tb
 from tests.conftest import COLD, WARM
+from tests.estimators.conftest import scorer
 from traitbench.estimators.label_widget import Labeller
 from traitbench.local.labeller import BATCH
 
 TEXTS = [*WARM, *COLD]
 TRUTH = dict.fromkeys(WARM, 1.0) | dict.fromkeys(COLD, 0.0)
-
-
-def scorer() -> tb.Scorer:
-    return tb.Scorer("Warmth", poles=("cold", "warm"), effort="low", encoder="ngrams")
 
 
 def press(widget: Labeller, *events: tuple[str, str, float | None]) -> None:

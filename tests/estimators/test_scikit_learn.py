@@ -21,7 +21,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks, get_tags
 
 import traitbench as tb
-from tests.estimators.conftest import NAMES, TEXTS
+from tests.estimators.conftest import NAMES, TEXTS, score_card, scorer
 
 QUALITIES = [1.0] * 8 + [0.0] * 8
 # The methods that scikit-learn's checks of two-dimensional numbers cannot try on texts are tried below.
@@ -39,21 +39,6 @@ CHECKS = (
     estimator_checks.check_mixin_order,
     estimator_checks.check_estimators_unfitted,
 )
-
-
-def scorer(**given: Any) -> tb.Scorer:
-    """A scorer with the quickest encoder."""
-    return tb.Scorer("warmth", **{"poles": ("cold", "warm"), "encoder": "ngrams", "effort": "low", **given})
-
-
-def card() -> tb.ScoreCard:
-    traits = {"warmth": ("cold", "warm"), "thanks": ("none", "some")}
-    return tb.ScoreCard(traits, encoder="ngrams", effort="low")
-
-
-@pytest.fixture(scope="module")
-def fitted() -> tb.Scorer:
-    return scorer().fit(TEXTS, NAMES)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -126,10 +111,10 @@ def test_before_a_fit_every_method_says_so(tmp_path: Any) -> None:
 
 
 def test_cross_validation_grid_search_and_pipelines() -> None:
-    assert cross_val_score(scorer(), TEXTS, NAMES, cv=4).shape == (4,)
-    assert cross_val_score(scorer(), TEXTS, QUALITIES, cv=4, scoring="roc_auc").mean() > 0.5
-    assert cross_val_score(scorer(), TEXTS, NAMES, cv=4, scoring="neg_log_loss").mean() > -0.7
-    assert cross_val_predict(scorer(), TEXTS, NAMES, cv=4, method="predict_proba").shape == (16, 2)
+    assert cross_val_score(scorer(), TEXTS, NAMES, cv=2).shape == (2,)
+    assert cross_val_score(scorer(), TEXTS, QUALITIES, cv=2, scoring="roc_auc").mean() > 0.5
+    assert cross_val_score(scorer(), TEXTS, NAMES, cv=2, scoring="neg_log_loss").mean() > -0.7
+    assert cross_val_predict(scorer(), TEXTS, NAMES, cv=2, method="predict_proba").shape == (16, 2)
     pipeline = make_pipeline(FunctionTransformer(lambda texts: [text.lower() for text in texts]), scorer())
     search = GridSearchCV(pipeline, {"scorer__use_labels": [True, False], "scorer__max_depth": [1, 3]}, cv=2)
     search.fit(TEXTS, NAMES)
@@ -137,7 +122,7 @@ def test_cross_validation_grid_search_and_pipelines() -> None:
 
 
 def test_scores_are_features_for_other_estimators() -> None:
-    union = make_union(scorer(), scorer(poles=("rude", "polite"), key="manners").set_params(trait="manners"))
+    union = make_union(scorer(), scorer("manners", poles=("rude", "polite")))
     with pytest.raises(ValueError, match="Row 0: 'warm' is not a label"):
         union.fit(TEXTS, NAMES)
     both = make_pipeline(union, LogisticRegression()).fit(TEXTS, QUALITIES)
@@ -242,6 +227,10 @@ def test_a_bad_parameter_is_named_when_it_is_used(given: dict[str, Any], message
 
 
 # ---- several traits ----------------------------------------------------------------------------------------------
+
+
+def card() -> tb.ScoreCard:
+    return score_card(warmth=("cold", "warm"), thanks=("none", "some"))
 
 
 def test_a_score_card_reads_its_columns_by_key_or_name_or_place() -> None:

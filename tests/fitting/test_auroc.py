@@ -5,15 +5,10 @@ from sklearn.metrics import roc_auc_score
 from traitbench.fitting.auroc import auroc, interval, out_of_fold_interval
 
 
-def test_auroc_counts_ties_half() -> None:
-    rng = np.random.default_rng(5)
-    values, y = rng.integers(0, 6, 80).astype(float), rng.integers(0, 2, 80).astype(float)
-    assert auroc(values, y) == pytest.approx(roc_auc_score(y, values))
-
-
-def test_auroc_uses_sample_weights() -> None:
+def test_auroc_counts_ties_half_and_uses_sample_weights() -> None:
     rng = np.random.default_rng(6)
     values, y, votes = rng.integers(0, 6, 80).astype(float), rng.integers(0, 2, 80).astype(float), rng.uniform(0, 1, 80)
+    assert auroc(values, y) == pytest.approx(roc_auc_score(y, values))
     assert auroc(values, y, votes) == pytest.approx(roc_auc_score(y, values, sample_weight=votes))
 
 

@@ -18,36 +18,11 @@ def test_each_pole_has_half_of_the_weight(y: tuple[float, ...], weights: tuple[f
     np.testing.assert_allclose(pole_weights(np.array(y)), weights)
 
 
-def test_large_shrinkage_gives_the_difference_of_the_centroids() -> None:
-    X, y = directions(0, 20, 180, 200, 210), np.array([1.0, 1, 0, 0, 0])
-    difference = X[:2].mean(axis=0) - X[2:].mean(axis=0)
-    direction = path(X, y, [1e6]).directions[0]
-    np.testing.assert_allclose(
-        direction / np.linalg.norm(direction), difference / np.linalg.norm(difference), atol=1e-5
-    )
-
-
-def test_small_shrinkage_turns_away_from_variance_within_the_poles() -> None:
-    X = np.array([(1.0, 0.9), (1.0, -0.3), (1.2, 0.6), (0.0, 0.3), (0.0, -0.9), (0.1, 0.0)], np.float32)
-    far, near = path(X, np.array([1.0, 1, 1, 0, 0, 0]), [1e6, 1e-3]).directions
-    assert far[1] / far[0] > 0.5
-    assert abs(near[1] / near[0]) < 0.1
-
-
 def test_samples_beyond_the_midpoint_are_above_zero() -> None:
     X, y = directions(0, 10, 180, 190, 200, 210, 220, 230), np.array([1.0, 1, 0, 0, 0, 0, 0, 0])
     values = path(X, y, [0.1, 1, 1000]).values(X)
     assert (values[:2] > 0).all()
     assert (values[2:] < 0).all()
-
-
-def test_gram_matrix_and_covariance_give_the_same_direction() -> None:
-    """Columns of zeros make the matrix wide; the penalty then depends on the samples instead of the features."""
-    X, y = cloud(30, 5)
-    wide = np.hstack([X, np.zeros((30, 40), np.float32)])
-    narrow_path, wide_path = path(X, y, [0.5, 5]), path(wide, y, [0.5 * 29 / 5, 5 * 29 / 5])
-    np.testing.assert_allclose(wide_path.directions[:, :5], narrow_path.directions, atol=1e-10)
-    np.testing.assert_allclose(wide_path.offsets, narrow_path.offsets, atol=1e-10)
 
 
 @pytest.mark.parametrize(("n", "d"), [(80, 10), (80, 200)])
@@ -80,16 +55,16 @@ def test_the_centroid_difference_is_scaled_by_its_own_values() -> None:
     np.testing.assert_allclose(values[:, 0], [1, 0, -1], atol=1e-6)
 
 
-@pytest.mark.parametrize("n", [200, 5_000])
-def test_the_formula_holds_for_very_many_samples(n: int) -> None:
+@pytest.mark.parametrize(("n", "d"), [(200, 60), (5_000, 60), (30, 45)], ids=["some", "many", "few"])
+def test_a_direction_is_that_of_the_formula(n: int, d: int) -> None:
     """The first direction has a thousand times the deviation of the last, or more, as in vectors of texts."""
-    X, y = cloud(n, 60)
-    X *= np.geomspace(1, 0.03, 60, dtype=np.float32)
+    X, y = cloud(n, d)
+    X *= np.geomspace(1, 0.03, d, dtype=np.float32)
     weights, target = pole_weights(y), 2 * y - 1
     centred = X - weights @ X
     S, c = (weights * centred.T) @ centred, (weights * target) @ centred
-    for shrinkage in (0.01, 1.0, 100.0):
-        expected = np.linalg.solve(S + shrinkage * np.trace(S) / 60 * np.eye(60), c)
+    for shrinkage in (0.01, 1.0, 100.0, 1e6):
+        expected = np.linalg.solve(S + shrinkage * np.trace(S) / min(n - 1, d) * np.eye(d), c)
         result = path(X, y, [shrinkage]).directions[0]
         assert np.linalg.norm(result - expected) < 1e-4 * np.linalg.norm(expected)
 

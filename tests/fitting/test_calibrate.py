@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.special import expit
 
 from traitbench.fitting.calibrate import calibrate, smoothed
 
@@ -55,8 +54,3 @@ def test_another_start_gives_the_same_calibration() -> None:
 
 def test_smoothing_moves_poles_inward_and_keeps_grades() -> None:
     np.testing.assert_allclose(smoothed(np.array([1, 0.7, 0.5, 0]), 16), [0.9, 0.7, 0.5, 0.1])
-
-
-def test_logits_are_the_calibrated_values() -> None:
-    result = calibrate(column(2, 1, -1, -2), smoothed(np.array([1.0, 1, 0, 0]), 4), np.ones(4))
-    assert expit(result.logits(column(0.0)))[0, 0] == pytest.approx(0.5, abs=1e-6)

@@ -110,10 +110,6 @@ def test_a_subset_is_enough_for_very_many_samples() -> None:
     assert [point["samples"] for point in curve] == [4, 8, 16, 32, 64, 128, 256, 1_400]
 
 
-def test_equal_samples_give_equal_curves_and_forecasts() -> None:
-    assert ahead(poles(20, 30)) == ahead(poles(20, 30))
-
-
 def test_training_metrics_hold_curve_and_forecast_as_plain_numbers() -> None:
     X, y = cloud(48, 70, apart=0.8)
     metrics = fitted(samples(X, y.tolist()), effort="low").metrics

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from traitbench.fitting import duplicates
 from traitbench.fitting.duplicates import MOST_SAMPLES, NEAR, alike, counterparts, joined, plain
 
 
@@ -66,24 +67,6 @@ def test_many_equal_rows_are_one_group() -> None:
     assert len(set(labels.tolist())) == 301
 
 
-def test_texts_without_a_token_have_no_duplicates() -> None:
-    X = np.vstack([np.zeros((2, 80), np.float32), rows(1), rows(1)])
-    assert alike(X).tolist() == [0, 1, 2, 2]
-
-
-def test_few_dimensions_are_not_searched() -> None:
-    assert alike(rows(5, d=2)).tolist() == list(range(5))
-
-
-def test_too_many_rows_are_not_searched() -> None:
-    X = np.repeat(rows(1, d=64), MOST_SAMPLES + 1, axis=0)
-    assert len(set(alike(X).tolist())) == MOST_SAMPLES + 1
-
-
-def test_no_rows_give_no_groups() -> None:
-    assert alike(np.zeros((0, 80), np.float32)).shape == (0,)
-
-
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
 def test_joined_labels_connect_chains(pairs: list[tuple[int, int]]) -> None:
     one, other = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
@@ -127,12 +110,6 @@ def test_plain_text_is_idempotent(text: str) -> None:
     assert plain(plain(text)) == plain(text)
 
 
-def test_the_sketch_never_hides_a_pair() -> None:
-    X = rows(1_100)
-    sketch = duplicates._sketch(X).astype(np.float64)
-    assert (sketch @ sketch.T >= X.astype(np.float64) @ X.T - 1e-5).all()
-
-
 def test_counterparts_are_the_closest_near_duplicates_among_other_rows() -> None:
     X = rows(1_500)
     others = np.concatenate([nearby(X[1_400:1_450], 0.96), nearby(X[1_400:1_420], 0.99), nearby(X[:30], 0.94)])
@@ -144,12 +121,21 @@ def test_counterparts_are_the_closest_near_duplicates_among_other_rows() -> None
     assert [(mine >= 0).sum(), (theirs >= 0).sum()] == [50, 70]
 
 
-@pytest.mark.parametrize(("n", "m", "d"), [(0, 3, 80), (3, 0, 80), (2, 2, 63)])
-def test_nothing_has_a_counterpart_among_no_rows_or_few_features(n: int, m: int, d: int) -> None:
-    mine, theirs = counterparts(np.ones((n, d), np.float32), np.ones((m, d), np.float32))
+@pytest.mark.parametrize(("n", "m", "d", "value"), [(0, 3, 80, 1), (3, 0, 80, 1), (2, 2, 63, 1), (2, 1, 80, 0)])
+def test_nothing_has_a_counterpart_among_no_rows_few_features_or_zeros(n: int, m: int, d: int, value: int) -> None:
+    mine, theirs = counterparts(np.full((n, d), value, np.float32), np.full((m, d), value, np.float32))
     assert (mine.tolist(), theirs.tolist()) == ([-1] * n, [-1] * m)
 
 
-def test_a_row_of_zeros_has_no_counterpart() -> None:
-    mine, theirs = counterparts(np.zeros((2, 80), np.float32), np.zeros((1, 80), np.float32))
-    assert (mine.tolist(), theirs.tolist()) == ([-1, -1], [-1])
+@pytest.mark.parametrize(
+    ("X", "labels"),
+    [
+        (np.zeros((0, 80), np.float32), []),
+        (np.vstack([np.zeros((2, 80), np.float32), rows(1), rows(1)]), [0, 1, 2, 2]),
+        (np.repeat(rows(1, d=2), 5, axis=0), range(5)),
+        (np.repeat(rows(1, d=64), MOST_SAMPLES + 1, axis=0), range(MOST_SAMPLES + 1)),
+    ],
+    ids=["no rows", "texts without a token", "few features", "too many rows"],
+)
+def test_what_is_not_searched_has_no_duplicates(X: NDArray[np.float32], labels: Sequence[int]) -> None:
+    assert alike(X).tolist() == [*labels]

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -89,7 +87,7 @@ def test_near_duplicates_count_once_and_are_reported() -> None:
     assert one["auroc_interval"] != measured(logits, np.r_[y, y[:20]])["auroc_interval"]
 
 
-def test_few_samples_are_evaluated_over_several_turns() -> None:
+def test_few_samples_are_evaluated_over_several_turns_and_many_in_one() -> None:
     samples, result = seen(24)
     turns: list[int] = []
 
@@ -103,11 +101,7 @@ def test_few_samples_are_evaluated_over_several_turns() -> None:
     held_out = [each.held_out for each in (result, refit(1), refit(2))]
     briers = [measured(logits, samples.y)["brier"] for logits in held_out if logits is not None]
     assert metrics["brier"] == pytest.approx(np.mean(briers))
-
-
-def test_many_samples_are_evaluated_in_one_turn() -> None:
-    samples, result = seen(64)
-    assert figures(samples, result, refit=lambda _: pytest.fail("not needed"))["brier"] > 0
+    assert figures(*seen(64), refit=lambda _: pytest.fail("not needed"))["brier"] > 0
 
 
 def test_the_confusion_table_counts_held_out_scores_by_tier() -> None:
@@ -150,8 +144,3 @@ def test_four_samples_per_pole_have_a_wide_interval() -> None:
     metrics = judged(samples, result)
     assert metrics["auroc"] == 1.0
     assert metrics["auroc_interval"][0] < 0.6 < interval(1.0, 8, 8)[0]
-
-
-def test_the_order_in_which_figures_are_taken_changes_nothing() -> None:
-    samples, result = seen(40)
-    assert figures(samples, result) == figures(samples, replace(result))

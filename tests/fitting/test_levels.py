@@ -76,15 +76,6 @@ def test_one_sample_per_pole_is_enough_to_use_right_labels() -> None:
     np.testing.assert_allclose(wrong.vector, plain.vector, atol=0.3)
 
 
-def test_another_turn_assigns_other_folds() -> None:
-    known = evidence(*noisy(40), range(40))
-    first, again, other = (search(known, EFFORTS["medium"], turn=turn) for turn in (0, 0, 1))
-    assert first.held_out is not None
-    assert other.held_out is not None
-    np.testing.assert_array_equal(first.held_out, again.held_out)
-    assert not np.array_equal(first.held_out, other.held_out)
-
-
 def test_many_samples_need_no_labels() -> None:
     X, y = cloud(2_100, 6)
     result = search(evidence(X, y, range(2_100)), EFFORTS["low"], label_axis=X[0])

@@ -78,15 +78,6 @@ def test_an_effort_tries_what_it_says() -> None:
     assert len({weight for each in most for weight in each.blocks} - {1}) == 6
 
 
-@pytest.mark.parametrize("n", [40, 200])
-def test_held_out_scores_of_noise_are_at_chance(n: int) -> None:
-    X, _ = cloud(n, 64, apart=0.0)
-    y = np.tile([1.0, 0.0], n // 2)
-    result = search(evidence(X, y, range(n)), EFFORTS["high"])
-    assert result.held_out is not None
-    assert np.abs(expit(result.held_out) - 0.5).mean() < 0.2
-
-
 def test_one_sample_at_each_pole_points_from_one_to_the_other() -> None:
     result = search(evidence(directions(0, 180), np.array([1.0, 0.0]), range(2)), EFFORTS["high"])
     assert result.held_out is None

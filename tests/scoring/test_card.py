@@ -108,11 +108,6 @@ def test_a_score_is_placed_by_the_clusters_of_its_trait(
     assert (result.confidence, result.headroom, result.band) == (confidence, headroom, band)
 
 
-def test_polarity_is_the_score_before_rounding() -> None:
-    assert card.trait_score(axis(), 0.7512).polarity == pytest.approx(0.5024)
-    assert card.trait_score(axis(), 0.7512).score == 75
-
-
 def test_a_card_has_the_keys_of_the_contract() -> None:
     wire = score(snapshot(axis("warmth"), axis("depth", vector=(0.0, 2.0))), encode, "east").to_wire()
     assert wire == {

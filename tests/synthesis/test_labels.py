@@ -15,6 +15,7 @@ from traitbench.synthesis import TraitPoles
 from traitbench.synthesis.label_axis import WORDS, LabelAxis, label_axis
 from traitbench.synthesis.sentences import topic, write
 
+DEFAULT = TraitPoles("sentiment", "sentiment", "positive", "negative")
 CARDS = TraitPoles("cards", "About cards", "about a bank card", "about something else")
 
 ABOUT_CARDS = (
@@ -57,11 +58,7 @@ def test_words_alone_separate_joyful_and_sad_texts() -> None:
     assert auroc(values.astype(np.float64), np.repeat([1.0, 0.0], [len(JOYFUL), len(SAD)])) > 0.9
 
 
-@pytest.mark.parametrize(
-    "trait",
-    [JOY, TraitPoles("sentiment", "sentiment", "positive", "negative"), CARDS],
-    ids=["words", "default", "rest"],
-)
+@pytest.mark.parametrize("trait", [JOY, DEFAULT, CARDS], ids=["words", "default labels", "the rest"])
 def test_an_axis_has_length_one_and_swapped_labels_reverse_it(trait: TraitPoles) -> None:
     assert np.linalg.norm(vector(trait)) == pytest.approx(1, abs=1e-6)
     swapped = replace(trait, positive_label=trait.negative_label, negative_label=trait.positive_label)
