@@ -3,11 +3,15 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.analysis.drawn import clouds
-from traitbench.analysis.suspects import isolated, out_of_fold_check
+from traitbench.analysis.suspects import LabelCheck, isolated, out_of_fold_check
 
 
-def nobody(n: int) -> NDArray[np.bool_]:
-    return np.zeros(n, bool)
+def checked(
+    X: NDArray[np.float32], y: NDArray[np.float64], groups: NDArray[np.int64] | None = None, *, real: int | None = None
+) -> LabelCheck | None:
+    """The check of samples of which the first are real, by default all."""
+    made = np.arange(len(y)) >= (len(y) if real is None else real)
+    return out_of_fold_check(X, y, np.arange(len(y)) if groups is None else groups, made)
 
 
 @pytest.mark.parametrize("n", [20, 100, 520])
@@ -16,7 +20,7 @@ def test_switched_labels_are_found_worst_first(n: int) -> None:
     turned = np.array([3, n + 2])
     given = y.copy()
     given[turned] = 1 - given[turned]
-    result = out_of_fold_check(X, given, np.arange(2 * n), nobody(2 * n))
+    result = checked(X, given)
     assert result is not None
     assert set(result.suspects[: len(turned)].tolist()) == set(turned.tolist())
     assert len(result.suspects) <= len(turned) + 1
@@ -27,7 +31,7 @@ def test_switched_labels_are_found_worst_first(n: int) -> None:
 @pytest.mark.parametrize(("apart", "auroc"), [(3.0, 1.0), (0.0, 0.5)])
 def test_right_labels_raise_no_suspicion_and_those_at_chance_neither(apart: float, auroc: float) -> None:
     X, y = clouds(100, apart=apart)
-    result = out_of_fold_check(X, y, np.arange(200), nobody(200))
+    result = checked(X, y)
     assert result is not None
     assert len(result.suspects) == 0
     assert result.auroc == pytest.approx(auroc, abs=0.01 if apart else 0.15)
@@ -39,21 +43,20 @@ def test_copies_do_not_support_a_wrong_label() -> None:
     y[[2, 4, 6]] = 0
     groups = np.arange(80)
     groups[[4, 6]] = 2
-    result = out_of_fold_check(X, y, groups, nobody(80))
+    result = checked(X, y, groups)
     assert result is not None
     assert {2, 4, 6} <= set(result.suspects.tolist())
 
 
 def test_too_few_samples_give_no_check() -> None:
     X, y = clouds(7)
-    assert out_of_fold_check(X, y, np.arange(14), nobody(14)) is None
-    assert out_of_fold_check(X[:0], y[:0], np.arange(0), nobody(0)) is None
+    assert checked(X, y) is None
+    assert checked(X[:0], y[:0]) is None
 
 
 def test_synthesized_samples_neither_check_nor_are_checked() -> None:
     X, y = clouds(20)
-    made = np.arange(40) >= 10
-    assert out_of_fold_check(X, y, np.arange(40), made) is None
+    assert checked(X, y, real=10) is None
 
 
 def test_a_text_far_from_all_others_is_isolated() -> None:

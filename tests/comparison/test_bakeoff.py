@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from tests.scoring.hand import fitted, samples
-from traitbench.comparison.encoders import Contender, Figure, TraitComparison, compare
+from traitbench.comparison.encoders import Contender, Difference, Figure, TraitComparison, compare
 from traitbench.fitting.fit import TraitSamples
 from traitbench.scoring.unit import unit
 
@@ -44,26 +45,27 @@ def figures(
     return list(compared(*(samples(X, given, groups=groups) for X in vectors)).figures.values())
 
 
-@pytest.mark.parametrize("n", [8, 40, 540])
-def test_an_encoder_does_not_differ_from_itself(n: int) -> None:
-    X = drawn(n, 2.0)
-    first, second = figures(X, X)
+def difference(*vectors: Vectors, **more: Any) -> Difference:
+    """Of the second encoder from the first."""
+    first, second = figures(*vectors, **more)
     assert first.difference is None
     assert second.difference is not None
-    assert second.difference.value == 0
-    assert second.difference.interval[0] <= 0 <= second.difference.interval[1]
-    assert second.difference.verdict == "no proven difference"
+    return second.difference
+
+
+@pytest.mark.parametrize("n", [8, 40, 540])
+def test_an_encoder_does_not_differ_from_itself(n: int) -> None:
+    found = difference(drawn(n, 2.0), drawn(n, 2.0))
+    assert found.interval[0] <= found.value == 0 <= found.interval[1]
+    assert found.verdict == "no proven difference"
 
 
 @pytest.mark.parametrize("n", [60, 540])
 def test_noise_is_worse_and_a_good_encoder_is_better_than_noise(n: int) -> None:
     good, noise = drawn(n, 5.0), drawn(n, 0.0, seed=1)
-    _, worse = figures(good, noise)
-    _, better = figures(noise, good)
-    assert worse.difference is not None
-    assert better.difference is not None
-    assert (worse.difference.verdict, better.difference.verdict) == ("worse", "better")
-    assert worse.difference.value < -0.2
+    worse, better = difference(good, noise), difference(noise, good)
+    assert (worse.verdict, better.verdict) == ("worse", "better")
+    assert worse.value < -0.2
 
 
 @pytest.mark.parametrize("n", [6, 60, 540])
@@ -86,27 +88,18 @@ def test_the_order_of_samples_changes_nothing(order: list[int]) -> None:
 
 def test_shared_errors_narrow_the_interval() -> None:
     """Encoders that fail on the same texts are compared more precisely than unrelated ones."""
-    n, shared = 120, np.random.default_rng(9).normal(size=(120, D))
-    nearly_equal = drawn(n, 2.0, seed=1)
-    nudged = unit(nearly_equal + 0.02 * shared / np.sqrt(D)).astype(np.float32)
-    widths = []
-    for other in (nudged, drawn(n, 2.0, seed=2)):
-        difference = figures(nearly_equal, other)[1].difference
-        assert difference is not None
-        widths.append(difference.interval[1] - difference.interval[0])
-    assert widths[0] < 0.6 * widths[1]
+    one, shared = drawn(120, 2.0, seed=1), np.random.default_rng(9).normal(size=(120, D))
+    nudged = unit(one + 0.02 * shared / np.sqrt(D)).astype(np.float32)
+    near, far = (np.ptp(difference(one, other).interval) for other in (nudged, drawn(120, 2.0, seed=2)))
+    assert near < 0.6 * far
 
 
 def test_copies_of_a_text_add_no_evidence() -> None:
     one, other, y = drawn(30, 2.0), drawn(30, 1.0, seed=1), labels(30)
     nudge = np.random.default_rng(5).normal(size=(120, D)) * 1e-3
     copies = [unit(np.repeat(X, 4, axis=0) + nudge).astype(np.float32) for X in (one, other)]
-    once = figures(one, other)[1].difference
-    often = figures(*copies, y=np.repeat(y, 4).tolist())[1].difference
-    assert once is not None
-    assert often is not None
-    width, width_often = once.interval[1] - once.interval[0], often.interval[1] - often.interval[0]
-    assert width_often > 0.8 * width
+    once, often = difference(one, other), difference(*copies, y=np.repeat(y, 4).tolist())
+    assert np.ptp(often.interval) > 0.8 * np.ptp(once.interval)
 
 
 def test_equal_encoders_are_rarely_told_apart() -> None:
@@ -115,8 +108,7 @@ def test_equal_encoders_are_rarely_told_apart() -> None:
     for seed in range(24):
         shared = np.random.default_rng(1_000 + seed).normal(size=(n, D))
         pair = [drawn(n, 1.5, seed=100 * seed + turn, shared=shared) for turn in (1, 2)]
-        difference = figures(*pair)[1].difference
-        proven += difference is not None and difference.verdict != "no proven difference"
+        proven += difference(*pair).verdict != "no proven difference"
     assert proven <= 4
 
 
@@ -128,9 +120,8 @@ def test_the_interval_of_the_difference_holds_the_true_difference() -> None:
         one, other = np.random.default_rng(seed).normal(size=(2, n))
         columns = [(labels(n) - 0.5) + one, 2.0 * (labels(n) - 0.5) + 0.8 * one + 0.6 * other]
         flat = [np.column_stack([column, np.ones(n)]).astype(np.float32) for column in columns]
-        difference = figures(*flat)[1].difference
-        assert difference is not None
-        inside += int(difference.interval[0] <= truth[1] - truth[0] <= difference.interval[1])
+        low, high = difference(*flat).interval
+        inside += low <= truth[1] - truth[0] <= high
     assert inside >= 21
 
 

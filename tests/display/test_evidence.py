@@ -1,5 +1,6 @@
 """How often a version is right, in plain words: from counts, with what they were counted on."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -7,6 +8,13 @@ import pytest
 from traitbench.contract.metrics import HeldOutFigures, Metrics, ShortcutFigures, Sureness, TraitMetrics
 from traitbench.contract.traits import Trait
 from traitbench.display.quality import Evidence, by_trait, evidence_on, wilson
+
+
+def on(known: Mapping[str, Evidence]) -> Evidence:
+    """The evidence on a version that was measured."""
+    evidence = evidence_on(known)
+    assert evidence is not None
+    return evidence
 
 
 @pytest.mark.parametrize(
@@ -32,8 +40,7 @@ def test_test_samples_count_and_out_of_fold_scores_only_without_them() -> None:
         known["warmth"].measured_on
         == "50 of 60 samples are on the side of their label, each scored by a fit without it"
     )
-    both = evidence_on(known)
-    assert both is not None
+    both = on(known)
     assert (both.right, both.samples, both.measured_on) == (
         18,
         20,
@@ -42,8 +49,7 @@ def test_test_samples_count_and_out_of_fold_scores_only_without_them() -> None:
 
 
 def test_several_traits_are_counted_together_and_their_auroc_is_a_mean() -> None:
-    both = evidence_on(by_trait(Metrics(traits={"a": trait(right=50, samples=60), "b": trait(right=60, samples=60)})))
-    assert both is not None
+    both = on(by_trait(Metrics(traits={"a": trait(right=50, samples=60), "b": trait(right=60, samples=60)})))
     assert (both.right, both.samples, both.figure) == (110, 120, "mean AUROC 0.92 of 2 traits")
 
 
@@ -74,9 +80,7 @@ MOOD = Trait.model_construct(key="mood", name="Mood", positive_label="happy", ne
 def mood(**figures: Any) -> Evidence:
     """The evidence on a version with one trait."""
     given = {"auroc": 0.9, "auroc_interval": (0.86, 0.94), "confidence": {"low": {"samples": 100, "right": 80}}}
-    evidence = evidence_on(by_trait(Metrics.model_validate({"traits": {"mood": given | figures}})))
-    assert evidence is not None
-    return evidence
+    return on(by_trait(Metrics.model_validate({"traits": {"mood": given | figures}})))
 
 
 def tiers(positive: int, negative: int) -> dict[str, dict[str, int]]:
@@ -107,8 +111,7 @@ def test_the_larger_pole_of_the_test_samples_counts_if_there_are_any() -> None:
 
 def test_several_traits_are_no_better_than_a_guess_together() -> None:
     each = trait(right=80, samples=100).model_copy(update={"confusion": tiers(80, 20)})
-    both = evidence_on(by_trait(Metrics(traits={"a": each, "b": each})))
-    assert both is not None
+    both = on(by_trait(Metrics(traits={"a": each, "b": each})))
     assert "always answering the more frequent pole gets about 8 in 10 right too" in both.says("v1", [MOOD])
 
 
@@ -135,8 +138,7 @@ def test_test_samples_count_as_unseen_if_they_do_not_share_the_shortcut(in_tests
 def test_the_shortcut_of_a_trait_without_test_samples_is_said_too() -> None:
     shortcut = ShortcutFigures.model_validate(SHORTCUT)
     marked = trait(right=60, samples=60).model_copy(update={"shortcut": shortcut})
-    both = evidence_on(by_trait(Metrics(traits={"a": trait(right=50, samples=60, wrong=2), "mood": marked})))
-    assert both is not None
+    both = on(by_trait(Metrics(traits={"a": trait(right=50, samples=60, wrong=2), "mood": marked})))
     assert both.samples == 20
     assert len(both.warnings([MOOD])) == 1
     assert both.says("v1", [MOOD]) == "v1 gets about 9 in 10 right on texts it has not seen"

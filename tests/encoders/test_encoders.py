@@ -104,8 +104,10 @@ def test_one_folder_is_one_encoder_however_it_is_spelled(tmp_path: Path) -> None
     assert load_encoder("ngrams", cache=tmp_path / "link") is load_encoder("ngrams", cache=KEPT)
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(EncoderUnavailable, match="full, minilm, static, ngrams"):
+def test_an_unknown_name_is_answered_with_the_known_ones_and_a_hint_at_folders() -> None:
+    with pytest.raises(
+        EncoderUnavailable, match=r"full, minilm, static, ngrams.*\./name for one in the current folder"
+    ):
         load_encoder("bert", cache=KEPT)
 
 

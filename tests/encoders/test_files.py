@@ -108,7 +108,8 @@ def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
 def test_a_damaged_graph_is_built_again_and_gives_the_same_vectors(tmp_path: Path) -> None:
     expected = _vectors(tmp_path)
     sound = {file: file.read_bytes() for file in tmp_path.iterdir()}
-    assert len(sound) == 1
+    [size] = map(len, sound.values())
+    assert 25e6 < size < 36e6
     for file, content in sound.items():
         file.write_bytes(content[: len(content) // 2])
     assert _vectors(tmp_path) == expected
@@ -190,7 +191,7 @@ print(hashlib.sha256(load_encoder("minilm", cache=Path(sys.argv[1])).encode(["Go
 def test_processes_that_start_at_once_share_sound_files(tmp_path: Path) -> None:
     racing = [
         subprocess.Popen([sys.executable, "-c", LOAD, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
+        for _ in range(2)
     ]
     answers = {process.communicate(timeout=PATIENCE_S)[0] for process in racing}
     here = hashlib.sha256(minilm.load(cache=tmp_path).encode(["Good morning!"]).tobytes()).hexdigest()

@@ -14,7 +14,6 @@ from tokenizers import Tokenizer
 from tests.encoders.folders import (
     VOCABULARY,
     WIDTH,
-    graph,
     hidden,
     load,
     note,
@@ -84,21 +83,10 @@ def test_an_unusable_folder_is_refused_with_a_remedy(
         load_encoder(str(tmp_path), cache=KEPT)
 
 
-def test_model_onnx_is_preferred_to_its_variants(tmp_path: Path) -> None:
-    path = onnx_folder(tmp_path, name="onnx/model.onnx")
-    (path / "onnx" / "model_quantized.onnx").write_bytes(graph(seed=7).SerializeToString())
-    assert load_encoder(str(path), cache=KEPT).id.startswith("onnx-1-bert-12-")
-
-
 @pytest.mark.parametrize("name", ["/not/there", "./not-there", "~/not-there"])
 def test_a_missing_folder_is_named(name: str) -> None:
     with pytest.raises(EncoderUnavailable, match=r"There is no folder /.*there\. TRAITBENCH_ENCODER takes"):
         load_encoder(str(Path(name).expanduser().absolute()), cache=KEPT)
-
-
-def test_an_unknown_name_hints_at_folders() -> None:
-    with pytest.raises(EncoderUnavailable, match=r"\./name for one in the current folder"):
-        load_encoder("mine", cache=KEPT)
 
 
 @pytest.mark.parametrize("made", [onnx_folder, table_folder])

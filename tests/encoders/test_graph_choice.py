@@ -15,12 +15,14 @@ HUB = ("O1", "O2", "O3", "O4", "qint8_arm64", "qint8_avx512", "qint8_avx512_vnni
 JS = ("quantized", "int8", "uint8", "fp16", "q4", "q4f16", "bnb4")
 
 
-def chosen(path: Path, files: Sequence[str], *, cpu: str = VNNI, graph: str | None = None) -> Graph | None:
+def chosen(path: Path, files: Sequence[str], *, cpu: str = VNNI, graph: str | None = None) -> Graph:
     for file in files:
         (path / file).parent.mkdir(exist_ok=True, parents=True)
         (path / file).touch()
     settings = FolderSettings(path / "traitbench.json", graph=graph, given={"graph": graph} if graph else {})
-    return graph_choice.choose(path, ("", "onnx"), settings, cpu=cpu)
+    found = graph_choice.choose(path, ("", "onnx"), settings, cpu=cpu)
+    assert found is not None
+    return found
 
 
 def variants(names: Sequence[str], *, stem: str = "onnx/model") -> list[str]:
@@ -49,31 +51,22 @@ def variants(names: Sequence[str], *, stem: str = "onnx/model") -> list[str]:
 def test_the_variant_that_suits_the_processor_is_used(
     tmp_path: Path, cpu: str, names: Sequence[str], expected: str
 ) -> None:
-    found = chosen(tmp_path, variants(names), cpu=cpu)
-    assert found is not None
-    assert found.file == tmp_path / "onnx" / f"model_{expected}.onnx"
+    assert chosen(tmp_path, variants(names), cpu=cpu).file == tmp_path / "onnx" / f"model_{expected}.onnx"
 
 
 def test_the_reason_names_the_processor(tmp_path: Path) -> None:
-    found = chosen(tmp_path, variants(HUB), cpu=ARM)
-    assert found is not None
-    assert found.why == "It is the int8 graph for ARM64."
+    assert chosen(tmp_path, variants(HUB), cpu=ARM).why == "It is the int8 graph for ARM64."
 
 
 def test_model_onnx_goes_first_and_names_the_faster_one(tmp_path: Path) -> None:
     found = chosen(tmp_path, ["onnx/model.onnx", *variants(HUB)])
-    assert found is not None
     assert found.file.name == "model.onnx"
     assert 'set graph to "int8": it means onnx/model_qint8_avx512_vnni.onnx on' in found.why
 
 
 def test_a_graph_for_another_processor_is_used_with_a_warning_if_it_is_the_only_one(tmp_path: Path) -> None:
-    found = chosen(tmp_path, ["model_qint8_arm64.onnx"])
-    assert found is not None
-    assert "made for another processor" in found.why
-    fitting = chosen(tmp_path, ["model_qint8_arm64.onnx"], cpu=ARM)
-    assert fitting is not None
-    assert fitting.why == "It is the only graph in the folder."
+    assert "made for another processor" in chosen(tmp_path, ["model_qint8_arm64.onnx"]).why
+    assert chosen(tmp_path, ["model_qint8_arm64.onnx"], cpu=ARM).why == "It is the only graph in the folder."
 
 
 @pytest.mark.parametrize(
@@ -106,7 +99,10 @@ def test_a_graph_that_is_not_there_is_refused(tmp_path: Path, files: list[str]) 
 
 
 def test_a_folder_without_graphs_gives_none(tmp_path: Path) -> None:
-    assert chosen(tmp_path, ["notes/model.onnx", "model.onnx.txt"]) is None
+    for file in ("notes/model.onnx", "model.onnx.txt"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    assert graph_choice.choose(tmp_path, ("", "onnx"), FolderSettings(tmp_path / "traitbench.json"), cpu=VNNI) is None
 
 
 @pytest.mark.parametrize(

@@ -315,19 +315,6 @@ def test_the_int8_graph_for_this_processor_is_used(tmp_path: Path) -> None:
     same(asked, variant(mine).mean(axis=0), TEXT)
 
 
-def test_a_repository_of_transformers_js_needs_a_pooling_and_may_name_its_graph(tmp_path: Path) -> None:
-    path = with_variants(tmp_path / "both", ["quantized", "fp16", "q4"], model=True, pooling=None)
-    note(path, "quantize_config.json", {"q8": {"per_channel": True, "reduce_range": True}})
-    with pytest.raises(ChoiceOpen, match="No 1_Pooling"):
-        load(path)
-    same(settings(path, pooling="cls"), TOKENS[0], TEXT)
-    for asked in ("int8", "onnx/model_quantized.onnx"):
-        other = Path(shutil.copytree(path, tmp_path / asked.replace("/", "-")))
-        same(settings(other, pooling="cls", graph=asked), variant("quantized")[0], TEXT)
-    alone = with_variants(tmp_path / "alone", ["quantized"], pooling=None)
-    same(settings(alone, pooling="cls"), variant("quantized")[0], TEXT)
-
-
 def test_a_quantized_graph_is_close_to_its_float_model(tmp_path: Path) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 

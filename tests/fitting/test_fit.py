@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tests.fitting.hashes import hashes
-from tests.scoring.hand import PLANE, cloud, directions, encode, fitted, samples
+from tests.scoring.hand import PLANE, directions, encode, fitted, samples
 from tests.scoring.positions import positions
 from tests.size import sized
 from traitbench.fitting.fit import Trained, TraitSamples, fit
 from traitbench.fitting.search import EFFORTS
 from traitbench.scoring.card import score
-from traitbench.scoring.snapshot import Snapshot, param_hash
+from traitbench.scoring.snapshot import param_hash
 
 ROOT = Path(__file__).parents[2]
 
@@ -204,10 +204,3 @@ def test_the_hash_does_not_depend_on_process_or_threads(threads: str) -> None:
     command = [sys.executable, "-m", "tests.fitting.hashes"]
     ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == hashes()
-
-
-def test_a_snapshot_that_went_through_json_gives_the_same_card() -> None:
-    X, y = cloud(60, 2)
-    trained = fitted(samples(X, y)).snapshot
-    again = Snapshot.from_json(trained.to_json())
-    assert score(again, encode, "east north") == score(trained, encode, "east north")

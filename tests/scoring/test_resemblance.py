@@ -49,12 +49,16 @@ def trained(texts: list[str], degrees: list[float]) -> Trained:
     return fitted(replace(samples(X, y), spellings=spelling(texts)))
 
 
-def judged(texts: list[str], new: list[str]) -> NDArray[np.bool_]:
-    """Whether new texts are unlike these by their spelling alone."""
-    X = np.ones((len(texts), 1), np.float32)
-    found = resemblance(X, range(len(texts)), spelling(texts), {})
+def by_spelling(texts: list[str]) -> Resemblance:
+    """The resemblance to these texts by their spelling alone."""
+    found = resemblance(np.ones((len(texts), 1), np.float32), range(len(texts)), spelling(texts), {})
     assert found is not None
-    return found.unlike(new, np.ones((len(new), 1), np.float32))
+    return found
+
+
+def judged(known: Resemblance, new: list[str]) -> NDArray[np.bool_]:
+    """Whether new texts are unlike the known ones."""
+    return known.unlike(new, np.ones((len(new), 1), np.float32))
 
 
 def gibberish(seed: int, alphabet: str, words: int) -> str:
@@ -66,12 +70,12 @@ def gibberish(seed: int, alphabet: str, words: int) -> str:
 @pytest.mark.parametrize("alphabet", [string.ascii_lowercase, string.digits, "абвгдежз", "的一是不了人", "!?.;#"])
 def test_random_letters_digits_signs_and_foreign_scripts_are_unlike(texts: list[str], alphabet: str) -> None:
     new = [gibberish(seed, alphabet, words=4 + seed % 5) for seed in range(40)]
-    assert judged(texts, new).mean() > 0.9
+    assert judged(by_spelling(texts), new).mean() > 0.9
 
 
 @pytest.mark.parametrize(("texts", "new"), [(ENGLISH[::2], ENGLISH[1::2]), (GERMAN[::2], GERMAN[1::2])])
 def test_new_texts_of_the_same_kind_are_not_unlike(texts: list[str], new: list[str]) -> None:
-    assert not judged(texts, new).any()
+    assert not judged(by_spelling(texts), new).any()
 
 
 def test_a_letter_whose_lower_case_has_two_characters_is_like_any_letter_with_an_accent() -> None:
@@ -79,16 +83,14 @@ def test_a_letter_whose_lower_case_has_two_characters_is_like_any_letter_with_an
 
 
 def test_other_languages_in_latin_script_are_unlike_english_samples() -> None:
-    assert judged(ENGLISH, [*GERMAN, *OTHER_LANGUAGES["German, French, Spanish"]]).all()
-    assert not judged(ENGLISH, ["We saw La Vie en Rose in a cinema near the Champs-Élysées."]).any()
+    assert judged(by_spelling(ENGLISH), [*GERMAN, *OTHER_LANGUAGES["German, French, Spanish"]]).all()
+    assert not judged(by_spelling(ENGLISH), ["We saw La Vie en Rose in a cinema near the Champs-Élysées."]).any()
 
 
 def test_samples_in_two_languages_are_like_texts_in_both() -> None:
-    both = [*ENGLISH, *GERMAN[::2]]
+    both = by_spelling([*ENGLISH, *GERMAN[::2]])
+    assert both.other_languages
     assert not judged(both, [*GERMAN[1::2], *ENGLISH]).any()
-    found = resemblance(np.ones((len(both), 1), np.float32), range(len(both)), spelling(both), {})
-    assert found is not None
-    assert found.other_languages
 
 
 @pytest.mark.parametrize(("texts", "mentioned"), [(ENGLISH, False), ([*ENGLISH, *GERMAN], True)])
@@ -99,10 +101,7 @@ def test_a_snapshot_mentions_languages_only_if_samples_are_not_english(texts: li
 
 
 def test_a_version_of_german_samples_from_before_languages_were_looked_at_scores_german() -> None:
-    found = resemblance(np.ones((len(GERMAN), 1), np.float32), range(len(GERMAN)), spelling(GERMAN), {})
-    assert found is not None
-    before = replace(found, other_languages=False)
-    assert not before.unlike(GERMAN, np.ones((len(GERMAN), 1), np.float32)).any()
+    assert not judged(replace(by_spelling(GERMAN), other_languages=False), GERMAN).any()
 
 
 def test_a_vector_far_from_all_samples_is_unlike() -> None:

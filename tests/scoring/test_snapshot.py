@@ -7,8 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.scoring.hand import PLANE, axis, encode, snapshot
-from traitbench.scoring.card import score
+from tests.scoring.hand import PLANE, axis, snapshot
 from traitbench.scoring.certainty import Certainty, Levels
 from traitbench.scoring.snapshot import (
     Breaks,
@@ -90,10 +89,6 @@ def test_its_hash_is_that_of_its_json_however_it_was_written() -> None:
     other = json.loads(json.dumps(dict(reversed(BY_HAND.items())), indent=4))
     assert param_hash(Snapshot.from_json(other)) == HASH
     assert json.loads(canonical_bytes(Snapshot.from_json(BY_HAND))) == BY_HAND
-
-
-def test_it_scores_without_anything_else() -> None:
-    assert score(Snapshot.from_json(BY_HAND), encode, "east").to_wire()["scores"] == {"warmth": 78, "depth": 12}
 
 
 def test_any_number_in_use_changes_the_hash() -> None:

@@ -41,16 +41,16 @@ ABOUT_OTHERS = (
 
 
 @cache
-def made(trait: TraitPoles, *, modes: bool = True) -> LabelAxis | None:
+def made(trait: TraitPoles, *, modes: bool = True) -> LabelAxis:
     words, vectors = real().vocabulary.words[:WORDS], real().vocabulary.vectors[:WORDS]
     more: dict[str, Any] = {"modes": real().encoder.modes} if modes else {}
-    return label_axis(trait, encode=real().encode, words=words, word_vectors=vectors, **more)
+    axis = label_axis(trait, encode=real().encode, words=words, word_vectors=vectors, **more)
+    assert axis is not None
+    return axis
 
 
 def vector(trait: TraitPoles) -> np.ndarray:
-    result = made(trait)
-    assert result is not None
-    return result.vector
+    return made(trait).vector
 
 
 def test_words_alone_separate_joyful_and_sad_texts() -> None:
@@ -69,7 +69,6 @@ def test_an_axis_has_length_one_and_swapped_labels_reverse_it(trait: TraitPoles)
 def test_equal_words_give_an_equal_axis_with_any_number_of_threads(threads: int) -> None:
     with threadpool_limits(limits=threads):
         again = made.__wrapped__(CALM)
-    assert again is not None
     assert again.vector.tobytes() == vector(CALM).tobytes()
 
 
@@ -79,13 +78,12 @@ def test_the_description_of_the_poles_is_used() -> None:
 
 
 def test_a_label_that_only_negates_is_noted() -> None:
-    result = made(TraitPoles("irony", "Irony", "ironic", "not ironic"))
-    assert result is not None
-    assert "only says what a text is not" in result.notes[0]
+    assert "only says what a text is not" in made(TraitPoles("irony", "Irony", "ironic", "not ironic")).notes[0]
 
 
 def test_labels_that_are_the_same_have_no_axis() -> None:
-    assert made(TraitPoles("calm", "Calm", "calm", "calm")) is None
+    same, words = TraitPoles("calm", "Calm", "calm", "calm"), quick().vocabulary
+    assert label_axis(same, encode=quick().encode, words=words.words, word_vectors=words.vectors) is None
 
 
 def test_both_poles_get_the_same_frames() -> None:
@@ -123,5 +121,4 @@ def test_other_labels_have_no_topic(positive: str, negative: str) -> None:
 def test_a_topic_leans_less_on_the_layer_of_form() -> None:
     form = real().encoder.modes["layer4"]
     without_modes = made(CARDS, modes=False)
-    assert without_modes is not None
     assert np.linalg.norm(vector(CARDS)[form]) < 0.7 * np.linalg.norm(without_modes.vector[form])
