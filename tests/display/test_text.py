@@ -9,21 +9,19 @@ from traitbench.display.text import ago, count, plain, shortened, span, unlinked
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
 
 
-def test_markdown_in_a_name_is_shown_and_not_obeyed() -> None:
-    assert plain("*a* [b](c) $x$ :red[d]") == r"\*a\* \[b\]\(c\) \$x\$ \:red\[d\]"
-
-
-def test_names_of_icons_and_emoji_are_shown_as_typed() -> None:
-    assert plain(":material/home: :smile: 10:30") == "\\:\u2060material/home\\: \\:\u2060smile\\: 10\\:30"
-
-
-def test_addresses_are_shown_and_not_made_links() -> None:
-    assert plain("see HTTPS://a.b/c, www.a.b") == "see HTTPS\\:\u2060//a\\.b/c, www\u2060\\.a\\.b"
-    assert plain("ann@example.org") == "ann@\u2060example\\.org"
-
-
-def test_characters_that_turn_or_control_the_text_around_them_are_replaced() -> None:
-    assert plain("a\u202eb\x1bc\u2066d") == "a\ufffdb\ufffdc\ufffdd"
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("*a* [b](c) $x$ :red[d]", r"\*a\* \[b\]\(c\) \$x\$ \:red\[d\]"),
+        (":material/home: :smile: 10:30", "\\:\u2060material/home\\: \\:\u2060smile\\: 10\\:30"),
+        ("see HTTPS://a.b/c, www.a.b", "see HTTPS\\:\u2060//a\\.b/c, www\u2060\\.a\\.b"),
+        ("ann@example.org", "ann@\u2060example\\.org"),
+        ("a\u202eb\x1bc\u2066d", "a\ufffdb\ufffdc\ufffdd"),
+    ],
+    ids=["markdown", "icons and emoji", "addresses", "an address of mail", "characters that turn the text around them"],
+)
+def test_a_name_is_shown_as_typed_and_not_obeyed(text: str, shown: str) -> None:
+    assert plain(text) == shown
 
 
 def test_counts_agree_with_their_nouns() -> None:

@@ -18,30 +18,29 @@ def seen(n: int, d: int = 16, *, apart: float = 0.6) -> tuple[TrainingSamples, S
     return samples, search(samples, EFFORT)
 
 
-def test_figures_name_what_they_were_measured_on() -> None:
-    result = figures(*seen(40))
-    assert result["measured_on"] == ("out-of-fold, 10 folds, 40 distinct samples; AUROC within folds, 20 repeats")
-    assert result["repeats"] == 20
+@pytest.mark.parametrize(
+    ("n", "d", "says", "folds", "repeats"),
+    [
+        (40, 16, "out-of-fold, 10 folds, 40 distinct samples; AUROC within folds, 20 repeats", 10, 20),
+        (100, 16, "leave-one-out, 100 distinct samples; AUROC within folds, 10 repeats", None, 10),
+        (520, 8, "leave-one-out, 520 distinct samples", None, None),
+    ],
+    ids=["few", "more", "all pairs"],
+)
+def test_figures_name_what_they_were_measured_on(
+    n: int, d: int, says: str, folds: int | None, repeats: int | None
+) -> None:
+    samples, search = seen(n, d)
+    result = figures(samples, search)
+    assert (result["measured_on"], result["folds"], result["repeats"]) == (says, folds, repeats)
     low, high = result["auroc_interval"]
     assert 0 <= low <= result["auroc"] <= high <= 1
     assert 0 < result["brier"] < 0.25
     assert 0 <= result["calibration_error"] < 0.3
     assert 0 < result["cross_entropy"] < 0.7
-
-
-def test_leave_one_out_is_named() -> None:
-    result = figures(*seen(100))
-    assert result["measured_on"] == "leave-one-out, 100 distinct samples; AUROC within folds, 10 repeats"
-    assert result["folds"] is None
-
-
-def test_with_many_samples_at_both_poles_all_pairs_are_compared() -> None:
-    samples, result = seen(520, 8)
-    metrics = judged(samples, result)
-    assert result.held_out is not None
-    assert metrics["auroc"] == auroc(result.held_out, samples.y)
-    assert metrics["repeats"] is None
-    assert metrics["measured_on"] == "leave-one-out, 520 distinct samples"
+    if repeats is None:
+        assert search.held_out is not None
+        assert result["auroc"] == auroc(search.held_out, samples.y)
 
 
 @pytest.mark.parametrize(

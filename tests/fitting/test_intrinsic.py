@@ -102,15 +102,17 @@ def test_synthesized_texts_are_not_in_the_pool() -> None:
     assert param_hash(fitted(alone).snapshot) == param_hash(fitted(plain).snapshot)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_with_few_texts_in_the_pool_every_text_scores_50(n: int) -> None:
-    trait, figures = fit_alone(pool(n))
-    assert not trait.vector.any()
-    assert trait.breaks == Breaks(50, 50, 50)
+@pytest.mark.parametrize(
+    "trait",
+    [
+        *map(pool, (0, 1, 2, 5)),
+        replace(pool(40), X=np.full((40, 4), 0.5, np.float32)),
+        replace(pool(2), X=np.zeros((2, 4), np.float32)),
+    ],
+    ids=["none", "one", "two", "five", "equal", "without a token"],
+)
+def test_with_few_or_equal_texts_in_the_pool_every_text_scores_50(trait: TraitSamples) -> None:
+    axis, figures = fit_alone(trait)
+    assert not axis.vector.any()
+    assert axis.breaks == Breaks(50, 50, 50)
     assert figures["auroc"] is None
-
-
-def test_an_empty_pool_or_equal_texts_score_50() -> None:
-    X = np.tile(np.array([0.5, 0.5, 0.5, 0.5], np.float32), (40, 1))
-    for trait in (replace(pool(40), X=X), replace(pool(2), X=np.zeros((2, 4), np.float32)), pool(0)):
-        assert not fit_alone(trait)[0].vector.any()

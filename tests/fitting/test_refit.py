@@ -10,7 +10,6 @@ import pytest
 
 from tests.scoring.hand import cloud, directions, fitted, samples
 from traitbench.fitting.fit import TraitSamples
-from traitbench.fitting.search import evidence
 from traitbench.scoring.snapshot import Breaks, param_hash
 
 
@@ -196,11 +195,3 @@ def test_a_variation_does_not_leak_its_seed(change: float, *, known: bool) -> No
     apart = replace(grouped, groups=range(56))
     assert fitted(grouped).metrics["auroc"] < 0.75
     assert (fitted(apart).metrics["auroc"] > 0.9) == known
-
-
-def test_a_real_text_replaces_an_equal_synthesized_one() -> None:
-    result = evidence(
-        directions(0, 0, 180, 180), np.array([1.0, 0.0, 0.0, 0.0]), range(4), np.array([False, True, False, True])
-    )
-    assert sorted(result.y) == [0.0, 1.0]
-    assert not result.synthesized.any()

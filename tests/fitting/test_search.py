@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -6,22 +8,34 @@ from tests.scoring.hand import cloud, directions
 from traitbench.fitting.search import EFFORTS, SearchResult, TrainingSamples, evidence, search
 
 
-def test_a_repeated_text_is_one_sample_with_the_mean_quality() -> None:
-    result = evidence(directions(0, 0, 180), np.array([1.0, 0.0, 0.0]), ["a", "a", "b"])
-    assert len(result.y) == 2
-    assert sorted(result.y) == [0.0, 0.5]
-
-
-def test_texts_without_a_token_are_dropped() -> None:
-    X = np.vstack([directions(0, 180), np.zeros((2, 2), np.float32)])
-    assert len(evidence(X, np.array([1.0, 0, 1, 0]), range(4)).y) == 2
-
-
-def test_groups_and_equal_vectors_are_joined() -> None:
-    """1 and 2 share a group, 2 and 3 a vector: all three are one group, 4 is not."""
-    result = evidence(directions(0, 10, 10, 180), np.array([1.0, 1, 1, 0]), ["a", "a", "b", "c"])
-    assert len(result.y) == 3
-    assert len(np.unique(result.groups)) == 2
+@pytest.mark.parametrize(
+    ("degrees", "qualities", "ids", "made", "expected", "groups"),
+    [
+        ((0, 0, 180), (1, 0, 0), "aab", (), (0, 0.5), 2),
+        ((0, 180, None, None), (1, 0, 1, 0), "abcd", (), (0, 1), 2),
+        ((0, 10, 10, 180), (1, 1, 1, 0), "aabc", (), (0, 1, 1), 2),
+        ((0, 0, 180, 180), (1, 0, 0, 0), "abcd", (1, 3), (0, 1), 2),
+    ],
+    ids=[
+        "a repeated text is one sample with the mean quality",
+        "texts without a token are dropped",
+        "one and two share a group, two and three a vector",
+        "a real text replaces an equal synthesized one",
+    ],
+)
+def test_samples_are_joined_before_a_search(
+    degrees: Sequence[float | None],
+    qualities: Sequence[float],
+    ids: str,
+    made: Sequence[int],
+    expected: Sequence[float],
+    groups: int,
+) -> None:
+    X = np.vstack([np.zeros((1, 2), np.float32) if each is None else directions(each) for each in degrees])
+    result = evidence(X, np.array(qualities, float), [*ids], np.isin(np.arange(len(X)), made))
+    assert sorted(result.y) == [*expected]
+    assert len(np.unique(result.groups)) == groups
+    assert not result.synthesized.any()
 
 
 def test_a_group_is_never_on_both_sides_of_a_fold() -> None:
