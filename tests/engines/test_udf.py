@@ -109,7 +109,7 @@ def elsewhere(udf: tb.UDF, texts: Sequence[str]) -> Any:
         ({"mode": "fast"}, "'fast'"),
         ({"traits": ["cold"]}, "has no trait 'cold'"),
         ({"version": "v9"}, "has no version v9"),
-        ({"model": "no.tb"}, "is not a model exported from Traitbench"),
+        ({"path": "no.tb"}, "is not a model exported from Traitbench"),
     ],
 )
 def test_what_cannot_work_is_an_error_where_the_udf_is_created(
@@ -118,7 +118,7 @@ def test_what_cannot_work_is_an_error_where_the_udf_is_created(
     monkeypatch.chdir(tmp_path)
     Path("no.tb").write_text("{}")
     with pytest.raises((ModeNotTrained, KeyError, ValueError), match=message):
-        tb.UDF(**{"model": exported.path, **given})
+        tb.UDF(**{"path": exported.path, **given})
 
 
 @pytest.mark.parametrize(

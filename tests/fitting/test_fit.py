@@ -198,7 +198,7 @@ def test_an_unknown_scoring_method_is_refused() -> None:
         fit([trait], encoder=PLANE, scoring_method="nearest", max_depth=1, effort="low")
 
 
-@pytest.mark.parametrize("threads", ["1", "7"])
+@pytest.mark.parametrize("threads", [pytest.param("1", marks=pytest.mark.soak), "7"])
 def test_the_hash_does_not_depend_on_process_or_threads(threads: str) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
     command = [sys.executable, "-m", "tests.fitting.hashes"]
