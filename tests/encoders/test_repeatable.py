@@ -13,7 +13,9 @@ from tests.encoders.vectors import TEXTS, hashed
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(("processors", "threads", "size"), [("1", "1", "1"), pytest.param("8", "4", "17", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    ("processors", "threads", "size"), [("1", "1", "1"), pytest.param("8", "4", "17", marks=pytest.mark.soak)]
+)
 def test_vectors_do_not_depend_on_process_threads_or_batch(
     processors: str, threads: str, size: str, tmp_path: Path
 ) -> None:
