@@ -92,9 +92,11 @@ def test_words_that_a_label_names_are_no_shortcut() -> None:
     assert of(changed, names=["Mood", "Pleasure", "Anger"]) == []
 
 
-def test_few_texts_are_no_evidence() -> None:
-    few = [*(f"zylor {text}" for text in HAPPY[:4]), *SAD[:4]]
-    assert shortcuts(few, np.array([1.0] * 4 + [0.0] * 4)) == []
+@pytest.mark.parametrize(("count", "named"), [(4, []), (6, []), (7, ["zylor"])], ids=["few", "some", "enough"])
+def test_few_texts_are_no_evidence_for_one_of_many_marks(count: int, named: list[str]) -> None:
+    few = [*(f"zylor {text}" for text in HAPPY[:count]), *SAD[:count]]
+    found = shortcuts(few, np.array([1.0] * count + [0.0] * count))
+    assert [each.mark.value for each in found] == named
 
 
 @pytest.mark.parametrize(("without", "count"), [(0.95, 0), (0.8, 1)])

@@ -89,6 +89,14 @@ def test_an_axis_is_named_by_the_words_at_its_ends_and_has_the_spread_of_its_tex
     assert max(topic.histogram[8:12]) < max(topic.histogram[:8]), "two topics lie at both ends"
 
 
+def test_a_label_does_not_repeat_a_word_in_another_form() -> None:
+    town = Town()
+    town.texts = [text.replace("garden", "garden gardener") for text in town.texts]
+    topic = town.find()[0]
+    named = f"{topic.positive_label}, {topic.negative_label}".split(", ")
+    assert len([term for term in named if "garden" in term]) == 1
+
+
 def test_anchors_are_the_texts_at_the_ends() -> None:
     town = Town()
     topic = town.find()[0]
