@@ -121,7 +121,7 @@ def test_the_interval_of_the_difference_holds_the_true_difference() -> None:
         columns = [(labels(n) - 0.5) + one, 2.0 * (labels(n) - 0.5) + 0.8 * one + 0.6 * other]
         flat = [np.column_stack([column, np.ones(n)]).astype(np.float32) for column in columns]
         low, high = difference(*flat).interval
-        inside += low <= truth[1] - truth[0] <= high
+        inside += int(low <= truth[1] - truth[0] <= high)
     assert inside >= 21
 
 

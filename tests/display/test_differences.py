@@ -11,8 +11,8 @@ from traitbench.scoring.card import composite
 def compared(**moves: tuple[int, int, bool | None]) -> Comparison:
     """A comparison by the scores of a and b and their certainty, by trait."""
     a, b = (
-        card({key: trait_score(move[text]) for key, move in moves.items()}, composite=composite([*scores]))
-        for text, scores in enumerate(zip(*(move[:2] for move in moves.values()), strict=True))
+        card({key: trait_score(score) for key, score in scores.items()}, composite=composite([*scores.values()]))
+        for scores in ({key: a for key, (a, _, _) in moves.items()}, {key: b for key, (_, b, _) in moves.items()})
     )
     return Comparison.of(a, b, {key: certain for key, (_, _, certain) in moves.items()})
 

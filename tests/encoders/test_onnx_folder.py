@@ -55,10 +55,11 @@ def test_the_model_is_found_where_libraries_put_it(tmp_path: Path, name: str, be
 @pytest.mark.parametrize("mode", POOLED)
 def test_tokens_are_pooled_as_the_folder_or_the_setting_says(tmp_path: Path, mode: str) -> None:
     flags = {flag: name == mode for name, flag in FLAGS.items()}
-    for name, pooling in {
+    poolings: dict[str, dict[str, Any]] = {
         "flags": {"word_embedding_dimension": WIDTH, **flags},
         "named": {"embedding_dimension": WIDTH, "pooling_mode": mode},
-    }.items():
+    }
+    for name, pooling in poolings.items():
         same(onnx_folder(tmp_path / name, pooling=pooling), POOLED[mode], TEXT)
     ours = OURS.get(mode, mode)
     same(settings(bare(tmp_path / "set"), pooling=ours), POOLED[mode], TEXT)
@@ -215,7 +216,7 @@ def test_unusable_prompts_are_refused(tmp_path: Path, content: dict[str, Any], s
 
 
 def test_a_prompt_that_the_graph_would_pool_is_refused(tmp_path: Path) -> None:
-    how = {"model": graph(output="sentence_embedding"), "pooling": {**MEAN, "include_prompt": False}}
+    how: dict[str, Any] = {"model": graph(output="sentence_embedding"), "pooling": {**MEAN, "include_prompt": False}}
     with pytest.raises(EncoderUnavailable, match="leaves the prompt out of the pooling, but the graph pools it in"):
         load(with_prompts(tmp_path, **how))
 

@@ -183,8 +183,8 @@ def test_a_listener_stops_the_fit_at_any_step() -> None:
         (samples(np.full((2, 2), np.nan, np.float32), [1, 0]), "finite"),
         (samples(directions(0, 180), [1, 2]), "from 0 to 1"),
         (replace(samples(directions(0, 180), [1, 0]), synthesized=np.zeros(3, bool)), "3 values for 2 samples"),
-        (replace(samples(directions(0, 9), [1, 0]), label_axis=np.ones(3)), "its axis needs 2 numbers"),
-        (replace(samples(directions(0, 9), [1, 0]), intrinsic_axis=np.ones(3)), "its axis needs 2 numbers"),
+        (replace(samples(directions(0, 9), [1, 0]), label_axis=np.ones(3, np.float32)), "its axis needs 2 numbers"),
+        (replace(samples(directions(0, 9), [1, 0]), intrinsic_axis=np.ones(3, np.float32)), "its axis needs 2 numbers"),
     ],
 )
 def test_inconsistent_inputs_are_refused(trait: TraitSamples, says: str) -> None:
