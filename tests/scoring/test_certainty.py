@@ -46,7 +46,6 @@ def promises(
 ) -> tuple[Counter[str], Counter[str]]:
     """How often each promise is given and kept: by confidence of a text, and for the order of texts of two poles."""
     [trait] = snapshot.traits
-    assert trait.certainty is not None
     points = [half_up(100 * position) for position in of_vectors(snapshot, X)[:, 0].tolist()]
     given, kept = Counter[str](), Counter[str]()
     for score, quality in zip(points, y.tolist(), strict=True):
@@ -213,7 +212,6 @@ def test_nothing_differs_where_no_score_is_sure_or_nothing_was_measured(one: int
 
 def test_a_trained_version_has_a_difference_of_single_precision() -> None:
     certainty = trained(*texts(np.random.default_rng(5), 30, apart=4.0)).traits[0].certainty
-    assert certainty is not None
     assert certainty.difference is not None
     assert certainty.difference == float(np.float32(certainty.difference)) > 0
 
