@@ -48,7 +48,7 @@ def exported(service: Any, tmp_path_factory: pytest.TempPathFactory) -> Exported
         client.traits.add(handle, [TraitInput(name="Length", positive_label="long", negative_label="short")])
         lengths = [SampleInput(trait="length", text=t, quality=min(1.0, len(t) / 100)) for t in (*WARM, *COLD)]
         client.samples.add(handle, lengths)
-        client.models.train(handle, effort="low")
+        client.models.train(handle, effort="low", encoder="full")
         assert client.models.wait(handle).state == "ready"
         path.write_text(client.models.export(handle).model_dump_json())
         answers = {
