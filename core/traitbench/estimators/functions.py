@@ -113,8 +113,9 @@ def _series(nw: Any, table: Any, name: str, values: list[Any]) -> Any:
     if not table.implementation.is_pandas_like():
         return nw.new_series(name, values, nw.Int64 if is_number else nw.String, backend=table.implementation)
     made = nw.new_series(name, values, backend=table.implementation).to_native()
-    # Plain integers of pandas have no null.
-    return nw.from_native(made.astype("Int64" if is_number else "str"), series_only=True)
+    # Plain integers of pandas have no null, and pandas 2 writes None as the text "None".
+    column = made.astype("Int64") if is_number else made.astype("str").where(made.notna(), None)
+    return nw.from_native(column, series_only=True)
 
 
 class _Advance:
