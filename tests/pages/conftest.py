@@ -117,14 +117,12 @@ def ready(client: Traitbench, bundle: Bundle, namespace: str) -> str:
 @pytest.fixture(scope="session")
 def twice(service: Service) -> Iterator[Trained]:
     """A model with two versions that tests only read, v2 active."""
-    with (
-        pytest.MonkeyPatch.context() as environment,
-        Traitbench(service.base_url, service.issue(namespaces=("twice",))) as client,
-    ):
-        service.surround(environment)
+    with Traitbench(service.base_url, service.issue(namespaces=("twice",))) as client:
         handle = "twice.tone"
         make_draft(client, handle)
         client.models.train(handle, effort="low")
         client.models.wait(handle)
-        assert add_version(service.context, handle, client) == 2
+        with pytest.MonkeyPatch.context() as environment:
+            service.surround(environment)
+            assert add_version(service.context, handle, client) == 2
         yield Trained(handle, client)

@@ -97,7 +97,7 @@ def test_another_worker_takes_over_from_a_dead_one(yard: Yard, start_worker: Sta
     until(lambda: yard.log_lines("dead", "begins"), what="a run to begin")
     dead.kill()
     dead.wait()
-    start_worker("living", expiry_s=2.0)
+    start_worker("living", expiry_s=4.0)
     for run_id in queued:
         yard.wait(run_id)
     assert all(len(yard.log_lines("living", "ends", run_id)) == 1 for run_id in queued)
