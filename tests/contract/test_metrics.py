@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from traitbench.contract.metrics import CurvePoint, Forecast, Metrics, TraitMetrics
+from traitbench.contract.metrics import CurvePoint, Forecast, Metrics, Sureness, TraitMetrics
 
 TIERS = {"Weak": 1, "Developing": 2, "Solid": 3, "Strong": 4}
 WHOLE: dict[str, Any] = {
@@ -19,6 +19,7 @@ WHOLE: dict[str, Any] = {
     "measured_on": "out-of-fold, 10 folds, 84 samples",
     "counts": {"positive": 40, "negative": 44},
     "confusion": {"positive": TIERS, "negative": TIERS},
+    "score_counts": {"positive": [0] * 49 + [1, 2, 4] + [0] * 49, "negative": [0] * 49 + [8, 16, 32] + [0] * 49},
     "curve": [{"samples": 40, "auroc": 0.8, "interval": [0.6, 0.9]}],
     "forecast": {"more": 20, "samples": 104, "auroc": 0.86, "interval": [0.8, 0.9]},
     "feed": {"pole": "negative", "why": "it has fewer samples"},
@@ -54,6 +55,7 @@ def test_everything_that_a_version_says_of_a_trait_is_read() -> None:
     assert figures.feed is not None
     assert figures.confusion is not None
     assert list(figures.confusion["negative"].values()) == [1, 2, 3, 4]
+    assert figures.sides == {"positive": Sureness(samples=7, right=4), "negative": Sureness(samples=56, right=8)}
     assert figures.modes["layer4"].auroc == 0.834
     assert metrics.use_labels is False
 
@@ -63,6 +65,7 @@ def test_a_version_of_before_has_what_it_has() -> None:
     figures = read(warmth=old)["warmth"]
     assert figures.auroc == 0.84
     assert (figures.curve, figures.confusion, figures.forecast, figures.feed) == (None, None, None, None)
+    assert figures.sides is None
     assert (figures.search, figures.labels, figures.modes) == (None, None, {})
     assert Metrics.model_validate({}).use_labels is None
 

@@ -5,7 +5,7 @@ from threadpoolctl import threadpool_limits
 
 from tests.scoring.hand import cloud, directions
 from traitbench.fitting.auroc import interval
-from traitbench.fitting.evaluate import auroc, confusion, figures, judged, measured
+from traitbench.fitting.evaluate import auroc, confusion, figures, judged, measured, score_counts
 from traitbench.fitting.search import EFFORTS, SearchResult, TrainingSamples, evidence, search
 from traitbench.scoring.snapshot import Breaks
 
@@ -113,6 +113,16 @@ def test_the_confusion_table_counts_held_out_scores_by_tier() -> None:
     samples, result = seen(40)
     table = figures(samples, result, breaks=Breaks(40, 50, 80))["confusion"]
     assert [sum(table[pole].values()) for pole in ("positive", "negative")] == [20, 20]
+
+
+def test_held_out_scores_are_counted_by_pole_as_a_card_rounds_them() -> None:
+    logits = np.array([-40.0, 0.0, 0.001, 40.0, 2.0, 0.0])
+    counts = score_counts(logits, np.array([1.0, 1, 1, 1, 0, 0.5]))
+    assert {points: number for points, number in enumerate(counts["positive"]) if number} == {0: 1, 50: 2, 100: 1}
+    assert {points: number for points, number in enumerate(counts["negative"]) if number} == {88: 1}
+    samples, result = seen(40)
+    counts = figures(samples, result)["score_counts"]
+    assert [(len(counts[pole]), sum(counts[pole])) for pole in ("positive", "negative")] == [(101, 20), (101, 20)]
 
 
 def draw(rng: np.random.Generator, n: int, apart: float) -> tuple[NDArray[np.float32], NDArray[np.float64]]:

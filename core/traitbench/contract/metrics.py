@@ -39,6 +39,10 @@ _ByTier = Annotated[dict[Tier, Count], Field(min_length=4)]
 Confusion = Annotated[dict[Pole, _ByTier], Field(min_length=2)]
 """By pole of the samples: how many of their held-out scores lie in each tier."""
 
+_ByScore = Annotated[list[Count], Field(min_length=101, max_length=101)]
+ScoreCounts = Annotated[dict[Pole, _ByScore], Field(min_length=2)]
+"""By pole of the samples: how many of their held-out scores are 0, 1, 2 and so on up to 100."""
+
 NotMeasured = Literal["too_few", "only_synthesized", "unlabelled"]
 
 _STRICT = {"strict": True}
@@ -218,12 +222,13 @@ class TraitMetrics(Figures):
     """All figures of one trait; `test` has those on its test samples, and the others are out of fold.
 
     `confidence_reason` says why no score of the trait is sure; it is null if some are. `shortcut` is null if nothing
-    alone tells the poles apart, or in an older version.
+    alone tells the poles apart. An older version has neither `shortcut` nor `score_counts`.
     """
 
     folds: Count | None = None
     repeats: Count | None = None
     confusion: Confusion | None = None
+    score_counts: ScoreCounts | None = None
     confidence: dict[Confidence, Sureness] | None = None
     confidence_reason: ConfidenceReason | None = None
     curve: list[CurvePoint] | None = None
@@ -237,6 +242,20 @@ class TraitMetrics(Figures):
     modes: dict[str, Figures] = Field(default={})
     test: HeldOutFigures | None = None
     shortcut: ShortcutFigures | None = None
+
+    @property
+    def sides(self) -> dict[Pole, Sureness] | None:
+        """How many samples of each pole were measured, and how many of these are on their side of the middle.
+
+        None if the scores were not counted. A score of 50 is on neither side.
+        """
+        if self.score_counts is None:
+            return None
+        positive, negative = self.score_counts["positive"], self.score_counts["negative"]
+        return {
+            "positive": Sureness(samples=sum(positive), right=sum(positive[51:])),
+            "negative": Sureness(samples=sum(negative), right=sum(negative[:50])),
+        }
 
 
 class EncoderName(_Measured):

@@ -58,14 +58,15 @@ def figures(
     y = samples.y[samples.is_evaluated]
     now = Point(len(y), metrics["auroc"], (metrics["auroc_interval"][0], metrics["auroc_interval"][1]))
     tiers = None if breaks is None else confusion(result.held_out, y, breaks)
+    counts = score_counts(result.held_out, y)
     outlook = no_prospects() if result.recipe is None else prospects(samples, result.recipe, now)
-    return {**metrics, "confusion": tiers, **outlook}
+    return {**metrics, "confusion": tiers, "score_counts": counts, **outlook}
 
 
 def judged(
     samples: TrainingSamples, result: SearchResult, *, refit: Callable[[int], SearchResult] | None = None
 ) -> dict[str, Any]:
-    """The metrics of `figures`, without the confusion table and the forecast."""
+    """The metrics of `figures`, without the counts of scores, the confusion table and the forecast."""
     if result.held_out is None or samples.synthesized[samples.is_evaluated].any():
         return unmeasured(*_why_not(samples))
     y, groups = samples.y[samples.is_evaluated], samples.groups[samples.is_evaluated]
@@ -95,17 +96,26 @@ def measured(logits: Floats, y: Floats, groups: NDArray[np.int64] | None = None)
 def unmeasured(reason: NotMeasured, sentence: str) -> dict[str, Any]:
     """Null for every figure, with the reason as a value for programs and as a sentence for people."""
     reasons = {"not_measured": reason, "measured_on": f"not measured: {sentence}"}
-    return {**dict.fromkeys((*_NAMES, "folds", "repeats", "confusion")), **reasons, **no_prospects()}
+    return {**dict.fromkeys((*_NAMES, "folds", "repeats", "confusion", "score_counts")), **reasons, **no_prospects()}
+
+
+def score_counts(logits: Floats, y: Floats) -> dict[str, list[int]]:
+    """By pole of the samples: how many of their scores are 0, 1, ..., 100, (101,) each."""
+    points = np.array([half_up(100 * score) for score in expit(logits).tolist()], np.int64)
+    return {side: np.bincount(points[pole], minlength=101).tolist() for side, pole in _poles(y).items()}
 
 
 def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, int]]:
     """The number of samples of each pole in each tier."""
-    tier_at = np.array([tier(points, breaks) for points in range(101)])
-    tiers = tier_at[[half_up(100 * score) for score in expit(logits).tolist()]]
-    return {
-        side: {name: int((tiers[pole] == name).sum()) for name in _TIERS}
-        for side, pole in (("positive", y > 0.5), ("negative", y < 0.5))
-    }
+    counts = {name: dict.fromkeys(_TIERS, 0) for name in _poles(y)}
+    for side, by_score in score_counts(logits, y).items():
+        for points, samples in enumerate(by_score):
+            counts[side][tier(points, breaks)] += samples
+    return counts
+
+
+def _poles(y: Floats) -> dict[str, NDArray[np.bool_]]:
+    return {"positive": y > 0.5, "negative": y < 0.5}
 
 
 def divisions(samples: TrainingSamples) -> list[NDArray[np.int64]]:
