@@ -21,33 +21,39 @@ ol.many {
 }
 li { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.3rem; color: var(--st-text-color); line-height: 1.3; }
 .head { display: flex; align-items: baseline; gap: 0.2rem 0.75rem; flex-wrap: wrap; }
-.name { color: light-dark(#55605E, #A9B5B2); overflow-wrap: anywhere; }
-.words { font-size: 1.2rem; font-weight: 650; overflow-wrap: anywhere; }
-.score { margin-left: auto; font-variant-numeric: tabular-nums; color: light-dark(#55605E, #A9B5B2); }
+.name { color: var(--tb-ink-2); overflow-wrap: anywhere; }
+.words { font-size: 1.1rem; font-weight: 600; overflow-wrap: anywhere; }
+.score {
+  margin-left: auto; font-size: 1.75rem; font-weight: 600; line-height: 1.1; letter-spacing: -0.02em;
+  font-variant-numeric: tabular-nums;
+}
 bdi { unicode-bidi: isolate; }
-.track { position: relative; height: 1.15rem; border-radius: 4px; background: rgba(128, 128, 128, 0.16); }
-.middle { position: absolute; left: 50%; top: -3px; bottom: -3px; width: 2px; margin-left: -1px; background: #808080; }
+.track { position: relative; height: 0.8rem; border-radius: 0.4rem; background: var(--tb-sunk); }
+.middle {
+  position: absolute; left: 50%; top: -3px; bottom: -3px; width: 2px; margin-left: -1px;
+  background: var(--tb-line-strong);
+}
 .bar {
-  position: absolute; top: 0; bottom: 0; border-radius: 3px; min-width: 3px; box-sizing: border-box;
+  position: absolute; top: 0; bottom: 0; border-radius: 0.4rem; box-sizing: border-box;
   transition: left 0.35s ease, width 0.35s ease, background-color 0.35s ease;
 }
-.bar.moderate, .bar.low {
-  background-image: repeating-linear-gradient(
-    -45deg, transparent 0 5px, light-dark(rgba(255, 255, 255, 0.55), rgba(0, 0, 0, 0.45)) 5px 10px);
+.bar.moderate { opacity: 0.52; }
+.bar.low {
+  background: repeating-linear-gradient(-55deg, var(--tb-line-strong) 0 2px, transparent 2px 6px) !important;
 }
-.bar.low { background-color: transparent !important; border: 2px dashed #808080; }
 .dot {
   position: absolute; top: 50%; width: 0.8rem; height: 0.8rem; margin: -0.4rem 0 0 -0.4rem; box-sizing: border-box;
-  background: var(--st-background-color); border: 3px solid light-dark(#55605E, #A9B5B2); border-radius: 50%;
+  background: var(--tb-surface); border: 3px solid var(--tb-ink-2); border-radius: 50%;
   transition: left 0.35s ease;
 }
+.dot.knob { width: 1.1rem; height: 1.1rem; margin: -0.55rem 0 0 -0.55rem; border-width: 4px; }
 .dot.after { transform: rotate(45deg); border-radius: 2px; }
 .pair .bar { top: 38%; bottom: 38%; min-width: 0; }
 .poles { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.875rem; }
-.poles span { overflow-wrap: anywhere; color: light-dark(#55605E, #A9B5B2); }
+.poles span { overflow-wrap: anywhere; color: var(--tb-ink-2); }
 .poles .on { font-weight: 650; color: inherit; }
 .poles span:last-child { text-align: right; }
-.note { font-size: 0.875rem; color: light-dark(#55605E, #A9B5B2); }
+.note { font-size: 0.875rem; color: var(--tb-ink-2); }
 .note:empty { display: none; }
 @media (prefers-reduced-motion: reduce) { .bar, .dot { transition: none; } }
 
@@ -67,6 +73,7 @@ ol.large { gap: var(--gap); font-size: var(--type); line-height: 1.25; }
 .large .poles span { max-width: 47%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .large .poles span { color: inherit !important; }
 .large .dot { width: 0.9em; height: 0.9em; margin: -0.45em 0 0 -0.45em; }
+.large .knob { display: none; }
 """
 
 _JS = """
@@ -88,10 +95,10 @@ const draw = (item, row, large) => {
   item.className = pair ? 'pair' : ''
   find('.name').textContent = row.name
   find('.name').title = row.name
-  find('.words').textContent = row.sign + ' ' + row.words
+  find('.words').textContent = row.words
   find('.words').title = row.words
   find('.words').style.color = row.colour
-  find('.score').textContent = pair ? row.before + ' → ' + row.score : (row.sure === 'low' ? '≈ ' : '') + row.score
+  find('.score').textContent = pair ? row.before + ' → ' + row.score : row.score
   const start = pair ? row.before : 50
   const bar = find('.bar')
   bar.className = 'bar ' + row.sure
@@ -101,13 +108,15 @@ const draw = (item, row, large) => {
   const track = find('.track')
   track.setAttribute('aria-label', row.alt)
   dot(track, 'before', pair ? row.before : null)
+  const knob = dot(track, 'knob', pair ? null : row.score)
+  if (knob) knob.style.borderColor = row.sure === 'low' ? '' : row.fill
   const after = dot(track, 'after', pair ? row.score : null)
   if (after) { after.style.borderColor = row.fill; after.style.backgroundColor = row.fill }
   const [negative, positive] = item.querySelectorAll('.poles span')
   for (const [pole, text, sign] of [[negative, row.negative, '▼'], [positive, row.positive, '▲']]) {
     const name = document.createElement('bdi')
     name.textContent = text
-    pole.replaceChildren(...(sign === '▼' ? [sign + ' ', name] : [name, ' ' + sign]))
+    pole.replaceChildren(name)
     pole.title = text
     pole.className = sign === row.sign ? 'on' : ''
     pole.style.color = sign === row.sign ? row.colour : ''

@@ -1,7 +1,7 @@
 """A score card as rows for the bars: the poles of each trait, the side of the text, how sure it is, and why.
 
 A bar runs from the middle of the axis towards the pole that the text is nearer to. A bar of moderate confidence is
-striped. A score of low confidence claims no side: its bar is grey and dashed.
+pale. A score of low confidence claims no side: its bar is grey and hatched.
 """
 
 from collections.abc import Mapping, Sequence

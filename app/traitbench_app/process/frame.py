@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from traitbench.display.tokens import style_sheet
 from traitbench_app.process.assets import FOLDER, FOREVER, scripts
 
 INDEX = FOLDER / "index.html"
@@ -49,7 +50,7 @@ _NEEDS_SCRIPT = "<noscript><p>Traitbench needs JavaScript in the browser. Progra
 def routes(pages: Iterable[str]) -> list[Route]:
     """Return the routes of the HTML page, one for each of the paths in `pages`, and of what it loads from us."""
     html = {f"/{path}": _html(path) for path in pages}
-    files = {name: (_STATIC / name).read_bytes() for name in _SHELL}
+    files = {name: _content(name) for name in _SHELL}
 
     # A response of its own for each request: what compresses it changes its headers.
     async def index(request: Request) -> Response:
@@ -83,4 +84,10 @@ def _preload(name: str) -> str:
 
 def _address(name: str) -> str:
     """Return the relative address of a file, with a stamp of its content."""
-    return f"./{name}?{hashlib.sha256((_STATIC / name).read_bytes()).hexdigest()[:12]}"
+    return f"./{name}?{hashlib.sha256(_content(name)).hexdigest()[:12]}"
+
+
+def _content(name: str) -> bytes:
+    """Return a file; the style begins with the tokens of the design."""
+    content = (_STATIC / name).read_bytes()
+    return style_sheet().encode() + content if name.endswith(".css") else content

@@ -1,9 +1,9 @@
 """Tables of colours and signs.
 
 Pole colours are mid-tones with a contrast of at least 3:1 on both backgrounds, so that a chart stays readable when the
-theme changes. Blue and orange are distinct with colour blindness but equally light. So colour is never the only sign:
-every state, pole and tier has a symbol too. Python never sets text colours. Backgrounds are in
-`.streamlit/config.toml`.
+theme changes. Indigo is the negative pole at the left, amber the positive one at the right, and nothing else has these
+hues. They are distinct with colour blindness but nearly equally light, so colour is never the only sign: every state,
+pole and tier has a symbol too. Python never sets text colours. Backgrounds are in `.streamlit/config.toml`.
 """
 
 from collections.abc import Mapping
@@ -100,9 +100,9 @@ class SideSign:
 
 
 SIDES: Mapping[bool | None, SideSign] = {
-    True: SideSign(PALETTE.positive, POSITIVE_SIGN, "blue", "light-dark(#2166AC, #7DB8E0)"),
-    False: SideSign(PALETTE.negative, NEGATIVE_SIGN, "orange", "light-dark(#A34A05, #F1A340)"),
-    None: SideSign(PALETTE.neutral, NEUTRAL_SIGN, "gray", "light-dark(#55605E, #A9B5B2)"),
+    True: SideSign(PALETTE.positive, POSITIVE_SIGN, "orange", "light-dark(#8F5300, #EDB55C)"),
+    False: SideSign(PALETTE.negative, NEGATIVE_SIGN, "blue", "light-dark(#4452B8, #A9B2FF)"),
+    None: SideSign(PALETTE.neutral, NEUTRAL_SIGN, "gray", "light-dark(#474E5C, #BCC2CD)"),
 }
 """How the sides of `display.sides` are shown, by `Side.positive`: a pole has the same colour on every page."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-BAR = "#3E86C4"
+BAR = "#1A8F84"
 BEHIND = "rgba(128,128,128,.22)"
 MOST_CHARACTERS = 400
 

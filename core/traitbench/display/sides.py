@@ -11,7 +11,7 @@ UNCLEAR = "no clear side"
 _HOW_SURE: Mapping[Confidence, str] = {"high": "clearly", "moderate": "probably", "low": ""}
 
 
-COLOURS: Mapping[bool | None, str] = {True: "#3E86C4", False: "#C9701E", None: "#808080"}
+COLOURS: Mapping[bool | None, str] = {True: "#C27708", False: "#6370DC", None: "#808080"}
 """The colours of the sides, by `Side.positive`: mid-tones with a contrast of at least 3:1 on light and dark pages."""
 
 SIGNS: Mapping[bool | None, str] = {True: "▲", False: "▼", None: "■"}
