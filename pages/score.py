@@ -178,7 +178,7 @@ with cards_right:
     try:
         if numbers:
             scorer = Scorer(version(model.handle, versions[numbers.index(chosen)]))
-            source = f"Preview with {chosen}"
+            source = f"Scored with {chosen}"
         elif rehearsal := rehearsed(model, traits):
             scorer = Scorer(rehearsal)
         if scorer:

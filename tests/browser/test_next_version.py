@@ -69,9 +69,9 @@ def test_a_wrong_score_becomes_a_better_version_and_back(workbench: Started, pag
     # And back, which a colleague's open page shows by itself.
     colleague = page.context.new_page()
     colleague.goto(f"{workbench.base_url}/score?model={handle}&text=So+kind+of+you!")
-    expect(colleague.get_by_text("Preview with v2")).to_be_visible()
+    expect(colleague.get_by_text("Scored with v2")).to_be_visible()
     click(page.get_by_role("button", name="Switch back to v1"))
     expect(page.get_by_text("v1 gets").first).to_be_visible()
     with workbench.client() as client:
         assert client.models.get(handle).version_no == 1
-    expect(colleague.get_by_text("Preview with v1")).to_be_visible()
+    expect(colleague.get_by_text("Scored with v1")).to_be_visible()

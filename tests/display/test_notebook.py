@@ -207,7 +207,7 @@ def test_no_text_has_a_colour_of_its_own() -> None:
     ("answer", "words"),
     [
         ("model", ["a.b", "ready, v3", "#best", "discover failed", "depth 1"]),
-        ("card", ["why not high", "both poles score like this", "warmth", "77", "●●○", "Solid"]),
+        ("card", ["why not high", "both kinds get this score", "warmth", "77", "●●○", "Solid"]),
         ("card", ["Composite", "61", "●○○", "v3 · 12 tokens", "stored as 8, 9"]),
         ("card with reasons", ["77", "+1.50", "0.83", "12"]),
         ("reasons", ["+1.50 from the middle", "▲ 0.83", "▼ 0.83", "0.9", "characters 0 to 9", "characters 500 to 510"]),
@@ -215,7 +215,11 @@ def test_no_text_has_a_colour_of_its_own() -> None:
         ("reasons on the scale of scores", ["+65.0 points from the middle", "+150.0 points"]),
         (
             "comparison",
-            ["b, warmth: moderate confidence. Samples of both poles score like this.", "▲ +15", "b is higher (sure)"],
+            [
+                "b, warmth: moderate confidence. Texts of both kinds get this score, so the side is open.",
+                "▲ +15",
+                "b is higher (sure)",
+            ],
         ),
         ("comparison", ["warmth", "40", "55", "▼ -9", "no sure difference"]),
         (

@@ -38,7 +38,7 @@ def test_a_typed_text_is_scored_at_once_and_as_the_service_does(workbench: Workb
     at = typed(workbench.open("score", model=trained.handle, numbers="true"), KIND)
     card = trained.client.scores.score(trained.handle, KIND)
     assert at.metric[0].value == str(card.composite)
-    assert "Preview with v1" in words(at)
+    assert "Scored with v1" in words(at)
     ((row,),) = bars(at)
     assert (row["name"], row["negative"], row["positive"]) == ("Warmth", "cold", "warm")
     assert (row["score"], row["words"]) == (card.scores["warmth"], "clearly warm")
@@ -172,7 +172,7 @@ def test_a_chosen_version_scores(workbench: Workbench, twice: Trained) -> None:
     at = workbench.open("score", model=twice.handle, numbers="true", text=UNKIND)
     for version in ("v1", "v2"):
         at.selectbox(key="version").set_value(version).run()
-        assert f"Preview with {version}" in words(at)
+        assert f"Scored with {version}" in words(at)
         composite = twice.client.scores.score(f"{twice.handle}@{version}", UNKIND).composite
         assert at.metric[0].value.removeprefix("≈ ") == str(composite)
 
