@@ -1,11 +1,23 @@
 """The pictures that pages share say in words what they show, and draw each sample once."""
 
 import re
+from urllib.parse import unquote
 
 import pytest
 
 from traitbench.contract.metrics import Pole
-from traitbench.display.pictures import bar, difference, interval, strip
+from traitbench.display.pictures import (
+    Share,
+    balance,
+    bar,
+    course,
+    difference,
+    empty_strip,
+    histogram,
+    interval,
+    listed,
+    strip,
+)
 from traitbench.display.tokens import COLOURS, style_sheet, token
 
 HOSTILE = '"><script>alert(1)</script>'
@@ -20,9 +32,12 @@ def counts(**samples: dict[int, int]) -> dict[Pole, list[int]]:
 
 
 def dots(picture: str) -> list[tuple[float, float, bool]]:
-    """Position of each dot, and whether it has the ring of the wrong side."""
-    found = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="[\d.]+"( style="stroke)?', picture)
-    return [(float(x), float(y), bool(ring)) for x, y, ring in found]
+    """Position of each dot, and whether it has the ring of the wrong side; each layer is drawn once and named twice."""
+    layers = unquote(picture)
+    stacked = [each for path in dict.fromkeys(re.findall(r'path d="([^"]*)"', layers)) for each in path.split("M")[1:]]
+    rings = dict.fromkeys(re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', layers))
+    found = [tuple(each.removesuffix("h0").split()) for each in stacked]
+    return [(float(x), float(y), (x, y) in rings) for x, y in found]
 
 
 def test_a_strip_has_a_dot_for_each_sample_above_and_below_the_line() -> None:
@@ -57,6 +72,10 @@ def test_labels_of_others_are_text() -> None:
         bar(70, "high", negative=HOSTILE, positive=HOSTILE, words=HOSTILE),
         interval(0.5, 0.4, 0.6, least=0, most=1, words=HOSTILE),
         difference(0.5, 0.4, 0.6, reach=1, words=HOSTILE),
+        empty_strip(negative=HOSTILE, positive=HOSTILE, words=HOSTILE),
+        balance(1, 2, negative=HOSTILE, positive=HOSTILE),
+        histogram([1], step=1, unit=HOSTILE, words=HOSTILE),
+        course([Share(HOSTILE, HOSTILE, 1, 2, (0.1, 0.9))]),
     ):
         assert "<script" not in picture
         assert 'role="img"' in picture
@@ -88,3 +107,49 @@ def test_a_difference_has_a_colour_only_where_it_is_shown(low: float, high: floa
 def test_every_colour_is_declared_once_for_light_and_dark_pages() -> None:
     declared = re.findall(r"--tb-([a-z0-9-]+): light-dark\((#\w{6}), (#\w{6})\);", style_sheet())
     assert {name: (light, dark) for name, light, dark in declared} == COLOURS
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive", "shares"), [(30, 10, ["30", "10"]), (0, 4, ["0", "4"]), (0, 0, ["1", "1"])]
+)
+def test_a_balance_is_as_wide_as_the_samples_of_each_pole(negative: int, positive: int, shares: list[str]) -> None:
+    picture = balance(negative, positive, negative="cold", positive="warm")
+    assert re.findall(r"flex:(\d+) 1 0", picture) == shares
+    assert f'aria-label="{negative} cold and {positive} warm samples"' in picture
+    assert f">{negative} cold</bdi>" in picture
+    assert f">warm {positive}</bdi>" in picture
+
+
+def test_a_histogram_has_a_bar_for_each_step_and_names_its_largest_and_its_end() -> None:
+    picture = histogram([0, 1, 8, 4], step=5, unit="words", words="Half have 12 words.")
+    heights = [float(each) for each in re.findall(r"height:([\d.]+)px;min-height", picture)]
+    assert heights == [0.0, 6.0, 48.0, 24.0]
+    assert re.findall(r"<span>([^<]*)</span>", picture) == ["8", "0", "10 words", "20"]
+    assert histogram([], step=1, unit="words", words="None.").startswith('<div role="img" aria-label="None."')
+
+
+def test_only_shares_of_the_same_samples_are_joined() -> None:
+    shares = [
+        Share("v1", "2 Nov", 30, 40, (0.6, 0.86)),
+        Share("v2", "9 Nov", 36, 40, (0.77, 0.96), is_joined=True),
+        Share("v3", "9 Nov", 90, 100, (0.82, 0.95), is_accented=True),
+    ]
+    picture = course(shares)
+    assert picture.count('class="line"') == 1
+    assert "Right in 10: v1 2 Nov 7.5 (6.0 to 8.6), v2 9 Nov 9.0 (7.7 to 9.6), v3 9 Nov 9.0 (8.2 to 9.5)" in picture
+    assert re.findall(r"top:-16px;[^>]*>(\d+)<", picture) == ["10", "9", "8", "7", "6"]
+    assert picture.count(f"background:{token('accent')}") == 2, "the interval and the dot of the one in use"
+    assert "<br>36 of 40</div>" in picture
+
+
+@pytest.mark.parametrize("right", [0, 1, 20])
+def test_every_share_lies_in_its_frame(right: int) -> None:
+    picture = course([Share("v1", "2 Nov", right, 20, (0.0 if right < 2 else 0.83, 1.0 if right == 20 else 0.2))])
+    assert all(-1 < float(each) <= 100 for each in re.findall(r"top:(-?[\d.]+)%", picture))
+
+
+def test_a_list_of_numbers_has_grey_zeros_and_plain_words() -> None:
+    picture = listed({HOSTILE: 1_200, "None": 0})
+    assert "<script" not in picture
+    assert ">1,200</span>" in picture
+    assert f'{token("ink-3")}">0</span>' in picture

@@ -1,4 +1,4 @@
-"""The pictures that every page shares: a strip of samples, a bar between two poles, an interval and a difference.
+"""The pictures that every page shares: strips of samples, bars, balances, intervals, differences, shares over time.
 
 Each is a piece of HTML that says in words what it shows, names the poles at both ends, and loads nothing. The negative
 pole is at the left. A position is a score from 0 to 100.
@@ -6,15 +6,17 @@ pole is at the left. A position is a score from 0 to 100.
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from math import ceil
+from math import ceil, floor
 from typing import NamedTuple
+from urllib.parse import quote
 
-from traitbench.contract.metrics import Pole
+from traitbench.contract.metrics import Interval, Pole
 from traitbench.contract.scores import Confidence
 from traitbench.display.text import count, shortened
 from traitbench.display.tokens import token
 
 _NARROW = 30
+_NOTE = f"font-size:12px;line-height:16px;font-variant-numeric:tabular-nums;color:{token('ink-3')}"
 _OPACITY: Mapping[Confidence, float] = {"high": 1.0, "moderate": 0.52, "low": 1.0}
 _HATCHED = f"repeating-linear-gradient(-55deg, {token('line-strong')} 0 2px, transparent 2px 6px)"  # no side is claimed
 
@@ -46,21 +48,23 @@ def strip(
     stacks = {pole: _stacks(counts[pole], columns, is_positive=pole == "positive") for pole in counts}
     tallest = max((sum(each) for every in stacks.values() for each in every), default=0)
     per_dot = max(1, ceil(tallest * step / room))
-    drawn = "".join(
-        _dots(stacks[pole], pole=pole, per_dot=per_dot, step=step, radius=radius, width=width, middle=height / 2)
-        for pole in stacks
-    )
     middle = height / 2
-    axis = (
-        f'<line x1="0" x2="{width}" y1="{middle:g}" y2="{middle:g}" style="stroke:{token("line-strong")}"/>'
-        f'<line x1="{width / 2:g}" x2="{width / 2:g}" y1="0" y2="{height}" stroke-dasharray="2 3"'
-        f' style="stroke:{token("ink-3")}"/>'
-    )
-    svg = (
-        f'<svg viewBox="0 0 {width} {height}" width="100%" style="display:block" aria-hidden="true">{axis}{drawn}</svg>'
-    )
+    drawn, wrong = "", ""
+    poles: tuple[tuple[Pole, str, int], ...] = (("negative", "left", 1), ("positive", "right", -1))
+    for pole, side, up in poles:
+        dots = [(each.x, middle + up * each.y, each.is_wrong) for each in _placed(stacks[pole], per_dot, step, width)]
+        path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y, _ in dots)
+        round_dots = f'<path d="{path}" stroke="#000" stroke-width="{2 * radius:g}" stroke-linecap="round"/>'
+        drawn += _layer(round_dots, side, width, height)
+        wrong += "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>' for x, y, is_wrong in dots if is_wrong)
+    if wrong:
+        drawn += _layer(f'<g fill="none" stroke="#000" stroke-width="1.2">{wrong}</g>', "ink", width, height)
+    across = f"left:0;right:0;top:50%;border-top:1px solid {token('line-strong')}"
+    down = f"top:0;bottom:0;left:50%;border-left:1px dashed {token('ink-3')}"
+    axis = "".join(f'<div style="position:absolute;{line}"></div>' for line in (across, down))
     labels = _corner(negative, "left:0;top:0", "left-ink") + _corner(positive, "right:0;bottom:0", "right-ink")
-    return _picture(_strip_in_words(counts, negative, positive, per_dot), f"max-width:{width}px", svg + labels)
+    size = f"max-width:{width}px;aspect-ratio:{width}/{height}"
+    return _picture(_strip_in_words(counts, negative, positive, per_dot), size, axis + drawn + labels)
 
 
 def bar(score: int, confidence: Confidence, *, negative: str, positive: str, words: str) -> str:
@@ -102,6 +106,107 @@ def difference(value: float, low: float, high: float, *, reach: float, words: st
     return _picture(words, "height:16px", zero + _span(at[1], at[2], colour) + _point(at[0], colour))
 
 
+def empty_strip(*, negative: str, positive: str, words: str, height: int = 72) -> str:
+    """Draw the place of a strip whose samples are not known yet, with both poles. `words` say why it is empty."""
+    across, down = "left:0;right:0;top:50%;border-top", "top:0;bottom:0;left:50%;border-left"
+    dashed = f"1px dashed {token('line-strong')}"
+    axes = "".join(f'<div style="position:absolute;{line}:{dashed}"></div>' for line in (across, down))
+    labels = _corner(negative, "left:0;top:0", "left-ink") + _corner(positive, "right:0;bottom:0", "right-ink")
+    return _picture(words, f"height:{height}px", axes + labels)
+
+
+def balance(negative_samples: int, positive_samples: int, *, negative: str, positive: str) -> str:
+    """Draw how many samples are at each pole: two blocks beside each other, as wide as their shares."""
+    alt = f"{negative_samples:,} {negative} and {positive_samples:,} {positive} samples"
+    even = negative_samples == positive_samples
+    left = _block(f"{negative_samples:,} {shortened(negative, _NARROW)}", 1 if even else negative_samples, "left")
+    right = _block(f"{shortened(positive, _NARROW)} {positive_samples:,}", 1 if even else positive_samples, "right")
+    return _picture(alt, "display:flex;gap:2px;margin:4px 0", left + right)
+
+
+def histogram(counts: Sequence[int], *, step: int, unit: str, words: str) -> str:
+    """Draw how many values are in each step from 0 on, in grey; the largest number is written on its bar.
+
+    `words` say what is counted, and the axis ends at the end of the last step.
+    """
+    most = max(counts, default=0) or 1
+    tallest = counts.index(max(counts)) if counts else 0
+    bars = "".join(
+        f'<div style="flex:1;min-width:1px;text-align:center;white-space:nowrap;font-size:12px;line-height:16px;'
+        f'color:{token("ink-3")}">'
+        f"{f'<span>{number:,}</span>' if place == tallest and number else ''}"
+        f'<div style="height:{48 * number / most:.1f}px;min-height:{2 if number else 0}px;border-radius:2px;'
+        f'background:{token("line-strong")}"></div></div>'
+        for place, number in enumerate(counts)
+    )
+    end = step * len(counts)
+    axis = f"<span>0</span><span>{end // 2:,} {escape(unit)}</span><span>{end:,}</span>"
+    return _picture(
+        words,
+        "",
+        f'<div style="display:flex;align-items:flex-end;gap:2px;height:66px">{bars}</div>'
+        f'<div style="display:flex;justify-content:space-between;border-top:1px solid {token("line")};'
+        f'padding-top:2px;{_NOTE}">{axis}</div>',
+    )
+
+
+def listed(numbers: Mapping[str, int]) -> str:
+    """Names and their numbers below each other; a zero is grey."""
+    return "".join(
+        f'<div style="display:flex;justify-content:space-between;gap:8px;font-size:13px;line-height:22px;'
+        f'color:{token("ink-2")}"><span>{escape(name)}</span>'
+        f'<span style="font-variant-numeric:tabular-nums;color:{token("ink" if number else "ink-3")}">{number:,}</span>'
+        "</div>"
+        for name, number in numbers.items()
+    )
+
+
+class Share(NamedTuple):
+    """How many of some samples are right, with the 95 % interval of the share, and what it is a share of.
+
+    `is_joined` says that it was measured on the same samples as the one before it, so that the two can be compared.
+    """
+
+    name: str
+    note: str
+    right: int
+    samples: int
+    interval: Interval
+    is_accented: bool = False
+    is_joined: bool = False
+
+
+def course(shares: Sequence[Share]) -> str:
+    """Draw shares over time in right of 10, each with its interval; only comparable neighbours are joined by a line."""
+    least = min([floor(10 * each.interval[0]) / 10 for each in shares] + [0.8])
+    at = [100 * (place + 0.5) / max(len(shares), 1) for place in range(len(shares))]
+    down = [_down(each.right / each.samples, least) for each in shares]
+    grid = "".join(
+        f'<div style="position:absolute;left:0;right:0;top:{_down(tenth / 10, least):.1f}%;'
+        f'border-top:1px solid {token("line")}"><span style="position:absolute;left:0;top:-16px;{_NOTE}">{tenth}</span>'
+        "</div>"
+        for tenth in _ticks(least)
+    )
+    joined = "".join(
+        _line((at[place - 1], down[place - 1]), (at[place], down[place]))
+        for place, each in enumerate(shares)
+        if place and each.is_joined
+    )
+    marks = "".join(map(_mark, shares, at, down, [least] * len(shares)))
+    names = "".join(
+        f'<div style="flex:1;min-width:0;text-align:center;overflow-wrap:anywhere;{_NOTE}">'
+        f'<b style="color:{token("ink")}">{escape(each.name)}</b><br>{escape(each.note)}<br>'
+        f"{each.right:,} of {each.samples:,}</div>"
+        for each in shares
+    )
+    return _picture(
+        _course_in_words(shares),
+        "padding-top:16px",
+        f'<div style="position:relative;height:112px">{grid}{joined}{marks}</div>'
+        f'<div style="display:flex;gap:4px;padding-top:6px">{names}</div>',
+    )
+
+
 def _picture(alt: str, style: str, body: str) -> str:
     """A block that is one image for those who do not see it."""
     says = escape(alt)
@@ -118,23 +223,11 @@ def _stacks(by_score: Sequence[int], columns: int, *, is_positive: bool) -> list
     return list(zip(right, wrong, strict=True))
 
 
-def _dots(
-    stacks: Sequence[tuple[int, int]],
-    *,
-    pole: Pole,
-    per_dot: int,
-    step: float,
-    radius: float,
-    width: int,
-    middle: float,
-) -> str:
-    side, up = ("right", -1) if pole == "positive" else ("left", 1)
-    ring = f' style="stroke:{token("ink")}" stroke-width="1.2"'
-    circles = (
-        f'<circle cx="{dot.x:.1f}" cy="{middle + up * dot.y:.1f}" r="{radius:g}"{ring if dot.is_wrong else ""}/>'
-        for dot in _placed(stacks, per_dot, step, width)
-    )
-    return f'<g style="fill:{token(side)}">{"".join(circles)}</g>'
+def _layer(shapes: str, colour: str, width: int, height: int) -> str:
+    """Shapes in a colour, as a mask: Streamlit removes SVG elements from HTML, and an image knows no variables."""
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">{shapes}</svg>'
+    mask = f"url('data:image/svg+xml,{quote(svg, safe=' /:=.,-')}') 0 0/100% 100% no-repeat"
+    return f'<div style="position:absolute;inset:0;background:{token(colour)};-webkit-mask:{mask};mask:{mask}"></div>'
 
 
 def _placed(stacks: Sequence[tuple[int, int]], per_dot: int, step: float, width: int) -> Iterator[_Dot]:
@@ -173,4 +266,59 @@ def _point(at: float, colour: str) -> str:
     return (
         f'<div style="position:absolute;left:{at:.2f}%;top:3px;width:10px;height:10px;border-radius:50%;'
         f'margin-left:-5px;background:{colour}"></div>'
+    )
+
+
+def _block(label: str, share: int, side: str) -> str:
+    """A part of a balance; a pole without samples keeps room for its name."""
+    return (
+        f'<bdi style="flex:{share} 1 0;min-width:fit-content;padding:0 8px;border-radius:4px;text-align:{side};'
+        f"font-size:13px;line-height:24px;font-variant-numeric:tabular-nums;overflow-wrap:anywhere;"
+        f'color:{token(f"{side}-ink")};background:{token(f"{side}-soft")}">{escape(label)}</bdi>'
+    )
+
+
+def _down(share: float, least: float) -> float:
+    """How far below the top of the picture a share is, in percent."""
+    return 100 * (1 - share) / (1 - least)
+
+
+def _ticks(least: float) -> list[int]:
+    """The tenths that have a line, at most six."""
+    first = round(10 * least)
+    step = 1 if first >= 5 else 2
+    return list(range(10, first - 1, -step))
+
+
+def _line(start: tuple[float, float], end: tuple[float, float]) -> str:
+    """A line between two points, which are in percent: the diagonal of a box."""
+    (left, top), (right, bottom) = start, end
+    towards = "top right" if bottom > top else "bottom right"
+    colour = token("line-strong")
+    return (
+        f'<div class="line" style="position:absolute;left:{left:.2f}%;width:{right - left:.2f}%;'
+        f"top:{min(top, bottom):.2f}%;height:{abs(bottom - top):.2f}%;min-height:2px;"
+        f"background:linear-gradient(to {towards},transparent calc(50% - 1px),{colour} calc(50% - 1px),"
+        f'{colour} calc(50% + 1px),transparent calc(50% + 1px))"></div>'
+    )
+
+
+def _mark(share: Share, across: float, down: float, least: float) -> str:
+    colour = token("accent") if share.is_accented else token("ink-3")
+    low, high = (_down(each, least) for each in share.interval)
+    fill = colour if share.is_accented else token("surface")
+    return (
+        f'<div style="position:absolute;left:{across:.2f}%;top:{high:.1f}%;height:{low - high:.1f}%;width:3px;'
+        f'margin-left:-1.5px;border-radius:2px;background:{colour}"></div>'
+        f'<div style="position:absolute;left:{across:.2f}%;top:{down:.1f}%;width:12px;height:12px;border-radius:50%;'
+        f'box-sizing:border-box;transform:translate(-50%,-50%);border:2px solid {colour};background:{fill}"></div>'
+    )
+
+
+def _course_in_words(shares: Sequence[Share]) -> str:
+    """`Right in 10: v1 9 Nov 8.7 (7.9 to 9.2), v2 ...`."""
+    return "Right in 10: " + ", ".join(
+        f"{each.name} {each.note} {10 * each.right / each.samples:.1f} "
+        f"({10 * each.interval[0]:.1f} to {10 * each.interval[1]:.1f})"
+        for each in shares
     )
