@@ -109,6 +109,35 @@ def test_the_larger_pole_of_the_test_samples_counts_if_there_are_any() -> None:
     assert "always answering “sad” gets about 8 in 10 right too" in mood(test=test).says("v1", [MOOD])
 
 
+@pytest.mark.parametrize(
+    ("positive", "right", "title", "guess"),
+    [
+        (50, 90, "About 9 in 10 right on texts it has not seen", "Always guessing one side would get 50."),
+        (60, 90, "About 9 in 10 right on texts it has not seen", "Always guessing “happy” would get 60."),
+        (20, 82, "No better than a guess", "Always guessing “sad” would get 80."),
+    ],
+)
+def test_the_title_of_a_page_says_how_good_and_the_lead_says_what_guessing_gets(
+    positive: int, right: int, title: str, guess: str
+) -> None:
+    confidence = {"low": {"samples": 100, "right": right}}
+    evidence = mood(confidence=confidence, confusion=tiers(positive, 100 - positive))
+    assert evidence.title == title
+    assert evidence.lead([MOOD]) == f"{right} of 100 samples fall on the side of their label. {guess}"
+
+
+def test_the_lead_counts_test_samples_and_several_traits() -> None:
+    test = {"auroc": 0.8, "error": 0.1, "positive": 4, "negative": 6}
+    assert mood(test=test).lead([MOOD]).startswith("9 of 10 test samples fall on")
+    assert mood(confidence={"low": {"samples": 3, "right": 1}}).lead([MOOD]) == (
+        "1 of 3 samples falls on the side of their label."
+    )
+    each = trait(right=90, samples=100).model_copy(update={"confusion": tiers(50, 50)})
+    assert "Always guessing the larger side would get 100." in on(
+        by_trait(Metrics(traits={"a": each, "b": each}))
+    ).lead([])
+
+
 def test_several_traits_are_no_better_than_a_guess_together() -> None:
     each = trait(right=80, samples=100).model_copy(update={"confusion": tiers(80, 20)})
     both = on(by_trait(Metrics(traits={"a": each, "b": each})))
@@ -133,6 +162,8 @@ def test_test_samples_count_as_unseen_if_they_do_not_share_the_shortcut(in_tests
     evidence = mood(shortcut=SHORTCUT | {"in_tests": in_tests}, test=test)
     assert says in evidence.says("v1", [MOOD])
     assert evidence.warnings([MOOD]), "what training learned is said anyway"
+    assert evidence.warnings([MOOD], figures=False) == ["Mood: One token alone tells the poles apart."]
+    assert ("that have the same shortcut" in evidence.title) == in_tests
 
 
 def test_the_shortcut_of_a_trait_without_test_samples_is_said_too() -> None:
@@ -144,13 +175,14 @@ def test_the_shortcut_of_a_trait_without_test_samples_is_said_too() -> None:
     assert both.says("v1", [MOOD]) == "v1 gets about 9 in 10 right on texts it has not seen"
 
 
-def test_an_auroc_near_one_of_few_samples_is_said_with_its_lower_end() -> None:
-    confidence = {"high": {"samples": 128, "right": 128}}
+def test_an_auroc_near_one_of_few_samples_is_said_with_the_lower_end_of_the_share() -> None:
+    confidence = {"high": {"samples": 40, "right": 40}}
     evidence = mood(auroc=1.0, auroc_interval=(0.93, 1.0), confidence=confidence)
     assert evidence.doubt == (
-        "An AUROC of 1.00 on only 128 samples may be luck, or a shortcut that these texts share: the true one may be "
-        "as low as 0.93."
+        "With only 40 samples, this may be luck, or a shortcut that these texts share: the true share may be as low as "
+        "91 in 100."
     )
+    assert evidence.title == "All 40 right, from few samples"
     assert mood(auroc=1.0, auroc_interval=(0.99, 1.0), confidence=confidence).doubt == ""
 
 

@@ -190,11 +190,15 @@ class ShortcutFigures(_Measured):
         return _SHORTCUTS.get(self.kind, "one mark")
 
     @property
+    def claim(self) -> str:
+        """`One token alone tells the poles apart`."""
+        verb = "tell" if self.subject.endswith("s") else "tells"
+        return f"{self.subject[0].upper()}{self.subject[1:]} alone {verb} the poles apart"
+
+    @property
     def says(self) -> str:
         """`One token alone tells the poles apart (AUROC 1.00). Without that, AUROC is 0.55 instead of 1.00.`"""
-        verb = "tell" if self.subject.endswith("s") else "tells"
-        alone = f"{self.subject[0].upper()}{self.subject[1:]} alone {verb} the poles apart"
-        alone = f"{alone} (AUROC {in_decimals(self.auroc)})."
+        alone = f"{self.claim} (AUROC {in_decimals(self.auroc)})."
         if self.base is None or self.without is None:
             return f"{alone} What is left without that could not be measured."
         without, base = in_decimals(self.without), in_decimals(self.base)

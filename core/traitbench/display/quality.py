@@ -72,22 +72,48 @@ class Evidence:
             return "no better than a guess"
         return f"{self.in_words} right{' on texts with its shortcut' if self.is_shared else ''}"
 
+    @property
+    def title(self) -> str:
+        """`About 9 in 10 right on texts it has not seen`; less if the figure flatters or is of few samples."""
+        if self.is_guessed:
+            return "No better than a guess"
+        right = f"{self.in_words[0].upper()}{self.in_words[1:]} right"
+        if self.is_shared:
+            return f"{right}, but only on texts that have the same shortcut"
+        return f"{right}, from few samples" if self.doubt else f"{right} on texts it has not seen"
+
+    def lead(self, traits: Sequence[Trait]) -> str:
+        """The counts behind the title, and those of always guessing one pole, as plain text without figures."""
+        verb = "falls" if self.right == 1 else "fall"
+        samples = count(self.samples, "test sample" if self.on_tests else "sample")
+        said = f"{self.right:,} of {samples} {verb} on the side of their label."
+        if not self.larger:
+            return said
+        side = self._label(traits) or ("the larger side" if self.traits > 1 or self.pole else "one side")
+        return f"{said} Always guessing {side} would get {self.larger:,}."
+
+    def _label(self, traits: Sequence[Trait]) -> str:
+        """`“warm”`: the larger pole of a single trait; empty if there is none."""
+        own = next((each for each in traits if self.traits == 1 and self.pole and each.key == self.trait), None)
+        return "" if own is None else f"“{own.positive_label if self.pole == 'positive' else own.negative_label}”"
+
     def says(self, who: str, traits: Sequence[Trait]) -> str:
         """`v1 gets about 9 in 10 right on texts it has not seen`; less if the figure flatters, as plain text."""
         if self.is_guessed:
-            own = next((trait for trait in traits if self.traits == 1 and trait.key == self.trait), None)
-            label = "" if own is None else own.positive_label if self.pole == "positive" else own.negative_label
-            answer = f"“{label}”" if label else "the more frequent pole"
+            answer = self._label(traits) or ("the more frequent pole" if self.traits > 1 else "either pole")
             only = " on texts with the same shortcut" if self.is_shared else ""
             return f"{who} is no better than a guess: always answering {answer} gets {self.in_words} right too{only}"
         if self.is_shared:
             return f"{who} gets {self.in_words} right, but only on texts that have the same shortcut"
         return f"{who} gets {self.in_words} right on texts it has not seen"
 
-    def warnings(self, traits: Sequence[Trait]) -> list[str]:
-        """One sentence for each shortcut, as plain text; read them before any figure."""
+    def warnings(self, traits: Sequence[Trait], *, figures: bool = True) -> list[str]:
+        """One sentence for each shortcut, as plain text; read them before any figure. Without `figures`, no AUROC."""
         names = {trait.key: trait.name for trait in traits}
-        return [f"{names.get(key, key)}: {each.says}" for key, each in self.shortcuts.items()]
+        return [
+            f"{names.get(key, key)}: {each.says if figures else f'{each.claim}.'}"
+            for key, each in self.shortcuts.items()
+        ]
 
     @property
     def figure(self) -> str:
@@ -115,8 +141,8 @@ class Evidence:
         area, least = self.auroc or 0.0, self.interval[0] if self.interval else 1.0
         if area >= _NEAR_ONE > least and not self.is_shared:
             return (
-                f"An AUROC of {in_decimals(area)} on only {count(self.samples, 'sample')} may be luck, or a "
-                f"shortcut that these texts share: the true one may be as low as {in_decimals(least)}."
+                f"With only {count(self.samples, 'sample')}, this may be luck, or a shortcut that these texts share: "
+                f"the true share may be as low as {round(100 * low)} in 100."
             )
         if high - low <= _UNSURE:
             return ""
