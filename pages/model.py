@@ -1,4 +1,4 @@
-"""Model: how good it is and what to do next, its card and description, code to call it, and what is kept of it."""
+"""Model: its dashboard; and its card, its description, code to call it, and what is kept of it."""
 
 import streamlit as st
 
@@ -6,9 +6,9 @@ from traitbench.contract.models import RESTORABLE_DAYS
 from traitbench_app.model.bundle_export import export_model
 from traitbench_app.model.card import model_card
 from traitbench_app.model.code import model_calls
+from traitbench_app.model.dashboard import dashboard
 from traitbench_app.model.description import edit_about
 from traitbench_app.model.keeping import version_keeping
-from traitbench_app.model.overview import overview
 from traitbench_app.model.zero_retention import zero_retention
 from traitbench_app.parts.controls import ask
 from traitbench_app.parts.heading import heading
@@ -17,14 +17,20 @@ from traitbench_app.parts.model_picker import chosen_model
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
 
-PARTS = {"card": "Overview", "about": "Describe", "calls": "Call it", "kept": "What is kept"}
+PARTS = {
+    "overview": "Overview",
+    "card": "Model card",
+    "about": "Describe",
+    "calls": "Call it",
+    "kept": "What is kept",
+}
 
 model = chosen_model()
 top = st.container()
 part = st.segmented_control(
     "Part",
     list(PARTS),
-    default="card",
+    default="overview",
     required=True,
     format_func=lambda each: PARTS[each],
     key="part",
@@ -36,10 +42,12 @@ with top:
     heading("model", model, part=PARTS[part])
     offer_undo()
 
+if part == "overview":
+    dashboard(model)
+    st.stop()
+
 if part == "card":
-    overview(model)
-    with st.expander("Model card", icon=":material/badge:", key="model.card_fold"):
-        model_card(model)
+    model_card(model)
     st.stop()
 
 if part == "calls":

@@ -135,7 +135,7 @@ def test_the_list_the_card_the_catalog_and_the_traits_page_show_them_too(workben
     table = at.dataframe[1].value
     assert list(table["Test samples"]) == ["8, set A", "8, set A"]
     assert list(table.columns).index("Test AUROC") < list(table.columns).index("AUROC")
-    card = words(workbench.open("model", model=measured))
+    card = words(workbench.open("model", model=measured, part="Model card"))
     assert card.index("On test samples") < card.index("Out of fold")
     assert "uncertain with 8 test samples" in words(workbench.open("catalog"))
     assert "8 test samples" in html(workbench.open("traits", model=measured))

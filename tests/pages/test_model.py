@@ -1,4 +1,6 @@
-"""The Model page: its card, what is said of it, how it is called, what is kept of it, and how it ends."""
+"""The Model page: its dashboard and card, what is said of it, how it is called, what is kept of it, and how it ends."""
+
+import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,8 +11,11 @@ from tests.pages.drive import (
     add_version,
     buttons,
     copied_link,
+    end_badly,
     ending,
     hold_busy,
+    html,
+    leave_few_figures,
     links,
     plain,
     press,
@@ -18,26 +23,181 @@ from tests.pages.drive import (
 )
 from traitbench.client import Traitbench
 from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.contract.traits import TraitInput
 from traitbench.display.quality import by_trait, evidence_on
+from traitbench_app.model import cards
 from traitbench_app.model.foreign_markdown import shown
+
+# ---- dashboard -------------------------------------------------------------------------------------------------------
+
+QUESTIONS = [
+    "Does it tell the sides apart?",
+    "Is it getting better?",
+    "What has it learned from?",
+    "What are its texts like?",
+    "What waits?",
+]
+
+
+def verdict(at: AppTest) -> str:
+    """The title of the dashboard."""
+    return str(at.header[0].value)
+
+
+def test_the_verdict_is_the_title_and_each_question_has_its_picture(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("model", model=trained.handle)
+    metrics = trained.client.versions.get(trained.handle).metrics
+    evidence, sides = evidence_on(by_trait(metrics)), metrics.traits["warmth"].sides
+    assert evidence is not None
+    assert sides is not None
+    assert verdict(at) == evidence.title
+    assert (
+        f"{evidence.right} of 20 samples fall on the side of their label. Always guessing one side would get 10."
+        in (plain(at))
+    )
+    assert [each.value for each in at.subheader] == QUESTIONS
+    for side, colour, label in ((sides["positive"], "orange", "warm"), (sides["negative"], "blue", "cold")):
+        assert f"**{side.right} of 10** :{colour}[{label}] right" in plain(at)
+        assert f"{side.right} of 10 {label}" in html(at)
+    assert "10 cold and 10 warm samples" in html(at)
+    assert "Right in 10: v1" in html(at)
+    assert re.search(r"Half have \d+ words or more; the longest has \d+\.", html(at))
+    assert {"Open its samples", "All versions", "All figures"} <= set(links(at))
+    assert "AUROC" not in words(at) + html(at)
+    assert not at.expander
+    assert copied_link(at) == {"model": trained.handle, "part": "Overview"}
+
+
+def test_mistakes_and_corrections_wait_where_they_are_done(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    client.scores.score(ready, "How lovely to see you again.", feedback={"warmth": "warm"})
+    at = workbench.open("model", model=ready)
+    sides = client.versions.get(ready).metrics.traits["warmth"].sides
+    assert sides is not None
+    wrong = 20 - sum(side.right for side in sides.values())
+    assert "Open 1" in links(at)
+    assert (f"Review {wrong}" in links(at)) == (wrong > 0)
+    assert "Corrections of scores</span>" in html(at)
+
+
+@pytest.mark.parametrize("fixture", ["new", "empty", "draft"])
+def test_without_a_version_it_says_what_is_enough_to_start(
+    workbench: Workbench, request: pytest.FixtureRequest, fixture: str
+) -> None:
+    at = workbench.open("model", model=request.getfixturevalue(fixture))
+    assert verdict(at) == "Not trained yet"
+    assert {
+        "new": "This model has no traits yet.",
+        "empty": "10 warm and 10 cold texts are enough to start.",
+        "draft": "There are enough texts for each side to start.",
+    }[fixture] in plain(at)
+    assert ("**0 of 10** :orange[warm]" in plain(at)) == (fixture == "empty")
+    assert ("Warmth, from cold to warm: no picture yet" in html(at)) == (fixture != "new")
+    assert "All figures" not in links(at)
+
+
+def test_a_run_is_shown_and_a_failed_one_says_why(
+    workbench: Workbench, service: Service, client: Traitbench, draft: str
+) -> None:
+    run_id = hold_busy(service.context, draft)
+    at = workbench.open("model", model=draft)
+    assert verdict(at) == "Learning from its samples"
+    assert "Watch 1" in links(at)
+    end_badly(service.context, run_id, "The disk is full.")
+    at.run()
+    assert verdict(at) == "The first training failed"
+    assert "The last run failed.** The disk is full. Its samples are safe." in plain(at)
+
+
+def test_a_model_in_use_keeps_its_dashboard_during_a_run(workbench: Workbench, service: Service, ready: str) -> None:
+    run_id = hold_busy(service.context, ready, kind="retune")
+    at = workbench.open("model", model=ready)
+    assert "v1 keeps scoring during the run." in plain(at)
+    assert QUESTIONS[0] in [each.value for each in at.subheader]
+    end_badly(service.context, run_id, "The disk is full.")
+    assert "The disk is full. v1 did not change." in plain(at.run())
+
+
+def test_an_archived_model_keeps_its_figures_and_does_not_score(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    client.models.delete(ready)
+    at = workbench.open("model", model=ready)
+    assert "does not score. It can be restored for 30 more days." in plain(at)
+    assert "of 10** :orange[warm] right" in plain(at)
+    assert not any(label.startswith("Review") for label in links(at))
+
+
+def test_a_scoring_key_sees_figures_and_no_texts(scorer: Workbench, trained: Trained) -> None:
+    at = scorer.open("model", model=trained.handle)
+    assert "**Read only.**" in plain(at)
+    assert "Only people who may change the model can read its texts." in plain(at)
+    assert "of 10** :orange[warm] right" in plain(at)
+    assert "Open its samples" not in links(at)
+    assert not any(label.startswith("Review") for label in links(at))
+
+
+def test_zero_retention_leaves_pictures_of_what_was_learned(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    client.models.update(ready, zero_data_retention=True)
+    at = workbench.open("model", model=ready)
+    assert "Its samples were removed after training." in plain(at)
+    assert "It keeps no texts." in plain(at)
+    assert "10 cold and 10 warm samples" in html(at)
+
+
+def test_an_older_version_says_how_to_get_its_picture(workbench: Workbench, service: Service, ready: str) -> None:
+    leave_few_figures(service.context, ready)
+    at = workbench.open("model", model=ready)
+    assert verdict(at) == "How often it is right is not known"
+    assert "**Warmth**  \nTrain again to see this." in plain(at)
+    assert "Train again to see this" in links(at)
+
+
+def test_many_traits_begin_with_the_weakest_few(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = client.models.create(f"{namespace}.many").handle
+    names = [f"Trait {number}" for number in range(9)]
+    client.traits.add(handle, [TraitInput(name=name, positive_label="b<i>g", negative_label="small") for name in names])
+    at = workbench.open("model", model=handle)
+    assert html(at).count('no picture yet" title') == 6
+    assert at.button(key="model.traits.more").label == "Show 3 more"
+    press(at, "model.traits.more")
+    assert html(at).count('no picture yet" title') == 9
+    assert not buttons(at, "model.traits.more")
+    assert "<i>g" not in html(at)
+
+
+def test_versions_of_different_texts_are_not_joined(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("model", model=twice.handle)
+    assert re.search(r"Right in 10: v1 .*, v2 ", html(at))
+    assert 'class="line"' not in html(at)
+    assert "Versions without a line between them were measured on different texts." in plain(at)
+    assert "Compare v1 with v2" in links(at)
+
+
+def test_of_many_samples_the_newest_are_read(workbench: Workbench, draft: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cards, "MOST_HELD", 10)
+    monkeypatch.setattr(cards, "_NEWEST", 5)
+    at = workbench.open("model", model=draft)
+    assert "5 newest texts" in plain(at)
+    assert re.search(r"Written or imported</span><span[^>]*>20<", html(at))
+
 
 # ---- card ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_card_is_the_one_of_the_api_and_can_be_downloaded(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("model", model=trained.handle)
+    at = workbench.open("model", model=trained.handle, part="Model card")
     assert shown(trained.client.models.card(trained.handle)) in words(at)
     assert [button.proto.label for button in at.get("download_button")] == ["Download card (Markdown)"]
-    assert copied_link(at) == {"model": trained.handle, "part": "Overview"}
-    evidence = evidence_on(by_trait(trained.client.versions.get(trained.handle).metrics))
-    assert evidence is not None
-    assert f"v1 gets {evidence.in_words} right on texts it has not seen. {evidence.doubt}".rstrip() in plain(at)
-    assert "Score a text" in links(at)
+    assert copied_link(at) == {"model": trained.handle, "part": "Model card"}
 
 
 def test_an_image_in_the_readme_is_not_loaded(workbench: Workbench, client: Traitbench, draft: str) -> None:
     client.models.update(draft, readme_markdown="# Hello\n\n![pixel](https://example.org/pixel.png)")
-    at = workbench.open("model", model=draft)
+    at = workbench.open("model", model=draft, part="Model card")
     assert "pixel" in words(at)
     assert "![" not in words(at)
 

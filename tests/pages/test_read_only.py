@@ -47,7 +47,7 @@ def test_no_page_leads_to_what_a_scoring_key_may_not_do(scorer: Workbench, new: 
 
 def test_a_scoring_key_reads_figures_cards_and_calls(scorer: Workbench, trained: Trained) -> None:
     assert "Measured on:" in words(scorer.open("versions", model=trained.handle, view="Details", figures="true"))
-    assert "Traits" in words(scorer.open("model", model=trained.handle))
+    assert "Traits" in words(scorer.open("model", model=trained.handle, part="Model card"))
     assert scorer.open("model", model=trained.handle, part="Call it").code
 
 

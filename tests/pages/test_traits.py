@@ -227,6 +227,7 @@ def test_discovered_traits_can_be_edited(
     results = [trait for trait in client.traits.list(replies) if trait.kind == "intrinsic"]
     assert len(results) > 1
     assert f"{len(results)} discovered trait" in words(at)
+    assert f"Decide {len(results)}" in links(workbench.open("model", model=replies))
     assert "Keep what you want to measure" in words(at)
     for trait in results:
         assert trait.discrimination is not None

@@ -1,1 +1,1 @@
-"""Parts of the Model page: the description, the model card, code to copy, export and retention."""
+"""Parts of the Model page: the dashboard, the description, the model card, code to copy, export and retention."""

@@ -8,6 +8,7 @@
   `comparisons`, `shortcuts`.
 - Versions: `version_figures`, `version_confidence`, `retention`, `keeping`, `trait_figures`, `confusion`, `cells`.
 - Samples: `sample_table`, `undo`, `scored_samples`, `cell_texts`, `labeller`.
+- Questions about a model, each with its picture: `question`, `strips`, `course`.
 - Cards: `card`, `bars`, `scorecard`, `explanation`, `highlights`, `feedback`.
 - Tables, charts and files: `chart`, `figures_table`, `upload`, `input`, `bring`.
 """

@@ -70,7 +70,7 @@ PAGES: tuple[Entry, ...] = (
     Entry("versions", "Versions", ":material/history:", "Use", "Quality of each training, and what changed."),
     Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),
     Entry("batch", "Batch", ":material/table_rows:", "Use", "Score a whole file and explore the results."),
-    Entry("model", "Model", ":material/badge:", "Use", "Model card, API access, data retention."),
+    Entry("model", "Model", ":material/badge:", "Use", "How good it is, what it learned from, and what waits."),
     Entry("operations", "Operations", ":material/monitor_heart:", "Operate", "Running, queued and failed runs."),
     Entry("console", "Console", ":material/key:", "Operate", "Issue and revoke API keys."),
 )

@@ -1,0 +1,120 @@
+"""How well each trait tells its sides apart: a strip of held-out samples between its poles, and how many are right."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from traitbench.analysis.checks import ENOUGH
+from traitbench.contract.metrics import Pole, Sureness
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.display.pictures import empty_strip, strip
+from traitbench.display.quality import by_trait
+from traitbench.display.text import count, plain, shortened
+from traitbench_app.parts.runs import MISTAKES
+from traitbench_app.parts.version_figures import label, names_of
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.permission import why_read_only
+
+_MOST = 6
+_LONGEST = 40
+_WIDTH, _HEIGHT = 480, 120  # about as wide as the place on a page of 1440 pixels
+
+
+def weakest_first(version: Version | None, traits: Sequence[Trait]) -> list[Trait]:
+    """Sort the traits by how often they are right; those that were not measured come last, in their order."""
+    ranks = {} if version is None else {key: place for place, key in enumerate(by_trait(version.metrics))}
+    return sorted(traits, key=lambda trait: ranks.get(trait.key, len(ranks)))
+
+
+def first_few(traits: Sequence[Trait], *, key: str) -> Sequence[Trait]:
+    """Return the traits to show: a few, or all after a click on the button of `draw_more`."""
+    return traits if session.get(f"{key}.all") or len(traits) <= _MOST else traits[:_MOST]
+
+
+def draw_more(traits: Sequence[Trait], *, key: str) -> None:
+    """Draw the button that shows the rest of the traits, if there are more than a few."""
+    hidden = len(traits) - len(first_few(traits, key=key))
+    if hidden:
+        st.button(f"Show {hidden} more", key=f"{key}.more", on_click=session.store, args=(f"{key}.all", True))
+
+
+def draw_strips(model: Model, version: Version | None, shown: Sequence[Trait], *, among: Sequence[Trait]) -> None:
+    """Draw a row for each of the traits `shown`; `among` are all traits of the model."""
+    for trait in shown:
+        picture, words = st.columns([2.6, 1], vertical_alignment="center")
+        with picture:
+            st.html(_strip(version, trait))
+        with words:
+            st.markdown(_in_words(version, trait))
+            _draw_mistakes(model, version, trait, among)
+    if version is not None and any(_is_uncounted(version, trait) for trait in shown):
+        st.caption(f"{label(version)} is of an older release, which did not count the scores of its samples.")
+        if may_review(model):
+            page_link("train", "Train again to see this", refit="true")
+
+
+def wrong_of(version: Version) -> int:
+    """The number of held-out samples on the wrong side, over all traits whose scores were counted."""
+    sides = (side for each in version.metrics.traits.values() for side in (each.sides or {}).values())
+    return sum(side.samples - side.right for side in sides)
+
+
+def may_review(model: Model) -> bool:
+    """Whether the person can read and decide the mistakes of the active version."""
+    return model.state == "ready" and not model.zero_data_retention and not why_read_only(model)
+
+
+def _sides(version: Version | None, trait: Trait) -> Mapping[Pole, Sureness] | None:
+    figures = None if version is None else version.metrics.traits.get(trait.key)
+    return None if figures is None else figures.sides
+
+
+def _is_uncounted(version: Version, trait: Trait) -> bool:
+    """Whether the trait was measured, but by a release that did not count its scores."""
+    figures = version.metrics.traits.get(trait.key)
+    return figures is not None and figures.auroc is not None and figures.score_counts is None
+
+
+def _strip(version: Version | None, trait: Trait) -> str:
+    negative, positive = trait.negative_label, trait.positive_label
+    figures = None if version is None else version.metrics.traits.get(trait.key)
+    if figures is not None and figures.score_counts is not None:
+        return strip(figures.score_counts, negative=negative, positive=positive, width=_WIDTH, height=_HEIGHT)
+    words = f"{trait.name}, from {negative} to {positive}: no picture yet"
+    return empty_strip(negative=negative, positive=positive, words=words)
+
+
+def _in_words(version: Version | None, trait: Trait) -> str:
+    """The name of the trait, and for each pole how many samples are right, or how many there are."""
+    positive, negative = _pole(trait.positive_label, "orange"), _pole(trait.negative_label, "blue")
+    name, sides = f"**{plain(shortened(trait.name, _LONGEST))}**", _sides(version, trait)
+    if sides is not None:
+        right = [f"**{sides[pole].right:,} of {sides[pole].samples:,}**" for pole in ("positive", "negative")]
+        return f"{name}  \n{right[0]} {positive} right  \n{right[1]} {negative} right"
+    if version is None:
+        there = ((trait.positive_samples, positive), (trait.negative_samples, negative))
+        return "  \n".join([name, *(f"**{_of_enough(samples)}** {pole}" for samples, pole in there)])
+    figures = version.metrics.traits.get(trait.key)
+    if figures is None:
+        return f"{name}  \nNot part of {label(version)}."
+    why_not = plain(figures.why_not.partition(";")[0])
+    return f"{name}  \nNot measured: {why_not}." if why_not else f"{name}  \nTrain again to see this."
+
+
+def _pole(label: str, colour: str) -> str:
+    return f":{colour}[{plain(shortened(label, _LONGEST))}]"
+
+
+def _of_enough(samples: int) -> str:
+    return f"{samples} of {ENOUGH}" if samples < ENOUGH else f"{samples:,}"
+
+
+def _draw_mistakes(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
+    sides = _sides(version, trait)
+    wrong = sum(side.samples - side.right for side in sides.values()) if sides else 0
+    if wrong and may_review(model):
+        which = {"trait": names_of(among)[trait.key]} if len(among) > 1 else {}
+        page_link("train", f"Review {count(wrong, 'mistake')}", show=MISTAKES, **which)
