@@ -1,0 +1,119 @@
+"""Runs what decides whether B is better than A on recorded inputs; the answers are plain JSON values."""
+
+from typing import Any
+
+import numpy as np
+
+from tests.scoring.hand import axis, samples, snapshot
+from traitbench.comparison import bakeoff, encoders, gate, retrains
+from traitbench.comparison.version_comparison import Recorded, Side, TestSet, compared_text, comparison
+from traitbench.comparison.versions import PairScore, TestSample, common_traits, compare_traits
+from traitbench.contract.comparisons import VersionsComparison
+from traitbench.contract.metrics import Metrics
+from traitbench.encoders.ngrams import NGrams
+from traitbench.estimators.diff import Diff
+from traitbench.fitting.search import chosen_before
+from traitbench.scoring.card import Placed
+
+Json = dict[str, Any]
+
+
+def versions(given: Json) -> VersionsComparison:
+    """The answer on two versions by their positions on the texts of test samples."""
+    a, b = (snapshot(*(axis(key) for key in given["traits"][side])) for side in ("a", "b"))
+    keys = common_traits(a, b)
+    vectors = np.eye(128, dtype=np.float32)
+    scored = [
+        PairScore(Placed(each["a"]), Placed(each["b"]), vectors[near])
+        for each, near in zip(given["texts"], given["near"], strict=True)
+    ]
+    tests = [TestSample(*each) for each in given["tests"]]
+    same = given["hashes"][0] == given["hashes"][1]
+    results = compare_traits(a, b, keys, tests, scored, same=same)
+    sides = [
+        Side(f"acme.{name}", at, given["hashes"][at - 1], side, Metrics.model_validate({}))
+        for at, (name, side) in enumerate((("one", a), ("other", b)), 1)
+    ]
+    return comparison(
+        *sides,
+        results,
+        recorded=Recorded(unrecorded="Not recorded."),
+        tested=TestSet(given["left_out"], given["ids"]),
+        texts=[compared_text(a, b, keys, index, each) for index, each in enumerate(scored)],
+    )
+
+
+def versions_answer(given: Json) -> Json:
+    """The verdicts and figures, the reports of a gate on them, and the sentences of a notebook on the texts."""
+    compared = versions(given)
+    labelled = [gate.Labelled(f"text {index}", expected) for index, expected in enumerate(given["expected"])]
+    report = gate.judge(compared, gate.Rules(max_drop=0.02, least={"warmth": 0.8}, must_pass=True), labelled)
+    keys = list(compared.traits)
+    diff = Diff(
+        keys, ["" for _ in given["texts"]], list(compared.texts or ()), given["hashes"][0] == given["hashes"][1]
+    )
+    return {
+        "verdict": compared.verdict,
+        "reason": compared.reason,
+        "traits": {key: each.model_dump(mode="json") for key, each in compared.traits.items()},
+        "outcomes": [[each.rule, each.outcome, each.reason] for each in report.checks],
+        "markdown": gate.markdown(report).splitlines(),
+        "diff": str(diff).splitlines() if keys and compared.texts else [],
+    }
+
+
+def tests_answer(given: Json) -> Json:
+    """Whether a retrain is held by its test samples."""
+    tested = {key: [retrains.Tested(*each) for each in own] for key, own in given["traits"].items()}
+    changes = {key: retrains.on_test_samples(own) for key, own in tested.items()}
+    known = {key: change for key, change in changes.items() if change is not None}
+    failed = sum(each.fails_now for own in tested.values() for each in own)
+    return {
+        "traits": {key: change and vars(change) for key, change in changes.items()},
+        "because": retrains.worse(known, must_pass_failed=failed, measured_on="held_out"),
+    }
+
+
+def folds_answer(given: Json) -> Json:
+    """Whether a retrain is held by samples left out of its fits."""
+    X, y = np.array(given["X"], np.float32), np.array(given["y"])
+    change = retrains.out_of_fold(
+        samples(X, y, groups=given["groups"]),
+        np.array(given["known"]),
+        shares=chosen_before({"shares": given["shares"]}),
+        effort="low",
+    )
+    changes = {} if change is None else {"warmth": change}
+    return {
+        "change": change and vars(change),
+        "because": retrains.worse(changes, must_pass_failed=0, measured_on="out_of_fold"),
+    }
+
+
+def encoders_answer(given: Json) -> Json:
+    """The figures of encoders by their vectors, and the result in words."""
+    contenders = [
+        encoders.Contender(
+            name,
+            [
+                samples(np.array(X, np.float32), trait["y"], key=trait["key"])
+                for trait, X in zip(given["traits"], of_traits, strict=True)
+            ],
+            {},
+        )
+        for name, of_traits in given["vectors"].items()
+    ]
+    candidates = tuple(bakeoff.Candidate(name, NGrams(), 1.0) for name in given["vectors"])
+    report = bakeoff.Report(0, "low", candidates, tuple(encoders.compare(contenders, effort="low")))
+    whole = report.to_json()
+    return {"traits": whole["traits"], "verdict": whole["verdict"], "preferable": whole["preferable"]} | {
+        "rows": [list(row) for row in bakeoff.rows(report)]
+    }
+
+
+ENGINES = {
+    "versions": versions_answer,
+    "tests": tests_answer,
+    "folds": folds_answer,
+    "encoders": encoders_answer,
+}
