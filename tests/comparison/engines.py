@@ -6,9 +6,15 @@ import numpy as np
 
 from tests.scoring.hand import axis, samples, snapshot
 from traitbench.comparison import bakeoff, encoders, gate, retrains
-from traitbench.comparison.version_comparison import Recorded, Side, TestSet, compared_text, comparison
-from traitbench.comparison.versions import PairScore, TestSample, common_traits, compare_traits
-from traitbench.contract.comparisons import VersionsComparison
+from traitbench.comparison.versions import (
+    PairScore,
+    Recorded,
+    TestSample,
+    TestSet,
+    VersionSide,
+    compare,
+)
+from traitbench.contract.comparisons import ComparedText, VersionsComparison
 from traitbench.contract.metrics import Metrics
 from traitbench.encoders.ngrams import NGrams
 from traitbench.estimators.diff import Diff
@@ -21,26 +27,19 @@ Json = dict[str, Any]
 def versions(given: Json) -> VersionsComparison:
     """The answer on two versions by their positions on the texts of test samples."""
     a, b = (snapshot(*(axis(key) for key in given["traits"][side])) for side in ("a", "b"))
-    keys = common_traits(a, b)
     vectors = np.eye(128, dtype=np.float32)
     scored = [
         PairScore(Placed(each["a"]), Placed(each["b"]), vectors[near])
         for each, near in zip(given["texts"], given["near"], strict=True)
     ]
-    tests = [TestSample(*each) for each in given["tests"]]
-    same = given["hashes"][0] == given["hashes"][1]
-    results = compare_traits(a, b, keys, tests, scored, same=same)
-    sides = [
-        Side(f"acme.{name}", at, given["hashes"][at - 1], side, Metrics.model_validate({}))
+    texts = [f"text {index}" for index in range(len(scored))]
+    tests = TestSet([TestSample(*each) for each in given["tests"]], texts, given["left_out"], given["ids"])
+    one, other = (
+        VersionSide(f"acme.{name}", at, given["hashes"][at - 1], side, Metrics.model_validate({}))
         for at, (name, side) in enumerate((("one", a), ("other", b)), 1)
-    ]
-    return comparison(
-        *sides,
-        results,
-        recorded=Recorded(unrecorded="Not recorded."),
-        tested=TestSet(given["left_out"], given["ids"]),
-        texts=[compared_text(a, b, keys, index, each) for index, each in enumerate(scored)],
     )
+    recorded = Recorded(unrecorded="Not recorded.")
+    return compare(one, other, tests, lambda some: [*scored, *scored][: len(some)], recorded=recorded, texts=texts)
 
 
 def versions_answer(given: Json) -> Json:
@@ -49,9 +48,8 @@ def versions_answer(given: Json) -> Json:
     labelled = [gate.Labelled(f"text {index}", expected) for index, expected in enumerate(given["expected"])]
     report = gate.judge(compared, gate.Rules(max_drop=0.02, least={"warmth": 0.8}, must_pass=True), labelled)
     keys = list(compared.traits)
-    diff = Diff(
-        keys, ["" for _ in given["texts"]], list(compared.texts or ()), given["hashes"][0] == given["hashes"][1]
-    )
+    changes = [each for each in compared.texts or [] if isinstance(each, ComparedText)]
+    diff = Diff(keys, ["" for _ in changes], changes, given["hashes"][0] == given["hashes"][1])
     return {
         "verdict": compared.verdict,
         "reason": compared.reason,

@@ -13,13 +13,7 @@ from traitbench.contract.comparisons import (
     VersionVerdict,
 )
 from traitbench.display.text import count, plain
-
-VERDICTS: Mapping[VersionVerdict, str] = {
-    "better": "Better",
-    "worse": "Worse",
-    "no_difference": "No difference shown",
-    "unknown": "Not known",
-}
+from traitbench.display.verdicts import title
 
 ICONS: Mapping[VersionVerdict, str] = {
     "better": ":material/trending_up:",
@@ -27,17 +21,6 @@ ICONS: Mapping[VersionVerdict, str] = {
     "no_difference": ":material/trending_flat:",
     "unknown": ":material/help:",
 }
-
-
-def title(comparison: VersionsComparison, other: str) -> str:
-    """The verdict on b as a heading; `other` names a: `Better than acme.tone v3`."""
-    words: Mapping[VersionVerdict, str] = {
-        "better": f"Better than {other}",
-        "worse": f"Worse than {other}",
-        "no_difference": f"No difference from {other} shown",
-        "unknown": f"Cannot be compared with {other} yet",
-    }
-    return words[comparison.verdict]
 
 
 def reason(comparison: VersionsComparison) -> str:
@@ -76,7 +59,7 @@ def _row(name: str, each: TraitDifference, labels: tuple[str, str]) -> dict[str,
     auroc, error = each.auroc, each.error
     return {
         "Trait": name,
-        "Verdict": VERDICTS[each.verdict],
+        "Verdict": title(each.verdict),
         f"AUROC {a}": auroc and auroc.a,
         f"AUROC {b}": auroc and auroc.b,
         "Change (95 % interval)": _change(auroc),

@@ -7,6 +7,7 @@ import streamlit as st
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.versions import Version
 from traitbench.display.text import plain
+from traitbench.display.verdicts import heading
 from traitbench.names import pin
 from traitbench_app.parts import comparisons
 from traitbench_app.parts.version_figures import on_screen
@@ -21,7 +22,7 @@ def compared(reader: tuple[str, str], a: str, b: str) -> VersionsComparison:
 
 def draw_verdict(comparison: VersionsComparison, other: str) -> None:
     """Draw the verdict on the second version and its reason; `other` names the first."""
-    st.subheader(comparisons.title(comparison, other), icon=comparisons.ICONS[comparison.verdict], anchor=False)
+    st.subheader(heading(comparison.verdict, other), icon=comparisons.ICONS[comparison.verdict], anchor=False)
     st.markdown(plain(comparisons.reason(comparison)))
 
 

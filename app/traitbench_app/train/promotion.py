@@ -7,9 +7,9 @@ import streamlit as st
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.models import Model
 from traitbench.display.text import plain
+from traitbench.display.verdicts import title
 from traitbench.errors import PromotionConflict
 from traitbench.names import pin
-from traitbench_app.parts import comparisons
 from traitbench_app.parts.improve import origin_of
 from traitbench_app.parts.verdict import compared, draw_changes, draw_figures, draw_verdict
 from traitbench_app.shell import session
@@ -83,7 +83,7 @@ def _close() -> None:
 
 
 def _confirm(model: Model, origin: Model, comparison: VersionsComparison, names: Mapping[str, str]) -> None:
-    st.markdown(f"**{comparisons.VERDICTS[comparison.verdict]}.** {plain(comparison.reason)}")
+    st.markdown(f"**{title(comparison.verdict)}.** {plain(comparison.reason)}")
     for key, each in comparison.traits.items():
         st.markdown(f"- **{plain(names.get(key, key))}.** {plain(each.reason)}")
     st.markdown(

@@ -21,6 +21,7 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import ComparedText, FigureDelta, VersionsComparison
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.scores import FEEDBACK_WORDS
+from traitbench.display.verdicts import VERDICTS
 from traitbench.errors import InvalidHandle, TraitbenchError
 from traitbench.names import ACTIVE, parse_pinned_handle, unpin
 from traitbench.settings import read_settings
@@ -259,7 +260,7 @@ def _least(option: str) -> tuple[str, float]:
 def _say(compared: VersionsComparison, texts: Sequence[str] | None) -> None:
     say_text(compared.reason)
     rows = [
-        (key, each.verdict.replace("_", " "), *_figures(each.auroc), *_figures(each.error), each.measured_on)
+        (key, VERDICTS[each.verdict], *_figures(each.auroc), *_figures(each.error), each.measured_on)
         for key, each in compared.traits.items()
     ]
     heads = ("TRAIT", "VERDICT", "AUROC A", "B", "95 % OF B - A", "ERROR A", "B", "95 % OF B - A", "MEASURED ON")

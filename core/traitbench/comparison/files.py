@@ -8,18 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from traitbench.comparison.version_comparison import Recorded, Side, TestSet, choose_tests, compared_text, comparison
-from traitbench.comparison.versions import PairScore, TestSample, common_traits, compare_traits, score_pairs
+from traitbench.comparison.versions import ScorePairs, VersionSide, compare_samples, score_pairs
 from traitbench.contract.bundles import Bundle, BundledSample, BundleInvalid, choose_version, parse
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.samples import text_hash
-from traitbench.encoders import Encoder, EncoderUnavailable
+from traitbench.encoders import EncoderUnavailable
 from traitbench.encoders.registry import load_encoder_of
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
 
 _UNRECORDED = "Exported files do not record which samples each version was trained with."
-_AT_ONCE = 64  # texts
 
 
 class NotComparable(Exception):
@@ -61,47 +59,23 @@ def compare_bundles(
     built in. Raise `NotComparable` if a version or its encoder is missing.
     """
     one, other = _side(a, version_a), _side(b, version_b)
-    encoders = [_encoder(each.snapshot, configured=encoder, cache=cache) for each in (one, other)]
-    keys = common_traits(one.snapshot, other.snapshot)
     everything = [*(a.samples or ()), *(b.samples or ())]
-    learned = {(each.trait, text_hash(each.text)) for each in everything if not each.held_out and not each.pending}
-    tests, left_out = choose_tests(
-        [_sample(each) for each in everything if each.held_out and each.trait in keys],
-        lambda trait, hashed: (trait, hashed) in learned,
-    )
-    distinct = list(dict.fromkeys([*(each.text for each in tests), *(texts or ())]))
-    scored = dict(zip(distinct, _scored(one.snapshot, other.snapshot, encoders, distinct), strict=True))
-    places = {text: place for place, text in enumerate(distinct)}
-    samples = [TestSample(each.trait, places[each.text], each.quality, each.must_pass) for each in tests]
-    tested = [scored[text] for text in distinct[: len({each.text for each in tests})]]
-    same = one.param_hash == other.param_hash
-    results = compare_traits(one.snapshot, other.snapshot, keys, samples, tested, same=same)
-    lines = [
-        compared_text(one.snapshot, other.snapshot, keys, index, scored[text]) for index, text in enumerate(texts or ())
-    ]
-    return comparison(
+    return compare_samples(
         one,
         other,
-        results,
-        recorded=Recorded(unrecorded=_UNRECORDED),
-        tested=TestSet(left_out),
-        texts=None if texts is None else lines,
+        [_sample(each) for each in everything if each.held_out],
+        {(each.trait, text_hash(each.text)) for each in everything if not each.held_out and not each.pending},
+        _scoring(one, other, configured=encoder, cache=cache),
+        unrecorded=_UNRECORDED,
+        texts=texts,
     )
-
-
-def _scored(a: Snapshot, b: Snapshot, encoders: Sequence[Encoder], texts: Sequence[str]) -> list[PairScore]:
-    scored: list[PairScore] = []
-    for first in range(0, len(texts), _AT_ONCE):
-        some = texts[first : first + _AT_ONCE]
-        scored += score_pairs(a, b, encoders[0].encode, encoders[1].encode, some)
-    return scored
 
 
 def _sample(sample: BundledSample) -> _Sample:
     return _Sample(sample.trait, sample.text, text_hash(sample.text), sample.quality, sample.must_pass)
 
 
-def _side(bundle: Bundle, version: str | None) -> Side:
+def _side(bundle: Bundle, version: str | None) -> VersionSide:
     try:
         chosen = choose_version(bundle, version)
     except BundleInvalid as error:
@@ -112,13 +86,17 @@ def _side(bundle: Bundle, version: str | None) -> Side:
         raise NotComparable(
             f"v{chosen.version_no} of {bundle.handle} cannot be read: {error}. Export it again."
         ) from error
-    return Side(
+    return VersionSide(
         bundle.handle, chosen.version_no, param_hash(snapshot), snapshot, Metrics.model_validate(chosen.metrics)
     )
 
 
-def _encoder(snapshot: Snapshot, *, configured: str | None, cache: Path) -> Encoder:
+def _scoring(a: VersionSide, b: VersionSide, *, configured: str | None, cache: Path) -> ScorePairs:
+    """How texts get their scores by both versions, each with its own encoder."""
     try:
-        return load_encoder_of(snapshot.encoder, configured=configured, cache=cache)
+        encoders = [
+            load_encoder_of(each.snapshot.encoder, configured=configured, cache=cache).encode for each in (a, b)
+        ]
     except EncoderUnavailable as error:
         raise NotComparable(str(error)) from error
+    return lambda texts: score_pairs(a.snapshot, b.snapshot, encoders[0], encoders[1], texts)

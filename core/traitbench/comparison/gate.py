@@ -13,6 +13,8 @@ from traitbench.contract.batches import FailedLine
 from traitbench.contract.comparisons import ComparedText, FigureDelta, VersionsComparison
 from traitbench.contract.fields import Returned
 from traitbench.contract.rounding import in_decimals
+from traitbench.display.text import count
+from traitbench.display.verdicts import VERDICTS
 
 Outcome = Literal["passed", "failed", "unknown"]
 
@@ -88,7 +90,7 @@ def markdown(report: GateReport) -> str:
     lines += [f"| {_cell(each.rule)} | {_WORDS[each.outcome]} | {_cell(each.reason)} |" for each in report.checks]
     lines += ["", "| Trait | Verdict | AUROC | Error | Measured on |", "|---|---|---|---|---|"]
     lines += [
-        f"| {_cell(key)} | {trait.verdict.replace('_', ' ')} | {_figure(trait.auroc)} | {_figure(trait.error)}"
+        f"| {_cell(key)} | {VERDICTS[trait.verdict]} | {_figure(trait.auroc)} | {_figure(trait.error)}"
         f" | {_cell(trait.measured_on)} |"
         for key, trait in compared.traits.items()
     ]
@@ -140,7 +142,7 @@ def _checks(
     if rules.must_pass:
         yield from _must_pass(comparison, regressions, texts)
     if failed := [each for each in comparison.texts or () if isinstance(each, FailedLine)]:
-        reason = f"{_many(len(failed), 'text')} cannot be scored; text {failed[0].index + 1}: {failed[0].error.message}"
+        reason = f"{count(len(failed), 'text')} cannot be scored; text {failed[0].index + 1}: {failed[0].error.message}"
         yield Check(rule="texts", outcome="unknown", reason=reason)
 
 
@@ -163,12 +165,12 @@ def _reaches(key: str, auroc: FigureDelta | None, least: float) -> Check:
 def _must_pass(
     comparison: VersionsComparison, regressions: Sequence[Regression], texts: Sequence[Labelled]
 ) -> Iterator[Check]:
-    count = sum(trait.must_pass.samples for trait in comparison.traits.values())
+    every = sum(trait.must_pass.samples for trait in comparison.traits.values())
     failing = sum(trait.must_pass.failed_b for trait in comparison.traits.values())
     labelled = sum(bool(each.expected) for each in texts)
-    if count or not labelled:
-        reason = f"Samples that fail: {failing} of {count}." if count else "No test sample is marked must-pass."
-        outcome: Outcome = "failed" if failing else "passed" if count else "unknown"
+    if every or not labelled:
+        reason = f"Samples that fail: {failing} of {every}." if every else "No test sample is marked must-pass."
+        outcome: Outcome = "failed" if failing else "passed" if every else "unknown"
         yield Check(rule="must-pass samples pass", outcome=outcome, reason=reason)
     if labelled:
         reason = f"Labelled texts that moved to the wrong side: {len(regressions)} of {labelled}."
@@ -215,7 +217,3 @@ def _xml(text: str) -> str:
     return "".join(
         each if each in "\t\n\r" or (each >= " " and each not in "\ufffe\uffff") else "\ufffd" for each in text
     )
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

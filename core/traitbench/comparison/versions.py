@@ -1,7 +1,7 @@
 """Two versions side by side: their scores of the same texts, and which one is better on the same test samples.
 
-The service compares stored versions with this module, and the command line compares exported files with it, so both
-give the same answer.
+The service compares stored versions with this module, the command line exported files, the workbench a draft, and a
+retrain the version that serves; so all give the same answer.
 
 A trait is better if its AUROC rises or its error falls by more than chance explains, and neither gets worse. There are
 two figures per trait, so each is tested at a level that is divided by the number of all figures (Bonferroni): a
@@ -9,29 +9,107 @@ comparison of two versions that do not differ is called better or worse at most 
 has. A test sample that has to pass, passed before and fails now makes its trait worse, whatever the figures say.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.comparison.paired import LEVEL, Difference, auroc_difference, error_difference, on_side
+from traitbench.comparison.paired import LEVEL, Difference, Verdict, auroc_difference, error_difference, on_side, shown
+from traitbench.contract.batches import FailedLine, LineError
+from traitbench.contract.comparisons import (
+    Changed,
+    ComparedText,
+    ComparedVersion,
+    CompositeDelta,
+    FigureDelta,
+    MustPass,
+    SampleChanges,
+    ScoreDelta,
+    TraitDifference,
+    VersionChanges,
+    VersionsComparison,
+)
+from traitbench.contract.metrics import Metrics
+from traitbench.display import verdicts
+from traitbench.display.text import count
+from traitbench.errors import BodyTooLarge, TraitbenchError
 from traitbench.fitting.duplicates import alike
 from traitbench.scoring import card
 from traitbench.scoring.segments import Encode, EncodeOnce, embed
-from traitbench.scoring.snapshot import Snapshot
-
-Verdict = Literal["better", "worse", "no_difference", "unknown"]
+from traitbench.scoring.snapshot import Snapshot, TraitAxis
 
 FEWEST = 5
 """Test samples that a pole needs for a verdict: near duplicates count once."""
 
-_FIRST_TO_LAST: tuple[Verdict, ...] = ("worse", "better", "no_difference", "unknown")
-"""A comparison has the first of these verdicts that one of its traits has."""
+MOST_TEST_TEXTS = 5_000
+"""Distinct texts of test samples that are scored; beyond, those with the smallest hashes, a random but fixed choice."""
+
+LEARNED = "a version was trained with the text"
+CONTRADICTORY = "the text has different labels"
+TOO_MANY = f"only {MOST_TEST_TEXTS:,} texts are scored"
+TOO_LARGE = "the text is too large to score"
 
 _SAME = "Both versions have the same parameters, so they give the same scores."
 _NO_SAMPLES = "there are no test samples that both versions were measured on"
+_AT_ONCE = 64  # texts, so that not all vectors of their segments are in memory
+
+
+class Sample(Protocol):
+    """The fields of a sample that decide whether it is a test of two versions."""
+
+    @property
+    def trait(self) -> str:
+        """The key of its trait."""
+        ...
+
+    @property
+    def content_sha256(self) -> str:
+        """The hash of its text."""
+        ...
+
+    @property
+    def quality(self) -> float:
+        """Its quality, 0-1."""
+        ...
+
+    @property
+    def must_pass(self) -> bool:
+        """Whether its score has to be on its pole's side."""
+        ...
+
+
+class TextSample(Sample, Protocol):
+    """A sample with its text."""
+
+    @property
+    def text(self) -> str:
+        """The text."""
+        ...
+
+
+Candidate = TypeVar("Candidate", bound=Sample)
+
+
+@dataclass(frozen=True)
+class VersionSide:
+    """One of the two versions."""
+
+    handle: str
+    version_no: int
+    param_hash: str
+    snapshot: Snapshot
+    metrics: Metrics
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """How the samples of two versions differ; `unrecorded` says why that is unknown."""
+
+    samples: SampleChanges | None = None
+    held_out: SampleChanges | None = None
+    unrecorded: str | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +125,32 @@ class TestSample:
 
 
 @dataclass(frozen=True)
+class TestSet:
+    """Test samples and their distinct texts.
+
+    `left_out` says how many were not used, by reason. `ids` are those of the samples, if the answer may have them.
+    """
+
+    __test__ = False  # not a test of pytest
+
+    samples: Sequence[TestSample] = ()
+    texts: Sequence[str] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    ids: Sequence[int] = ()
+
+    @classmethod
+    def of(cls, chosen: Sequence[Sample], texts: Mapping[str, str], left_out: Mapping[str, int]) -> "TestSet":
+        """The chosen samples by the texts of their hashes; without a text, a sample is dropped."""
+        places = {digest: place for place, digest in enumerate(texts)}
+        samples = [
+            TestSample(each.trait, places[each.content_sha256], each.quality, each.must_pass)
+            for each in chosen
+            if each.content_sha256 in places
+        ]
+        return cls(samples, list(texts.values()), left_out)
+
+
+@dataclass(frozen=True)
 class PairScore:
     """A text by both versions; `vector` is that of the first version's encoder."""
 
@@ -55,48 +159,57 @@ class PairScore:
     vector: NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class TraitResult:
-    """A trait on its test samples.
+Scored = PairScore | TraitbenchError
+ScorePairs = Callable[[Sequence[str]], Sequence[Scored]]
+"""Texts by both versions; for a text that cannot be scored, the error that says why."""
 
-    `failed_a` and `failed_b` are positions, among all test samples, of those that have to pass and fail. `left_out`
-    says which samples were not used and why, as a part of a sentence.
-    """
 
-    positive: int
-    negative: int
-    groups: tuple[int, int]
-    auroc: Difference | None
-    error: Difference | None
-    verdict: Verdict
-    reason: str
-    must_pass: int = 0
-    failed_a: tuple[int, ...] = ()
-    failed_b: tuple[int, ...] = ()
+def compare(
+    a: VersionSide,
+    b: VersionSide,
+    tests: TestSet,
+    score: ScorePairs,
+    *,
+    recorded: Recorded,
+    traits: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
+) -> VersionsComparison:
+    """The whole answer. `score` is called once, with the texts of the tests and then `texts`."""
+    keys = common_traits(a.snapshot, b.snapshot, traits)
+    scored = score([*tests.texts, *(texts or ())])
+    tested, rest = scored[: len(tests.texts)], scored[len(tests.texts) :]
+    tests, pairs = _scorable(tests, tested)
+    same = a.param_hash == b.param_hash
+    results = compare_traits(a.snapshot, b.snapshot, keys, tests, pairs, same=same)
+    verdict, reason = overall(results, same=same)
+    return VersionsComparison(
+        a=ComparedVersion(handle=a.handle, version_no=a.version_no, param_hash=a.param_hash),
+        b=ComparedVersion(handle=b.handle, version_no=b.version_no, param_hash=b.param_hash),
+        verdict=verdict,
+        reason=reason,
+        traits=results,
+        changed=_changes(a, b, recorded),
+        texts=None if texts is None else [_line(a, b, keys, index, each) for index, each in enumerate(rest)],
+    )
 
-    @property
-    def newly_failed(self) -> tuple[int, ...]:
-        """The samples that have to pass, pass in a and fail in b."""
-        return tuple(sorted({*self.failed_b} - {*self.failed_a}))
 
-    @property
-    def count(self) -> int:
-        """The test samples at both poles."""
-        return self.positive + self.negative
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether there are enough test samples for an interval."""
-        return min(self.groups) >= FEWEST
-
-    @property
-    def measured_on(self) -> str:
-        """The test samples as a phrase."""
-        if not self.count:
-            return "no test samples"
-        alike = self.count - sum(self.groups)
-        near = f", {alike} of them nearly the same as another" if alike else ""
-        return f"{_many(self.count, 'test sample')} ({self.positive} positive, {self.negative} negative){near}"
+def compare_samples(
+    a: VersionSide,
+    b: VersionSide,
+    candidates: Iterable[TextSample],
+    learned: Collection[tuple[str, str]],
+    score: ScorePairs,
+    *,
+    unrecorded: str,
+    texts: Sequence[str] | None = None,
+) -> VersionsComparison:
+    """The answer by test samples at hand; `learned` has the traits and hashes of what a version was trained with."""
+    keys = common_traits(a.snapshot, b.snapshot)
+    chosen, left_out = choose_tests(
+        [each for each in candidates if each.trait in keys], lambda trait, hashed: (trait, hashed) in learned
+    )
+    tests = TestSet.of(chosen, {each.content_sha256: each.text for each in chosen}, left_out)
+    return compare(a, b, tests, score, recorded=Recorded(unrecorded=unrecorded), texts=texts)
 
 
 def common_traits(a: Snapshot, b: Snapshot, traits: Sequence[str] | None = None) -> list[str]:
@@ -105,61 +218,118 @@ def common_traits(a: Snapshot, b: Snapshot, traits: Sequence[str] | None = None)
     return [key for place in card.choose(a, traits) if (key := a.traits[place].key) in others]
 
 
+def choose_tests(
+    candidates: Iterable[Candidate], is_learned: Callable[[str, str], bool]
+) -> tuple[list[Candidate], dict[str, int]]:
+    """The test samples to use, and how many are left out, by reason.
+
+    Equal samples count once. `is_learned` says of a trait and the hash of a text whether a version was trained with it.
+    """
+    several: dict[tuple[str, str], list[Candidate]] = {}
+    for each in candidates:
+        several.setdefault((each.trait, each.content_sha256), []).append(each)
+    left_out = dict.fromkeys((LEARNED, CONTRADICTORY, TOO_MANY), 0)
+    chosen: list[Candidate] = []
+    for (trait, hashed), equal in several.items():
+        if is_learned(trait, hashed):
+            left_out[LEARNED] += 1
+        elif len({each.quality for each in equal}) > 1:
+            left_out[CONTRADICTORY] += 1
+        else:
+            chosen.append(max(equal, key=lambda each: each.must_pass))
+    hashes = {*sorted({each.content_sha256 for each in chosen})[:MOST_TEST_TEXTS]}
+    left_out[TOO_MANY] = sum(each.content_sha256 not in hashes for each in chosen)
+    return [each for each in chosen if each.content_sha256 in hashes], left_out
+
+
 def score_pairs(a: Snapshot, b: Snapshot, encode_a: Encode, encode_b: Encode, texts: Sequence[str]) -> list[PairScore]:
     """Each text by both versions. Texts are encoded once if both versions have the same encoder."""
-    once_a = EncodeOnce(encode_a)
-    once_b = once_a if a.encoder == b.encoder else EncodeOnce(encode_b)
-    vectors = embed(once_a, texts)
-    placed = zip(card.place(a, once_a, texts), card.place(b, once_b, texts), vectors, strict=True)
-    return [PairScore(*each) for each in placed]
+    distinct = list(dict.fromkeys(texts))
+    scored: dict[str, PairScore] = {}
+    for first in range(0, len(distinct), _AT_ONCE):
+        some = distinct[first : first + _AT_ONCE]
+        once_a = EncodeOnce(encode_a)
+        once_b = once_a if a.encoder == b.encoder else EncodeOnce(encode_b)
+        placed = zip(card.place(a, once_a, some), card.place(b, once_b, some), embed(once_a, some), strict=True)
+        scored |= {text: PairScore(*each) for text, each in zip(some, placed, strict=True)}
+    return [scored[text] for text in texts]
 
 
 def compare_traits(
-    a: Snapshot,
-    b: Snapshot,
-    keys: Sequence[str],
-    samples: Sequence[TestSample],
-    scored: Sequence[PairScore],
-    *,
-    same: bool = False,
-) -> dict[str, TraitResult]:
+    a: Snapshot, b: Snapshot, keys: Sequence[str], tests: TestSet, scored: Sequence[PairScore], *, same: bool = False
+) -> dict[str, TraitDifference]:
     """The traits on their test samples; `scored` are the texts that the samples refer to.
 
     `same` versions have equal parameters, so their difference is exactly 0.
     """
-    groups = _groups([each.vector for each in scored])
-    measured = {key: _of_trait(a, b, key, samples, scored, groups) for key in keys}
-    figures = 2 * sum(min(each.groups_by_pole) >= FEWEST for each in measured.values())
+    groups = alike(np.array([each.vector for each in scored], np.float32)) if scored else np.zeros(0, np.int64)
+    measured = {key: _of_trait(a, b, key, tests.samples, scored, groups) for key in keys}
+    figures = 2 * sum(each.has_interval for each in measured.values())
     level = 1 - (1 - LEVEL) / max(figures, 1)
-    results = {key: _compare_trait(each, level) for key, each in measured.items()}
-    return {key: _without_difference(each) for key, each in results.items()} if same else results
+    return {key: _compare_trait(each, tests, level, same=same) for key, each in measured.items()}
 
 
-def overall(results: Mapping[str, TraitResult], *, same: bool = False) -> tuple[Verdict, str]:
+def overall(results: Mapping[str, TraitDifference], *, same: bool = False) -> tuple[Verdict, str]:
     """The verdict on all traits, and the reason in one or two sentences; `same` versions have equal parameters."""
     if same:
         return "no_difference", _SAME
     if not results:
         return "unknown", "Not known: the versions have no trait in common."
-    measured = sum(each.count for each in results.values())
+    measured = sum(each.n for each in results.values())
     if not measured:
         return "unknown", f"Not known: {_NO_SAMPLES}."
-    by_verdict = {
-        verdict: [key for key, each in results.items() if each.verdict == verdict] for verdict in _FIRST_TO_LAST
-    }
-    verdict = next(each for each, keys in by_verdict.items() if keys)
-    failing = sum(len(each.newly_failed) for each in results.values())
-    sentences = [
-        _counted(by_verdict, len(results)),
-        _failing(failing),
-        f"Measured on {_many(measured, 'test sample')}.",
-    ]
-    return verdict, " ".join(filter(None, sentences))
+    by_trait = [each.verdict for each in results.values()]
+    failing = _failing(sum(each.must_pass.newly_failed for each in results.values()))
+    sentences = [verdicts.reason(by_trait), failing, f"Measured on {count(measured, 'test sample')}."]
+    return verdicts.overall(by_trait), " ".join(filter(None, sentences))
+
+
+def compared_text(a: Snapshot, b: Snapshot, keys: Collection[str], index: int, scored: PairScore) -> ComparedText:
+    """The scores of a text by both versions, on the traits of these keys."""
+    one, other = (
+        card.read(snapshot, [place for place, trait in enumerate(snapshot.traits) if trait.key in keys], placed)
+        for snapshot, placed in ((a, scored.a), (b, scored.b))
+    )
+    return ComparedText(
+        index=index,
+        traits={key: _score(score, other.traits[key]) for key, score in one.traits.items()},
+        composite=CompositeDelta(a=one.composite, b=other.composite, delta=other.composite - one.composite),
+    )
 
 
 def side_changed(a: int, b: int) -> bool:
     """Whether two scores, 0-100, are on different sides of the middle."""
     return (a > 50) - (a < 50) != (b > 50) - (b < 50)
+
+
+def _scorable(tests: TestSet, scored: Sequence[Scored]) -> tuple[TestSet, list[PairScore]]:
+    """The tests and their scores, without texts that are too large; any other error is raised."""
+    fine: dict[int, PairScore] = {}
+    for place, each in enumerate(scored):
+        if isinstance(each, PairScore):
+            fine[place] = each
+        elif not isinstance(each, BodyTooLarge):
+            raise each
+    if len(fine) == len(scored):
+        return tests, list(fine.values())
+    places = {place: at for at, place in enumerate(fine)}
+    # A sample at 0.5 belongs to no pole and is ignored.
+    samples = [
+        replace(each, text=places[each.text]) if each.text in places else replace(each, text=0, quality=0.5)
+        for each in tests.samples
+    ]
+    too_large = sum(each.text not in places for each in tests.samples)
+    left_out = {**tests.left_out, TOO_LARGE: too_large}
+    return replace(tests, samples=samples, left_out=left_out), list(fine.values())
+
+
+def _line(
+    a: VersionSide, b: VersionSide, keys: Collection[str], index: int, scored: Scored
+) -> ComparedText | FailedLine:
+    if isinstance(scored, PairScore):
+        return compared_text(a.snapshot, b.snapshot, keys, index, scored)
+    error = LineError(code=scored.code, message=scored.message, details=scored.details)
+    return FailedLine(index=index, error=error)
 
 
 @dataclass(frozen=True)
@@ -177,6 +347,21 @@ class _Measured:
     def groups_by_pole(self) -> tuple[int, int]:
         """The groups at the positive and at the negative pole."""
         return len(np.unique(self.groups[self.y > 0.5])), len(np.unique(self.groups[self.y < 0.5]))
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are enough test samples for an interval and a verdict."""
+        return min(self.groups_by_pole) >= FEWEST
+
+    @property
+    def measured_on(self) -> str:
+        """The test samples as a phrase."""
+        if not len(self.y):
+            return "no test samples"
+        positive = int((self.y > 0.5).sum())
+        alike = len(self.y) - sum(self.groups_by_pole)
+        near = f", {alike} of them nearly the same as another" if alike else ""
+        return f"{count(len(self.y), 'test sample')} ({positive} positive, {len(self.y) - positive} negative){near}"
 
 
 def _of_trait(
@@ -200,110 +385,130 @@ def _of_trait(
     )
 
 
-def _compare_trait(measured: _Measured, level: float) -> TraitResult:
+def _compare_trait(measured: _Measured, tests: TestSet, level: float, *, same: bool) -> TraitDifference:
     y, groups = measured.y, measured.groups
     points_a, points_b = _points(measured.a), _points(measured.b)
-    fails = [measured.must_pass & ~on_side(points, y) for points in (points_a, points_b)]
-    failed_a, failed_b = (tuple(measured.places[each].tolist()) for each in fails)
-    counts = measured.groups_by_pole
-    result = TraitResult(
-        int((y > 0.5).sum()),
-        int((y < 0.5).sum()),
-        counts,
-        auroc=None,
-        error=None,
-        verdict="unknown",
-        reason="",
-        must_pass=int(measured.must_pass.sum()),
-        failed_a=failed_a,
-        failed_b=failed_b,
-    )
-    if min(counts) >= 2:
+    fails_a, fails_b = (measured.must_pass & ~on_side(points, y) for points in (points_a, points_b))
+    newly = measured.places[fails_b & ~fails_a].tolist()
+    auroc = error = None
+    signs = 0, 0
+    if min(measured.groups_by_pole) >= 2:
         auroc = auroc_difference(measured.a, measured.b, y, groups)
-        result = replace(result, auroc=auroc, error=error_difference(points_a, points_b, y, groups))
-    if not result.has_interval:
-        return _judged(result, 0, "")
-    strict = auroc_difference(measured.a, measured.b, y, groups, level=level)
-    error = error_difference(points_a, points_b, y, groups, level=level)
-    signs = _sign(strict.interval), -_sign(error.interval)
-    return _judged(result, -1 if -1 in signs else max(signs), _figures(result, signs))
+        error = error_difference(points_a, points_b, y, groups)
+    if measured.has_interval:
+        strict = auroc_difference(measured.a, measured.b, y, groups, level=level)
+        signs = strict.sign, -error_difference(points_a, points_b, y, groups, level=level).sign
+    verdict, reason = _judged(measured, auroc, error, signs, len(newly))
+    left_out = [f"{number} left out: {why}" for why, number in tests.left_out.items() if number]
+    return TraitDifference(
+        auroc=_figure(auroc, measured, same=same),
+        error=_figure(error, measured, same=same),
+        n=len(y),
+        positive=int((y > 0.5).sum()),
+        negative=int((y < 0.5).sum()),
+        measured_on="; ".join([measured.measured_on, *left_out]),
+        must_pass=MustPass(
+            samples=int(measured.must_pass.sum()),
+            failed_a=int(fails_a.sum()),
+            failed_b=int(fails_b.sum()),
+            newly_failed=len(newly),
+            sample_ids=[tests.ids[place] for place in newly] if tests.ids else [],
+        ),
+        verdict="no_difference" if same else verdict,
+        reason=_SAME if same else reason,
+    )
 
 
-def _without_difference(result: TraitResult) -> TraitResult:
-    figures = [None if each is None else replace(each, interval=(0.0, 0.0)) for each in (result.auroc, result.error)]
-    return replace(result, auroc=figures[0], error=figures[1], verdict="no_difference", reason=_SAME)
-
-
-def _judged(result: TraitResult, sign: int, figures: str) -> TraitResult:
-    """The result with its verdict. `sign` is that of the figures; `figures` is empty if there are too few samples."""
-    if result.newly_failed:
-        reason = f"Worse: {_failing(len(result.newly_failed))} {figures}".rstrip()
-        return replace(result, verdict="worse", reason=reason)
+def _judged(
+    measured: _Measured, auroc: Difference | None, error: Difference | None, signs: tuple[int, int], newly_failed: int
+) -> tuple[Verdict, str]:
+    """The verdict and its reason; `signs` are those of what both figures show, 1 for better."""
+    parts = [
+        f"{name} {figure.a:.3f} to {figure.b:.3f} ({figure.delta:+.3f}, 95 % interval {low:+.3f} to {high:+.3f})"
+        for name, figure in (("AUROC", auroc), ("error", error))
+        if figure is not None and measured.has_interval
+        for low, high in [figure.interval]
+    ]
+    # Those that decide, or both if none does.
+    deciding = [part for part, sign in zip(parts, signs, strict=bool(parts)) if sign] or parts
+    figures = f"{'; '.join(deciding)}." if parts else ""
+    if newly_failed:
+        return "worse", f"Worse: {_failing(newly_failed)} {figures}".rstrip()
     if not figures:
-        few = _NO_SAMPLES if not result.count else f"there are only {result.measured_on}, and a pole needs {FEWEST}"
-        return replace(result, verdict="unknown", reason=f"Not known: {few}.")
-    verdicts: Mapping[int, tuple[Verdict, str]] = {
-        1: ("better", "Better"),
-        -1: ("worse", "Worse"),
-        0: ("no_difference", "No difference shown"),
-    }
-    verdict, word = verdicts[sign]
-    return replace(result, verdict=verdict, reason=f"{word}: {figures}")
+        few = f"there are only {measured.measured_on}, and a pole needs {FEWEST}" if len(measured.y) else _NO_SAMPLES
+        return "unknown", f"Not known: {few}."
+    verdict = shown(-1 if -1 in signs else max(signs))
+    return verdict, f"{verdicts.title(verdict)}: {figures}"
 
 
-def _failing(count: int) -> str:
+def _figure(figure: Difference | None, measured: _Measured, *, same: bool) -> FigureDelta | None:
+    if figure is None:
+        return None
+    interval = [0.0, 0.0] if same else list(figure.interval)
+    return FigureDelta(a=figure.a, b=figure.b, delta=figure.delta, interval=interval if measured.has_interval else None)
+
+
+def _failing(number: int) -> str:
     """How many samples that must pass fail now, as a sentence; empty for none."""
-    return f"{_many(count, 'test sample')} that must pass fail{'s' if count == 1 else ''} now." if count else ""
-
-
-def _figures(result: TraitResult, signs: tuple[int, int]) -> str:
-    """The figures as a sentence: those that decide, or both if none does."""
-    assert result.auroc is not None
-    assert result.error is not None
-    parts = [_figure("AUROC", result.auroc, 3), _figure("error", result.error, 3)]
-    deciding = [part for part, sign in zip(parts, signs, strict=True) if sign] or parts
-    return f"{'; '.join(deciding)}."
-
-
-def _figure(name: str, figure: Difference, digits: int) -> str:
-    low, high = figure.interval
-    span = f"95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
-    return f"{name} {figure.a:.{digits}f} to {figure.b:.{digits}f} ({figure.delta:+.{digits}f}, {span})"
-
-
-def _counted(by_verdict: Mapping[Verdict, Sequence[str]], total: int) -> str:
-    """How many traits have each verdict, as a sentence."""
-    words: Mapping[Verdict, str] = {
-        "worse": "worse on {}",
-        "better": "better on {}",
-        "no_difference": "no difference shown on {}",
-        "unknown": "not known on {}",
-    }
-    counts = [(words[verdict], len(keys)) for verdict, keys in by_verdict.items() if keys]
-    if total == 1:
-        sentence = counts[0][0].removesuffix(" on {}")
-        return f"{sentence[0].upper()}{sentence[1:]}."
-    if len(counts) == 1:
-        sentence = counts[0][0].format("both traits" if total == 2 else f"all {total} traits")
-    else:
-        (first, count), *others = counts
-        rest = [phrase.format(count) for phrase, count in others]
-        sentence = "; ".join([first.format(f"{count} of {total} traits"), *rest])
-    return f"{sentence[0].upper()}{sentence[1:]}."
+    fail = "fails" if number == 1 else "fail"
+    return f"{count(number, 'test sample')} that must pass {fail} now." if number else ""
 
 
 def _points(positions: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([card.half_up(100 * position) for position in positions.tolist()], np.float64)
 
 
-def _groups(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.int64]:
-    """(n,): equal for texts that are near duplicates."""
-    return alike(np.array(vectors, np.float32)) if vectors else np.zeros(0, np.int64)
+def _score(a: card.TraitScore, b: card.TraitScore) -> ScoreDelta:
+    return ScoreDelta(
+        a=a.score,
+        b=b.score,
+        delta=b.score - a.score,
+        tier_a=a.label,
+        tier_b=b.label,
+        confidence_a=a.confidence,
+        confidence_b=b.confidence,
+        side_changed=side_changed(a.score, b.score),
+    )
 
 
-def _sign(interval: tuple[float, float]) -> int:
-    return (interval[0] > 0) - (interval[1] < 0)
+def _changes(a: VersionSide, b: VersionSide, recorded: Recorded) -> VersionChanges:
+    traits_a, traits_b = ({trait.key: trait for trait in side.snapshot.traits} for side in (a, b))
+    encoders = a.snapshot.encoder, b.snapshot.encoder
+    return VersionChanges(
+        samples=recorded.samples,
+        held_out=recorded.held_out,
+        unrecorded=recorded.unrecorded,
+        traits_added=[key for key in traits_b if key not in traits_a],
+        traits_removed=[key for key in traits_a if key not in traits_b],
+        traits_changed=[
+            changed for key, trait in traits_a.items() if key in traits_b for changed in _words(trait, traits_b[key])
+        ],
+        parameters=list(_parameters(a, b)),
+        encoder=None
+        if encoders[0] == encoders[1]
+        else Changed(name="encoder", trait=None, a=vars(encoders[0]), b=vars(encoders[1])),
+    )
 
 
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+def _words(a: TraitAxis, b: TraitAxis) -> Iterator[Changed]:
+    for name in ("name", "positive_label", "negative_label", "aggregation"):
+        one, other = getattr(a, name), getattr(b, name)
+        if one != other:
+            yield Changed(name=name, trait=a.key, a=one, b=other)
+
+
+def _parameters(a: VersionSide, b: VersionSide) -> Iterator[Changed]:
+    """The settings and chosen parameters that differ."""
+    settings = {
+        "scoring_method": (a.snapshot.scoring_method, b.snapshot.scoring_method),
+        "max_depth": (a.snapshot.max_depth, b.snapshot.max_depth),
+        "effort": (a.metrics.effort, b.metrics.effort),
+        "use_labels": (a.metrics.use_labels, b.metrics.use_labels),
+    }
+    for name, (one, other) in settings.items():
+        if one != other:
+            yield Changed(name=name, trait=None, a=one, b=other)
+    for key, trait in a.metrics.traits.items():
+        others = b.metrics.traits.get(key)
+        if others is not None and trait.shares != others.shares:
+            yield Changed(name="shares", trait=key, a=trait.shares, b=others.shares)

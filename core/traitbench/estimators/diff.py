@@ -6,8 +6,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from traitbench.comparison.version_comparison import compared_text
-from traitbench.comparison.versions import common_traits, score_pairs
+from traitbench.comparison.versions import common_traits, compared_text, score_pairs
 from traitbench.contract.comparisons import ComparedText
 from traitbench.display import frames
 from traitbench.display.html import Html, bold, line, quoted, small, table, write_page
@@ -15,7 +14,6 @@ from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.loading import load
 
 _MOST_ROWS = 100
-_AT_ONCE = 64  # texts, so that not all their vectors are in memory
 
 
 @dataclass(frozen=True)
@@ -104,11 +102,7 @@ def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:
         known = (", ".join(each.trait_keys()) for each in (one, other))
         raise ValueError(f"They have no trait in common: {'; '.join(known)}.")
     encode_a, encode_b = one.loaded_encoder().encode, other.loaded_encoder().encode
-    pairs = [
-        pair
-        for first in range(0, len(checked), _AT_ONCE)
-        for pair in score_pairs(one.snapshot_, other.snapshot_, encode_a, encode_b, checked[first : first + _AT_ONCE])
-    ]
+    pairs = score_pairs(one.snapshot_, other.snapshot_, encode_a, encode_b, checked)
     changes = [compared_text(one.snapshot_, other.snapshot_, keys, index, pair) for index, pair in enumerate(pairs)]
     return Diff(keys, checked, changes, one.param_hash_ == other.param_hash_)
 

@@ -43,12 +43,12 @@ def interval(area: float, positive: float, negative: float) -> tuple[float, floa
         return float(np.square(area - true) - _Z**2 * true * (1 - true) * spread / (positive * negative))
 
     # At 0 or 1 that end is a root of the equation, but not the one wanted, so search away from it.
-    low = 0.0 if area == 0 else _root(excess, 0.0, min(area, 1 - _END))
-    high = 1.0 if area == 1 else _root(excess, 1.0, max(area, _END))
+    low = 0.0 if area == 0 else zero(excess, 0.0, min(area, 1 - _END))
+    high = 1.0 if area == 1 else zero(excess, 1.0, max(area, _END))
     return low, high
 
 
-def _root(function: Callable[[float], float], above: float, below: float) -> float:
+def zero(function: Callable[[float], float], above: float, below: float) -> float:
     """The zero of a function that is positive at `above` and negative at `below`, by bisection."""
     for _ in range(_HALVINGS):
         middle = (above + below) / 2

@@ -7,22 +7,22 @@ with cached vectors, and once for both versions if they have the same encoder. N
 
 import logging
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from traitbench.comparison.version_comparison import Recorded, Side, TestSet, choose_tests, compared_text, comparison
 from traitbench.comparison.versions import (
-    PairScore,
-    TestSample,
-    TraitResult,
+    Recorded,
+    Scored,
+    TestSet,
+    VersionSide,
+    choose_tests,
     common_traits,
-    compare_traits,
     score_pairs,
 )
-from traitbench.contract.batches import FailedLine, LineError
+from traitbench.comparison.versions import compare as compare_sides
 from traitbench.contract.comparisons import (
     MOST_EXPLAINED,
     ComparedText,
@@ -32,7 +32,7 @@ from traitbench.contract.comparisons import (
 )
 from traitbench.contract.extracts import is_url
 from traitbench.encoders.scheduler import SCHEDULER, WIDTH
-from traitbench.errors import BodyTooLarge, InternalError, TraitbenchError, Unavailable, ValidationFailed
+from traitbench.errors import InternalError, TraitbenchError, Unavailable, ValidationFailed
 from traitbench.names import parse_handle
 from traitbench.operations import access, encoders, rules, serving
 from traitbench.operations.access import Caller
@@ -49,11 +49,7 @@ from traitbench.store.database import reading
 from traitbench.store.samples import Label
 from traitbench.store.version_samples import Records
 
-_TOO_LARGE = "the text is too large to score"
-
 _log = logging.getLogger(__name__)
-
-Scored = PairScore | TraitbenchError
 
 
 def compare(context: Context, caller: Caller, body: VersionsCompareRequest) -> VersionsComparison:
@@ -82,22 +78,15 @@ def compare(context: Context, caller: Caller, body: VersionsCompareRequest) -> V
 
 
 @dataclass(frozen=True)
-class _Tests:
-    """The test samples, their ids and distinct texts, and how many were left out by reason."""
-
-    samples: Sequence[TestSample] = ()
-    ids: Sequence[int] = ()
-    texts: Sequence["_Text"] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class _Stored:
-    """What the store knows of both versions: metrics, how their samples differ, and the test samples."""
+    """What the store knows of both versions: metrics, how their samples differ, and the test samples with the owner of
+    each text.
+    """
 
-    sides: tuple[Side, Side]
+    sides: tuple[VersionSide, VersionSide]
     recorded: Recorded
-    tests: _Tests
+    tests: TestSet
+    owners: Sequence[Served]
     records: Sequence[Records | None]
 
 
@@ -105,7 +94,7 @@ class _Pair:
     """Two versions that are compared."""
 
     def __init__(self, context: Context, a: Served, b: Served, traits: list[str] | None) -> None:
-        self._context, self._a, self._b = context, a, b
+        self._context, self._a, self._b, self._traits = context, a, b, traits
         self._keys = common_traits(a.snapshot, b.snapshot, traits)
 
     def compared(self, texts: Sequence[str] | None, *, may_read: bool, explain: bool) -> VersionsComparison:
@@ -113,34 +102,40 @@ class _Pair:
         with reading(self._context.engine) as connection:
             stored = self._read(connection)
             movers = self._movers(connection, stored) if explain else None
-        given = [_checked(text) for text in texts or ()]
-        tests, fine = stored.tests, [text for text in given if isinstance(text, str)]
-        scored = self._scored([*tests.texts, *(_Text(text, self._a) for text in fine)])
-        same = stored.sides[0].param_hash == stored.sides[1].param_hash
-        results, left_out = self._measured(tests, scored[: len(tests.texts)], same=same)
-        rest = iter(scored[len(tests.texts) :])
-        lines = [self._line(index, next(rest) if isinstance(text, str) else text) for index, text in enumerate(given)]
-        if movers is not None:
-            lines = [
-                line.model_copy(update={"moved_by": movers.of(text, self._keys)})
-                if isinstance(line, ComparedText) and isinstance(text, str)
-                else line
-                for line, text in zip(lines, given, strict=True)
-            ]
-        tested = TestSet(left_out, tests.ids if may_read else ())
-        shown = None if texts is None else lines
-        return comparison(*stored.sides, results, recorded=stored.recorded, tested=tested, texts=shown)
+        known, owners = len(stored.owners), [*stored.owners, *(self._a for _ in texts or ())]
+
+        def score(every: Sequence[str]) -> Sequence[Scored]:
+            # The texts of samples were checked when they were added.
+            problems = [None if at < known else _problem(text) for at, text in enumerate(every)]
+            asked = zip(every, owners, problems, strict=True)
+            scored = iter(self._scored([_Text(text, owner) for text, owner, problem in asked if problem is None]))
+            return [next(scored) if problem is None else problem for problem in problems]
+
+        tests = stored.tests if may_read else replace(stored.tests, ids=())
+        compared = compare_sides(
+            *stored.sides, tests, score, recorded=stored.recorded, traits=self._traits, texts=texts
+        )
+        if movers is None or compared.texts is None or texts is None:
+            return compared
+        lines = [
+            each.model_copy(update={"moved_by": movers.of(text, self._keys)})
+            if isinstance(each, ComparedText)
+            else each
+            for each, text in zip(compared.texts, texts, strict=True)
+        ]
+        return compared.model_copy(update={"texts": lines})
 
     def _read(self, connection: Connection) -> _Stored:
         both = (self._a, self._b)
         ids = [resolve(connection, each.model, f"v{each.version_no}").id for each in both]
         shown = [versions.read(connection, version_id) for version_id in ids]
         a, b = (
-            Side(each.model.handle, each.version_no, version.param_hash, each.snapshot, version.metrics)
+            VersionSide(each.model.handle, each.version_no, version.param_hash, each.snapshot, version.metrics)
             for each, version in zip(both, shown, strict=True)
         )
         records = [version_samples.read(connection, version_id) for version_id in ids]
-        return _Stored((a, b), self._recorded(records), self._tests(connection, records), records)
+        tests, owners = self._tests(connection, records)
+        return _Stored((a, b), self._recorded(records), tests, owners, records)
 
     def _movers(self, connection: Connection, stored: _Stored) -> Movers | None:
         """None if it is not recorded what the versions were trained with."""
@@ -160,8 +155,8 @@ class _Pair:
         tests_a, tests_b = a["held_out"], b["held_out"]
         return Recorded(_changes(a[~tests_a], b[~tests_b]), _changes(a[tests_a], b[tests_b]))
 
-    def _tests(self, connection: Connection, records: Sequence[Records | None]) -> _Tests:
-        """The test samples of both models, without those that a version was trained with."""
+    def _tests(self, connection: Connection, records: Sequence[Records | None]) -> tuple[TestSet, list[Served]]:
+        """The test samples of both models that neither version was trained with, and the owner of each text."""
         trained = set[int]()
         for each, record in zip((self._a, self._b), records, strict=True):
             trained |= _trained(connection, each.model.id, record)
@@ -174,32 +169,13 @@ class _Pair:
         chosen, left_out = choose_tests(
             candidates, lambda trait, digest: version_samples.number(trait, digest) in trained
         )
-        return _with_texts(connection, [(label, owners[label.id]) for label in chosen], left_out)
-
-    def _measured(
-        self, tests: _Tests, scored: Sequence[Scored], *, same: bool
-    ) -> tuple[Mapping[str, TraitResult], Mapping[str, int]]:
-        """The figures by trait, and how many samples were left out: also those with a text that is too large."""
-        for each in scored:
-            if isinstance(each, TraitbenchError) and not isinstance(each, BodyTooLarge):
-                raise each
-        fine = {place: each for place, each in enumerate(scored) if isinstance(each, PairScore)}
-        places = {place: at for at, place in enumerate(fine)}
-        # A sample at 0.5 belongs to no pole and is ignored.
-        usable = [
-            replace(each, text=places[each.text]) if each.text in places else replace(each, text=0, quality=0.5)
-            for each in tests.samples
-        ]
-        too_large = sum(each.text not in places for each in tests.samples)
-        pairs = list(fine.values())
-        results = compare_traits(self._a.snapshot, self._b.snapshot, self._keys, usable, pairs, same=same)
-        return results, {**tests.left_out, _TOO_LARGE: too_large}
-
-    def _line(self, index: int, scored: Scored) -> ComparedText | FailedLine:
-        if isinstance(scored, PairScore):
-            return compared_text(self._a.snapshot, self._b.snapshot, self._keys, index, scored)
-        error = LineError(code=scored.code, message=scored.message, details=scored.details)
-        return FailedLine(index=index, error=error)
+        first = {label.content_sha256: label.id for label in reversed(chosen)}
+        known = samples.texts(connection, list(first.values()))
+        # A text that was deleted in the meantime is missing.
+        texts = {digest: known[each] for digest, each in first.items() if each in known}
+        ids = [label.id for label in chosen if label.content_sha256 in texts]
+        tests = replace(TestSet.of(chosen, texts, left_out), ids=ids)
+        return tests, [owners[first[digest]] for digest in texts]
 
     def _scored(self, texts: Sequence["_Text"]) -> list[Scored]:
         """Every text by both versions, or the error that a score of this text alone would raise."""
@@ -300,13 +276,13 @@ def _single(score: Callable[[Sequence[int]], list[Scored]], number: int) -> Scor
     return scored
 
 
-def _checked(content: str) -> str | TraitbenchError:
-    """The text, or the error that says why it cannot be compared."""
+def _problem(content: str) -> TraitbenchError | None:
+    """Why a text cannot be compared."""
     try:
         check_content(content)
     except TraitbenchError as error:
         return error
-    return _no_address() if is_url(content) else content
+    return _no_address() if is_url(content) else None
 
 
 @contextmanager
@@ -329,17 +305,6 @@ def _trained(connection: Connection, model_id: int, record: Records | None) -> s
 def _changes(a: Records, b: Records) -> SampleChanges:
     added, removed, relabelled = version_samples.changes(a, b)
     return SampleChanges(added=added, removed=removed, relabelled=relabelled)
-
-
-def _with_texts(connection: Connection, chosen: Sequence[tuple[Label, Served]], left_out: Mapping[str, int]) -> _Tests:
-    """The samples with their texts; those whose text was deleted in the meantime are dropped."""
-    first = {label.content_sha256: (label.id, owner) for label, owner in reversed(chosen)}
-    known = samples.texts(connection, [sample_id for sample_id, _ in first.values()])
-    texts = {digest: _Text(known[each], owner) for digest, (each, owner) in first.items() if each in known}
-    places = {digest: place for place, digest in enumerate(texts)}
-    kept = [label for label, _ in chosen if label.content_sha256 in places]
-    tests = [TestSample(each.trait, places[each.content_sha256], each.quality, each.must_pass) for each in kept]
-    return _Tests(tests, [each.id for each in kept], list(texts.values()), left_out)
 
 
 def _no_address() -> ValidationFailed:

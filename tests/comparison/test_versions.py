@@ -2,17 +2,27 @@
 
 import pytest
 
-from traitbench.comparison.paired import Difference
-from traitbench.comparison.versions import TraitResult, Verdict, overall, side_changed
+from traitbench.comparison.paired import Verdict
+from traitbench.comparison.versions import overall, side_changed
+from traitbench.contract.comparisons import MustPass, TraitDifference
 
-SURE, CHANCE = Difference(0.7, 0.9, (0.1, 0.3)), Difference(0.7, 0.71, (-0.1, 0.12))
 
-
-def result(verdict: Verdict, count: int = 60, *, newly_failed: int = 0) -> TraitResult:
+def result(verdict: Verdict, count: int = 60, *, newly_failed: int = 0) -> TraitDifference:
     """A trait with this verdict, measured on so many samples."""
-    failed = tuple(range(newly_failed))
-    groups = (count // 2, count // 2)
-    return TraitResult(*groups, groups, SURE, CHANCE, verdict, "", must_pass=newly_failed, failed_b=failed)
+    must_pass = MustPass(
+        samples=newly_failed, failed_a=0, failed_b=newly_failed, newly_failed=newly_failed, sample_ids=[]
+    )
+    return TraitDifference(
+        auroc=None,
+        error=None,
+        n=count,
+        positive=count // 2,
+        negative=count // 2,
+        measured_on="",
+        must_pass=must_pass,
+        verdict=verdict,
+        reason="",
+    )
 
 
 @pytest.mark.parametrize(
