@@ -13,6 +13,7 @@ from traitbench.comparison.versions import (
     TestSet,
     VersionSide,
     compare,
+    compare_traits,
 )
 from traitbench.contract.comparisons import ComparedText, VersionsComparison
 from traitbench.contract.metrics import Metrics
@@ -62,14 +63,23 @@ def versions_answer(given: Json) -> Json:
 
 def tests_answer(given: Json) -> Json:
     """Whether a retrain is held by its test samples."""
-    tested = {key: [retrains.Tested(*each) for each in own] for key, own in given["traits"].items()}
-    changes = {key: retrains.on_test_samples(own) for key, own in tested.items()}
-    known = {key: change for key, change in changes.items() if change is not None}
-    failed = sum(each.fails_now for own in tested.values() for each in own)
-    return {
-        "traits": {key: change and vars(change) for key, change in changes.items()},
-        "because": retrains.worse(known, must_pass_failed=failed, measured_on="held_out"),
+    version = snapshot(*(axis(key) for key in given["traits"]))
+    own = [(key, each) for key, several in given["traits"].items() for each in several]
+    near = np.eye(128, dtype=np.float32)
+    scored = [
+        PairScore(Placed([each[2]] * len(version.traits)), Placed([each[3]] * len(version.traits)), near[at])
+        for at, (_, each) in enumerate(own)
+    ]
+    tests = [TestSample(key, at, each[0], each[1]) for at, (key, each) in enumerate(own)]
+    tested = compare_traits(version, version, list(given["traits"]), TestSet(tests), scored)
+    changes = {
+        key: {"before": each.auroc.a, "after": each.auroc.b, "samples": each.n}
+        if each.auroc and each.auroc.interval
+        else None
+        for key, each in tested.items()
     }
+    held = retrains.reason_to_hold([*given["traits"]], tested, dict, compared_with=1)
+    return {"traits": changes, "because": _because(held)}
 
 
 def folds_answer(given: Json) -> Json:
@@ -81,11 +91,14 @@ def folds_answer(given: Json) -> Json:
         shares=chosen_before({"shares": given["shares"]}),
         effort="low",
     )
-    changes = {} if change is None else {"warmth": change}
-    return {
-        "change": change and vars(change),
-        "because": retrains.worse(changes, must_pass_failed=0, measured_on="out_of_fold"),
-    }
+    held = retrains.reason_to_hold(
+        ["warmth"], {}, lambda: {} if change is None else {"warmth": change}, compared_with=1
+    )
+    return {"change": change and vars(change), "because": _because(held)}
+
+
+def _because(held: Json | None) -> str | None:
+    return None if held is None else held["because"]
 
 
 def encoders_answer(given: Json) -> Json:

@@ -181,7 +181,7 @@ def out_of_fold(
             if trait.intrinsic_axis is None:
                 _check(trait, encoder.dimension)
                 results[trait.key] = _out_of_fold(
-                    _with_near_duplicates(trait), plan, chosen_before(fixed.get(trait.key))
+                    with_near_duplicates(trait), plan, chosen_before(fixed.get(trait.key))
                 )
     return results
 
@@ -245,7 +245,7 @@ def _fit_trait(
     trait: TraitSamples, dimension: int, plan: _Plan, shares: Mapping[Candidate, float], progress: FitProgress
 ) -> tuple[TraitAxis, dict[str, Any]]:
     _check(trait, dimension)
-    trait = _with_near_duplicates(trait)
+    trait = with_near_duplicates(trait)
     progress.finished("preparing")
     samples, result = _search_or_place(trait, plan, shares, progress)
     metrics = _figures(trait, plan, samples, result)
@@ -286,7 +286,7 @@ def _fit_trait(
     return axis, metrics
 
 
-def _with_near_duplicates(trait: TraitSamples) -> TraitSamples:
+def with_near_duplicates(trait: TraitSamples) -> TraitSamples:
     """Put near duplicates into one group.
 
     This is skipped for very many samples, where a pair on both sides of a fold changes nothing.
