@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tests.scoring.hand import axis, samples, snapshot
-from traitbench.comparison import bakeoff, encoders, gate, retrains
+from traitbench.comparison import encoders, gate, retrains
 from traitbench.comparison.versions import (
     PairScore,
     Recorded,
@@ -114,11 +114,12 @@ def encoders_answer(given: Json) -> Json:
         )
         for name, of_traits in given["vectors"].items()
     ]
-    candidates = tuple(bakeoff.Candidate(name, NGrams(), 1.0) for name in given["vectors"])
-    report = bakeoff.Report(0, "low", candidates, tuple(encoders.compare(contenders, effort="low")))
+    candidates = tuple(encoders.Candidate(name, NGrams(), 1.0) for name in given["vectors"])
+    compared = tuple(encoders.compare_vectors(contenders, effort="low"))
+    report = encoders.EncoderComparison(0, "low", candidates, compared)
     whole = report.to_json()
     return {"traits": whole["traits"], "verdict": whole["verdict"], "preferable": whole["preferable"]} | {
-        "rows": [list(row) for row in bakeoff.rows(report)]
+        "rows": [list(row) for row in encoders.rows(report)]
     }
 
 

@@ -122,7 +122,7 @@ def test_encoders_are_compared_and_a_switch_trains_a_version(workbench: Workbenc
     assert figures["Encoder"].tolist() == ["full", "static"]
     assert figures["Trait"].tolist() == ["Warmth", "Warmth"]
     assert figures["Verdict"].tolist()[0] == "current"
-    assert figures["Verdict"].tolist()[1] in ("worse", "no proven difference")
+    assert figures["Verdict"].tolist()[1] in ("worse", "no difference shown")
     assert speeds["Encoder"].tolist() == ["full", "static"]
     assert speeds["ms a text"][0] > speeds["ms a text"][1]
     assert "keep full" in plain(at)

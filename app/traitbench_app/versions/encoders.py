@@ -10,8 +10,8 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 
-from traitbench.comparison import bakeoff
-from traitbench.comparison.bakeoff import Candidate, Encoders, Inputs, NotComparable, Report
+from traitbench.comparison import encoders
+from traitbench.comparison.encoders import Candidate, EncoderComparison, Encoders, Inputs, NotComparable
 from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -46,11 +46,11 @@ def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> Non
     try:
         given = _inputs(model, traits)
         settings = read_settings()
-        encoders = bakeoff.installed(settings.encoder, cache=settings.cache, version=active)
+        able = encoders.installed(settings.encoder, cache=settings.cache, version=active)
     except NotComparable as reason:
         st.info(plain(str(reason)), icon=":material/info:")
         return
-    current, *others = encoders
+    current, *others = able
     with st.form("versions.encoders", border=False):
         chosen = st.pills(
             f"Compare {plain(current)}, the current encoder, with",
@@ -65,12 +65,12 @@ def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> Non
         f"Reads {count(len(given.texts), 'text')} in this workbench and stores nothing.{left_out} "
         "The command `traitbench encoder compare` also takes folders."
     )
-    if note := bakeoff.other_encoder(active, encoders[current]):
+    if note := encoders.other_encoder(active, able[current]):
         st.caption(plain(note))
     if asked and not chosen:
         st.warning("Choose at least one encoder.", icon=":material/info:")
     elif asked:
-        _compare(model, given, {name: encoders[name] for name in (current, *chosen)})
+        _compare(model, given, {name: able[name] for name in (current, *chosen)})
     report = session.get(_REPORT)
     if report is not None and report[0] == _identity(model, given):
         _draw(report[1], file_name=f"{model.handle}-encoders")
@@ -79,15 +79,15 @@ def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> Non
 
 def _inputs(model: Model, traits: Sequence[Trait]) -> Inputs:
     if model.zero_data_retention:
-        return bakeoff.inputs(model, traits, [])
+        return encoders.inputs(model, traits, [])
     if model.handle.split(".")[0] not in namespaces():
         raise NotComparable(
             "Only owners of the model's namespace can read its samples, on which encoders are compared."
         )
-    return bakeoff.inputs(model, traits, all_samples(model.handle, traits), most=MOST)
+    return encoders.inputs(model, traits, all_samples(model.handle, traits), most=MOST)
 
 
-def _compare(model: Model, given: Inputs, encoders: Encoders) -> None:
+def _compare(model: Model, given: Inputs, chosen: Encoders) -> None:
     if not _one_at_a_time.acquire(blocking=False):
         st.warning("Another comparison is running. Try again when it has ended.", icon=":material/hourglass_top:")
         return
@@ -99,15 +99,15 @@ def _compare(model: Model, given: Inputs, encoders: Encoders) -> None:
     try:
         with st.spinner("Comparing encoders", show_time=True):
             candidates: list[Candidate] = [
-                bakeoff.timed(name, encoder, list(given.texts.values())) for name, encoder in encoders.items()
+                encoders.timed(name, encoder, list(given.texts.values())) for name, encoder in chosen.items()
             ]
-            report = bakeoff.run(
+            report = encoders.compare_encoders(
                 candidates,
                 given,
                 effort=_EFFORT,
                 cache=read_settings().cache,
                 on_progress=progress,
-                slot=bakeoff.slots(),
+                slot=encoders.slots(),
             )
     finally:
         _one_at_a_time.release()
@@ -121,19 +121,19 @@ def _identity(model: Model, given: Inputs) -> tuple[object, ...]:
     return model.handle, model.version_no, hash(samples)
 
 
-def _draw(report: Report, *, file_name: str) -> None:
-    st.markdown(plain(bakeoff.sentence(report)))
-    rows = bakeoff.rows(report)
+def _draw(report: EncoderComparison, *, file_name: str) -> None:
+    st.markdown(plain(encoders.sentence(report)))
+    rows = encoders.rows(report)
     if rows:
         names = {trait.key: trait.name for trait in report.traits}
-        table = pd.DataFrame([(names[row[0]], *row[1:]) for row in rows], columns=list(bakeoff.COLUMNS))
+        table = pd.DataFrame([(names[row[0]], *row[1:]) for row in rows], columns=list(encoders.COLUMNS))
         st.dataframe(
             table,
             hide_index=True,
             width="stretch",
             key="versions.encoders.figures",
             # On a narrow screen, only the first columns are visible.
-            column_order=("Trait", "Encoder", "Verdict", *bakeoff.COLUMNS[2:-1]),
+            column_order=("Trait", "Encoder", "Verdict", *encoders.COLUMNS[2:-1]),
             column_config={
                 "AUROC": st.column_config.TextColumn(help="0.5 is chance, 1 is perfect. Out-of-fold."),
                 "Difference": st.column_config.TextColumn(help="AUROC minus that of the current encoder."),
@@ -155,7 +155,7 @@ def _draw(report: Report, *, file_name: str) -> None:
     st.dataframe(speeds, hide_index=True, width="stretch", key="versions.encoders.speeds")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(
-            f"Fitted at effort {report.effort} with the same samples and folds. A difference that is not proven does "
+            f"Fitted at effort {report.effort} with the same samples and folds. No difference shown does "
             "not mean that the encoders are equal.",
             width="stretch",
         )
@@ -163,7 +163,7 @@ def _draw(report: Report, *, file_name: str) -> None:
             download_table(table, key="versions.encoders", file_name=file_name)
 
 
-def _draw_switch(model: Model, active: Version, given: Inputs, report: Report) -> None:
+def _draw_switch(model: Model, active: Version, given: Inputs, report: EncoderComparison) -> None:
     """Draw a button for each encoder that the model can be trained with next, and the question before it is."""
     if model.state != "ready" or why_no_search(model) or not any(trait.figures for trait in report.traits):
         return
@@ -191,14 +191,14 @@ def _draw_switch(model: Model, active: Version, given: Inputs, report: Report) -
         )
 
 
-def _price(model: Model, active: Version, given: Inputs, report: Report, to: Candidate) -> tuple[str, ...]:
+def _price(model: Model, active: Version, given: Inputs, report: EncoderComparison, to: Candidate) -> tuple[str, ...]:
     """What a switch costs, in paragraphs."""
     first, effort = report.candidates[0], _effort_of(active)
     texts = len(given.texts) + given.left_out
-    takes = duration(*bakeoff.switching(to, given, effort=effort, cache=read_settings().cache))
+    takes = duration(*encoders.switching(to, given, effort=effort, cache=read_settings().cache))
     vectors = texts * to.encoder.dimension * _BYTES_OF_A_NUMBER / 1e6
     return (
-        f"{bakeoff.verdict_on(report, to.name)} The service encodes {count(texts, 'text')} with {to.name} and fits "
+        f"{encoders.verdict_on(report, to.name)} The service encodes {count(texts, 'text')} with {to.name} and fits "
         f"every trait again at effort {effort} ({takes}). The result is a new version, which is active at once. "
         f"v{model.version_no} keeps its encoder, and you can activate it again.",
         f"A text then takes {to.ms_per_text:.2f} ms instead of {first.ms_per_text:.2f} ms. The service stores "

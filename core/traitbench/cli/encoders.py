@@ -18,8 +18,7 @@ from traitbench.display.text import span
 from traitbench.settings import read_settings
 
 if TYPE_CHECKING:
-    from traitbench.comparison.bakeoff import Candidate, Inputs
-    from traitbench.comparison.bakeoff import Report as Comparison
+    from traitbench.comparison.encoders import Candidate, EncoderComparison, Inputs
     from traitbench.encoders import Encoder, EncoderUnavailable
     from traitbench.encoders.check import Pair, Report
 
@@ -86,17 +85,17 @@ def compare_encoders(handle: str, others: tuple[str, ...], effort: TrainEffort, 
     same samples and folds, out of fold. The samples come from the service; encoding and fitting happen here. No text is
     stored.
     """
-    from traitbench.comparison import bakeoff
+    from traitbench.comparison import encoders
 
     _check(others)
     with connected() as client:
         model = client.models.get(handle)
         version = None if model.version_no is None else client.versions.get(handle, "active")
-        encoders = _encoders(others, version)
+        loaded = _encoders(others, version)
         given = _samples_of(client, model)
-    if version is not None and (note := bakeoff.other_encoder(version, next(iter(encoders.values())))):
+    if version is not None and (note := encoders.other_encoder(version, next(iter(loaded.values())))):
         click.echo(note, err=True)
-    candidates = [bakeoff.timed(name, each, list(given.texts.values())) for name, each in encoders.items()]
+    candidates = [encoders.timed(name, each, list(given.texts.values())) for name, each in loaded.items()]
     report = _run(candidates, given, effort=effort, handle=handle)
     if as_json:
         click.echo(json.dumps({"handle": handle, **report.to_json()}, indent=2, ensure_ascii=False))
@@ -125,13 +124,13 @@ def _names(others: Sequence[str]) -> list[str | None]:
 
 def _encoders(others: Sequence[str], version: Version | None) -> "dict[str, Encoder]":
     """The current encoder of the model and the others, by name."""
-    from traitbench.comparison import bakeoff
+    from traitbench.comparison import encoders
     from traitbench.encoders import EncoderUnavailable
     from traitbench.encoders.registry import load_encoder
 
     settings, names = read_settings(), _names(others)
     try:
-        first, encoder = bakeoff.current(settings.encoder, cache=settings.cache, version=version)
+        first, encoder = encoders.current(settings.encoder, cache=settings.cache, version=version)
         loaded = {first: encoder} | {name: load_encoder(name, cache=settings.cache) for name in names if name}
     except EncoderUnavailable as error:
         raise Refused(str(error)) from error
@@ -141,24 +140,26 @@ def _encoders(others: Sequence[str], version: Version | None) -> "dict[str, Enco
 
 
 def _samples_of(client: Traitbench, model: Model) -> "Inputs":
-    from traitbench.comparison import bakeoff
+    from traitbench.comparison import encoders
 
     traits = client.traits.list(model.handle)
     samples = [] if model.zero_data_retention else list(client.samples.list(model.handle, limit=LARGEST_SAMPLE_PAGE))
     try:
-        given = bakeoff.inputs(model, traits, samples)
-    except bakeoff.NotComparable as error:
+        given = encoders.inputs(model, traits, samples)
+    except encoders.NotComparable as error:
         raise Refused(str(error)) from error
     if given.left_out:
-        click.echo(f"Only the newest {bakeoff.MOST:,} samples are compared; {given.left_out:,} are left out.", err=True)
+        click.echo(
+            f"Only the newest {encoders.MOST:,} samples are compared; {given.left_out:,} are left out.", err=True
+        )
     return given
 
 
-def _run(candidates: "Sequence[Candidate]", given: "Inputs", *, effort: str, handle: str) -> "Comparison":
-    from traitbench.comparison import bakeoff
+def _run(candidates: "Sequence[Candidate]", given: "Inputs", *, effort: str, handle: str) -> "EncoderComparison":
+    from traitbench.comparison import encoders
 
     cache = read_settings().cache
-    about = bakeoff.seconds(candidates, given, effort=effort, cache=cache)
+    about = encoders.seconds(candidates, given, effort=effort, cache=cache)
     names = ", ".join(each.name for each in candidates)
     click.echo(
         f"Comparing {names} on {len(given.texts):,} texts of {handle}. This takes about {span(about)}.", err=True
@@ -166,7 +167,7 @@ def _run(candidates: "Sequence[Candidate]", given: "Inputs", *, effort: str, han
     total = (len(given.texts) + len(given.traits)) * len(candidates)
     progress = Progress("Comparing", total)
     try:
-        return bakeoff.run(
+        return encoders.compare_encoders(
             candidates,
             given,
             effort=effort,
@@ -177,12 +178,12 @@ def _run(candidates: "Sequence[Candidate]", given: "Inputs", *, effort: str, han
         progress.end(total)
 
 
-def _say_comparison(report: "Comparison", handle: str) -> None:
-    from traitbench.comparison import bakeoff
+def _say_comparison(report: "EncoderComparison", handle: str) -> None:
+    from traitbench.comparison import encoders
 
-    rows = bakeoff.rows(report)
+    rows = encoders.rows(report)
     if rows:
-        say_table(tuple(name.upper() for name in bakeoff.COLUMNS), rows)
+        say_table(tuple(name.upper() for name in encoders.COLUMNS), rows)
         click.echo()
     for trait in report.traits:
         if trait.why_not:
@@ -194,9 +195,9 @@ def _say_comparison(report: "Comparison", handle: str) -> None:
             for each in report.candidates
         ],
     )
-    click.echo(f"\n{bakeoff.sentence(report)}")
+    click.echo(f"\n{encoders.sentence(report)}")
     if report.preferable:
-        click.echo(bakeoff.how_to_switch(handle, report.preferable[0]))
+        click.echo(encoders.how_to_switch(handle, report.preferable[0]))
 
 
 def _say(report: "Report") -> None:

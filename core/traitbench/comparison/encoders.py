@@ -1,37 +1,90 @@
-"""Compare encoders on the same labelled texts, out of fold.
+"""Compare encoders on a model's samples, in this process: quality out of fold, time of a text, size of the files.
 
 Each encoder is fitted as in a training: the same search, on its own vectors and label axis. All encoders share the
 texts, the groups and the folds, so that a difference comes from the vectors alone. Near duplicates are those of the
-first encoder, with which the others are compared. AUROC and its interval are those of a training (`evaluate`).
+first encoder, with which the others are compared. AUROC and its interval are those of a training (`evaluate`), and the
+difference is that of two fits on the same folds (`paired.fold_difference`).
 
-The interval of a difference combines the intervals of the two AUROCs and their correlation (MOVER: Zou and Donner,
-Statistics in Medicine 27, 2008, 1693-1702). The correlation is that of DeLong et al. (Biometrics 44, 1988, 837-845)
-with the contributions of a group added up (Obuchowski, Biometrics 53, 1997, 567-578). A correlation from few groups is
-unreliable, so it is shrunk towards 0, which widens the interval.
+The command line and the workbench share this. Texts and vectors stay in memory.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from pathlib import Path
+from time import perf_counter
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from traitbench.fitting.auroc import out_of_fold_interval
-from traitbench.fitting.duplicates import alike, joined
-from traitbench.fitting.evaluate import divisions, group_weights, judged
-from traitbench.fitting.fit import TraitSamples, feature_blocks
+from traitbench.comparison.paired import Difference, Tally, Verdict, fold_difference
+from traitbench.contract.models import Model
+from traitbench.contract.rounding import in_decimals
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.display.verdicts import VERDICTS, counted, overall
+from traitbench.encoders import Encoder, EncoderUnavailable, FromFiles
+from traitbench.encoders.registry import NAMES, load_encoder
+from traitbench.encoders.scheduler import SCHEDULER, BatchQueue, processors
+from traitbench.encoders.vocabulary import words_to_encode
+from traitbench.fitting import work as cost
+from traitbench.fitting.evaluate import divisions, judged
+from traitbench.fitting.fit import TraitSamples, feature_blocks, with_near_duplicates
 from traitbench.fitting.resampling import MOST_PER_POLE, Resampler, among, part
-from traitbench.fitting.search import EFFORTS, Effort, Recipe, TrainingSamples, evidence, search
-from traitbench.scoring.inputs import Floats
+from traitbench.fitting.search import EFFORTS, Effort, TrainingSamples, evidence, search
+from traitbench.fitting.speed import speed_now
+from traitbench.local.fitting import collected_samples, label_axes
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import embed
+from traitbench.synthesis.label_axis import WORDS
 
-Verdict = Literal["better", "worse", "no proven difference"]
+MOST = 20_000
+"""The number of samples that fit into memory at once; the newest are compared."""
 
-_SHRINK_GROUPS = 4.0
+COLUMNS = ("Trait", "Encoder", "AUROC", "95 %", "Difference", "95 % of it", "Verdict")
+"""The columns of `rows`. The difference is to the first encoder."""
+
+_TIMED = 15
+_AT_ONCE = 16
 _INTRINSIC = "not compared: its axis was discovered with one encoder and is not fitted to samples"
+
+Progress = Callable[[int, int], object]
+Slot = Callable[[], AbstractContextManager[None]]
+Encoders = Mapping[str, Encoder]
+
+
+class NotComparable(Exception):
+    """Encoders cannot be compared on this model; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An encoder, the name or folder by which TRAITBENCH_ENCODER would choose it, and the median time of a text."""
+
+    name: str
+    encoder: Encoder
+    ms_per_text: float
+
+    @property
+    def megabytes(self) -> float:
+        """The size of its model and tokenizer files."""
+        return self.encoder.file_bytes / 1e6 if isinstance(self.encoder, FromFiles) else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The extrinsic traits of a model and their samples by rising id, with every distinct text by its hash."""
+
+    traits: Sequence[Trait]
+    samples: Sequence[Sample]
+    texts: Mapping[str, str]
+    left_out: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,22 +97,10 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """AUROC minus that of the first encoder, its 95 % interval, and what the interval proves."""
-
-    value: float
-    interval: tuple[float, float]
-
-    @property
-    def verdict(self) -> Verdict:
-        """Better or worse only if the interval excludes 0."""
-        low, high = self.interval
-        return "better" if low > 0 else "worse" if high < 0 else "no proven difference"
-
-
-@dataclass(frozen=True)
 class Figure:
-    """The out-of-fold AUROC of one encoder with its 95 % interval; the difference is None for the first encoder."""
+    """The out-of-fold AUROC of one encoder with its 95 % interval, and the difference to the first encoder, if it is
+    another one.
+    """
 
     auroc: float
     interval: tuple[float, float]
@@ -81,46 +122,262 @@ class TraitComparison:
     why_not: str | None = None
 
 
-def _ignore(done: int, total: int) -> None:
-    """Ignores progress."""
+@dataclass(frozen=True)
+class EncoderComparison:
+    """The result: the encoders, the current one first, and how they compare by trait."""
+
+    texts: int
+    effort: str
+    candidates: tuple[Candidate, ...]
+    traits: tuple[TraitComparison, ...]
+
+    def verdicts(self, name: str) -> list[Verdict]:
+        """The verdict on this encoder for each trait that was compared."""
+        own = [trait.figures[name].difference for trait in self.traits if trait.figures]
+        return [difference.verdict for difference in own if difference is not None]
+
+    @property
+    def preferable(self) -> list[str]:
+        """The encoders that are better on some traits and worse on none; those better on more traits first."""
+        verdicts = {each.name: self.verdicts(each.name) for each in self.candidates[1:]}
+        able = [name for name, own in verdicts.items() if overall(own) == "better"]
+        return sorted(able, key=lambda name: -verdicts[name].count("better"))
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values."""
+        return {
+            "texts": self.texts,
+            "effort": self.effort,
+            "encoders": [
+                {
+                    "name": each.name,
+                    "id": each.encoder.id,
+                    "digest": each.encoder.digest,
+                    "ms_per_text": round(each.ms_per_text, 3),
+                    "megabytes": round(each.megabytes, 1),
+                    "current": each is self.candidates[0],
+                }
+                for each in self.candidates
+            ],
+            "traits": [_trait_json(trait) for trait in self.traits],
+            "verdict": sentence(self),
+            "preferable": self.preferable,
+        }
 
 
-def compare(
-    contenders: Sequence[Contender], *, effort: str, on_progress: Callable[[int, int], object] = _ignore
+def current(setting: str | None, *, cache: Path, version: Version | None = None) -> tuple[str, Encoder]:
+    """The name and the encoder that the next training of a model takes.
+
+    That is the encoder that was chosen for its active version, otherwise that of a TRAITBENCH_ENCODER setting, or the
+    best installed one if the setting is None.
+    """
+    trained = None if version is None else version.metrics.encoder
+    if trained is not None and trained.chosen in NAMES:
+        setting = trained.chosen
+    encoder = load_encoder(setting, cache=cache)
+    return setting or next(name for name in NAMES if _is(name, encoder, cache)), encoder
+
+
+def installed(setting: str | None, *, cache: Path, version: Version) -> Encoders:
+    """The installed encoders by name, the current one of a version's model first.
+
+    Raise `NotComparable` if the current one is not here.
+    """
+    try:
+        name, own = current(setting, cache=cache, version=version)
+    except EncoderUnavailable as error:
+        raise NotComparable(f"There is no encoder here. {error}") from error
+    encoders = {name: own}
+    for other in NAMES:
+        try:
+            encoder = load_encoder(other, cache=cache)
+        except EncoderUnavailable:
+            continue
+        if encoder.digest != own.digest:
+            encoders[other] = encoder
+    return encoders
+
+
+def slots() -> Slot:
+    """Slots in which other work of this process goes first."""
+    queue = BatchQueue()
+    return lambda: SCHEDULER.slot(queue)
+
+
+def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, most: int = MOST) -> Inputs:
+    """The newest samples to compare encoders on; raise `NotComparable` if there are none that may or can be used."""
+    if model.zero_data_retention:
+        raise NotComparable(
+            f"{model.handle} is under zero data retention: samples exist only for the training that uses them and are"
+            " then deleted, so there are none to compare encoders on. Compare on a model with data retention."
+        )
+    given = [trait for trait in traits if trait.kind == "extrinsic"]
+    if not given:
+        raise NotComparable(
+            f"{model.handle} has no trait with labelled samples. Discovered traits belong to one encoder, so they are"
+            " not compared. Add a trait and samples."
+        )
+    keys = {trait.key for trait in given}
+    labelled = [sample for sample in samples if sample.trait in keys and not sample.held_out]
+    if not labelled:
+        raise NotComparable(f"{model.handle} has no samples to compare encoders on. Add samples first.")
+    chosen = sorted(labelled, key=lambda sample: sample.id)[-most:]
+    held = {sample.trait for sample in chosen}
+    texts = {sample.content_sha256: sample.text for sample in chosen}
+    return Inputs([trait for trait in given if trait.key in held], chosen, texts, len(labelled) - len(chosen))
+
+
+def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> Candidate:
+    """The encoder with the median time of some of the texts, one at a time in one thread."""
+    some = [shorten(text).text for text in list(texts)[:: max(1, len(texts) // _TIMED)][:_TIMED]]
+    encoder.encode(some[:1])
+    taken = []
+    for text in some:
+        start = perf_counter()
+        embed(encoder.encode, [text])
+        taken.append(perf_counter() - start)
+    return Candidate(name, encoder, 1_000 * statistics.median(taken))
+
+
+def seconds(candidates: Sequence[Candidate], given: Inputs, *, effort: str, cache: Path) -> float:
+    """About how long the comparison takes: encoding at the measured speeds, and one training for each encoder.
+
+    The first comparison with an encoder also encodes the words of its vocabulary, for the label axes.
+    """
+    encoding = sum(_encoding(each, len(given.texts), cache) for each in candidates)
+    return encoding + len(candidates) * _searching(given, effort)
+
+
+def switching(candidate: Candidate, given: Inputs, *, effort: str, cache: Path) -> tuple[float, float, float]:
+    """How many seconds a training with this encoder takes, at the least, at the most and likely.
+
+    No text has its vector yet.
+    """
+    encoding = _encoding(candidate, len(given.texts) + given.left_out, cache)
+    work, speed = _searching(given, effort), speed_now()
+    least, most, likely = (encoding + work * times for times in (speed.least, speed.most, speed.likely))
+    return least, most, likely
+
+
+def _encoding(candidate: Candidate, texts: int, cache: Path) -> float:
+    words = words_to_encode(candidate.encoder, cache=cache, size=WORDS)
+    return candidate.ms_per_text / 1_000 * (texts + words) / processors()
+
+
+def _searching(given: Inputs, effort: str) -> float:
+    return cost.searching(effort, [sum(each.trait == trait.key for each in given.samples) for trait in given.traits])
+
+
+def compare_encoders(
+    candidates: Sequence[Candidate],
+    given: Inputs,
+    *,
+    effort: str,
+    cache: Path,
+    on_progress: Progress,
+    slot: Slot = nullcontext,
+) -> EncoderComparison:
+    """Compare the candidates with the first one. `on_progress(done, total)` counts texts and fits.
+
+    Each batch of texts is encoded in a `slot`, so that other work can go first.
+    """
+    texts, fits = len(given.texts) * len(candidates), len(given.traits) * len(candidates)
+    contenders = []
+    for at, each in enumerate(candidates):
+        known: dict[str, NDArray[np.float32]] = {}
+        for done, batch in _batches(given.texts):
+            on_progress(at * len(given.texts) + done, texts + fits)
+            with slot():
+                known |= dict(zip(batch, embed(each.encoder.encode, list(batch.values())), strict=True))
+        with slot():
+            contenders.append(_contender(each, given, known, cache))
+    traits = compare_vectors(contenders, effort=effort, on_fit=lambda done: on_progress(texts + done, texts + fits))
+    return EncoderComparison(len(given.texts), effort, tuple(candidates), tuple(traits))
+
+
+def compare_vectors(
+    contenders: Sequence[Contender], *, effort: str, on_fit: Callable[[int], object] = lambda done: None
 ) -> list[TraitComparison]:
-    """Compare encoders with the first one; `on_progress(done, total)` counts the fits of a trait with an encoder.
+    """Compare encoders by their vectors with the first one; `on_fit(done)` counts the fits of a trait with an encoder.
 
     The result depends neither on the order of the samples nor on the number of threads. Raise ValueError if the
     contenders do not have the same samples.
     """
     traits = list(zip(*(contender.traits for contender in contenders), strict=True))
     result: list[TraitComparison] = []
-    total = len(traits) * len(contenders)
     # One thread: with several, rounding depends on how the work is split.
     with threadpool_limits(limits=1):
         for at, of_trait in enumerate(traits):
-            report = partial(_report, on_progress, at * len(contenders), total)
-            result.append(_compared(contenders, of_trait, EFFORTS[effort], report))
-    on_progress(total, total)
+            result.append(_compared(contenders, of_trait, EFFORTS[effort], at * len(contenders), on_fit))
+    on_fit(len(traits) * len(contenders))
     return result
 
 
-def _report(on_progress: Callable[[int, int], object], before: int, total: int, done: int) -> None:
-    on_progress(before + done, total)
+def rows(report: EncoderComparison) -> list[tuple[str, ...]]:
+    """The figures as text, one row for each trait and encoder, with the columns of `COLUMNS`."""
+    return [
+        (trait.key, name, in_decimals(figure.auroc, 3), _span(figure.interval), *_of_difference(figure))
+        for trait in report.traits
+        for name, figure in trait.figures.items()
+    ]
+
+
+def sentence(report: EncoderComparison) -> str:
+    """The result in words, for each encoder and as a recommendation."""
+    first = report.candidates[0].name
+    if not any(trait.figures for trait in report.traits):
+        return "No trait could be compared."
+    parts = [verdict_on(report, each.name) for each in report.candidates[1:]]
+    if best := next(iter(report.preferable), None):
+        advice = f"{best} is worth switching to."
+    else:
+        advice = f"No encoder is shown to be better than {first} without a loss: keep {first}."
+    return " ".join((*parts, advice))
+
+
+def verdict_on(report: EncoderComparison, name: str) -> str:
+    """The result for one of the encoders in a sentence."""
+    return f"{name}: {counted(report.verdicts(name))}."
+
+
+def how_to_switch(handle: str, name: str) -> str:
+    """How to make a new version with another encoder: by its name, or by the setting of the service for a folder."""
+    if name in NAMES:
+        return (
+            f"To switch, run `traitbench train {handle} --reoptimize --encoder {name}`: that makes a new version."
+            " Older versions keep scoring."
+        )
+    return (
+        f"To switch, set TRAITBENCH_ENCODER={name} for the service and all its workers, restart them, and train the"
+        " model again: that makes a new version. Older versions keep scoring if they were trained with a built-in"
+        " encoder. A version that was trained with a folder scores only while the setting names that folder."
+    )
+
+
+def other_encoder(version: Version, here: Encoder) -> str:
+    """A sentence if a version was trained with another encoder than the current one of this machine; else empty."""
+    trained = version.metrics.encoder
+    if trained is None or trained.id == here.id or trained.chosen in NAMES:
+        return ""
+    return (
+        f"v{version.version_no} was trained with {trained.id}. Here, TRAITBENCH_ENCODER gives {here.id}, and the others"
+        " are compared with that."
+    )
 
 
 def _compared(
     contenders: Sequence[Contender],
     of_trait: Sequence[TraitSamples],
     effort: Effort,
-    on_progress: Callable[[int], object],
+    before: int,
+    on_fit: Callable[[int], object],
 ) -> TraitComparison:
     trait = of_trait[0]
     if any(each.intrinsic_axis is not None for each in of_trait):
         return TraitComparison(trait.key, trait.name, len(trait.y), 0, {}, _INTRINSIC)
-    tallies: list[_Tally] = []
+    tallies: list[Tally] = []
     for done, (contender, own, samples) in enumerate(zip(contenders, of_trait, _aligned(of_trait), strict=True)):
-        on_progress(done)
+        on_fit(before + done)
         blocks = list(feature_blocks(contender.modes, own.X.shape[1]).values())
         result = search(samples, effort, label_axis=own.label_axis, blocks=blocks)
         evaluated = samples.is_evaluated
@@ -128,10 +385,15 @@ def _compared(
         if result.held_out is None or result.recipe is None or samples.synthesized[evaluated].any():
             why_not: str = judged(samples, result)["measured_on"]
             return TraitComparison(trait.key, trait.name, *counts, {}, why_not)
-        many = samples.smaller_pole >= MOST_PER_POLE
-        tallies.append(_pooled(samples, result.held_out) if many else _within_folds(part(samples), result.recipe))
+        if samples.smaller_pole >= MOST_PER_POLE:
+            tallies.append(Tally.pooled(samples, result.held_out))
+        else:
+            few = part(samples)
+            resampler = Resampler(few, result.recipe)
+            divided = [(resampler.out_of_fold(folds), folds) for folds in divisions(few)]
+            tallies.append(Tally.within_folds(few, resampler.pair_weights, divided))
     figures = {
-        contender.name: Figure(tally.auroc, tally.interval, _difference(tally, tallies[0]) if at else None)
+        contender.name: Figure(tally.auroc, tally.interval, fold_difference(tallies[0], tally) if at else None)
         for at, (contender, tally) in enumerate(zip(contenders, tallies, strict=True))
     }
     return TraitComparison(trait.key, trait.name, *counts, figures)
@@ -142,7 +404,7 @@ def _aligned(of_trait: Sequence[TraitSamples]) -> list[TrainingSamples]:
     trait = of_trait[0]
     if any(len(each.X) != len(trait.y) or not np.array_equal(each.y, trait.y) for each in of_trait):
         raise ValueError(f"Trait {trait.key}: the encoders were given different samples.")
-    groups = joined(np.array([str(group) for group in trait.groups]), alike(trait.X)).tolist()
+    groups = list(with_near_duplicates(trait).groups)
     rows = np.hstack([each.X for each in of_trait])
     together = _in_order(evidence(rows, trait.y.astype(np.float64), groups, trait.made), trait.X.shape[1])
     ends = np.cumsum([each.X.shape[1] for each in of_trait]).tolist()
@@ -158,94 +420,46 @@ def _in_order(samples: TrainingSamples, width: int) -> TrainingSamples:
     return replace(ordered, groups=np.argsort(np.argsort(first))[group_of].astype(np.int64))
 
 
-@dataclass(frozen=True, eq=False)
-class _Tally:
-    """The weight of the comparisons that each sample (n,) is part of, and of those that the positive sample won.
-
-    A sample is compared with all evaluated samples of the other pole or, if they are few, with those of its fold.
-    """
-
-    samples: TrainingSamples
-    won: Floats
-    compared: Floats
-
-    @property
-    def auroc(self) -> float:
-        """The share of comparisons that the positive sample won."""
-        positive = self.samples.y > 0.5
-        return float(self.won[positive].sum() / self.compared[positive].sum())
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the AUROC."""
-        evaluated = self.samples.is_evaluated
-        poles = (evaluated & (self.samples.y > 0.5), evaluated & (self.samples.y < 0.5))
-        positive, negative = (len(np.unique(self.samples.groups[pole])) for pole in poles)
-        return out_of_fold_interval(self.auroc, positive, negative)
-
-    @property
-    def influence(self) -> Floats:
-        """(n_groups,): how much each group moves the AUROC, up to a factor; adds up to 0."""
-        return np.bincount(self.samples.groups, weights=self.won - self.auroc * self.compared).astype(np.float64)
+def _of_difference(figure: Figure) -> tuple[str, str, str]:
+    own = figure.difference
+    if own is None:
+        return "", "", "current"
+    return f"{own.delta:+.3f}", _span(own.interval, sign="+"), VERDICTS[own.verdict]
 
 
-def _within_folds(samples: TrainingSamples, recipe: Recipe) -> _Tally:
-    """Compare samples of a fold, over several divisions into folds."""
-    resampler, n = Resampler(samples, recipe), len(samples.y)
-    tally = _Tally(samples, np.zeros(n), np.zeros(n))
-    for folds in divisions(samples):
-        values = resampler.out_of_fold(folds)
-        for fold in range(int(folds.max()) + 1):
-            own = folds == fold
-            above, below = (np.flatnonzero(own & pole) for pole in (samples.y > 0.5, samples.y < 0.5))
-            wins = (np.sign(values[above, None] - values[below]) + 1) / 2
-            one, other = resampler.pair_weights[above], resampler.pair_weights[below]
-            tally.won[above] += one * (wins @ other)
-            tally.won[below] += other * (one @ wins)
-            tally.compared[above] += one * other.sum()
-            tally.compared[below] += other * one.sum()
-    return tally
+def _span(interval: tuple[float, float], *, sign: str = "") -> str:
+    return " to ".join(f"{end:{sign}.3f}" for end in interval)
 
 
-def _pooled(samples: TrainingSamples, held_out: Floats) -> _Tally:
-    """Compare all samples, by values (n_evaluated,) of all folds."""
-    evaluated = np.flatnonzero(samples.is_evaluated)
-    y, weights = samples.y[evaluated], group_weights(samples.y[evaluated], samples.groups[evaluated])
-    tally = _Tally(samples, np.zeros(len(samples.y)), np.zeros(len(samples.y)))
-    above, below = y > 0.5, y < 0.5
-    for own, others, values in ((above, below, held_out), (below, above, -held_out)):
-        tally.won[evaluated[own]] = weights[own] * _beaten(values[own], values[others], weights[others])
-        tally.compared[evaluated[own]] = weights[own] * weights[others].sum()
-    return tally
+def _trait_json(trait: TraitComparison) -> dict[str, Any]:
+    figures = {
+        name: {
+            "auroc": figure.auroc,
+            "auroc_interval": list(figure.interval),
+            "difference": figure.difference and figure.difference.delta,
+            "difference_interval": figure.difference and list(figure.difference.interval),
+            "verdict": figure.difference and figure.difference.verdict,
+        }
+        for name, figure in trait.figures.items()
+    }
+    return {**asdict(trait), "figures": figures}
 
 
-def _beaten(values: Floats, others: Floats, weights: Floats) -> Floats:
-    """(n_values,): the weight of the others that are lower, ties counting half."""
-    order = np.argsort(others, kind="stable")
-    heights = np.concatenate([[0.0], np.cumsum(weights[order])])
-    ranked = others[order]
-    beaten: Floats = (heights[ranked.searchsorted(values, "left")] + heights[ranked.searchsorted(values, "right")]) / 2
-    return beaten
+def _is(name: str, encoder: Encoder, cache: Path) -> bool:
+    try:
+        return load_encoder(name, cache=cache) is encoder
+    except EncoderUnavailable:
+        return False
 
 
-def _difference(tally: _Tally, first: _Tally) -> Difference:
-    """The difference to the first encoder, with the MOVER interval."""
-    value = tally.auroc - first.auroc
-    down, up = (abs(tally.auroc - end) for end in tally.interval)
-    down_first, up_first = (abs(first.auroc - end) for end in first.interval)
-    correlation = _correlation(tally, first)
-    low = value - _combined(down, up_first, correlation)
-    high = value + _combined(up, down_first, correlation)
-    return Difference(value, (max(low, -1.0), min(high, 1.0)))
+def _batches(texts: Mapping[str, str]) -> Iterator[tuple[int, Mapping[str, str]]]:
+    keys = list(texts)
+    for first in range(0, len(keys), _AT_ONCE):
+        yield first, {key: texts[key] for key in keys[first : first + _AT_ONCE]}
 
 
-def _combined(one: float, other: float, correlation: float) -> float:
-    return float(np.sqrt(max(0.0, one**2 + other**2 - 2 * correlation * one * other)))
-
-
-def _correlation(tally: _Tally, first: _Tally) -> float:
-    """The correlation of both AUROCs over the choice of groups; 0 where one of them has no variance."""
-    one, other = tally.influence, first.influence
-    scale = float(np.sqrt((one @ one) * (other @ other)))
-    groups = int(((one != 0) | (other != 0)).sum())
-    return float(one @ other) / scale * groups / (groups + _SHRINK_GROUPS) if scale > 1e-12 else 0.0
+def _contender(candidate: Candidate, given: Inputs, known: Mapping[str, NDArray[np.float32]], cache: Path) -> Contender:
+    encoder = candidate.encoder
+    label_axis = label_axes(encoder, cache).of
+    traits = collected_samples(given.traits, given.samples, known, label_axis=label_axis)
+    return Contender(candidate.name, traits, encoder.modes)

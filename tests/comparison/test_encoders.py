@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from tests.scoring.hand import fitted, samples
-from traitbench.comparison.encoders import Contender, Difference, Figure, TraitComparison, compare
+from traitbench.comparison.encoders import Contender, Figure, TraitComparison, compare_vectors
+from traitbench.comparison.paired import Difference
 from traitbench.fitting.fit import TraitSamples
 from traitbench.scoring.unit import unit
 
@@ -34,7 +35,7 @@ def drawn(n: int, gap: float, *, seed: int = 0, shared: NDArray[np.float64] | No
 
 def compared(*of_encoder: TraitSamples) -> TraitComparison:
     contenders = [Contender(str(at), [trait], {}) for at, trait in enumerate(of_encoder)]
-    [result] = compare(contenders, effort="low")
+    [result] = compare_vectors(contenders, effort="low")
     return result
 
 
@@ -56,8 +57,8 @@ def difference(*vectors: Vectors, **more: Any) -> Difference:
 @pytest.mark.parametrize("n", [8, 40, 540])
 def test_an_encoder_does_not_differ_from_itself(n: int) -> None:
     found = difference(drawn(n, 2.0), drawn(n, 2.0))
-    assert found.interval[0] <= found.value == 0 <= found.interval[1]
-    assert found.verdict == "no proven difference"
+    assert found.interval[0] <= found.delta == 0 <= found.interval[1]
+    assert found.verdict == "no_difference"
 
 
 @pytest.mark.parametrize("n", [60, 540])
@@ -65,7 +66,7 @@ def test_noise_is_worse_and_a_good_encoder_is_better_than_noise(n: int) -> None:
     good, noise = drawn(n, 5.0), drawn(n, 0.0, seed=1)
     worse, better = difference(good, noise), difference(noise, good)
     assert (worse.verdict, better.verdict) == ("worse", "better")
-    assert worse.value < -0.2
+    assert worse.delta < -0.2
 
 
 @pytest.mark.parametrize("n", [6, 60, 540])
@@ -108,7 +109,7 @@ def test_equal_encoders_are_rarely_told_apart() -> None:
     for seed in range(24):
         shared = np.random.default_rng(1_000 + seed).normal(size=(n, D))
         pair = [drawn(n, 1.5, seed=100 * seed + turn, shared=shared) for turn in (1, 2)]
-        proven += difference(*pair).verdict != "no proven difference"
+        proven += difference(*pair).verdict != "no_difference"
     assert proven <= 4
 
 
@@ -154,7 +155,8 @@ def test_different_samples_are_refused() -> None:
 
 
 def test_progress_counts_every_fit() -> None:
-    trait, seen = samples(drawn(8, 1.0), labels(8)), []
+    trait = samples(drawn(8, 1.0), labels(8))
+    seen: list[int] = []
     contenders = [Contender(name, [trait, trait], {}) for name in ("a", "b")]
-    compare(contenders, effort="low", on_progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    compare_vectors(contenders, effort="low", on_fit=seen.append)
+    assert seen == [0, 1, 2, 3, 4]
