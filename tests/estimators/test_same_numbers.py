@@ -1,13 +1,14 @@
 """An estimator and the service give the same numbers, byte for byte: from samples, and through files both ways."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import traitbench as tb
-from tests.conftest import COLD, WARM, Trained, make_draft
+from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -22,8 +23,16 @@ NEW = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _settings_of_the_service(service: Service) -> Iterator[None]:
+    """What is fitted here takes the encoder that the service takes."""
+    with pytest.MonkeyPatch.context() as environment:
+        service.surround(environment)
+        yield
+
+
 @pytest.fixture(scope="module")
-def scorer() -> tb.Scorer:
+def scorer(_settings_of_the_service: None) -> tb.Scorer:
     labels = ["warm"] * len(WARM) + ["cold"] * len(COLD)
     return tb.Scorer("Warmth", poles=("cold", "warm"), effort="low").fit([*WARM, *COLD], labels)
 
