@@ -117,7 +117,7 @@ def ending(elements: Iterable[Any], name: str) -> Any:
 
 def words(at: AppTest) -> str:
     """All that is written on the page as markdown, widgets aside."""
-    kinds = ("title", "subheader", "markdown", "caption", "error", "info", "warning", "success", "badge")
+    kinds = ("title", "header", "subheader", "markdown", "caption", "error", "info", "warning", "success", "badge")
     results = [element for kind in kinds for element in at.get(kind)]
     return "\n".join(str(getattr(element, "value", "")) for element in results)
 

@@ -1,5 +1,6 @@
 """A file is read in a process of its own, once: what happens to either does not happen to the other."""
 
+import gc
 import io
 import os
 import threading
@@ -83,7 +84,8 @@ def test_a_file_that_asks_for_more_memory_than_there_is_is_refused() -> None:
 
 def test_reading_leaves_no_process_and_no_descriptor_behind() -> None:
     opened("a.csv", io.BytesIO(b"text\nHello\n"))
+    gc.collect()  # Otherwise what earlier tests have left open is closed at some time.
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
         texts(opened("a.csv", io.BytesIO(b"text\nHello\n")))
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before

@@ -14,6 +14,7 @@ from traitbench.display.text import plain
 from traitbench_app.model.cards import draw_learned, draw_texts, draw_waiting, read
 from traitbench_app.parts.course import MOST, draw_course
 from traitbench_app.parts.model_actions import left
+from traitbench_app.parts.next_step import draw_next_step
 from traitbench_app.parts.question import question
 from traitbench_app.parts.runs import draw_run, watch
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, weakest_first
@@ -80,6 +81,8 @@ def _draw_verdict(model: Model, version: Version | None, traits: Sequence[Trait]
         st.header(plain(_title(model, version, traits, evidence)), anchor=False)
         for line in _lead(model, version, traits, evidence):
             st.markdown(line)
+        if model.version_no is None and model.state != "archived":
+            draw_next_step(model, traits)
 
 
 def _title(model: Model, version: Version | None, traits: Sequence[Trait], evidence: Evidence | None) -> str:
