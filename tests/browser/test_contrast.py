@@ -12,7 +12,7 @@ from tests.browser.conftest import settled
 pytestmark = [pytest.mark.browser, pytest.mark.soak]
 
 # What fills the page in each theme, which it follows while it is open.
-THEMES: Mapping[Literal["light", "dark"], str] = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 26)"}
+THEMES: Mapping[Literal["light", "dark"], str] = {"light": "rgb(246, 247, 249)", "dark": "rgb(16, 18, 22)"}
 
 _RATIO = """elements => elements.map(element => {
   const parsed = colour => {

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from traitbench.client.once import remembered
+from traitbench_app.parts.finder import finder
 from traitbench_app.parts.model_picker import pick
 from traitbench_app.parts.whoami import signed_in, whoami
 from traitbench_app.process.turns import DRAWING
@@ -31,10 +32,10 @@ with DRAWING.turn(), remembered():
     here = next(row for row in PAGES if row.url_path == page.url_path)
 
     with guarded(is_page=True):
-        if here.about_a_model:
-            with st.sidebar:
-                pick(here.name)
         with st.sidebar:
+            if here.about_a_model:
+                pick(here.name)
+            finder()
             whoami()
         session.show_flashes()
         page.run()

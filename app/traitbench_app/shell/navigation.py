@@ -11,7 +11,6 @@ from typing import Literal, NoReturn
 import streamlit as st
 
 from traitbench_app.shell import people, session
-from traitbench_app.shell.people import Person
 
 PageName = Literal[
     "catalog",
@@ -84,7 +83,7 @@ def entry(name: PageName) -> Entry:
 def page(name: PageName) -> st.Page:
     """Return the page as a Streamlit object; Catalog is the start page."""
     row = entry(name)
-    return _page(row, visible=_is_for(row, people.current()))
+    return _page(row, visible=is_shown(row))
 
 
 def _page(row: Entry, *, visible: bool, icon: bool = True) -> st.Page:
@@ -103,11 +102,12 @@ def _page(row: Entry, *, visible: bool, icon: bool = True) -> st.Page:
     return copy(known)
 
 
-def _is_for(row: Entry, person: Person) -> bool:
-    """Whether the menu shows a page to a person.
+def is_shown(row: Entry) -> bool:
+    """Whether the menu shows a page to the current person.
 
     A hidden page can still be opened by its address, and then explains why it is closed.
     """
+    person = people.current()
     if row.section == "Operate":
         return person.operator
     teaches = row.section == "Teach" or row.name == "idea"

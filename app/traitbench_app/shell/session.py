@@ -13,6 +13,9 @@ import streamlit as st
 MODEL = "model"
 """The key of the model picker, bound to the query parameter of the same name: a handle or None."""
 
+FOLLOWED = "open"
+"""The query parameter of a link to another model, because a link cannot set the one that is bound to the picker."""
+
 KNOWN_MODELS = "shell.models"
 """The models that the picker of the shell listed in this run."""
 
@@ -49,8 +52,11 @@ def next_model(handle: str) -> None:
 
 
 def take_next_model() -> None:
-    """Set the picker to the model of `next_model`; call this before the picker is drawn."""
-    if following := st.session_state.pop(_NEXT_MODEL, None):
+    """Set the picker to the model of `next_model`, or of the link that was followed, before it is drawn."""
+    following = st.session_state.pop(_NEXT_MODEL, None) or st.query_params.get(FOLLOWED)
+    if FOLLOWED in st.query_params:
+        del st.query_params[FOLLOWED]
+    if following:
         st.session_state[MODEL] = following
 
 

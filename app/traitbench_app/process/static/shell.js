@@ -98,6 +98,15 @@
   }
   const primary = () =>
     [...document.querySelectorAll(`${MAIN} button[kind=primary]:not(:disabled)`)].find((each) => each.getClientRects().length)
+  // Enter in the field of “Find” opens the first place, when the list belongs to what was typed.
+  const TYPED = 350
+  const openFirst = () => {
+    if (document.querySelector('[data-testid=stApp]').dataset.testScriptState !== 'notRunning') setTimeout(openFirst, 50)
+    else document.querySelector('.st-key-shell-found a')?.click()
+  }
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && event.target.closest?.('.st-key-shell-find_words')) setTimeout(openFirst, TYPED)
+  })
   let toAction = null
   const addSkipLink = () => {
     toAction = document.createElement('a')

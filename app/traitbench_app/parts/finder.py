@@ -1,0 +1,109 @@
+"""Find a model, a trait, a sample, a page or an action by typing: Ctrl+K opens the dialog on every page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.display.text import plain, shortened
+from traitbench_app.parts.runs import MISTAKES
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import PAGES, PageName, entry, is_shown, page
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import client, guarded, offered_models
+
+_MOST, _MOST_SAMPLES, _FEWEST_LETTERS = 10, 3, 3
+_WORDS = "shell.find_words"
+
+
+class Place(NamedTuple):
+    """Where a link leads: what a person reads, the page, its model, and the query of its view."""
+
+    words: str
+    page: PageName
+    model: str | None = None
+    query: Mapping[str, str] = {}
+
+
+_ACTIONS: tuple[tuple[str, PageName, Mapping[str, str]], ...] = (
+    ("Add samples by hand", "samples", {"task": "Add by hand"}),
+    ("Import samples from a file", "samples", {"task": "Import a file"}),
+    ("Synthesize samples", "samples", {"task": "Synthesize"}),
+    ("Check the samples", "samples", {"task": "Check"}),
+    ("Compare the labels of several people", "samples", {"task": "Compare labels"}),
+    ("Review mistakes", "train", {"show": MISTAKES}),
+    ("Compare two versions", "versions", {"view": "Compare"}),
+    ("Compare encoders", "versions", {"view": "Encoders"}),
+    ("Show all figures of a version", "versions", {"view": "Details"}),
+    ("Call the model from a program", "model", {"part": "Call it"}),
+    ("Describe the model", "model", {"part": "Describe"}),
+    ("Export or archive the model", "model", {"part": "What is kept"}),
+)
+"""What can be done with the chosen model: the words, the page, and the query of its view."""
+
+
+def finder() -> None:
+    """Draw the button that opens the dialog, with its key."""
+    if st.button(
+        "Find", icon=":material/search:", shortcut="Ctrl+K", type="tertiary", key="shell.find", width="stretch"
+    ):
+        _find()
+
+
+def places(models: Sequence[Model], chosen: Model | None) -> Iterator[Place]:
+    """Yield the pages of the menu, the actions on the `chosen` model, and all models with their traits."""
+    shown = [row for row in PAGES if is_shown(row)]
+    for row in shown:
+        yield Place(row.title, row.name)
+    if chosen is not None:
+        names = {row.name for row in shown}
+        yield from (Place(words, name, None, query) for words, name, query in _ACTIONS if name in names)
+    for model in models:
+        yield Place(model.handle, "model", model.handle)
+        yield from (Place(f"{trait}, a trait of {model.handle}", "model", model.handle) for trait in model.traits)
+
+
+def matching(words: str, among: Iterator[Place]) -> list[Place]:
+    """Return the places that contain all `words`, in any case; those that begin with them come first."""
+    wanted = words.casefold().split()
+    found = [place for place in among if all(word in place.words.casefold() for word in wanted)]
+    return sorted(found, key=lambda place: not place.words.casefold().startswith(words.strip().casefold()))
+
+
+@st.dialog("Find", icon=":material/search:")
+def _find() -> None:
+    with guarded():
+        words = st.text_input(
+            "Words",
+            key=_WORDS,
+            type="search",
+            live="300ms",
+            placeholder="A page, an action, a model, a trait or words of a sample",
+            label_visibility="collapsed",
+        )
+        models = offered_models()
+        chosen = next((model for model in models if model.handle == session.chosen_handle()), None)
+        found = matching(words, places(models, chosen))
+        samples = _samples(words, chosen)
+        with st.container(gap="xsmall", key="shell.found"):
+            for place in (*found[: _MOST - len(samples)], *samples):
+                _draw(place)
+        if not (found or samples):
+            st.caption("Nothing has these words.")
+        elif words:
+            st.caption(":material/keyboard_return: opens the first.")
+
+
+def _samples(words: str, chosen: Model | None) -> list[Place]:
+    """The newest samples of the chosen model that contain the words, if the person may read them."""
+    if chosen is None or len(words.strip()) < _FEWEST_LETTERS or why_read_only(chosen):
+        return []
+    found = client().samples.list(chosen.handle, text=words, newest_first=True, limit=_MOST_SAMPLES).items
+    return [Place(f"“{shortened(each.text, 60)}”", "samples", None, {"find": words}) for each in found]
+
+
+def _draw(place: Place) -> None:
+    query = {**place.query, **({} if place.model is None else {session.FOLLOWED: place.model})}
+    icon = ":material/notes:" if place.page == "samples" else entry(place.page).icon
+    st.page_link(page(place.page), label=plain(place.words), icon=icon, query_params=query)

@@ -1,0 +1,47 @@
+"""Ctrl+K: models, traits, samples, pages and actions are found by typing."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.conftest import WARM, Trained
+from tests.pages.drive import Workbench, press
+
+
+def found(at: AppTest, words: str) -> list[str]:
+    """The labels of what the dialog offers for these words."""
+    at.text_input(key="shell.find_words").set_value(words)
+    press(at, "shell.find")
+    elsewhere = len(at.main.get("page_link")) + len(at.sidebar.get("page_link"))
+    return [link.proto.label.replace("\\", "") for link in at.get("page_link")[elsewhere:]]
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("BAT", "Batch"),
+        ("compare two", "Compare two versions"),
+        ("twice", "{twice}"),
+        ("warmth twice", "Warmth, a trait of {twice}"),
+        (WARM[0][:25].upper(), "“{sample}"),
+    ],
+)
+def test_each_kind_of_place_is_found(
+    workbench: Workbench, trained: Trained, twice: Trained, words: str, first: str
+) -> None:
+    at = press(workbench.open("score", model=trained.handle), "shell.find")
+    label = found(at, words)[0]
+    assert label.startswith(first.format(twice=twice.handle, sample=WARM[0][:25]))
+
+
+def test_what_is_nowhere_is_said(workbench: Workbench, trained: Trained) -> None:
+    at = press(workbench.open("score", model=trained.handle), "shell.find")
+    assert found(at, "zylor ☃ *x* $y$") == []
+    assert "Nothing has these words." in [each.value for each in at.caption]
+
+
+def test_a_link_to_another_model_chooses_it(workbench: Workbench, trained: Trained, twice: Trained) -> None:
+    at = workbench.open("score", model=trained.handle)
+    at.query_params["open"] = twice.handle
+    at.run()
+    assert at.session_state["model"] == twice.handle
+    assert "open" not in at.query_params
