@@ -1,10 +1,12 @@
 """What the workbench adds to Streamlit's page: quiet deep links, one step back, words of its own, and the keyboard."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import settled
+from tests.browser.conftest import EMPTY, settled
 
 pytestmark = pytest.mark.browser
 
@@ -45,3 +47,14 @@ def test_the_keyboard_reaches_the_main_action_and_a_dialogs_first_field(with_a_m
     expect(page.get_by_test_id("stMain").get_by_role("button", name="New model")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog").locator("input, textarea").first).to_be_focused()
+
+
+def test_enter_opens_the_first_place_that_ctrl_k_finds(with_a_model: Started, page: Page) -> None:
+    page.goto(f"{with_a_model.base_url}/traits?model={EMPTY}")
+    settled(page, "Traits")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog").locator("input")).to_be_focused()
+    page.keyboard.type("add samples")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(rf"/samples\?model={EMPTY}&task=Add\+by\+hand"))
+    expect(page.get_by_role("dialog")).to_have_count(0)

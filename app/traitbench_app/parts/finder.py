@@ -1,6 +1,7 @@
 """Find a model, a trait, a sample, a page or an action by typing: Ctrl+K opens the dialog on every page."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import NamedTuple
 
 import streamlit as st
@@ -87,6 +88,7 @@ def _find() -> None:
         found = matching(words, places(models, chosen))
         samples = _samples(words, chosen)
         with st.container(gap="xsmall", key="shell.found"):
+            st.html(f'<i hidden data-words="{escape(words)}"></i>')  # for Enter, in shell.js
             for place in (*found[: _MOST - len(samples)], *samples):
                 _draw(place)
         if not (found or samples):
@@ -104,6 +106,7 @@ def _samples(words: str, chosen: Model | None) -> list[Place]:
 
 
 def _draw(place: Place) -> None:
-    query = {**place.query, **({} if place.model is None else {session.FOLLOWED: place.model})}
+    parameter = session.FOLLOWED if session.chosen_handle() else session.MODEL
+    query = {**place.query, **({} if place.model is None else {parameter: place.model})}
     icon = ":material/notes:" if place.page == "samples" else entry(place.page).icon
     st.page_link(page(place.page), label=plain(place.words), icon=icon, query_params=query)

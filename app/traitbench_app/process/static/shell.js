@@ -98,14 +98,16 @@
   }
   const primary = () =>
     [...document.querySelectorAll(`${MAIN} button[kind=primary]:not(:disabled)`)].find((each) => each.getClientRects().length)
-  // Enter in the field of “Find” opens the first place, when the list belongs to what was typed.
-  const TYPED = 350
-  const openFirst = () => {
-    if (document.querySelector('[data-testid=stApp]').dataset.testScriptState !== 'notRunning') setTimeout(openFirst, 50)
-    else document.querySelector('.st-key-shell-found a')?.click()
+  // Enter in the field of “Find” opens the first place, as soon as the list belongs to what was typed.
+  const openFirst = (field) => {
+    const list = document.querySelector('.st-key-shell-found')
+    if (!list || !field.isConnected) return
+    if (list.querySelector('[data-words]')?.dataset.words === field.value) list.querySelector('a')?.click()
+    else setTimeout(openFirst, 50, field)
   }
   document.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && event.target.closest?.('.st-key-shell-find_words')) setTimeout(openFirst, TYPED)
+    const field = event.target
+    if (event.key === 'Enter' && field.closest?.('.st-key-shell-find_words')) openFirst(field)
   })
   let toAction = null
   const addSkipLink = () => {
