@@ -13,7 +13,6 @@ from traitbench_app.parts.sample_table import edit_table, redraw, show_table
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.samples.add import add_by_hand, link_place, restore_place
-from traitbench_app.samples.advice import EACH_POLE
 from traitbench_app.samples.checks import draw_doctor
 from traitbench_app.samples.held_out import draw_leaks, draw_set_aside
 from traitbench_app.samples.importing import VIEW, import_file
@@ -271,7 +270,6 @@ if not table.total:
     with st.container(border=True, key="samples.empty"):
         st.subheader("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
         if can_edit:
-            st.markdown(f"To start, add {EACH_POLE}.")
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.button(
                     "Add by hand",

@@ -423,7 +423,7 @@ def test_zero_retention_can_allow_the_language_model(workbench: Workbench, clien
 
 
 def test_the_model_is_archived_only_after_the_question(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = press(kept(workbench, draft), "model.archive")
+    at = press(kept(workbench, draft), "shell.archive")
     assert client.models.get(draft).state == "draft"
     press(at, "catalog.archive.yes")
     assert client.models.get(draft).state == "archived"

@@ -18,7 +18,8 @@ from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, guarded
 
 Query = Mapping[str, str | int | None]
-_OWN = frozenset(("batch", "label", "samples", "train", "Describe", "What is kept", "Details", "Compare", "Encoders"))
+_OWN = frozenset(("Describe", "What is kept", "Details", "Compare", "Encoders", "Mistakes", "Check", "Compare labels"))
+"""The views that have a primary button of their own, as links name them."""
 
 
 def heading(
@@ -62,7 +63,9 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
     def draw(now: Model) -> None:
         facts = facts_of(now, traits)
         step = next_step(facts)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.step_line"
+        ):
             st.markdown(step.sentence, width="content")
             # The page where a step is done shows how, so its header has no button for it.
             if step.page is not None and step.page != name:
@@ -87,9 +90,12 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
 
 def _has_primary(name: PageName, facts: Facts, query: Query) -> bool:
     """Whether the page has a primary button of its own: then the one in its header is plain."""
+    edits = facts.state in ("draft", "failed")
     if name == "traits":
-        return facts.state in ("draft", "failed") and facts.suggestions > 0
-    return name in _OWN or query.get("part") in _OWN or query.get("view") in _OWN
+        return edits and facts.suggestions > 0
+    if name in ("samples", "train") and (edits or facts.origin):
+        return True
+    return name in ("batch", "label") or not _OWN.isdisjoint(query.values())
 
 
 def _draw_more(name: PageName, model: Model, query: Query) -> None:
