@@ -9,7 +9,6 @@ from traitbench_app.parts.bring import bring_texts
 from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import NO_TRAITS
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
@@ -48,7 +47,7 @@ if not texts:
         st.markdown("Then label them one by one with the keyboard: ← and → for the poles, ↓ to skip.")
         bring_texts(model)
         if not labelled:
-            st.markdown(f"{NO_TRAITS} Add one before you label, or let the Traits page discover some in these texts.")
+            st.markdown("Add a trait before you label, or let the Traits page discover some in these texts.")
     if model.zero_data_retention:
         st.caption(":material/shield: Zero data retention is on: the texts are kept only until you close this tab.")
     st.stop()

@@ -90,12 +90,15 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
 
 def _has_primary(name: PageName, facts: Facts, query: Query) -> bool:
     """Whether the page has a primary button of its own: then the one in its header is plain."""
-    edits = facts.state in ("draft", "failed")
-    if name == "traits":
-        return edits and facts.suggestions > 0
-    if name in ("samples", "train") and (edits or facts.origin):
-        return True
-    return name in ("batch", "label") or not _OWN.isdisjoint(query.values())
+    edits = facts.state in ("draft", "failed") and facts.traits > 0
+    own = {
+        "batch": bool(facts.version),
+        "label": True,
+        "samples": edits,
+        "train": edits or bool(facts.origin),
+        "traits": edits and facts.suggestions > 0,
+    }
+    return own.get(name, False) or not _OWN.isdisjoint(query.values())
 
 
 def _draw_more(name: PageName, model: Model, query: Query) -> None:

@@ -24,7 +24,7 @@ from traitbench_app.shell.service import active_version, client, reader
 from traitbench_app.workspace.changes import is_suggestion
 from traitbench_app.workspace.waiting import waiting
 
-NO_TRAITS = "This model has no traits yet."
+_NO_TRAITS = "This model has no traits yet."
 _SHARE, _FEW = 4, 20
 _LONGEST_LABEL = 24
 
@@ -110,9 +110,9 @@ def next_step(facts: Facts) -> NextStep:
 
 def _steps_of_draft(facts: Facts) -> Iterator[NextStep | None]:
     if not facts.may_change:
-        yield NextStep("This model is not trained yet." if facts.traits else NO_TRAITS)
+        yield NextStep("This model is not trained yet." if facts.traits else _NO_TRAITS)
     if not facts.traits:
-        yield NextStep(NO_TRAITS, "Add traits", "traits", primary=True)
+        yield NextStep(_NO_TRAITS, "Add traits", "traits", primary=True)
     if not facts.samples and facts.suggestions:
         yield NextStep(f"{count(facts.suggestions, 'suggested trait')}.", "Decide", "traits", primary=True)
     if not facts.samples:
