@@ -1,6 +1,7 @@
 """The top of every page. On a page of a model it is one line: the model, what is next, and rare actions."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -69,7 +70,8 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
             st.markdown(step.sentence, width="content")
             # The page where a step is done shows how, so its header has no button for it.
             if step.page is not None and step.page != name:
-                kind = "primary" if step.primary and not _has_primary(name, facts, query) else "secondary"
+                primary = step.primary and not _has_primary(name, facts, query)
+                kind: Literal["primary", "secondary"] = "primary" if primary else "secondary"
                 if st.button(step.label, type=kind, shortcut=step.key, key="head.step"):
                     st.switch_page(page(step.page), query_params=dict(step.query))
             restore_button(now, key="shell.restore", primary=True)

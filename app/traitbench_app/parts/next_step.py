@@ -147,9 +147,9 @@ def _steps_of_version(facts: Facts) -> Iterator[NextStep | None]:
     if evidence is None:
         yield NextStep("How often it is right is not known.", "See why", "train")
     elif evidence.is_guessed:
+        said = "No better than a guess."
         labels = facts.may_change and facts.takes_labels
-        more = ("Label more texts", "label") if labels else ("See why", "train")
-        yield NextStep("No better than a guess.", *more)
+        yield NextStep(said, "Label more texts", "label") if labels else NextStep(said, "See why", "train")
     elif evidence.is_shared and facts.may_change:
         yield NextStep(f"Trained: {evidence.in_short}.", "See what it is", "samples", {"task": "Check"})
     else:
