@@ -21,7 +21,6 @@ from traitbench_app.parts.heading import heading
 from traitbench_app.parts.input import is_pasting, pick_texts
 from traitbench_app.parts.linked_version import say_if_gone
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import draw_next_step
 from traitbench_app.parts.untrained import can_rehearse
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
@@ -40,6 +39,7 @@ names = {trait.key: trait.name for trait in traits}
 heading(
     "batch",
     model,
+    traits,
     version=chosen if chosen in numbers else active,
     traits=",".join(session.get(TRAITS, [])) or st.query_params.get("traits"),
     mode=session.get(MODE) or st.query_params.get("mode"),
@@ -55,11 +55,9 @@ if model.state == "archived":
     st.stop()
 
 if not numbers:
-    with st.container(border=True, key="batch.draft"):
-        st.subheader("Not trained yet", icon=":material/model_training:", anchor=False)
-        draw_next_step(model, traits)
-        if can_rehearse(traits):
-            page_link("score", "Preview the score of one text")
+    st.markdown("A file can be scored once the model is trained.")
+    if can_rehearse(traits):
+        page_link("score", "Preview the score of one text")
     st.stop()
 
 say_if_gone(chosen, [ACTIVE, *numbers])

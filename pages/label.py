@@ -9,12 +9,8 @@ from traitbench_app.parts.bring import bring_texts
 from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import NO_TRAITS
-from traitbench_app.parts.primary_link import primary_link
-from traitbench_app.parts.runs import watch
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
-from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import client
 from traitbench_app.workspace import pool
 from traitbench_app.workspace.pool import MOST_TEXTS
@@ -33,38 +29,33 @@ reason = pool.why_not(model)
 if not reason and model.zero_data_retention and model.version_no is not None:
     reason = "Zero data retention is on, so this trained model takes no feedback."
 if reason:
-    heading("label", model)
+    heading("label", model, traits)
     with st.container(border=True, key="label.closed"):
         st.markdown(f":material/lock: **You cannot label texts here.** {reason}")
     st.stop()
 
 texts = pool.texts(model.handle)
 if model.state == "busy" and model.version_no is None:
-    heading("label", model)
-    watch(model)
+    heading("label", model, traits)
     st.caption("You can label again when the run is done. Your texts are kept.")
     st.stop()
 
 if not texts:
-    heading("label", model)
+    heading("label", model, traits)
     with st.container(border=True, key="label.empty"):
         st.subheader("Add texts to label", icon=":material/label:", anchor=False)
         st.markdown("Then label them one by one with the keyboard: ← and → for the poles, ↓ to skip.")
         bring_texts(model)
         if not labelled:
-            st.markdown(f"{NO_TRAITS} Add one before you label, or let the Traits page discover some in these texts.")
-            page_link("traits", "Add traits")
+            st.markdown("Add a trait before you label, or let the Traits page discover some in these texts.")
     if model.zero_data_retention:
         st.caption(":material/shield: Zero data retention is on: the texts are kept only until you close this tab.")
     st.stop()
 
 if not labelled:
-    heading("label", model)
-    with st.container(border=True, key="label.no_traits"):
-        st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
-        st.markdown(f"{count(len(texts), 'text')} to label. A trait says what to label them for.")
-        st.caption("No name yet for what differs? The Traits page can discover traits in these texts.")
-        primary_link("traits", "Add traits")
+    heading("label", model, traits)
+    st.markdown(f"{count(len(texts), 'text')} to label. A trait says what to label them for.")
+    st.caption("No name yet for what differs? The Traits page can discover traits in these texts.")
     st.stop()
 
 # ---- what to label, in which order -----------------------------------------------------------------------------------
@@ -119,7 +110,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="label.choic
 
 with top:
     shown = {"trait": names.get(str(trait)), "queue": QUEUES.get(queue), "blind": "true" if blind else None}
-    heading("label", model, **shown)
+    heading("label", model, traits, **shown)
 
 if asked(DISCARD) == model.handle:
     confirm(

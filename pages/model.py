@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from traitbench.contract.models import RESTORABLE_DAYS
 from traitbench_app.model.bundle_export import export_model
 from traitbench_app.model.card import model_card
 from traitbench_app.model.code import model_calls
@@ -10,9 +9,7 @@ from traitbench_app.model.dashboard import dashboard
 from traitbench_app.model.description import edit_about
 from traitbench_app.model.keeping import version_keeping
 from traitbench_app.model.zero_retention import zero_retention
-from traitbench_app.parts.controls import ask
 from traitbench_app.parts.heading import heading
-from traitbench_app.parts.model_actions import ARCHIVE, archive, offer_undo
 from traitbench_app.parts.model_picker import chosen_model
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
@@ -40,7 +37,6 @@ part = st.segmented_control(
 
 with top:
     heading("model", model, part=PARTS[part])
-    offer_undo()
 
 if part == "overview":
     dashboard(model)
@@ -64,7 +60,7 @@ if part == "about":
         edit_about(model)
     st.stop()
 
-# ---- export, retention and archive -----------------------------------------------------------------------------------
+# ---- export and retention --------------------------------------------------------------------------------------------
 
 if why_read_only(model):
     st.markdown(f":material/lock: **Read only.** {why_read_only(model)}")
@@ -85,18 +81,3 @@ with st.expander("Version retention", icon=":material/history:", key="model.vers
 
 with st.expander("Zero data retention", icon=":material/shield:", key="model.retention_box"):
     zero_retention(model, traits)
-
-with st.expander("Archive", icon=":material/inventory_2:", key="model.archive_box"):
-    st.markdown(
-        "Archiving stops scoring for every program that uses this model. You can restore it for "
-        f"{RESTORABLE_DAYS} days. Its name stays reserved."
-    )
-    st.button(
-        "Archive this model",
-        icon=":material/inventory_2:",
-        key="model.archive",
-        on_click=ask,
-        args=(ARCHIVE, model.handle),
-    )
-
-archive()

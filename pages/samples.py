@@ -9,13 +9,10 @@ from traitbench.tables.writing import csv_file, jsonl_file
 from traitbench_app.parts.frozen import editable
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import NO_TRAITS
-from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.sample_table import edit_table, redraw, show_table
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.samples.add import add_by_hand, link_place, restore_place
-from traitbench_app.samples.advice import EACH_POLE
 from traitbench_app.samples.checks import draw_doctor
 from traitbench_app.samples.held_out import draw_leaks, draw_set_aside
 from traitbench_app.samples.importing import VIEW, import_file
@@ -153,25 +150,19 @@ if model.zero_data_retention:
 draw_unreadable(traits.unreadable, "trait", key="samples.unreadable_traits")
 if not traits:
     with top:
-        heading("samples", model)
-    if not can_edit:
-        st.markdown(NO_TRAITS)
-        st.stop()
-    with st.container(border=True, key="samples.no_traits"):
-        st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
-        st.markdown("Each sample is a labelled text for one trait.")
-        primary_link("traits", "Add traits")
+        heading("samples", model, traits)
+    st.markdown("Each sample is a labelled text for one trait.")
     st.stop()
 
 if model.handle.split(".")[0] not in namespaces():
     with top:
-        heading("samples", model)
+        heading("samples", model, traits)
     st.caption("Only owners of the model's namespace can see its samples.")
     st.stop()
 
 if why_read_only(model):
     with top:
-        heading("samples", model)
+        heading("samples", model, traits)
     st.stop()
 
 table = sample_table(model.handle, traits, whole=needs_all(model))
@@ -210,7 +201,7 @@ if view != "table":
     if view == "add":
         restore_place(traits)
     with top:
-        heading("samples", model, task=VIEWS[view], **(link_place(traits) if view == "add" else {}))
+        heading("samples", model, traits, task=VIEWS[view], **(link_place(traits) if view == "add" else {}))
     if view == "add":
         add_by_hand(model.handle, traits, samples)
     elif view == "check":
@@ -249,6 +240,7 @@ with top:
     heading(
         "samples",
         model,
+        traits,
         find=text,
         trait=names.get(str(trait)),
         pole=pole,
@@ -278,7 +270,6 @@ if not table.total:
     with st.container(border=True, key="samples.empty"):
         st.subheader("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
         if can_edit:
-            st.markdown(f"To start, add {EACH_POLE}.")
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.button(
                     "Add by hand",

@@ -70,7 +70,8 @@ if presenting() and model.state != "archived":
     st.stop()
 
 opened = {"numbers": "true"} if is_open("numbers") else {}
-heading("score", model, version=chosen if chosen in numbers else active, **link_texts(), **opened)
+traits = client().traits.list(model.handle)
+heading("score", model, traits, version=chosen if chosen in numbers else active, **link_texts(), **opened)
 
 if model.state == "archived":
     st.info("This model was archived and no longer scores. You can still read its traits, samples and versions.")
@@ -79,7 +80,6 @@ if model.state == "archived":
 
 if numbers:
     say_if_gone(chosen, offered)
-traits = client().traits.list(model.handle)
 names, poles = names_of(traits), poles_of(traits)
 main = model.main_trait
 if model.version_no is not None and active not in numbers:
@@ -108,7 +108,7 @@ with left:
     )
     with st.container(horizontal=True, vertical_alignment="center", key="score.controls"):
         if any(trait.sample_count for trait in traits):
-            offer_text(model.handle, primary=not text.strip())
+            offer_text(model.handle)
         st.toggle("Compare with a second text", key=COMPARE, persist_state="session")
         st.button(
             "Present",

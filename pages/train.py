@@ -10,9 +10,8 @@ from traitbench_app.parts.heading import heading
 from traitbench_app.parts.improve import improve_button
 from traitbench_app.parts.learning import draw_learning
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import NO_TRAITS, missing
+from traitbench_app.parts.next_step import missing
 from traitbench_app.parts.on_tests import draw_tests
-from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.quality import discovered_note, draw_quality
 from traitbench_app.parts.retune import draw_retune, why_no_search
 from traitbench_app.parts.runs import MISTAKES, draw_readiness, in_link, pick_search, watch
@@ -34,7 +33,7 @@ from traitbench_app.workspace.waiting import waiting
 
 model = chosen_model()
 traits = client().traits.list(model.handle)
-heading("train", model, **in_link(model, names_of(traits)))
+heading("train", model, traits, **in_link(model, names_of(traits)))
 last = model.last_operation
 
 
@@ -135,14 +134,11 @@ if model.state == "ready":
 # ---- draft: what will happen -----------------------------------------------------------------------------------------
 
 if not traits and (forbidden := why_read_only(model)):
-    st.markdown(f":material/lock: **Read only.** {NO_TRAITS} {forbidden}")
+    st.markdown(f":material/lock: **Read only.** {forbidden}")
     st.stop()
 
 if not traits:
-    with st.container(border=True, key="train.no_traits"):
-        st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
-        st.markdown("A trait has a name and two poles, for example *clear* and *muddled*.")
-        primary_link("traits", "Add traits")
+    st.markdown("A trait has a name and two poles, for example *clear* and *muddled*.")
     st.stop()
 
 missing_poles, why_not = missing(traits), why_read_only(model)
@@ -154,7 +150,6 @@ with st.container(border=True, key="train.plan"):
         st.warning(
             "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in missing_poles)]), icon=":material/info:"
         )
-        primary_link("samples", "Add samples")
     else:
         st.markdown(
             f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}{measures}. The result becomes "

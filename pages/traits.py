@@ -11,12 +11,9 @@ from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.frozen import editable
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import NO_TRAITS
-from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
-from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
 from traitbench_app.traits import discovery
@@ -48,8 +45,8 @@ def consequences(trait: Trait) -> str:
 
 
 model = chosen_model()
-heading("traits", model)
 traits = client().traits.list(model.handle)
+heading("traits", model, traits)
 draw_unreadable(traits.unreadable, "trait", key="traits.unreadable")
 can_edit = editable(model, "traits")
 if can_edit:
@@ -60,7 +57,7 @@ if can_edit:
 # ---- none yet --------------------------------------------------------------------------------------------------------
 
 if not traits and not traits.unreadable and not can_edit:
-    st.markdown(NO_TRAITS)
+    st.stop()
 
 elif not traits and not traits.unreadable:
     with st.container(border=True, key="traits.empty"):
@@ -85,7 +82,6 @@ elif not traits and not traits.unreadable:
 
 else:
     suggestions = [trait for trait in traits if can_edit and is_suggestion(trait)]
-    not_ready = [trait for trait in traits if missing_pole_message(trait)]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         samples = sum(trait.stored_samples for trait in traits)
         st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}", width="content")
@@ -175,15 +171,6 @@ else:
                 with st.expander("What it measures", icon=":material/format_quote:", key=f"traits.ends.{trait.key}"):
                     draw_ends(trait, texts)
                     draw_details(trait, names)
-
-    if can_edit:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            step = page_link if suggestions else primary_link
-            if not_ready:
-                step("samples", "Add samples")
-            else:
-                step("train", "Train this model")
-                page_link("samples", "Add samples")
 
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from traitbench.contract.page import LARGEST_PAGE
 from traitbench.display.text import plain
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import draw_next_step
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.parts.version_figures import label, made_how, names_of
 from traitbench_app.shell import session
@@ -32,15 +31,13 @@ names = names_of(traits)
 viewed = session.on_screen("view", "All")
 sides = sides_of(model, versions, relatives=viewed == "Compare")
 missing = gone(model, viewed, sides, NAMED.get(viewed, ()))
-heading("versions", model, **in_link(sides, names, model))
+heading("versions", model, traits, **in_link(sides, names, model))
 draw_unreadable(listing.unreadable, "version", key="versions.unreadable")
 
 if listing.unreadable and not versions:
     st.stop()
 if not versions:
-    with st.container(border=True, key="versions.none"):
-        st.subheader("No versions yet", icon=":material/history:", anchor=False)
-        draw_next_step(model, traits)
+    st.markdown("No versions yet. Each training adds one.")
     st.stop()
 
 by_label = dict(zip(numbers, versions, strict=True))

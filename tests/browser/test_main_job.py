@@ -36,7 +36,7 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
     page.get_by_role("button", name="Add trait", exact=True).click()
     expect(page.get_by_text("Trait added.")).to_be_visible()
 
-    page.get_by_role("link", name="Add samples").click()
+    page.get_by_role("button", name="Add samples").click()
     page.get_by_role("button", name="Add by hand").first.click()
     add_samples(settled(page), "warm", WARM)
     add_samples(

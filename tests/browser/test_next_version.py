@@ -48,9 +48,10 @@ def test_a_wrong_score_becomes_a_better_version_and_back(workbench: Started, pag
     expect(page.get_by_text("Sent for this text")).to_be_visible()
 
     # Improve the model, train, compare.
-    click(page.get_by_role("button", name="Improve this model").first)
+    click(page.get_by_role("button", name="More"))
+    click(page.get_by_role("button", name="Improve this model"))
     click(page.get_by_role("button", name="Make the draft"))
-    expect(page.get_by_text(f"Improves {handle} v1").first).to_be_visible()
+    expect(page.get_by_text(f"Differs from {handle.removeprefix('local.')} v1.")).to_be_visible()
     click(page.get_by_role("link", name="Train", exact=True))
     click(page.get_by_role("button", name="Train and compare"))
     expect(page.get_by_text("Both versions scored the same test samples")).to_be_visible()

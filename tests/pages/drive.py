@@ -143,6 +143,11 @@ def links(at: AppTest) -> list[str]:
     return [link.proto.label for link in at.get("page_link")]
 
 
+def next_step(at: AppTest) -> str:
+    """The button for the next step in the page's header; empty if there is none."""
+    return next((button.label for button in at.button if button.key == "head.step"), "")
+
+
 def copied_link(at: AppTest) -> dict[str, str]:
     """The query of the link that the page's button would copy."""
     button = next(part for part in at.get("bidi_component") if part.proto.component_name == "traitbench_copy")

@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import WARM, Service, free_port
-from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, links, press, words
+from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, next_step, press, words
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
@@ -170,7 +170,7 @@ def test_only_who_may_write_the_model_has_texts_to_label(
 def test_texts_can_wait_for_the_first_trait(workbench: Workbench, client: Traitbench, new: str) -> None:
     at = bring(workbench, new)
     assert "4 texts to label" in words(at)
-    assert "Add traits" in links(at)
+    assert next_step(at) == "Add traits"
     client.traits.add(new, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
     assert len(offered(workbench.open("label", model=new))) == 4
     (trait,) = client.traits.list(new)

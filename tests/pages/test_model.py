@@ -190,7 +190,7 @@ def test_of_many_samples_the_newest_are_read(workbench: Workbench, draft: str, m
 
 def test_the_card_is_the_one_of_the_api_and_can_be_downloaded(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("model", model=trained.handle, part="Model card")
-    assert shown(trained.client.models.card(trained.handle)) in words(at)
+    assert shown(trained.client.models.card(trained.handle)).rstrip() in words(at)
     assert [button.proto.label for button in at.get("download_button")] == ["Download card (Markdown)"]
     assert copied_link(at) == {"model": trained.handle, "part": "Model card"}
 
@@ -423,7 +423,7 @@ def test_zero_retention_can_allow_the_language_model(workbench: Workbench, clien
 
 
 def test_the_model_is_archived_only_after_the_question(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = press(kept(workbench, draft), "model.archive")
+    at = press(kept(workbench, draft), "shell.archive")
     assert client.models.get(draft).state == "draft"
     press(at, "catalog.archive.yes")
     assert client.models.get(draft).state == "archived"

@@ -12,8 +12,8 @@ from tests.pages.drive import (
     copied_link,
     end_badly,
     hold_busy,
-    links,
     make_outdated,
+    next_step,
     typed,
     words,
 )
@@ -204,12 +204,12 @@ def test_while_the_first_training_runs_it_rehearses(workbench: Workbench, servic
     run_id = hold_busy(service.context, draft, progress)
     at = workbench.open("score", model=draft, text=KIND)
     assert "Not trained yet" not in words(at)
-    assert "Watch on the Train page" in links(at)
-    assert (at.progress[0].value, len(bars(at))) == (50, 1)
+    assert "Training: about 3 s left." in words(at)
+    assert (next_step(at), len(bars(at))) == ("Watch", 1)
     end_badly(service.context, run_id, "The disk is full.")
     at.run()
     assert "**The training failed.** The disk is full\\." in words(at)
-    assert "Train again" in links(at)
+    assert next_step(at) == "See why"
 
 
 def test_the_main_trait_is_first(workbench: Workbench, client: Traitbench, draft: str) -> None:

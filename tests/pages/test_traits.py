@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service
-from tests.pages.drive import Workbench, buttons, end_badly, hold_busy, html, links, plain, press, words
+from tests.pages.drive import Workbench, buttons, end_badly, hold_busy, html, links, next_step, plain, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
@@ -59,7 +59,7 @@ def test_balance_is_drawn_with_counts(workbench: Workbench, client: Traitbench, 
     at = workbench.open("traits", model=draft)
     assert "Samples: 10 at cold, 10 at warm, 1 in between" in html(at)
     assert "needs" not in words(at)
-    assert "Train this model" in links(at)
+    assert next_step(at) == "Train"
 
 
 def test_labels_cannot_smuggle_markup_into_the_drawing(workbench: Workbench, client: Traitbench, new: str) -> None:

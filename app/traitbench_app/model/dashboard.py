@@ -14,9 +14,7 @@ from traitbench.display.text import plain
 from traitbench_app.model.cards import draw_learned, draw_texts, draw_waiting, read
 from traitbench_app.parts.course import MOST, draw_course
 from traitbench_app.parts.model_actions import left
-from traitbench_app.parts.next_step import draw_next_step
 from traitbench_app.parts.question import question
-from traitbench_app.parts.runs import draw_run, watch
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, weakest_first
 from traitbench_app.parts.unreadable import cannot_be_read, draw_unreadable
 from traitbench_app.parts.version_figures import label
@@ -48,9 +46,6 @@ def dashboard(model: Model) -> None:
     else:
         _draw_verdict(model, version, traits)
     draw_unreadable(traits.unreadable, "trait", key="model.unreadable_traits")
-    if model.state == "busy":
-        with st.container(border=True, key="card.run"):
-            watch(model, draw=draw_run)
     order = weakest_first(version, traits)
     shown = first_few(order, key=_STRIPS)
     wide, narrow = st.columns([2.1, 1], gap="small")
@@ -81,8 +76,6 @@ def _draw_verdict(model: Model, version: Version | None, traits: Sequence[Trait]
         st.header(plain(_title(model, version, traits, evidence)), anchor=False)
         for line in _lead(model, version, traits, evidence):
             st.markdown(line)
-        if model.version_no is None and model.state != "archived":
-            draw_next_step(model, traits)
 
 
 def _title(model: Model, version: Version | None, traits: Sequence[Trait], evidence: Evidence | None) -> str:

@@ -122,7 +122,6 @@ def _draw_sending(this: str, chosen: int) -> None:
         st.button(
             f"Send feedback on {count(chosen, 'trait')}" if chosen else "Send feedback",
             icon=":material/school:",
-            type="primary" if chosen else "secondary",
             disabled=not chosen,
             key=f"{_FORM}.send",
             on_click=ask,

@@ -5,7 +5,6 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench_app.parts.improve import improve_button
 from traitbench_app.parts.new_model import new_model, start
-from traitbench_app.parts.runs import watch
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_nowhere, why_read_only
 from traitbench_app.shell.service import namespaces
@@ -17,15 +16,13 @@ def editable(model: Model, what: str) -> bool:
     if not forbidden and model.state in ("draft", "failed"):
         return True
     new_model()
-    if model.state == "busy":
-        watch(model)
     with st.container(border=True, key=f"{what}.frozen"):
         st.markdown(f":material/lock: {f'**Read only.** {forbidden}' if forbidden else _reason(model, what)}")
         with st.container(horizontal=True, vertical_alignment="center"):
             if forbidden and not why_nowhere(namespaces()):
                 page_link("catalog", "Create your own model")
             elif not forbidden and model.state in ("ready", "archived"):
-                improve_button(model, key=f"{what}.improve", primary=True)
+                improve_button(model, key=f"{what}.improve")
                 st.button(
                     "Copy to a new draft",
                     icon=":material/file_copy:",

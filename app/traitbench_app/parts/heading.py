@@ -1,45 +1,124 @@
-"""The top of every page: title, purpose, model, and the link of the view."""
+"""The top of every page. On a page of a model it is one line: the model, what is next, and rare actions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import streamlit as st
 
 from traitbench.contract.models import Model, State
+from traitbench.contract.traits import Trait
 from traitbench.display.colours import STATES
 from traitbench.display.text import plain
+from traitbench_app.parts.controls import ask
 from traitbench_app.parts.copying import copy_link
 from traitbench_app.parts.improve import improve, improve_button
-from traitbench_app.parts.model_actions import restore_button
-from traitbench_app.shell.navigation import PageName, entry
+from traitbench_app.parts.model_actions import ARCHIVE, archive, restore_button
+from traitbench_app.parts.next_step import Facts, facts_of, next_step
+from traitbench_app.shell.navigation import PageName, entry, page
+from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import client, guarded
+
+Query = Mapping[str, str | int | None]
+_OWN = frozenset(("Describe", "What is kept", "Details", "Compare", "Encoders", "Mistakes", "Check", "Compare labels"))
+"""The views that have a primary button of their own, as links name them."""
 
 
-def heading(name: PageName, model: Model | None = None, **query: str | int | None) -> None:
-    """Draw the heading; `query` holds the query parameters of the page besides the model."""
+def heading(
+    name: PageName, model: Model | None = None, traits: Sequence[Trait] | None = None, /, **query: str | int | None
+) -> None:
+    """Draw the heading; `query` holds the query parameters of the page besides the model.
+
+    The traits of the model are read if the page has not read them.
+    """
     row = entry(name)
+    if model is not None:
+        _draw_line(name, model, client().traits.list(model.handle) if traits is None else traits, query)
+        return
     with st.container(gap=None, key="heading"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.title(row.title, anchor=False, width="content")
-            copy_link(name, model=model.handle if model else None, **query)
+            copy_link(name, **query)
         st.caption(row.help)
-    if model:
-        model_line(model)
 
 
-def model_line(model: Model) -> None:
-    """Draw handle, state, version and tags of a model, on one line if there is room."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="model_line"):
-        st.markdown(f"**{plain(model.handle)}**", width="content")
-        state_badge(model.state)
-        retention_badge(model)
-        if model.version_no is not None:
-            st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The active version.")
-        if model.held_version_no is not None:
-            hint = "A retrained version is worse than the active one. Decide on Samples whether it scores."
-            st.badge(f"v{model.held_version_no} on hold", icon=":material/pause:", color="orange", help=hint)
-        for tag in model.version_tags:
-            st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the active version.")
-        descent_badge(model)
-        improve_button(model)
-        restore_button(model, key="shell.restore", primary=True)
+def _draw_line(name: PageName, model: Model, traits: Sequence[Trait], query: Query) -> None:
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.model"):
+            st.markdown(plain(model.handle), width="content")
+            st.title(entry(name).title, anchor=False, width="content")
+            state_badge(model.state)
+            if model.version_no is not None:
+                st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The active version.")
+            retention_badge(model)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.next"):
+            _draw_step(name, model, traits, query)
+            with st.popover("More", icon=":material/more_horiz:", type="tertiary", key="head.more"):
+                _draw_more(name, model, query)
     improve(model)
+    archive()
+
+
+def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Query) -> None:
+    """Draw what is next. The line follows a run, and the page is drawn again when it has ended."""
+
+    def draw(now: Model) -> None:
+        facts = facts_of(now, traits)
+        step = next_step(facts)
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.step_line"
+        ):
+            st.markdown(step.sentence, width="content")
+            # The page where a step is done shows how, so its header has no button for it.
+            if step.page is not None and step.page != name:
+                primary = step.primary and not _has_primary(name, facts, query)
+                kind: Literal["primary", "secondary"] = "primary" if primary else "secondary"
+                if st.button(step.label, type=kind, shortcut=step.key, key="head.step"):
+                    st.switch_page(page(step.page), query_params=dict(step.query))
+            restore_button(now, key="shell.restore", primary=True)
+
+    @st.fragment(run_every=1.0)
+    def follow() -> None:
+        with guarded():
+            now = client().models.get(model.handle)
+        if now.state != "busy":
+            st.rerun()
+        draw(now)
+
+    if model.state == "busy" and name != "train":
+        follow()
+    else:
+        draw(model)
+
+
+def _has_primary(name: PageName, facts: Facts, query: Query) -> bool:
+    """Whether the page has a primary button of its own: then the one in its header is plain."""
+    edits = facts.state in ("draft", "failed") and facts.traits > 0
+    own = {
+        "batch": bool(facts.version),
+        "label": True,
+        "samples": edits,
+        "train": edits or bool(facts.origin),
+        "traits": edits and facts.suggestions > 0,
+    }
+    return own.get(name, False) or not _OWN.isdisjoint(query.values())
+
+
+def _draw_more(name: PageName, model: Model, query: Query) -> None:
+    """Draw what is rarely needed: where the model comes from, the link of the view, and actions."""
+    for tag in model.version_tags:
+        st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the active version.")
+    descent_badge(model)
+    copy_link(name, model=model.handle, **query)
+    improve_button(model)
+    if model.state != "archived" and not why_read_only(model):
+        st.button(
+            "Archive this model",
+            icon=":material/inventory_2:",
+            type="tertiary",
+            key="shell.archive",
+            on_click=ask,
+            args=(ARCHIVE, model.handle),
+        )
 
 
 def state_badge(state: State) -> None:

@@ -23,13 +23,12 @@ def can_improve(model: Model) -> bool:
     return model.state == "ready" and not why_read_only(model)
 
 
-def improve_button(model: Model, *, key: str = "shell.improve_button", primary: bool = False) -> None:
+def improve_button(model: Model, *, key: str = "shell.improve_button") -> None:
     """Draw the button if a draft of the model can be made. The page draws `improve` once."""
     if can_improve(model):
         st.button(
             "Improve this model",
             icon=":material/upgrade:",
-            type="primary" if primary else "secondary",
             key=key,
             on_click=session.store,
             args=(_OPEN, model.handle),

@@ -11,21 +11,20 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
-from traitbench_app.parts.runs import draw_run
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import client, guarded
 from traitbench_app.workspace.waiting import Rule, Waiting, rule, waiting
 
 _SEEN, _NEW = "learning.seen", "learning.new"
-_SLOWLY = 10.0  # seconds between polls while nothing is expected to happen
+# Seconds between polls while feedback waits, and while nothing is expected to happen.
+_OFTEN, _SLOWLY = 3.0, 10.0
 
 
 def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Version]) -> None:
     """Draw the state of retraining, if there is anything to show; `versions` newest first."""
     _announce(model)
-    last = model.last_operation
-    runs = model.state == "busy" and last is not None and last.kind == "retrain"
+    last, busy = model.last_operation, model.state == "busy"
     waits = waiting(model, traits, versions[0] if versions else None)
     if last and last.kind == "retrain" and last.status == "failed":
         reason = last.error.message if last.error else "The service gave no reason."
@@ -34,22 +33,21 @@ def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Vers
             "kept, and the service tries again in a few minutes.",
             icon=":material/error:",
         )
-    if not runs and not waits.samples:
+    if busy:  # the header of the page follows the run
+        return
+    if not waits.samples:
         _watch_version(model)
         return
     this_rule = rule()
 
-    @st.fragment(run_every=_pause(waits, runs=runs))
+    @st.fragment(run_every=None if waits.stalled else _OFTEN)
     def watch() -> None:
         with guarded():
             now = client().models.get(model.handle)
         if (now.state, now.version_no) != (model.state, model.version_no):
             st.rerun()
         with st.container(border=True, key="learning"):
-            if runs:
-                draw_run(now)
-            else:
-                _draw_waiting(model, waits, this_rule)
+            _draw_waiting(model, waits, this_rule)
 
     watch()
 
@@ -65,11 +63,6 @@ def _watch_version(model: Model) -> None:
             st.rerun()
 
     watch()
-
-
-def _pause(waits: Waiting, *, runs: bool) -> float | None:
-    """Seconds between polls; None if nothing will happen without the user."""
-    return 1.0 if runs else None if waits.stalled else 3.0
 
 
 def _announce(model: Model) -> None:

@@ -1,32 +1,256 @@
-"""What a model without a version needs next, in one sentence, with a link to where it is done."""
+"""What a model needs next: one sentence and one button, for the header of its pages and for its card.
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+`facts_of` reads the facts; all that it adds to a page's own reads is cached, or needed only if something waits.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 import streamlit as st
 
-from traitbench.contract.models import Model, OperationKind
+from traitbench.analysis.checks import ENOUGH
+from traitbench.contract.models import Model, OperationKind, State
 from traitbench.contract.traits import Trait
-from traitbench.display.text import count, plain
-from traitbench_app.parts.primary_link import primary_link
-from traitbench_app.parts.version_figures import names_of
+from traitbench.contract.versions import Version
+from traitbench.display.quality import Evidence, by_trait, evidence_on
+from traitbench.display.text import count, plain, shortened
+from traitbench.errors import InternalError, TraitbenchError
+from traitbench_app.parts.model_actions import left
+from traitbench_app.parts.runs import KINDS, time_left
 from traitbench_app.shell.navigation import PageName
 from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import active_version, client, reader
+from traitbench_app.workspace.changes import is_suggestion
+from traitbench_app.workspace.waiting import waiting
 
-NO_TRAITS = "This model has no traits yet."
-_RUNNING: Mapping[OperationKind, str] = {
-    "train": "The first version is being trained.",
-    "discover": "Traits are being discovered.",
-    "synthesize": "Samples are being synthesized.",
-}
+_NO_TRAITS = "This model has no traits yet."
+_SHARE, _FEW = 4, 20
+_LONGEST_LABEL = 24
 
 
-class NextStep(NamedTuple):
-    """A sentence in Markdown, and the page to go to next, if any, with the label of the link."""
+@dataclass(frozen=True)
+class Sides:
+    """A trait that is given by samples: its poles, and how many samples are at each."""
+
+    trait: str
+    negative: str
+    positive: str
+    negatives: int
+    positives: int
+
+    @property
+    def fewer(self) -> tuple[int, str]:
+        """The smaller side: its number of samples and its label in Markdown."""
+        side = min((self.negatives, self.negative), (self.positives, self.positive), key=lambda each: each[0])
+        return side[0], plain(shortened(side[1], _LONGEST_LABEL))
+
+    @property
+    def is_lopsided(self) -> bool:
+        """Whether one side has so few samples, and so small a share, that more of them would help most."""
+        fewer, every = self.fewer[0], self.negatives + self.positives
+        return fewer < _FEW and _SHARE * fewer < every
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What decides the next step of a model.
+
+    `sides` are its traits with samples of their own, `samples` those of all traits. `version` is the active one, such
+    as `v1`; without `is_readable` it is damaged. `failed` is the kind of the last run if it failed. A draft of another
+    model has an `origin`, such as `tone v1`, and `differs` if its samples do.
+    """
+
+    state: State
+    may_change: bool = True
+    traits: int = 1
+    suggestions: int = 0
+    sides: Sequence[Sides] = ()
+    samples: int = 0
+    version: str = ""
+    is_readable: bool = True
+    evidence: Evidence | None = None
+    takes_labels: bool = True
+    run: OperationKind = "train"
+    time_left: str = ""
+    failed: OperationKind | None = None
+    origin: str = ""
+    differs: bool = False
+    corrections: int = 0
+    held: str = ""
+    archived: str = ""
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A sentence in Markdown, and the button for it, if any: its label, the page and query that it opens, its key.
+
+    It is `primary` only if nothing speaks against it.
+    """
 
     sentence: str
-    page: PageName | None = None
     label: str = ""
+    page: PageName | None = None
+    query: Mapping[str, str] = field(default_factory=dict)
+    key: str | None = None
+    primary: bool = False
+
+
+def next_step(facts: Facts) -> NextStep:
+    """Return what the model needs next: the first step that fits."""
+    if facts.state == "archived":
+        return NextStep(facts.archived)
+    if facts.state == "busy":
+        return NextStep(f"{KINDS[facts.run]}: {facts.time_left}.", "Watch", "train")
+    if facts.state == "failed":
+        return NextStep("The first training failed.", "See why", "train")
+    steps = (_steps_of_version if facts.version else _steps_of_draft)(facts)
+    return next(step for step in steps if step is not None)
+
+
+def _steps_of_draft(facts: Facts) -> Iterator[NextStep | None]:
+    if not facts.may_change:
+        yield NextStep("This model is not trained yet." if facts.traits else _NO_TRAITS)
+    if not facts.traits:
+        yield NextStep(_NO_TRAITS, "Add traits", "traits", primary=True)
+    if not facts.samples and facts.suggestions:
+        yield NextStep(f"{count(facts.suggestions, 'suggested trait')}.", "Decide", "traits", primary=True)
+    if not facts.samples:
+        yield NextStep(f"Add about {ENOUGH} texts for each side.", "Add samples", "samples", primary=True)
+    yield _too_few(facts)
+    if facts.origin:
+        yield _lopsided(facts)
+        if facts.differs:
+            yield NextStep(f"Differs from {facts.origin}.", "Train and compare", "train", key="T", primary=True)
+        yield NextStep(f"As many samples as {facts.origin}.", "Change its samples", "samples")
+    one = facts.sides[0] if len(facts.sides) == facts.traits == 1 else None
+    samples = f"{one.negatives:,} + {one.positives:,} samples" if one else count(facts.samples, "sample")
+    yield NextStep(f"{samples}.", "Train", "train", key="T", primary=True)
+
+
+def _steps_of_version(facts: Facts) -> Iterator[NextStep | None]:
+    if not facts.is_readable:
+        yield NextStep(f"{facts.version} cannot be read.", "View versions", "versions")
+    if facts.may_change:
+        if facts.failed in ("train", "retune", "retrain"):
+            yield NextStep(f"{KINDS[facts.failed]} failed.", "See why", "train")
+        if facts.held:
+            yield NextStep(f"{facts.held} is on hold.", "Decide", "samples", primary=True)
+        if facts.takes_labels:
+            yield _lopsided(facts)
+        if facts.origin:
+            yield NextStep(f"Is it better than {facts.origin}?", "Compare", "train", primary=True)
+        if facts.corrections:
+            verb = "waits" if facts.corrections == 1 else "wait"
+            yield NextStep(f"{count(facts.corrections, 'correction')} {verb}.", "Learn them", "samples", primary=True)
+    evidence = facts.evidence
+    if evidence is None:
+        yield NextStep("How often it is right is not known.", "See why", "train")
+    elif evidence.is_guessed:
+        said = "No better than a guess."
+        labels = facts.may_change and facts.takes_labels
+        yield NextStep(said, "Label more texts", "label") if labels else NextStep(said, "See why", "train")
+    elif evidence.is_shared and facts.may_change:
+        yield NextStep(f"Trained: {evidence.in_short}.", "See what it is", "samples", {"task": "Check"})
+    else:
+        few = ", from few samples" if evidence.doubt and not evidence.is_shared else ""
+        proven = not (evidence.doubt or evidence.is_shared)
+        yield NextStep(f"Trained: {evidence.in_short}{few}.", "Score a file", "batch", key="F", primary=proven)
+
+
+def _too_few(facts: Facts) -> NextStep | None:
+    """The side with the fewest samples, if they are not enough to start."""
+    sides = min(facts.sides, key=lambda each: each.fewer[0], default=None)
+    if sides is None or sides.fewer[0] >= ENOUGH:
+        return None
+    fewer, label = sides.fewer
+    number = f"{fewer} of about {ENOUGH} {label} texts" if fewer else f"No {label} texts yet"
+    return NextStep(
+        f"{_of_trait(facts, sides)}{number}.", f"Add {label} texts", "samples", {"task": "Add by hand"}, primary=True
+    )
+
+
+def _lopsided(facts: Facts) -> NextStep | None:
+    """The trait with the smallest share at one side, if it is too small."""
+    lopsided = [each for each in facts.sides if each.is_lopsided]
+    if not lopsided:
+        return None
+    sides = min(lopsided, key=lambda each: each.fewer[0] / (each.negatives + each.positives))
+    fewer, label = sides.fewer
+    sentence = f"{_of_trait(facts, sides)}Few {label} texts ({fewer} of {sides.negatives + sides.positives:,})."
+    query = {"trait": sides.trait} if len(facts.sides) > 1 else {}
+    return NextStep(sentence, f"Label more {label} texts", "label", query, key="L", primary=True)
+
+
+def _of_trait(facts: Facts, sides: Sides) -> str:
+    return f"{plain(shortened(sides.trait, _LONGEST_LABEL))}: " if facts.traits > 1 else ""
+
+
+# ---- the facts -------------------------------------------------------------------------------------------------------
+
+
+def facts_of(model: Model, traits: Sequence[Trait]) -> Facts:
+    """Read the facts of a model with these traits."""
+    version, last, may_change = None, model.last_operation, not why_read_only(model)
+    with suppress(InternalError):
+        version = active_version(model)
+    origin, differs = _origin(model, traits) if may_change else ("", False)
+    return Facts(
+        state=model.state,
+        may_change=may_change,
+        traits=len(traits) or len(model.traits),
+        suggestions=sum(map(is_suggestion, traits)),
+        sides=[
+            Sides(each.name, each.negative_label, each.positive_label, each.negative_samples, each.positive_samples)
+            for each in traits
+            if each.kind == "extrinsic"
+        ],
+        samples=sum(each.sample_count for each in traits),
+        version="" if model.version_no is None else f"v{model.version_no}",
+        is_readable=version is not None,
+        evidence=None if version is None else evidence_on(by_trait(version.metrics)),
+        takes_labels=not model.zero_data_retention,
+        run=last.kind if last else "train",
+        time_left=time_left(last.progress if last else None),
+        failed=last.kind if last and last.status == "failed" else None,
+        origin=origin,
+        differs=differs,
+        corrections=_corrections(model, traits, version) if may_change else 0,
+        held="" if model.held_version_no is None else f"v{model.held_version_no}",
+        archived=left(model) if model.state == "archived" else "",
+    )
+
+
+def _corrections(model: Model, traits: Sequence[Trait], version: Version | None) -> int:
+    """The pending samples, which are read only if there are more samples than the active version learned from."""
+    samples = sum(each.sample_count for each in traits)
+    if version is None or model.state != "ready" or samples <= version.sample_count:
+        return 0
+    return waiting(model, traits, version).samples
+
+
+def _origin(model: Model, traits: Sequence[Trait]) -> tuple[str, bool]:
+    """The version that a draft was made from, and whether the draft has other numbers of samples; empty if none."""
+    if model.forked_from is None or model.forked_from.version_no is None:
+        return "", False
+    handle, number = model.forked_from.handle, model.forked_from.version_no
+    try:
+        learned = _learned(reader(), handle, number)
+    except TraitbenchError:
+        return "", False
+    now = {each.key: (each.positive_samples, each.negative_samples) for each in traits}
+    return f"{plain(handle.partition('.')[2])} v{number}", bool(learned) and now != learned
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _learned(reader: tuple[str, str], handle: str, version_no: int) -> dict[str, tuple[int, int]]:
+    """How many samples at each pole of each trait a version learned from; empty if it is gone."""
+    version = next((each for each in client().versions.list(handle) if each.version_no == version_no), None)
+    figures = version.metrics.traits if version else {}
+    return {key: (each.counts.get("positive", 0), each.counts.get("negative", 0)) for key, each in figures.items()}
+
+
+# ---- what training needs ---------------------------------------------------------------------------------------------
 
 
 def missing(traits: Sequence[Trait]) -> list[str]:
@@ -37,36 +261,6 @@ def missing(traits: Sequence[Trait]) -> list[str]:
             " Traits, or label some texts."
         ]
     return [sentence for trait in traits if trait.kind == "extrinsic" and (sentence := _missing(trait))]
-
-
-def next_step(model: Model, traits: Sequence[Trait]) -> NextStep:
-    """Return what a model without a version needs next."""
-    if model.state == "busy":
-        kind = model.last_operation.kind if model.last_operation else "train"
-        return NextStep(_RUNNING.get(kind, "A run is in progress."), "train", "See the progress")
-    if model.state == "failed":
-        return NextStep("The first training failed.", "train", "See why")
-    if why_read_only(model):
-        return NextStep("This model is not trained yet." if traits else NO_TRAITS)
-    if not traits:
-        return NextStep(f"{NO_TRAITS} Start with what it should measure.", "traits", "Add traits")
-    if reasons := missing(traits):
-        return NextStep(reasons[0] if len(reasons) == 1 else _several(traits), "samples", "Add samples")
-    samples = sum(each.sample_count for each in traits)
-    return NextStep(f"This draft has {count(samples, 'sample')}. Train it to score texts.", "train", "Train this model")
-
-
-def draw_next_step(model: Model, traits: Sequence[Trait]) -> None:
-    """Draw the sentence, and the link as the page's primary action."""
-    step = next_step(model, traits)
-    st.markdown(step.sentence)
-    if step.page is not None:
-        primary_link(step.page, step.label)
-
-
-def _several(traits: Sequence[Trait]) -> str:
-    names = names_of([each for each in traits if missing([each])])
-    return f"{count(len(names), 'trait')} still need samples at both poles: {', '.join(map(plain, names.values()))}."
 
 
 def _missing(trait: Trait) -> str:

@@ -1,12 +1,12 @@
 """Parts of the Train page: the choice of effort, the readiness of each trait, and the progress of a run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
-from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
+from traitbench.contract.models import DEFAULT_EFFORT, Model, OperationKind, Progress, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.display.text import plain
@@ -24,13 +24,15 @@ _EFFORTS: Mapping[TrainEffort, str] = {
     "max": "Exhaustive: tries up to {} settings.",
 }
 
-_KINDS = {
+KINDS: Mapping[OperationKind, str] = {
     "train": "Training",
     "retune": "Refitting",
     "retrain": "Retraining from feedback",
     "discover": "Discovering traits",
     "synthesize": "Synthesizing samples",
 }
+"""What a run of each kind does, in words."""
+
 _FEW = 8
 
 MISTAKES = "Mistakes"
@@ -130,11 +132,8 @@ def draw_progress(model: Model) -> None:
     st.caption("The run continues in the service. You can leave this page or close the browser.")
 
 
-def watch(model: Model, *, draw: Callable[[Model], None] | None = None) -> None:
-    """Draw the progress and poll it once a second; rerun the whole page when the model is no longer busy.
-
-    `draw` draws the progress; by default, as on the Train page.
-    """
+def watch(model: Model) -> None:
+    """Draw the progress and poll it once a second; rerun the whole page when the model is no longer busy."""
 
     @st.fragment(run_every=1.0)
     def look() -> None:
@@ -142,7 +141,7 @@ def watch(model: Model, *, draw: Callable[[Model], None] | None = None) -> None:
             now = client().models.get(model.handle)
         if now.state != "busy":
             st.rerun()
-        (draw or draw_progress)(now)
+        draw_progress(now)
 
     look()
 
@@ -151,7 +150,7 @@ def draw_run(model: Model) -> None:
     """Draw the kind of the run, its progress and the remaining time."""
     last = model.last_operation
     run = f"Run `{last.run_id}`" if last and last.run_id else None
-    kind = _KINDS[last.kind] if last else "Working"
+    kind = KINDS[last.kind] if last else "Working"
     st.subheader(kind, icon=":material/progress_activity:", anchor=False, help=run)
     progress = last.progress if last else None
     if progress is None:
@@ -159,7 +158,7 @@ def draw_run(model: Model) -> None:
     else:
         of = f", {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
         st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{plain(progress.phase.capitalize())}{of}")
-        st.caption(f"{_clock(progress.elapsed_s)} so far, {_left(progress.eta_s)}")
+        st.caption(f"{_clock(progress.elapsed_s)} so far, {time_left(progress)}")
 
 
 def _verdict(trait: Trait) -> str:
@@ -176,7 +175,10 @@ def _clock(seconds: float) -> str:
     return f"{whole} s" if whole < 90 else f"{whole // 60} min {whole % 60} s"
 
 
-def _left(seconds: float | None) -> str:
-    if seconds is None:
+def time_left(progress: Progress | None) -> str:
+    """How long a run will take, in words: `about 4 s left`, `waiting in the queue`."""
+    if progress is None:
+        return "waiting in the queue"
+    if progress.eta_s is None:
         return "time left unknown"
-    return "nearly done" if seconds < 1 else f"about {_clock(seconds)} left"
+    return "nearly done" if progress.eta_s < 1 else f"about {_clock(progress.eta_s)} left"

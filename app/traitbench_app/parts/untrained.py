@@ -1,4 +1,4 @@
-"""What the Score page says about a model without a version: a draft, one that is being trained, or one that failed."""
+"""What the Score page says about a model without a version, whose header says what to do."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,6 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
-from traitbench_app.parts.next_step import draw_next_step
-from traitbench_app.parts.primary_link import primary_link
-from traitbench_app.parts.runs import draw_run, watch
-from traitbench_app.shell.navigation import page_link
 
 
 def can_rehearse(traits: Sequence[Trait]) -> bool:
@@ -19,25 +15,13 @@ def can_rehearse(traits: Sequence[Trait]) -> bool:
 
 
 def draw_untrained(model: Model, traits: Sequence[Trait]) -> None:
-    """Say why there is no version, and what to do."""
-    with st.container(border=True, key="score.draft"):
-        if model.state == "busy":
-            watch(model, draw=draw_run)
-            page_link("train", "Watch on the Train page")
-        elif not traits:
-            draw_next_step(model, traits)
-        elif not can_rehearse(traits):
-            st.markdown("**Not trained yet.** To preview scores, add a sample at each pole of a trait.")
-            primary_link("samples", "Add samples")
-        elif model.state == "failed":
-            error = model.last_operation.error if model.last_operation else None
-            reason = plain(error.message) if error else "The service gave no reason."
-            st.markdown(f"**The training failed.** {reason} Below is a preview from the samples.")
-            page_link("train", "Train again")
-        else:
-            with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-                samples = count(sum(trait.sample_count for trait in traits), "sample")
-                st.markdown(
-                    f"**Preview from {samples}.** This is how the draft would score after training. Nothing is stored."
-                )
-                page_link("train", "Train this model")
+    """Say what the scores below are, or why there are none."""
+    if not can_rehearse(traits):
+        st.markdown("To preview scores, add a sample at each pole of a trait.")
+        return
+    samples, error = sum(trait.sample_count for trait in traits), model.last_operation and model.last_operation.error
+    failed = f"**The training failed.** {plain(error.message)} " if error and model.state == "failed" else ""
+    st.markdown(
+        f"{failed}**Preview from {count(samples, 'sample')}.** This is how the draft would score after training. "
+        "Nothing is stored."
+    )

@@ -46,7 +46,7 @@ def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
             forbidden = why_read_only(origin)
             st.button(
                 f"Make it {handle} v{_next_version_no(origin)}",
-                type="primary",
+                type="primary" if comparison.verdict == "better" else "secondary",
                 icon=":material/publish:",
                 key="train.promote_button",
                 on_click=session.store,

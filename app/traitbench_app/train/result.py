@@ -13,7 +13,6 @@ from traitbench.display import held_out
 from traitbench.display.charts.auroc import CHANCE
 from traitbench.display.quality import Evidence, by_trait, evidence_on
 from traitbench.display.text import count, plain
-from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.runs import MISTAKES
 from traitbench_app.parts.shortcuts import draw_shortcuts
 from traitbench_app.parts.training_report import feed_in_words
@@ -35,9 +34,7 @@ def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None
         for sentence in _basis(version, evidence):
             st.markdown(sentence)
         with st.container(horizontal=True, vertical_alignment="center"):
-            draw = page_link if model.forked_from is not None else primary_link
-            draw("score", "Score a text")
-            page_link("batch", "Score a file")
+            page_link("score", "Score a text")
             page_link("versions", "View versions")
     steps = list(_steps(model, traits, version, known))[:_MOST]
     if steps:

@@ -15,7 +15,6 @@ from traitbench_app.parts import retention
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.folded import folded
 from traitbench_app.parts.keeping import draw_keeping
-from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.quality import discovered_note
 from traitbench_app.parts.version_figures import (
     TRIGGERS,
@@ -88,14 +87,11 @@ def _draw_active(model: Model, versions: Sequence[Version], traits: Sequence[Tra
             a, b = (active, other) if newer else (other, active)
             st.button(
                 f"Compare {label(a)} with {label(b)}",
-                type="secondary" if archived else "primary",
                 icon=":material/compare_arrows:",
                 key="versions.to_compare",
                 on_click=session.put,
                 args=({"view": "Compare", "a": label(a), "b": label(b)},),
             )
-        elif not archived:
-            primary_link("score", "Score a text")
         st.button(
             f"Details of {label(active)}",
             key="versions.to_details",

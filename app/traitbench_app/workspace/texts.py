@@ -61,12 +61,11 @@ def link_texts() -> dict[str, str | None]:
     return {"text": text, "against": against}
 
 
-def offer_text(handle: str, *, primary: bool) -> None:
+def offer_text(handle: str) -> None:
     """Draw a button that fills in another text each time: an example for a demo model, else one of its samples."""
     st.button(
         "Try an example" if examples(handle) else "Use a sample",
         icon=":material/shuffle:",
-        type="primary" if primary else "tertiary",
         key="score.take",
         help=None if examples(handle) else "The model was trained on this text, so a new text may score less clearly.",
         on_click=_take,
