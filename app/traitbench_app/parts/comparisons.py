@@ -10,23 +10,9 @@ from traitbench.contract.comparisons import (
     TraitDifference,
     VersionChanges,
     VersionsComparison,
-    VersionVerdict,
 )
 from traitbench.display.text import count, plain
 from traitbench.display.verdicts import title
-
-ICONS: Mapping[VersionVerdict, str] = {
-    "better": ":material/trending_up:",
-    "worse": ":material/trending_down:",
-    "no_difference": ":material/trending_flat:",
-    "unknown": ":material/help:",
-}
-
-
-def reason(comparison: VersionsComparison) -> str:
-    """The reason of the verdict, without repeating a title that says that nothing is known."""
-    said = comparison.reason.removeprefix("Not known: ")
-    return said[:1].upper() + said[1:]
 
 
 def figures(comparison: VersionsComparison, names: Mapping[str, str], labels: tuple[str, str]) -> pd.DataFrame:

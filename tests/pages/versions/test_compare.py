@@ -22,7 +22,7 @@ PASTED = "\n".join(TEXTS)
 @pytest.fixture
 def at(workbench: Workbench, twice: Trained) -> AppTest:
     """The two versions, with the figures of each."""
-    return side_by_side(workbench, twice.handle, a="v1", b="v2", own="true")
+    return side_by_side(workbench, twice.handle, a="v1", b="v2", own="true", table="true")
 
 
 def source(at: AppTest, twice: Trained, name: str) -> AppTest:
@@ -73,14 +73,49 @@ def test_the_same_version_twice_is_no_comparison(workbench: Workbench, twice: Tr
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_comparison_says_how_both_were_made_and_why_it_cannot_be_told_which_is_better(at: AppTest) -> None:
-    assert "**v1**  First training" in words(at)
-    assert "**v2**  Refit" in words(at)
-    assert "Cannot be compared with v1 yet" in words(at)
-    assert "set test samples aside before you train" in words(at)
-    assert "Open Samples" in links(at)
+def test_the_comparison_says_which_versions_these_are_and_that_nothing_is_known(at: AppTest) -> None:
+    assert at.header[0].value == ":gray[Not known whether v2 is better than v1]"
+    assert "**A** v1, 20 samples against **B** v2, in use, 10 samples." in words(at)
+    assert "There are no test samples that both versions were measured on" in words(at)
     assert "separates the poles" not in words(at)
     assert "so the figures do not show which version is better" in words(at)
+
+
+def test_nothing_unproven_is_offered_by_the_primary_button(at: AppTest) -> None:
+    primary = [button.label for button in at.button if button.proto.type == "primary"]
+    assert primary == ["Set texts aside and train both again"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "label", "is_primary"),
+    [("better", "Use v1", True), ("no_difference", "Use v1", False), ("worse", "Keep v2", False)],
+)
+def test_only_a_better_version_is_offered_by_the_primary_button(
+    workbench: Workbench, twice: Trained, monkeypatch: pytest.MonkeyPatch, verdict: str, label: str, is_primary: bool
+) -> None:
+    truth = twice.client.versions.compare(f"{twice.handle}@v2", f"{twice.handle}@v1")
+    said = truth.model_copy(update={"verdict": verdict})
+    monkeypatch.setattr("traitbench_app.versions.compare.compared", lambda *_: said)
+    at = side_by_side(workbench, twice.handle, a="v2", b="v1")
+    button = at.button(key="versions.use")
+    assert (button.label, button.proto.type == "primary") == (label, is_primary)
+
+
+def test_a_version_can_be_put_in_use_from_the_comparison(
+    workbench: Workbench, service: Service, client: Traitbench, ready: str
+) -> None:
+    add_version(service.context, ready, client)
+    at = side_by_side(workbench, ready, a="v2", b="v1")
+    button = at.button(key="versions.use")
+    assert (button.label, button.proto.type) == ("Use v1 anyway", "secondary")
+    button.click().run()
+    assert client.models.get(ready).version_no == 1
+    assert "**B** v1, in use" in words(at)
+
+
+def test_versions_whose_samples_changed_are_not_trained_again(at: AppTest) -> None:
+    press(at, "versions.again.go")
+    assert "The samples of v2 have changed since it was trained" in words(at)
 
 
 def test_every_figure_of_both_stands_side_by_side_with_its_change(at: AppTest, twice: Trained) -> None:
