@@ -12,7 +12,7 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
-from traitbench_app.versions.compare import draw_comparison, draw_own_figures
+from traitbench_app.versions.compare import draw_comparison
 from traitbench_app.versions.details import draw_details
 from traitbench_app.versions.encoders import draw_encoders
 from traitbench_app.versions.listing import draw_all
@@ -106,4 +106,3 @@ if view == "Compare":
         st.info("This model was archived and no longer scores, so its versions cannot be compared on texts.")
     else:
         draw_comparison(model, pair, traits, names, may_change=may_change)
-    draw_own_figures(model, pair, traits, names)

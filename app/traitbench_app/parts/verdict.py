@@ -89,7 +89,7 @@ def draw_picture(
         chart(
             pictures.figure(drawn, *labels, figures, PALETTE),
             alt=pictures.alt(drawn, *labels, [notes[each] for each in keys]),
-            table=comparisons.figures(comparison, names, labels),
+            table=pictures.table(comparison.traits, names, *labels),
             key=key,
             file_name="-".join(labels).replace("@", "-"),
             on_point=None if on_trait is None else lambda place: on_trait(keys[place]),

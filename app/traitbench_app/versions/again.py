@@ -13,7 +13,7 @@ from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts.verdict import draw_picture, draw_verdict
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
-from traitbench_app.shell.service import attempt, client
+from traitbench_app.shell.service import attempt, client, version
 from traitbench_app.versions.pair import Side
 
 _KEY = "versions.again"
@@ -55,7 +55,13 @@ def _draw_result(comparison: VersionsComparison, texts: int, pair: tuple[Side, S
 
 def _compared(pair: tuple[Side, Side]) -> tuple[VersionsComparison, int]:
     before, after = (
-        Trained(each.model, client().traits.list(each.model.handle), each.version, _samples(each)) for each in pair
+        Trained(
+            each.model,
+            client().traits.list(each.model.handle),
+            version(each.model.handle, each.version),
+            _samples(each),
+        )
+        for each in pair
     )
     return compared_again(before, after)
 

@@ -1,4 +1,4 @@
-"""The Compare view: the verdict on two versions, what to do about it, their texts, and the figures of each."""
+"""The Compare view: the verdict on two versions, what to do about it, and the texts that moved."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,15 +7,10 @@ import streamlit as st
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
-from traitbench.display.charts.auroc import Series
 from traitbench.display.text import count, plain
-from traitbench_app.parts.folded import folded
-from traitbench_app.parts.modes import draw_modes, modes_of, speeds
 from traitbench_app.parts.primary_link import primary_link
-from traitbench_app.parts.quality import draw_quality
-from traitbench_app.parts.trait_figures import draw_trait
 from traitbench_app.parts.verdict import compared, draw_changes, draw_picture, draw_verdict
-from traitbench_app.parts.version_figures import made_how, series
+from traitbench_app.parts.version_figures import made_how
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client, reader
@@ -57,40 +52,16 @@ def draw_comparison(
     elif may_read_samples(pair) and comparison.verdict == "unknown":
         draw_again(pair, names)
     draw_changes(comparison, names)
+    with st.container(horizontal=True):
+        for each in pair:
+            if each.model is model:
+                to = {"view": "Details", "version": each.name}
+                st.button(
+                    f"All figures of {each.name}", icon=":material/query_stats:", type="tertiary",
+                    key=f"versions.details_of:{each.name}", on_click=session.put, args=(to,),
+                )  # fmt: skip
     if comparison.traits:
         _draw_texts(model, pair, [*comparison.traits], traits, names, tests=tests)
-
-
-def draw_own_figures(model: Model, pair: Pair, traits: Sequence[Trait], names: Mapping[str, str]) -> None:
-    """Draw the out-of-fold figures of both versions, which are no comparison, once they are asked for."""
-    with folded("Figures of each version on its own samples", icon=":material/query_stats:", key="own") as is_open:
-        if is_open:
-            _draw_own_figures(model, pair, traits, names)
-
-
-def _draw_own_figures(model: Model, pair: Pair, traits: Sequence[Trait], names: Mapping[str, str]) -> None:
-    before, after = pair
-    figures_a, figures_b = (each.version.metrics.traits for each in pair)
-    st.markdown(
-        "Each version is measured out of fold on the samples that it was trained with. These are not the same samples, "
-        "so the figures do not show which version is better."
-    )
-    stem = f"{before.pinned}-{after.pinned}".replace("@", "-")
-    both = [Series(each.name, series(each.version, names).figures) for each in pair]
-    draw_quality(both, traits, key="versions.both_figures", file_name=f"{stem}-figures")
-    if key := _trait([key for key in figures_b if key in figures_a]):
-        mine = next((trait for trait in traits if trait.key == key), None)
-        labelled = [(before.name, figures_a[key]), (after.name, figures_b[key])]
-        draw_trait(model, mine, labelled, key="versions.pair", file_name=f"{stem}-{key}")
-    if modes_of(figures_a) or modes_of(figures_b):
-        st.markdown("**Faster batch modes**")
-        draw_modes(
-            [(before.name, figures_a), (after.name, figures_b)],
-            names,
-            speeds(after.version),
-            key="versions.pair_modes",
-            file_name=f"{stem}-modes",
-        )
 
 
 def _lead(pair: Pair, tests: int) -> str:

@@ -19,8 +19,8 @@ from traitbench_app.shell.service import client
 PREVIOUS, ACTIVE = "previous", "active"
 
 FOLDS: Mapping[str, Sequence[str]] = {
-    "All": ("figures", "record"),
-    "Compare": ("table", "own"),
+    "All": ("record",),
+    "Compare": ("table",),
     "Details": ("tags", "figures", "modes", "search", "parameters"),
 }
 """The folded parts of each view, which are in its link while they are open."""

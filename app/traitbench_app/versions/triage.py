@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from html import escape
 from typing import Any, cast, get_args
 
 import pandas as pd
 import streamlit as st
 
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES, pole_sign
-from traitbench.display.pictures import bar
-from traitbench.display.sides import side_at
-from traitbench.display.text import count, plain, shortened
+from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, pole_sign
+from traitbench.display.moved import STYLE, moved
+from traitbench.display.text import count, plain
 from traitbench_app.parts.folded import folded
 from traitbench_app.parts.progress import watch_work
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
@@ -53,23 +51,6 @@ _CHIPS: Mapping[Show, str] = {
     "Side changed": "on another side",
     "Must pass failed": "that must pass and fail",
 }
-_STYLE = """
-<style>
-.tb-moved {
-  display: grid; grid-template-columns: 1.5fr 0.8fr 1.5fr; gap: 4px 24px;
-  align-items: center; font-size: 14px; line-height: 20px;
-}
-.tb-moved > div { min-width: 0; overflow-wrap: anywhere; }
-.tb-moved .text {
-  display: -webkit-box; -webkit-line-clamp: 3; -webkit-box-orient: vertical; overflow: hidden; white-space: pre-line;
-}
-.tb-moved .side {
-  display: grid; grid-template-columns: 14px 1fr 26px minmax(0, 8.5em); gap: 8px; align-items: center; font-size: 13px;
-}
-@media (max-width: 640px) { .tb-moved { grid-template-columns: 1fr; } }
-.tb-moved .side b { font-variant-numeric: tabular-nums; }
-</style>
-"""
 
 
 def draw_triage(
@@ -154,7 +135,7 @@ def _draw_texts(
     place = st.container()
     page = st.pagination(pages, key=f"versions.page:{job.id}:{picked}:{len(rows)}") if pages > 1 else 1
     with place:
-        st.html(_STYLE)
+        st.html(STYLE)
         for at, row in rows.iloc[(page - 1) * _PAGE : page * _PAGE].iterrows():
             _draw_text(row, f"{job.id}:{row[TRAIT]}:{at}", pair, traits.get(row[TRAIT]), names)
     with folded("As a table, with downloads", icon=":material/table:", key="table") as is_open:
@@ -180,23 +161,13 @@ def _draw_text(
 
 
 def _in_html(row: pd.Series, trait: Trait | None, name: str) -> str:
-    text = f'<div class="text" dir="auto">{escape(shortened(row[TEXT], _CUT))}</div>'
+    labels, expected = _poles(trait), row[EXPECTED]
+    about = f"{name}{', must pass' if row[MUST_PASS] else ''}"
     if row[ERROR]:
-        return f'<div class="tb-moved">{text}<div>{escape(row[ERROR])}</div></div>'
-    label = expected_in_words(row[EXPECTED], trait)
-    colour = SIDES[None if pd.isna(row[EXPECTED]) or row[EXPECTED] == 0.5 else bool(row[EXPECTED] > 0.5)].words
-    must = " · must pass" if row[MUST_PASS] else ""
-    what = f'<div>{escape(name)}{must}<br><b style="color:{colour}">{escape(label)}</b></div>'
-    sides = zip("AB", ((SCORE_A, SURE_A), (SCORE_B, SURE_B)), strict=True)
-    return f'<div class="tb-moved">{text}{what}<div>{"".join(_side(row, *each, trait) for each in sides)}</div></div>'
-
-
-def _side(row: pd.Series, letter: str, columns: tuple[str, str], trait: Trait | None) -> str:
-    score, sure = (row[each] for each in columns)
-    negative, positive = _poles(trait)
-    words = side_at(score - 50, sure, positive_label=positive, negative_label=negative).words
-    drawn = bar(score, sure, negative=negative, positive=positive, words=words)
-    return f'<div class="side"><span>{letter}</span>{drawn}<b>{score}</b><span>{escape(words)}</span></div>'
+        return moved(row[TEXT], about, row[ERROR], None, labels, ())
+    positive = None if pd.isna(expected) or expected == 0.5 else bool(expected > 0.5)
+    scores = ((row[SCORE_A], row[SURE_A]), (row[SCORE_B], row[SURE_B]))
+    return moved(row[TEXT], about, expected_in_words(expected, trait), positive, labels, scores)
 
 
 def _poles(trait: Trait | None) -> tuple[str, str]:

@@ -6,9 +6,11 @@ Version A is hollow, B solid; where both are right as often, A is above B. Only 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor
 
+import pandas as pd
 import plotly.graph_objects as go
 
-from traitbench.contract.comparisons import TraitDifference, VersionVerdict
+from traitbench.contract.comparisons import FigureDelta, TraitDifference, VersionVerdict
+from traitbench.contract.rounding import rounded
 from traitbench.display.charts.layout import as_is, segments
 from traitbench.display.colours import Palette
 from traitbench.display.sides import COLOURS
@@ -85,6 +87,35 @@ def alt(traits: Mapping[str, TraitDifference], a: str, b: str, notes: Sequence[s
         for (name, each), note in zip(traits.items(), notes, strict=True)
     )
     return f"How often {a} (A) and {b} (B) are right on the same test texts, by trait. {' '.join(said)}"
+
+
+def table(traits: Mapping[str, TraitDifference], names: Mapping[str, str], a: str, b: str) -> pd.DataFrame:
+    """One row for each trait: the figures of both versions on the same test samples, and the verdict."""
+    return pd.DataFrame(
+        [
+            {
+                "Trait": names.get(key, key),
+                "Verdict": title(each.verdict),
+                f"AUROC {a}": each.auroc and rounded(each.auroc.a, 3),
+                f"AUROC {b}": each.auroc and rounded(each.auroc.b, 3),
+                "Change (95 % interval)": _change(each.auroc),
+                f"Wrong side {a}": each.error and f"{each.error.a:.1%}",
+                f"Wrong side {b}": each.error and f"{each.error.b:.1%}",
+                "Change of wrong side (95 % interval)": _change(each.error),
+                "Test samples": each.n,
+                "Must pass, newly failed": each.must_pass.newly_failed if each.must_pass.samples else None,
+                "Why": each.reason,
+            }
+            for key, each in traits.items()
+        ]
+    )
+
+
+def _change(figure: FigureDelta | None) -> str | None:
+    if figure is None:
+        return None
+    between = "" if figure.interval is None else f" ({' to '.join(f'{end:+.3f}' for end in figure.interval)})"
+    return f"{figure.delta:+.3f}{between}"
 
 
 def _laid_out(
