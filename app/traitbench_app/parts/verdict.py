@@ -20,7 +20,7 @@ from traitbench_app.shell.service import attempt, client, reader
 
 _STYLE = f"""
 <style>
-.st-key-verdict h2 {{ font-size: 1.75rem; line-height: 2.25rem; padding: 0; text-wrap: balance; }}
+[class*="st-key-verdict"] h2 {{ font-size: 1.75rem; line-height: 2.25rem; padding: 0; text-wrap: balance; }}
 .tb-notes > div {{ min-height: {pictures.ROW_HEIGHT}px; padding-top: 4px; font-size: 13px; line-height: 18px; }}
 .tb-notes b {{ font-size: 15px; line-height: 22px; display: block; }}
 @media (min-width: 640px) {{ .tb-notes {{ padding-top: {pictures.HEAD}px; }} .tb-notes bdi {{ display: none; }} }}
@@ -42,6 +42,7 @@ def draw_verdict(
     *,
     lead: str = "",
     about: str | None = None,
+    key: str = "verdict",
 ) -> None:
     """Draw the verdict as a title; `labels` name both versions, `lead` and its tooltip `about` are Markdown.
 
@@ -50,7 +51,7 @@ def draw_verdict(
     by_name = {names.get(key, key): each.verdict for key, each in comparison.traits.items()}
     title = plain(verdicts.sentence(by_name, *labels))
     missing = "" if _is_measured(comparison) else plain(verdicts.because(comparison.verdict, comparison.reason))
-    with st.container(key="verdict", gap="small"):
+    with st.container(key=key, gap="small"):
         st.html(_STYLE)
         st.header(f":gray[{title}]" if comparison.verdict == "unknown" else title, anchor=False)
         if said := " ".join(filter(None, (lead, missing))):

@@ -49,7 +49,7 @@ def _draw_result(comparison: VersionsComparison, texts: int, pair: tuple[Side, S
         f"This is of both trained again without {count(texts, 'text')}, and measured on these. The versions themselves "
         "have learned from a few more texts."
     )
-    draw_verdict(comparison, names, labels, lead=lead)
+    draw_verdict(comparison, names, labels, lead=lead, key="verdict.again")
     draw_picture(comparison, names, labels, key=f"{_KEY}.picture")
 
 

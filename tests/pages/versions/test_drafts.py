@@ -6,13 +6,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
-from tests.comparing import COLD_TESTS, WARM_TESTS
+from tests.comparing import COLD_TESTS, LEARNED, TESTS, WARM_TESTS, inputs, trained_model
 from tests.conftest import WARM, Service, Trained, make_draft
-from tests.pages.drive import Workbench, copied_link, frame, html, links, words
+from tests.pages.drive import Workbench, charts, copied_link, frame, html, links, words
 from tests.pages.versions.reading import side_by_side
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench_app.versions import text_comparison
+
+_MORE = ("It rained in the morning.", "The meeting was moved to Thursday at noon.", "There is a new bus to the lake.")
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,20 @@ def improved(service: Service) -> Iterator[Trained]:
 
 def _test_sample(text: str, quality: float, *, must_pass: bool = False) -> SampleInput:
     return SampleInput(trait="warmth", text=text, quality=quality, held_out=True, must_pass=must_pass)
+
+
+@pytest.fixture(scope="module")
+def untested(service: Service) -> Iterator[Trained]:
+    """A model without test samples that learned its lengthened texts, and `twice.untested-next` that learned more."""
+    handle, key = "twice.untested", service.issue(namespaces=("twice",))
+    lengthened = [(f"{text} {more}", quality) for more in _MORE for text, quality in LEARNED]
+    with Traitbench(service.base_url, key) as client:
+        trained_model(client, handle, inputs(lengthened))
+        draft = client.models.fork(handle, f"{handle}-next").handle
+        client.samples.add(draft, inputs(TESTS))
+        client.models.train(draft, effort="low")
+        assert client.models.wait(draft).state == "ready"
+        yield Trained(handle, client)
 
 
 @pytest.fixture
@@ -105,3 +121,16 @@ def test_a_discarded_comparison_is_not_made_again_by_itself(worse: AppTest) -> N
     worse.button(key="versions.job.discard").click().run()
     assert "comparison" not in worse.query_params
     assert "Texts that moved" not in words(worse)
+
+
+def test_without_test_samples_both_are_trained_again_on_fewer_texts(workbench: Workbench, untested: Trained) -> None:
+    client, pinned = untested.client, f"{untested.handle}-next"
+    before = [version.param_hash for version in client.versions.list(pinned)]
+    at = side_by_side(workbench, pinned)
+    assert at.header[0].value.startswith(":gray[Not known whether the draft is better")
+    at.button(key="versions.again.go").click().run()
+    assert not at.exception
+    assert "This is of both trained again without 20 texts" in words(at)
+    assert "of 20" in charts(at)[0]
+    assert [version.param_hash for version in client.versions.list(pinned)] == before
+    assert not list(client.samples.list(pinned, held_out=True))
