@@ -54,6 +54,7 @@ def figure(traits: Mapping[str, TraitDifference], a: str, b: str, figures: int, 
             x=[each and each[place] for each in rights],
             y=[row + _DOWN + (place * 2 - 1) * off for row, off in zip(rows, apart, strict=True)],
             mode="markers+text",
+            cliponaxis=False,
             text=[name] * len(rows),
             textfont={"size": 11, "weight": 600},
             marker={
@@ -157,7 +158,7 @@ def _laid_out(
     few = "no interval from so few texts"
     drawn.layout.annotations = [
         _words("Right, of its test texts", left, 1, 4, "left", "bottom"),
-        _words("Difference in 100, with its interval", start, 1, 4, "left", "bottom"),
+        _words("Difference in 100", start, 1, 4, "left", "bottom"),
         _words(f"{round(10 * least)} in 10", left, 0, -4, "left", "top"),
         _words("10 in 10", middle, 0, -4, "right", "top"),
         _words("A better", start, 0, -4, "left", "top"),
