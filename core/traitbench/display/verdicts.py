@@ -147,11 +147,12 @@ def _named(names: Sequence[str], last: str) -> str:
 
 def _note(each: TraitDifference, figures: int) -> str:
     error, auroc = each.error, each.auroc
-    if error is None or auroc is None or error.interval is None or error.interval[0] == error.interval[1]:
+    between = None if error is None else right(error, figures)[2]
+    if error is None or auroc is None or between is None or between[0] == between[1]:
         return because(each.verdict, each.reason)
+    low, high = between
     failing = each.must_pass.newly_failed
     must = f"{count(failing, 'text')} that must pass {'fails' if failing == 1 else 'fail'} now. " if failing else ""
-    a, b, (low, high) = right(error, figures)
     if each.verdict == "no_difference":
         least = ceil(100 * (least_shown(error, figures) or 0))
         return f"{count(each.n, 'test text')} show a difference of {least} in 100 or more."
@@ -159,7 +160,7 @@ def _note(each: TraitDifference, figures: int) -> str:
     more = whole[1] - whole[0] if whole else 0
     if low > 0 or high < 0 or must:
         moved = f"{abs(more):,} {'more' if more > 0 else 'fewer'} of {each.n:,} right. " if more else ""
-        return f"{must}{moved}In 100: {points(b - a)}, from {points(low)} to {points(high)}."
+        return f"{must}{moved}In 100: {points(error.a - error.b)}, from {points(low)} to {points(high)}."
     return f"Of 100 pairs of a text of each pole, {100 * auroc.b:.0f} are in the right order, not {100 * auroc.a:.0f}."
 
 

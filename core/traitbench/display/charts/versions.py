@@ -29,7 +29,10 @@ _UNDIMMED = {"selected": _STAYS, "unselected": _STAYS}
 
 def figure(traits: Mapping[str, TraitDifference], a: str, b: str, figures: int, palette: Palette) -> go.Figure:
     """A row for each trait, by its name; `a` and `b` name the versions, whose verdicts rest on so many `figures`."""
-    rows, rights = [*range(len(traits))], [each.error and right(each.error, figures) for each in traits.values()]
+    rows, rights = (
+        [*range(len(traits))],
+        [None if each.error is None else right(each.error, figures) for each in traits.values()],
+    )
     colours = [_colour(each.verdict, palette) for each in traits.values()]
     least = min([0.5, *(floor(10 * min(each[:2])) / 10 for each in rights if each)])
     spans = [each[2] for each in rights if each and each[2]]
