@@ -3,16 +3,15 @@
 import streamlit as st
 
 from traitbench.contract.page import LARGEST_PAGE
-from traitbench.display.text import plain
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
 from traitbench_app.parts.unreadable import draw_unreadable
-from traitbench_app.parts.version_figures import label, made_how, names_of
+from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
-from traitbench_app.versions.compare import draw_comparison, draw_own_figures
+from traitbench_app.versions.compare import draw_comparison
 from traitbench_app.versions.details import draw_details
 from traitbench_app.versions.encoders import draw_encoders
 from traitbench_app.versions.listing import draw_all
@@ -97,13 +96,10 @@ if view == "Compare":
         draw_gone(missing)
         st.stop()
     names = names_of_both(pair, model, names)
-    for each in dict.fromkeys(pair):
-        st.caption(f"**{plain(each.name)}**  {made_how(each.version)}")
     if before is after:
         st.info("Both sides show the same version. Choose two different versions.")
         st.stop()
     if model.state == "archived":
         st.info("This model was archived and no longer scores, so its versions cannot be compared on texts.")
     else:
-        draw_comparison(model, pair, traits, names)
-    draw_own_figures(model, pair, traits, names)
+        draw_comparison(model, pair, traits, names, may_change=may_change)

@@ -54,7 +54,7 @@ def test_a_wrong_score_becomes_a_better_version_and_back(workbench: Started, pag
     expect(page.get_by_text(f"Differs from {handle.removeprefix('local.')} v1.")).to_be_visible()
     click(page.get_by_role("link", name="Train", exact=True))
     click(page.get_by_role("button", name="Train and compare"))
-    expect(page.get_by_text("Both versions scored the same test samples")).to_be_visible()
+    expect(page.get_by_text("Right, of its test texts")).to_be_visible()
 
     # Put it in the model's place.
     click(page.get_by_role("button", name=f"Make it {handle} v2"))

@@ -30,9 +30,9 @@ OBEYED = re.compile(r":material/skull:|(?<!\\):red\[|:skull:|\]\(javascript|(?<!
 VIEWS = (
     *("catalog", "model", "traits", "samples", "samples?task=check", "batch", "score?text=Thank+you+so+much+for+this."),
     *("train?figures=true&search=true&change=true&refit=true", "train?show=Mistakes"),
-    "versions?figures=true&record=true",
+    "versions?record=true",
     "versions?view=Details&tags=true&figures=true&modes=true&search=true&parameters=true",
-    *("versions?view=Compare&own=true", "versions?view=Encoders"),
+    *("versions?view=Compare&table=true", "versions?view=Encoders"),
 )
 MARKDOWN = {"body", "label", "help", "options", "content", "content_help", "captions", "placeholder", "text"}
 """Fields of Streamlit's messages that may be drawn as markdown."""

@@ -68,11 +68,13 @@ def test_from_a_draft_to_the_next_version_and_back(workbench: Workbench, client:
     client.samples.add(draft.handle, [*more, SampleInput(trait="warmth", text=f"{COLD[0]} No more.", quality=0.0)])
     at.run()
     assert at.button(key="train.start").label == "Train and compare"
-    ahead = frame(press(at, "train.ahead.preview"), "Test samples")
+    press(at, "train.ahead.preview").toggle(key="train.ahead.figures.as_table").set_value(True).run()
+    ahead = frame(at, "Test samples")
     press(at, "train.start")
     client.models.wait(draft.handle)
     at.run()
     assert "training samples: 4 added" in words(at).lower()
+    at.toggle(key="train.promotion_figures.as_table").set_value(True).run()
     figures = frame(at, "Test samples")
     assert list(figures["Test samples"]) == [len(TESTS)]
     assert ahead.to_numpy().tolist() == figures.to_numpy().tolist(), "the preview is what the training gave"

@@ -109,7 +109,7 @@ def test_a_busy_model_is_read_only_for_the_moment(workbench: Workbench, service:
         ("label", "was archived"),
         ("score", "no longer scores"),
         ("batch", "no longer scores"),
-        ("versions", "was active when the model was archived"),
+        ("versions", "was in use when the model was archived"),
     ],
 )
 def test_an_archived_model_is_shown_as_such_and_starts_nothing(
@@ -119,7 +119,7 @@ def test_an_archived_model_is_shown_as_such_and_starts_nothing(
     at = workbench.open(page, model=ready)
     assert at.selectbox(key="model").value == ready
     assert says in words(at)
-    assert "scores now" not in words(at)
+    assert "is in use" not in words(at)
     assert "Score a text" not in links(at)
     assert not next_step(at)
     assert not {"train.start", "batch.start"} & {*buttons(at)}

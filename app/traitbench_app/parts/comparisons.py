@@ -1,37 +1,9 @@
-"""The comparison of two versions in words and as a table: verdicts, figures on test samples, and what changed."""
+"""What changed between two versions, in words."""
 
 from collections.abc import Mapping
 
-import pandas as pd
-
-from traitbench.contract.comparisons import (
-    FigureDelta,
-    SampleChanges,
-    TraitDifference,
-    VersionChanges,
-    VersionsComparison,
-    VersionVerdict,
-)
+from traitbench.contract.comparisons import SampleChanges, VersionChanges
 from traitbench.display.text import count, plain
-from traitbench.display.verdicts import title
-
-ICONS: Mapping[VersionVerdict, str] = {
-    "better": ":material/trending_up:",
-    "worse": ":material/trending_down:",
-    "no_difference": ":material/trending_flat:",
-    "unknown": ":material/help:",
-}
-
-
-def reason(comparison: VersionsComparison) -> str:
-    """The reason of the verdict, without repeating a title that says that nothing is known."""
-    said = comparison.reason.removeprefix("Not known: ")
-    return said[:1].upper() + said[1:]
-
-
-def figures(comparison: VersionsComparison, names: Mapping[str, str], labels: tuple[str, str]) -> pd.DataFrame:
-    """One row for each trait: the figures of both versions on the same test samples, and the verdict."""
-    return pd.DataFrame([_row(names.get(key, key), each, labels) for key, each in comparison.traits.items()])
 
 
 def changes(changed: VersionChanges, names: Mapping[str, str]) -> list[str]:
@@ -52,32 +24,6 @@ def changes(changed: VersionChanges, names: Mapping[str, str]) -> list[str]:
     if changed.parameters:
         said.append(f"Training chose {count(len(changed.parameters), 'other parameter')}.")
     return [each for each in said if each]
-
-
-def _row(name: str, each: TraitDifference, labels: tuple[str, str]) -> dict[str, object]:
-    a, b = labels
-    auroc, error = each.auroc, each.error
-    return {
-        "Trait": name,
-        "Verdict": title(each.verdict),
-        f"AUROC {a}": auroc and auroc.a,
-        f"AUROC {b}": auroc and auroc.b,
-        "Change (95 % interval)": _change(auroc),
-        f"Wrong side {a}": error and error.a,
-        f"Wrong side {b}": error and error.b,
-        "Change of wrong side (95 % interval)": _change(error),
-        "Test samples": each.n,
-        "Must pass, newly failed": each.must_pass.newly_failed if each.must_pass.samples else None,
-        "Why": each.reason,
-    }
-
-
-def _change(figure: FigureDelta | None) -> str | None:
-    if figure is None:
-        return None
-    if figure.interval is None:
-        return f"{figure.delta:+.3f}"
-    return f"{figure.delta:+.3f} ({figure.interval[0]:+.3f} to {figure.interval[1]:+.3f})"
 
 
 def _samples(changed: SampleChanges | None, what: str, unrecorded: str | None) -> str:

@@ -25,26 +25,23 @@ _CELL = "text-align:center;padding:0.45rem 0.1rem;border:0;border-radius:4px;fon
 
 
 def draw_confusion(
-    confusions: Sequence[tuple[str, Confusion]],
+    confusion: Confusion,
     poles: tuple[str, str],
     *,
     key: str,
     file_name: str,
     opens: bool = False,
 ) -> tuple[Pole, Tier] | None:
-    """Draw one table per version, under its label; `poles` are the positive and the negative label.
+    """Draw the table; `poles` are the positive and the negative label.
 
-    With `opens`, the cells of a single table are buttons; return the pole and the tier of the open cell.
+    With `opens`, its cells are buttons; return the pole and the tier of the open cell.
     """
     pressed = None
-    for label, confusion in confusions:
-        if len(confusions) > 1:
-            st.markdown(f"**{label}**")
-        html = _table(confusion, dict(zip(POLES, poles, strict=True)), opens=opens)
-        if opens:
-            pressed = draw_cells(html, key=f"{key}.cells")
-        else:
-            st.html(html)
+    html = _table(confusion, dict(zip(POLES, poles, strict=True)), opens=opens)
+    if opens:
+        pressed = draw_cells(html, key=f"{key}.cells")
+    else:
+        st.html(html)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         press = " Press a cell to read its texts." if opens else ""
         st.caption(
@@ -52,7 +49,7 @@ def draw_confusion(
             f"right and negative samples on the left.{press}",
             width="stretch",
         )
-        download_table(_frame(confusions, poles), key=key, file_name=file_name)
+        download_table(_frame(confusion, poles), key=key, file_name=file_name)
     return _cell_of(pressed)
 
 
@@ -65,32 +62,22 @@ def _name(pole: Pole, tier: Tier) -> str:
     return f"{pole}.{tier}"
 
 
-def counts_table(
-    heads: Sequence[str],
-    rows: Sequence[tuple[str, Sequence[int], str]],
-    *,
-    label: str,
-    cells: Sequence[Sequence[str]] = (),
-) -> str:
-    """Return counts as an HTML table; each row has its head, a count per column, and a colour, `#rrggbb`.
-
-    A darker cell has a larger share of its row. With `cells`, each count is a button of that name.
-    """
-    first = "".join(f'<th scope="col" style="{_HEAD}">{escape(head)}</th>' for head in heads)
-    names = cells or [[""] * len(heads)] * len(rows)
-    body = "".join(_row(*row, heads, own) for row, own in zip(rows, names, strict=True))
-    corner = f'<td style="{_HEAD}"></td>'
-    return f'<table style="{_TABLE}" aria-label="{escape(label)}"><tr>{corner}{first}</tr>{body}</table>'
-
-
 def _table(confusion: Confusion, labels: dict[Pole, str], *, opens: bool) -> str:
+    """Return the counts as an HTML table; a darker cell has a larger share of its row."""
     heads = [f"{TIERS[tier].glyph} {tier}" for tier in TIER_NAMES]
-    rows = [
-        (f"{_SIGNS[pole]} {labels[pole]}", [confusion[pole][tier] for tier in TIER_NAMES], _COLOURS[pole])
+    first = "".join(f'<th scope="col" style="{_HEAD}">{escape(head)}</th>' for head in heads)
+    body = "".join(
+        _row(
+            f"{_SIGNS[pole]} {labels[pole]}",
+            [confusion[pole][tier] for tier in TIER_NAMES],
+            _COLOURS[pole],
+            heads,
+            [_name(pole, tier) if opens else "" for tier in TIER_NAMES],
+        )
         for pole in POLES
-    ]
-    cells = [[_name(pole, tier) for tier in TIER_NAMES] for pole in POLES] if opens else ()
-    return counts_table(heads, rows, label="Held-out scores by tier", cells=cells)
+    )
+    corner = f'<td style="{_HEAD}"></td>'
+    return f'<table style="{_TABLE}" aria-label="Held-out scores by tier"><tr>{corner}{first}</tr>{body}</table>'
 
 
 def _row(head: str, counts: Sequence[int], colour: str, heads: Sequence[str], names: Sequence[str]) -> str:
@@ -112,11 +99,10 @@ def _cell(samples: int, whole: int, colour: str, name: str, says: str) -> str:
     return f'<td style="{_CELL};{background}">{content}</td>'
 
 
-def _frame(confusions: Sequence[tuple[str, Confusion]], poles: tuple[str, str]) -> pd.DataFrame:
+def _frame(confusion: Confusion, poles: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"Version": label, "Pole": name, **{tier: confusion[pole][tier] for tier in TIER_NAMES}}
-            for label, confusion in confusions
+            {"Pole": name, **{tier: confusion[pole][tier] for tier in TIER_NAMES}}
             for pole, name in zip(POLES, poles, strict=True)
         ]
     )

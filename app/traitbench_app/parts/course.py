@@ -37,8 +37,8 @@ def shares_of(versions: Sequence[Version], active: int | None) -> list[Share]:
     ]
 
 
-def draw_course(model: Model, versions: Sequence[Version]) -> None:
-    """Draw the newest versions, which one is in use since when, and links to compare them and to see all."""
+def draw_course(model: Model, versions: Sequence[Version], *, is_listed: bool = False) -> None:
+    """Draw the newest versions, which one is in use since when, and links to compare two and to see all."""
     shown = shares_of(versions[:MOST], model.version_no)
     if shown:
         st.html(course(shown))
@@ -51,7 +51,8 @@ def draw_course(model: Model, versions: Sequence[Version]) -> None:
         if (pair := _pair(model, versions)) is not None:
             a, b = map(label, pair)
             page_link("versions", f"Compare {a} with {b}", view="Compare", a=a, b=b)
-        page_link("versions", "All versions", view="All")
+        if not is_listed:
+            page_link("versions", "All versions", view="All")
 
 
 def _have_same_tests(before: Version, after: Version) -> bool:

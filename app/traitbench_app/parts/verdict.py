@@ -1,17 +1,32 @@
-"""The verdict on two versions: a sentence with the reason, figures on the same test samples, and what changed."""
+"""The verdict on two versions: the title of a page, a picture of both on the same test samples, and what changed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from html import escape
 
 import streamlit as st
 
-from traitbench.contract.comparisons import VersionsComparison
+from traitbench.contract.comparisons import TraitDifference, VersionsComparison
 from traitbench.contract.versions import Version
+from traitbench.display import verdicts
+from traitbench.display.charts import versions as pictures
+from traitbench.display.colours import PALETTE
 from traitbench.display.text import plain
-from traitbench.display.verdicts import heading
+from traitbench.display.tokens import token
 from traitbench.names import pin
 from traitbench_app.parts import comparisons
-from traitbench_app.parts.version_figures import on_screen
+from traitbench_app.parts.chart import chart
+from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, reader
+
+_STYLE = f"""
+<style>
+[class*="st-key-verdict"] h2 {{ font-size: 1.75rem; line-height: 2.25rem; padding: 0; text-wrap: balance; }}
+.tb-notes > div {{ min-height: {pictures.ROW_HEIGHT}px; padding-top: 4px; font-size: 13px; line-height: 18px; }}
+.tb-notes b {{ font-size: 15px; line-height: 22px; display: block; }}
+@media (min-width: 640px) {{ .tb-notes {{ padding-top: {pictures.HEAD}px; }} .tb-notes bdi {{ display: none; }} }}
+</style>
+"""
+_INKS = {"better": "accent-ink", "worse": "bad", "no_difference": "ink", "unknown": "ink-3"}
 
 
 @st.cache_data(ttl=600, max_entries=64, show_spinner=False)
@@ -20,10 +35,27 @@ def compared(reader: tuple[str, str], a: str, b: str) -> VersionsComparison:
     return client().versions.compare(a, b)
 
 
-def draw_verdict(comparison: VersionsComparison, other: str) -> None:
-    """Draw the verdict on the second version and its reason; `other` names the first."""
-    st.subheader(heading(comparison.verdict, other), icon=comparisons.ICONS[comparison.verdict], anchor=False)
-    st.markdown(plain(comparisons.reason(comparison)))
+def draw_verdict(
+    comparison: VersionsComparison,
+    names: Mapping[str, str],
+    labels: tuple[str, str],
+    *,
+    lead: str = "",
+    about: str | None = None,
+    key: str = "verdict",
+) -> None:
+    """Draw the verdict as a title; `labels` name both versions, `lead` and its tooltip `about` are Markdown.
+
+    Without test samples, the reason says what is missing.
+    """
+    by_name = {names.get(key, key): each.verdict for key, each in comparison.traits.items()}
+    title = plain(verdicts.sentence(by_name, *labels))
+    missing = "" if _is_measured(comparison) else plain(verdicts.because(comparison.verdict, comparison.reason))
+    with st.container(key=key, gap="small"):
+        st.html(_STYLE)
+        st.header(f":gray[{title}]" if comparison.verdict == "unknown" else title, anchor=False)
+        if said := " ".join(filter(None, (lead, missing))):
+            st.markdown(said, help=about)
 
 
 def draw_compared_with(handle: str, before: Version, after: Version) -> None:
@@ -34,27 +66,44 @@ def draw_compared_with(handle: str, before: Version, after: Version) -> None:
         st.markdown(f"**Compared with v{before.version_no}.** {plain(comparison.reason)}")
 
 
-def draw_figures(
-    comparison: VersionsComparison, names: Mapping[str, str], labels: tuple[str, str], *, key: str
+def draw_picture(
+    comparison: VersionsComparison,
+    names: Mapping[str, str],
+    labels: tuple[str, str],
+    *,
+    key: str,
+    on_trait: Callable[[str], None] | None = None,
 ) -> None:
-    """Draw the figures by trait with their intervals; nothing without common test samples."""
-    table = comparisons.figures(comparison, names, labels)
-    if table.empty or not any(each.n for each in comparison.traits.values()):
+    """Draw both versions on the same test samples, and what each verdict rests on; nothing without such samples.
+
+    `on_trait` is called with the key of a trait when a person presses its row.
+    """
+    if not _is_measured(comparison):
         return
-    st.dataframe(
-        on_screen(table, [f"AUROC {each}" for each in labels], 3),
-        hide_index=True,
-        width="stretch",
-        placeholder="–",
-        key=key,
-        column_config={
-            **{f"AUROC {each}": st.column_config.NumberColumn(format="%.3f") for each in labels},
-            **{f"Wrong side {each}": st.column_config.NumberColumn(format="percent") for each in labels},
-        },
-    )
-    st.caption(
-        "Both versions scored the same test samples; neither was trained with them. AUROC: 0.5 is chance, 1 is perfect."
-    )
+    keys, others = verdicts.shown_first(comparison.traits)
+    if session.get(f"{key}.all"):
+        keys, others = [*keys, *others], []
+    drawn = {names.get(each, each): comparison.traits[each] for each in keys}
+    notes, figures = verdicts.notes(comparison.traits), verdicts.figures(comparison.traits)
+    picture, words = st.columns([2.6, 1])
+    with picture:
+        chart(
+            pictures.figure(drawn, *labels, figures, PALETTE),
+            alt=pictures.alt(drawn, *labels, [notes[each] for each in keys]),
+            table=pictures.table(comparison.traits, names, *labels),
+            key=key,
+            file_name="-".join(labels).replace("@", "-"),
+            on_point=None if on_trait is None else lambda place: on_trait(keys[place]),
+        )
+    with words:
+        said = [_note(name, each, notes[own]) for own, (name, each) in zip(keys, drawn.items(), strict=True)]
+        st.html(f'<div class="tb-notes">{"".join(said)}</div>')
+    if others:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"{verdicts.rest(comparison.traits, others)}.", width="content")
+            st.button(
+                "Show them", key=f"{key}.more", type="tertiary", on_click=session.store, args=(f"{key}.all", True)
+            )
 
 
 def draw_changes(comparison: VersionsComparison, names: Mapping[str, str]) -> None:
@@ -62,3 +111,13 @@ def draw_changes(comparison: VersionsComparison, names: Mapping[str, str]) -> No
     if said := comparisons.changes(comparison.changed, names):
         with st.expander("What changed", icon=":material/difference:"):
             st.markdown("\n".join(f"- {each}" for each in said))
+
+
+def _is_measured(comparison: VersionsComparison) -> bool:
+    return any(each.n for each in comparison.traits.values())
+
+
+def _note(name: str, each: TraitDifference, note: str) -> str:
+    ink, grey = token(_INKS[each.verdict]), token("ink-2")
+    title = verdicts.title(each.verdict)
+    return f'<div style="color:{grey}"><bdi>{escape(name)}</bdi><b style="color:{ink}">{title}</b>{escape(note)}</div>'

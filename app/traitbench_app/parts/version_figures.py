@@ -1,7 +1,7 @@
 """A version's metrics for people: figures per trait with what they were measured on, and the parameters."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -59,38 +59,6 @@ def pair_on_tests(before: Version, after: Version, names: Names) -> tuple[list[S
     other = [plain(names.get(key, key)) for key in old if key in new and key not in same]
     said = f"{label(before)} was {held_out.OTHER_TESTS} ({', '.join(other)})." if other else ""
     return [*both, series_of_tests(after, names)], said
-
-
-def sets_of_tests(versions: Sequence[Version]) -> dict[str, str]:
-    """How many test samples each version was measured on, with a letter for the set, by label; "" without tests.
-
-    `24, set A`: versions with the same letter were measured on the same samples. The oldest set is A.
-    """
-    letters: dict[object, str] = {}
-    named = {}
-    for each in reversed(versions):
-        own = held_out.measured_sets(each.metrics)
-        samples = sum(test.samples for test in held_out.by_trait(each.metrics).values())
-        known = all(digest for _, digest in own)
-        letter = letters.setdefault(own if known else label(each), _letter(len(letters))) if own else ""
-        named[label(each)] = f"{samples:,}, set {letter}" if own else ""
-    return named
-
-
-def _letter(place: int) -> str:
-    return chr(ord("A") + place) if place < 26 else str(place + 1)
-
-
-def auroc(version: Version) -> float | None:
-    """Return the mean AUROC over the traits, or None if no trait was measured."""
-    return version.metrics.auroc
-
-
-def mean_of(version: Version, figure: Literal["brier", "calibration_error"]) -> float | None:
-    """Return the unweighted mean of a figure over the traits that have it, or None."""
-    traits = version.metrics.traits.values()
-    values = [value for each in traits if (value := getattr(each, figure)) is not None]
-    return sum(values) / len(values) if values else None
 
 
 def figures_table(version: Version, names: Names) -> pd.DataFrame:

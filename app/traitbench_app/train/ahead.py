@@ -12,7 +12,7 @@ from traitbench.display.text import plain
 from traitbench.local import preview
 from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts.improve import origin_of
-from traitbench_app.parts.verdict import draw_figures, draw_verdict
+from traitbench_app.parts.verdict import draw_picture, draw_verdict
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client, version
@@ -41,9 +41,9 @@ def draw_ahead(model: Model, traits: Sequence[Trait]) -> None:
                     st.info(plain(str(reason)), icon=":material/info:")
         kept = session.get(_KEY)
         if kept and kept[:2] == (model.handle, state):
-            draw_verdict(kept[2], other)
-            labels = (f"{origin.handle} v{origin.version_no}", "draft")
-            draw_figures(kept[2], names_of(traits), labels, key=f"{_KEY}.figures")
+            names, labels = names_of(traits), (f"{origin.handle} v{origin.version_no}", "the draft")
+            draw_verdict(kept[2], names, labels)
+            draw_picture(kept[2], names, labels, key=f"{_KEY}.figures")
             st.caption("A preview with effort high. Nothing is stored; training measures again.")
 
 

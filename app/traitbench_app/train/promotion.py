@@ -11,7 +11,7 @@ from traitbench.display.verdicts import title
 from traitbench.errors import PromotionConflict
 from traitbench.names import pin
 from traitbench_app.parts.improve import origin_of
-from traitbench_app.parts.verdict import compared, draw_changes, draw_figures, draw_verdict
+from traitbench_app.parts.verdict import compared, draw_changes, draw_picture, draw_verdict
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
@@ -35,12 +35,12 @@ def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
             comparison = compared(reader(), pin(origin.handle, f"v{origin.version_no}"), _pinned(model))
         if not comparing.done:
             return
-        other = f"{handle} v{origin.version_no}"
-        draw_verdict(comparison, other)
+        other = f"{origin.handle} v{origin.version_no}"
+        labels = other, f"{model.handle} v{model.version_no}"
+        draw_verdict(comparison, names, labels)
         if model.forked_from.version_no != origin.version_no:
-            st.caption(f"This draft was made from v{model.forked_from.version_no}; {other} is active now.")
-        labels = (f"{origin.handle} v{origin.version_no}", f"{model.handle} v{model.version_no}")
-        draw_figures(comparison, names, labels, key="train.promotion_figures")
+            st.caption(f"This draft was made from v{model.forked_from.version_no}; {plain(other)} is in use.")
+        draw_picture(comparison, names, labels, key="train.promotion_figures")
         draw_changes(comparison, names)
         with st.container(horizontal=True, vertical_alignment="center"):
             forbidden = why_read_only(origin)

@@ -1,4 +1,4 @@
-"""The Compare view: the verdict on two versions, their scores text by text, and the figures of each on its own."""
+"""The Compare view: the verdict on two versions, what to do about it, and the texts that moved."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,100 +7,125 @@ import streamlit as st
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
-from traitbench.display.charts.auroc import Series
-from traitbench.display.text import count
-from traitbench_app.parts.folded import folded
-from traitbench_app.parts.modes import draw_modes, modes_of, speeds
-from traitbench_app.parts.quality import draw_quality
-from traitbench_app.parts.trait_figures import draw_trait, pick_trait
-from traitbench_app.parts.verdict import compared, draw_changes, draw_figures, draw_verdict
-from traitbench_app.parts.version_figures import series
+from traitbench.display.text import count, plain
+from traitbench_app.parts.primary_link import primary_link
+from traitbench_app.parts.verdict import compared, draw_changes, draw_picture, draw_verdict
+from traitbench_app.parts.version_figures import made_how
+from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
-from traitbench_app.shell.service import attempt, reader
+from traitbench_app.shell.service import attempt, client, reader
+from traitbench_app.versions.again import draw_again
 from traitbench_app.versions.pair import Side
-from traitbench_app.versions.texts import pick_source, present_job, retention_note, start
+from traitbench_app.versions.texts import (
+    TESTS,
+    Source,
+    is_discarded,
+    may_read_samples,
+    pick_source,
+    present_job,
+    retention_note,
+    start,
+)
 from traitbench_app.versions.triage import draw_triage
 
 Pair = tuple[Side, Side]
 
 
-def draw_comparison(model: Model, pair: Pair, traits: Sequence[Trait], names: Mapping[str, str]) -> None:
+def draw_comparison(
+    model: Model, pair: Pair, traits: Sequence[Trait], names: Mapping[str, str], *, may_change: bool
+) -> None:
     """Draw the verdict, then the texts; an error of the service instead if it cannot compare these versions."""
     before, after = pair
-    with st.container(border=True, key="versions.verdict"):
-        with st.spinner("Comparing on the test samples", show_time=True), attempt() as comparing:
-            comparison = compared(reader(), before.pinned, after.pinned)
-        if not comparing.done:
-            return
-        draw_verdict(comparison, before.name)
-        _advise(comparison)
-        draw_figures(comparison, names, (before.name, after.name), key="versions.verdict_figures")
-        draw_changes(comparison, names)
-    if comparison.traits:
-        _draw_texts(model, pair, comparison, traits, names)
-
-
-def draw_own_figures(model: Model, pair: Pair, traits: Sequence[Trait], names: Mapping[str, str]) -> None:
-    """Draw the out-of-fold figures of both versions, which are no comparison, once they are asked for."""
-    with folded("Figures of each version on its own samples", icon=":material/query_stats:", key="own") as is_open:
-        if is_open:
-            _draw_own_figures(model, pair, traits, names)
-
-
-def _draw_own_figures(model: Model, pair: Pair, traits: Sequence[Trait], names: Mapping[str, str]) -> None:
-    before, after = pair
-    figures_a, figures_b = (each.version.metrics.traits for each in pair)
-    st.markdown(
-        "Each version is measured out of fold on the samples that it was trained with. These are not the same samples, "
-        "so the figures do not show which version is better."
-    )
-    stem = f"{before.pinned}-{after.pinned}".replace("@", "-")
-    both = [Series(each.name, series(each.version, names).figures) for each in pair]
-    draw_quality(both, traits, key="versions.both_figures", file_name=f"{stem}-figures")
-    if key := _trait([key for key in figures_b if key in figures_a], names):
-        mine = next((trait for trait in traits if trait.key == key), None)
-        labelled = [(before.name, figures_a[key]), (after.name, figures_b[key])]
-        draw_trait(model, mine, labelled, key="versions.pair", file_name=f"{stem}-{key}")
-    if modes_of(figures_a) or modes_of(figures_b):
-        st.markdown("**Faster batch modes**")
-        draw_modes(
-            [(before.name, figures_a), (after.name, figures_b)],
-            names,
-            speeds(after.version),
-            key="versions.pair_modes",
-            file_name=f"{stem}-modes",
-        )
-
-
-def _advise(comparison: VersionsComparison) -> None:
-    """Say what to do where the versions have no test samples in common."""
-    if comparison.verdict != "unknown" or any(each.n for each in comparison.traits.values()):
+    labels = before.title, after.title
+    with st.spinner("Comparing on the test samples", show_time=True), attempt() as comparing:
+        comparison = compared(reader(), before.pinned, after.pinned)
+    if not comparing.done:
         return
-    st.markdown(
-        "To find out, set test samples aside before you train, or add freshly labelled texts as test samples in the "
-        "draft. No version learns from them."
+    tests = sum(each.n for each in comparison.traits.values())
+    how = "\n".join(f"- {plain(each.name)}: {made_how(each.version)}" for each in pair)
+    draw_verdict(comparison, names, labels, lead=_lead(pair, tests), about=how)
+    if may_change:
+        _draw_use(pair, comparison)
+    if tests:
+        with st.container(border=True, key="card.verdict"):
+            draw_picture(comparison, names, labels, key="versions.verdict", on_trait=_choose_trait)
+    elif may_read_samples(pair) and comparison.verdict == "unknown":
+        draw_again(pair, names)
+    draw_changes(comparison, names)
+    with st.container(horizontal=True):
+        for each in pair:
+            if each.model is model:
+                to = {"view": "Details", "version": each.name}
+                st.button(
+                    f"All figures of {each.name}", icon=":material/query_stats:", type="tertiary",
+                    key=f"versions.details_of:{each.name}", on_click=session.put, args=(to,),
+                )  # fmt: skip
+    if comparison.traits:
+        _draw_texts(model, pair, [*comparison.traits], traits, names, tests=tests)
+
+
+def _lead(pair: Pair, tests: int) -> str:
+    """`**A** v1, in use, 64 samples against **B** v2, 217 samples, both on the same 139 test samples.`"""
+    a, b = (
+        f"**{letter}** {', '.join(filter(None, (plain(each.name), each.state)))}, "
+        f"{count(each.version.sample_count, 'sample')}"
+        for letter, each in zip("AB", pair, strict=True)
     )
-    page_link("samples", "Open Samples", icon=":material/notes:")
+    measured = f", both on the same {count(tests, 'test sample')}" if tests else ""
+    return f"{a} against {b}{measured}."
+
+
+def _draw_use(pair: Pair, comparison: VersionsComparison) -> None:
+    """Draw what to do about the verdict: only a better version is offered by the primary button."""
+    before, after = pair
+    verdict = comparison.verdict
+    is_better, end = verdict == "better", " anyway" if verdict == "unknown" else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if before.model.handle != after.model.handle:
+            if after.state != "draft":
+                return
+            if verdict == "worse":
+                page_link("model", f"Keep {plain(before.name)}", model=before.model.handle)
+            else:
+                link = primary_link if is_better else page_link
+                link("train", f"Use the draft{end}", icon=":material/publish:", model=after.model.handle)
+        elif verdict == "worse":
+            _draw_activate(before, "Keep" if before.state else "Use")
+        elif not after.state:
+            _draw_activate(after, "Use", is_primary=is_better, end=end)
+        if any(each.n and each.verdict == "unknown" for each in comparison.traits.values()):
+            page_link("samples", "Add test texts", icon=":material/notes:")
+
+
+def _draw_activate(side: Side, verb: str, *, is_primary: bool = False, end: str = "") -> None:
+    if st.button(f"{verb} {side.name}{end}", key="versions.use", type="primary" if is_primary else "secondary"):
+        with attempt() as activating:
+            client().versions.activate(side.model.handle, version=side.name)
+        if activating.done:
+            session.flash(f"{side.name} is in use.")
+            st.rerun()
+
+
+def _choose_trait(key: str) -> None:
+    session.put({"trait": key})
 
 
 def _draw_texts(
-    model: Model, pair: Pair, comparison: VersionsComparison, traits: Sequence[Trait], names: Mapping[str, str]
+    model: Model, pair: Pair, keys: Sequence[str], traits: Sequence[Trait], names: Mapping[str, str], *, tests: int
 ) -> None:
-    st.subheader("Text by text", anchor=False)
-    keys = list(comparison.traits)
     job = present_job(pair)
-    key = pick_trait({key: names.get(key, key) for key in keys}) if job or len(keys) > 1 else keys[0]
+    if job is None and tests and may_read_samples(pair) and not is_discarded(pair):
+        start(pair, Source(TESTS), keys)
     if job:
-        draw_triage(job, pair, key, names, next((trait for trait in traits if trait.key == key), None))
+        draw_triage(job, pair, names, {trait.key: trait for trait in traits})
         if job.state == "running":
             return
-    with st.expander("Compare on other texts", icon=":material/playlist_add:") if job else st.container():
-        source = pick_source(model, pair, traits, key)
+    with st.expander("Compare on other texts", icon=":material/playlist_add:", expanded=job is None):
+        source = pick_source(model, pair, traits, _trait(keys) or keys[0])
         texts = source.texts if source else None
         if (
             st.button(
                 f"Score {count(len(texts), 'text')} with both versions" if texts else "Score with both versions",
-                type="primary",
                 icon=":material/play_arrow:",
                 disabled=source is None,
                 key="versions.compare",
@@ -113,7 +138,7 @@ def _draw_texts(
         retention_note(pair)
 
 
-def _trait(keys: Sequence[str], names: Mapping[str, str]) -> str | None:
-    """The trait that is chosen above, if both versions measured it."""
+def _trait(keys: Sequence[str]) -> str | None:
+    """The trait that is chosen above, if it is one of these."""
     chosen = st.session_state.get("trait")
     return chosen if chosen in keys else next(iter(keys), None)

@@ -3,7 +3,6 @@
 A score is right if it is on the side of the middle where the expected quality is. The middle itself is on no side.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traitbench.display.charts.changes import Bar
 from traitbench.display.text import count
 from traitbench.tables.writing import csv_file, jsonl_file
 from traitbench_app.versions.text_comparison import Comparison, SideColumn
@@ -20,13 +18,11 @@ from traitbench_app.workspace.batches import CONFIDENCES, NONE, TIERS
 Kind = Literal["regression", "fixed", "side changed", ""]
 Show = Literal["All", "Regressions", "Fixed", "Side changed", "Must pass failed"]
 
-TEXT, EXPECTED, KIND, DELTA, MUST_PASS, ERROR = "text", "expected", "kind", "delta", "must_pass", "error"
+TEXT, TRAIT, EXPECTED, KIND, DELTA = "text", "trait", "expected", "kind", "delta"
+MUST_PASS, ERROR = "must_pass", "error"
 SCORE_A, SCORE_B, TIER_A, TIER_B = "score_a", "score_b", "tier_a", "tier_b"
 SURE_A, SURE_B = "confidence_a", "confidence_b"
 UNCERTAIN = "uncertain"
-
-STEP = 5
-"""Points of one bar of the histogram."""
 
 Sides = NDArray[np.int64]
 
@@ -34,25 +30,33 @@ _MIDDLE_SCORE, _MIDDLE_QUALITY = 50, 0.5
 _RANKS: Mapping[Kind, int] = {"regression": 0, "side changed": 1}
 
 
-def frame_of(job: Comparison, key: str) -> pd.DataFrame:
-    """Return the results of one trait so far, a row per text, ordered: regressions, changed sides, biggest changes.
+def frame_of(job: Comparison, *keys: str) -> pd.DataFrame:
+    """Return the results of traits so far, a row per text, ordered: regressions, changed sides, biggest changes.
 
     `expected` is the expected quality, null if it is not known. `must_pass` is null for texts that need not pass. Of a
     comparison on samples, only those of the trait are in the table.
     """
+    frame = pd.concat([_of_trait(job, key) for key in keys], ignore_index=True)
+    ranks = frame[KIND].map(lambda kind: _RANKS.get(kind, len(_RANKS)))
+    order = pd.DataFrame({"rank": ranks, "size": -frame[DELTA].abs().astype("Float64").fillna(-1)})
+    return frame.loc[order.sort_values(["rank", "size"], kind="stable").index]
+
+
+def _of_trait(job: Comparison, key: str) -> pd.DataFrame:
     done = job.done
     columns = job.traits[key]
     labels = [each.labels.get(key) for each in job.texts[:done]]
     frame = pd.DataFrame(
         {
             TEXT: pd.Series([each.text for each in job.texts[:done]], dtype="str"),
+            TRAIT: key,
             EXPECTED: pd.Series([None if label is None else label.quality for label in labels], dtype="float64"),
             **_side(columns.a, done, SCORE_A, TIER_A, SURE_A),
             **_side(columns.b, done, SCORE_B, TIER_B, SURE_B),
             ERROR: pd.Series([job.errors.get(row, "") for row in range(done)], dtype="str"),
         }
     )
-    frame.insert(4, DELTA, frame[SCORE_B] - frame[SCORE_A])
+    frame.insert(5, DELTA, frame[SCORE_B] - frame[SCORE_A])
     a, b = (_sides(frame[score]) for score in (SCORE_A, SCORE_B))
     expected = np.sign(frame[EXPECTED].fillna(_MIDDLE_QUALITY).to_numpy() - _MIDDLE_QUALITY).astype(np.int64)
     scored = frame[SCORE_A].notna().to_numpy(dtype=bool)
@@ -61,11 +65,7 @@ def frame_of(job: Comparison, key: str) -> pd.DataFrame:
         None if label is None or not label.must_pass or not ok else "passed" if side == wanted else "failed"
         for label, ok, side, wanted in zip(labels, scored, b, expected, strict=True)
     ]
-    if job.of_samples:
-        frame = frame[frame[EXPECTED].notna()]
-    ranks = frame[KIND].map(lambda kind: _RANKS.get(kind, len(_RANKS)))
-    order = pd.DataFrame({"rank": ranks, "size": -frame[DELTA].abs().astype("Float64").fillna(-1)})
-    return frame.loc[order.sort_values(["rank", "size"], kind="stable").index]
+    return frame[frame[EXPECTED].notna()] if job.of_samples else frame
 
 
 def shown(frame: pd.DataFrame, show: Show) -> pd.DataFrame:
@@ -88,17 +88,13 @@ def changed_sides(frame: pd.DataFrame) -> pd.Series:
 
 
 def summary(frame: pd.DataFrame) -> str:
-    """Return the counts as a sentence: `12 of 400 texts changed sides: 9 regressions, 3 fixed.`"""
+    """Return the counts as a sentence: `12 of 400 texts changed sides: 9 worse, 3 better.`"""
     scored = int(frame[SCORE_A].notna().sum())
     changed = int(changed_sides(frame).sum())
     counts = frame[KIND].value_counts()
     parts = [
-        f"{number:,} {one if number == 1 else many}"
-        for kind, one, many in (
-            ("regression", "regression", "regressions"),
-            ("fixed", "fixed", "fixed"),
-            ("side changed", "other", "other"),
-        )
+        f"{number:,} {word}"
+        for kind, word in (("regression", "worse"), ("fixed", "better"), ("side changed", "other"))
         if (number := int(counts.get(kind, 0)))
     ]
     said = [f"{changed:,} of {count(scored, 'text')} changed sides{': ' if parts else ''}{', '.join(parts)}."]
@@ -110,49 +106,25 @@ def summary(frame: pd.DataFrame) -> str:
     return " ".join(said)
 
 
-# ---- tiers and changes as figures ----------------------------------------------------------------------------------
-
-
-def tier_matrix(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return how many texts of each tier before (rows) have each tier after (columns), the lowest tier first."""
-    scored = frame[frame[SCORE_A].notna()]
-    names = [*TIER_ORDER]
-    table = pd.crosstab(scored[TIER_A].astype(str), scored[TIER_B].astype(str))
-    return table.reindex(index=names, columns=names, fill_value=0)
-
-
-TIER_ORDER: tuple[str, ...] = (*(tier for tier in TIERS if tier is not None), UNCERTAIN)
-
-
-def change_bars(frame: pd.DataFrame) -> list[Bar]:
-    """Return a histogram of the changes, from the largest fall to the largest rise; no change has a bar of its own."""
-    deltas = frame[DELTA].dropna().astype(int)
-    if deltas.empty:
-        return []
-    # 0 is bar 0; 1 to 5 is bar 1; -5 to -1 is bar -1.
-    places = Counter((1 if delta > 0 else -1) * -(-abs(delta) // STEP) for delta in deltas.tolist())
-    return [Bar(*_range(place), texts=places[place]) for place in range(min(*places, 0, 0), max(*places, 0, 0) + 1)]
-
-
 # ---- files ---------------------------------------------------------------------------------------------------------
 
 COLUMNS = (
-    TEXT, EXPECTED, KIND, SCORE_A, SCORE_B, DELTA, TIER_A, TIER_B, SURE_A, SURE_B, MUST_PASS, ERROR,
+    TEXT, EXPECTED, KIND, SCORE_A, SCORE_B, DELTA, TIER_A, TIER_B, SURE_A, SURE_B, MUST_PASS, ERROR, TRAIT,
 )  # fmt: skip
 
 
-def as_csv(frame: pd.DataFrame, job: Comparison, key: str) -> bytes:
+def as_csv(frame: pd.DataFrame, job: Comparison) -> bytes:
     """Return the rows as a CSV file for spreadsheets."""
-    return csv_file(*_file(frame, job, key))
+    return csv_file(*_file(frame, job))
 
 
-def as_jsonl(frame: pd.DataFrame, job: Comparison, key: str) -> bytes:
+def as_jsonl(frame: pd.DataFrame, job: Comparison) -> bytes:
     """Return the rows as a JSONL file."""
-    return jsonl_file(*_file(frame, job, key))
+    return jsonl_file(*_file(frame, job))
 
 
-def _file(frame: pd.DataFrame, job: Comparison, key: str) -> tuple[list[str], list[tuple[object, ...]]]:
-    named = frame[list(COLUMNS)].assign(trait=key, a=job.a, b=job.b)
+def _file(frame: pd.DataFrame, job: Comparison) -> tuple[list[str], list[tuple[object, ...]]]:
+    named = frame[list(COLUMNS)].assign(a=job.a, b=job.b)
     columns = [[None if pd.isna(cell) else cell for cell in column.tolist()] for _, column in named.items()]
     return [str(name) for name in named.columns], list(zip(*columns, strict=True))
 
@@ -185,10 +157,3 @@ def _kinds(a: Sides, b: Sides, expected: Sides, scored: NDArray[np.bool_]) -> li
         "",
     )
     return [str(kind) if ok else "" for kind, ok in zip(kinds, scored, strict=True)]  # type: ignore[misc]
-
-
-def _range(place: int) -> tuple[int, int]:
-    if place == 0:
-        return 0, 0
-    ends = (abs(place) - 1) * STEP + 1, abs(place) * STEP
-    return ends if place > 0 else (-ends[1], -ends[0])

@@ -58,12 +58,11 @@ def draw_details(
 def _draw_activation(model: Model, shown: Version, active: str, *, may_change: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="versions.actions"):
         if label(shown) == active:
-            st.badge("Active: this version scores", icon=":material/check_circle:", color="green")
+            st.badge("In use", icon=":material/check_circle:", color="primary")
             for tag in shown.tags:
                 st.badge(plain(tag), icon=":material/sell:", color="gray")
         elif may_change and st.button(
-            f"Activate {label(shown)}",
-            type="primary",
+            f"Use {label(shown)}",
             icon=":material/swap_horiz:",
             key="versions.activate",
             help=f"Scores will come from {label(shown)} instead of {active}. You can switch back.",
@@ -71,7 +70,7 @@ def _draw_activation(model: Model, shown: Version, active: str, *, may_change: b
             with attempt() as activating:
                 client().versions.activate(model.handle, version=label(shown))
             if activating.done:
-                session.flash(f"{label(shown)} is active now.")
+                session.flash(f"{label(shown)} is in use.")
                 st.rerun()
 
 
@@ -82,7 +81,7 @@ def _draw_trait(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
     key = pick_trait({key: names.get(key, key) for key in by_trait})
     mine = next((trait for trait in traits if trait.key == key), None)
     stem = f"{model.handle}-{label(shown)}-{key}"
-    draw_trait(model, mine, [(label(shown), by_trait[key])], key="versions.trait", file_name=stem, shown=shown)
+    draw_trait(model, mine, shown, own=key, key="versions.trait", file_name=stem)
 
 
 def _draw_folded(model: Model, shown: Version, traits: Sequence[Trait]) -> None:

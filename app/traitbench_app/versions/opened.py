@@ -10,9 +10,9 @@ from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.traits import Trait
 from traitbench.display.barchart import DOTS
 from traitbench.display.colours import NEGATIVE_SIGN, NO_TIER, POSITIVE_SIGN, TIERS, pole_sign
-from traitbench.display.reasons import highlighted, legend
-from traitbench.display.text import is_address, plain, shortened
-from traitbench_app.parts.highlights import explained, kept
+from traitbench.display.reasons import legend
+from traitbench.display.text import plain, shortened
+from traitbench_app.parts.highlights import draw_highlighted, kept
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.versions.comparison_results import (
     ERROR,
@@ -53,22 +53,9 @@ def draw_opened(row: pd.Series, pair: tuple[Side, Side], key: str, trait: Trait 
             with column:
                 name = f"{_GLYPHS[row[tier]]} {row[tier]}" if row[tier] in _GLYPHS else f"{NO_TIER.glyph} uncertain"
                 st.markdown(f"**{plain(side.name)}: {row[score]}** {name} {DOTS[row[sure]]}")
-                _draw_reasons(side, key, text)
+                draw_highlighted(side.pinned, key, text)
         if may_read_samples(pair):
             _draw_moved(pair, key, text)
-
-
-def _draw_reasons(side: Side, key: str, text: str) -> None:
-    with st.spinner("Finding the reasons", show_time=True), attempt() as asking:
-        reasons = explained(side.pinned, key, text)
-    if not asking.done:
-        return
-    if reasons is None:
-        st.text(shortened(text, 2_000))
-        return
-    if is_address(text):
-        text = "".join(part.text or "" for part in reasons.parts)
-    st.html(highlighted(reasons, text, by_pieces=any(part.pieces for part in reasons.parts)))
 
 
 def _draw_moved(pair: tuple[Side, Side], key: str, text: str) -> None:

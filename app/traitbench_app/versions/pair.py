@@ -19,8 +19,8 @@ from traitbench_app.shell.service import client
 PREVIOUS, ACTIVE = "previous", "active"
 
 FOLDS: Mapping[str, Sequence[str]] = {
-    "All": ("figures", "record"),
-    "Compare": ("own",),
+    "All": ("record",),
+    "Compare": ("table",),
     "Details": ("tags", "figures", "modes", "search", "parameters"),
 }
 """The folded parts of each view, which are in its link while they are open."""
@@ -40,6 +40,18 @@ class Side:
     def pinned(self) -> str:
         """The handle pinned to the version."""
         return pin(self.model.handle, label(self.version))
+
+    @property
+    def state(self) -> str:
+        """`in use`, `draft`, or empty for a version that does not score."""
+        if self.version.version_no != self.model.version_no:
+            return ""
+        return "draft" if self.model.forked_from is not None else "in use"
+
+    @property
+    def title(self) -> str:
+        """`the draft`, or the name."""
+        return "the draft" if self.state == "draft" else self.name
 
 
 def sides_of(model: Model, versions: Sequence[Version], *, relatives: bool) -> dict[str, Side]:

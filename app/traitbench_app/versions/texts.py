@@ -29,7 +29,7 @@ TESTS, SAMPLES, BATCH = "Test samples", "All samples", "The batch"
 FILE, PASTED = batch_input.FILE, batch_input.PASTED
 
 _ADDRESS = "comparison"
-_JOBS = "versions.comparisons"
+_JOBS, _DISCARDED = "versions.comparisons", "versions.discarded"
 
 Pair = tuple[Side, Side]
 
@@ -165,8 +165,19 @@ def present_job(pair: Pair) -> Comparison | None:
     return None
 
 
+def discard(pair: Pair) -> None:
+    """Discard the comparison until the person asks for one again. A button callback."""
+    forget(pair)
+    session.store(_DISCARDED, _key(pair))
+
+
+def is_discarded(pair: Pair) -> bool:
+    """Whether the person has discarded the comparison of these versions."""
+    return bool(session.get(_DISCARDED) == _key(pair))
+
+
 def forget(pair: Pair) -> None:
-    """Discard the comparison of this tab of these versions. Also a button callback."""
+    """Remove the comparison of this tab of these versions from memory."""
     held: dict[str, str] = session.get(_JOBS, {})
     if job_id := held.get(_key(pair)):
         background.discard(job_id)

@@ -1,4 +1,4 @@
-"""Two versions text by text: what changed sides, as a table, a matrix of tiers and a histogram, and files."""
+"""The texts of two versions that moved, worst first, with the reasons of both; all of them as a table, and files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -8,14 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.contract.traits import Trait
-from traitbench.display.barchart import DOTS
-from traitbench.display.charts import changes
-from traitbench.display.colours import NO_TIER, PALETTE, TIERS, pole_sign
-from traitbench.display.text import count, plain, span
-from traitbench_app.parts.chart import chart, download_table
-from traitbench_app.parts.confusion import counts_table
+from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, pole_sign
+from traitbench.display.moved import STYLE, moved
+from traitbench.display.text import count, plain
+from traitbench_app.parts.folded import folded
 from traitbench_app.parts.progress import watch_work
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
+from traitbench_app.shell import session
 from traitbench_app.shell.service import explain_end
 from traitbench_app.versions.comparison_results import (
     DELTA,
@@ -28,55 +27,66 @@ from traitbench_app.versions.comparison_results import (
     SURE_A,
     SURE_B,
     TEXT,
-    TIER_A,
-    TIER_B,
-    TIER_ORDER,
-    UNCERTAIN,
+    TRAIT,
     Show,
     as_csv,
     as_jsonl,
-    change_bars,
     frame_of,
     shown,
     summary,
-    tier_matrix,
 )
 from traitbench_app.versions.opened import draw_opened
 from traitbench_app.versions.pair import Side
 from traitbench_app.versions.text_comparison import Comparison
-from traitbench_app.versions.texts import forget
+from traitbench_app.versions.texts import discard
 
 MOST_SHOWN = 5_000
 
-_CUT = 300
-_KINDS = {"regression": "✗ Regression", "fixed": "✓ Fixed", "side changed": "⇄ Side changed", "": ""}
-_GLYPHS = {UNCERTAIN: NO_TIER.glyph} | {str(tier): sign.glyph for tier, sign in TIERS.items()}
+_PAGE, _CUT, _OPENED = 10, 300, "versions.opened"
+_KINDS = {"regression": "✗ Worse", "fixed": "✓ Better", "side changed": "⇄ Side changed", "": ""}
+_CHIPS: Mapping[Show, str] = {
+    "All": "texts",
+    "Regressions": "worse",
+    "Fixed": "better",
+    "Side changed": "on another side",
+    "Must pass failed": "that must pass and fail",
+}
 
 
 def draw_triage(
-    job: Comparison, pair: tuple[Side, Side], key: str, names: Mapping[str, str], trait: Trait | None
+    job: Comparison, pair: tuple[Side, Side], names: Mapping[str, str], traits: Mapping[str, Trait]
 ) -> None:
-    """Draw the results of one trait, or the progress while they are made."""
+    """Draw the texts, or the progress while they are scored."""
     if job.state == "running":
         watch_work(job, f"Scoring {plain(job.name)} with both versions", unit="text", key="versions.job")
         st.caption("This continues while you visit other pages. Keep this tab or its URL to find the results again.")
         return
-    _draw_end(job, pair)
-    if not job.done or key not in job.traits:
-        return
-    frame = _computed(job, key)
-    name = plain(names.get(key, key))
-    st.markdown(f"**{name}:** {summary(frame)}")
-    stem = f"{job.a}-{job.b}-{key}".replace("@", "-")
-    _draw_table(frame, job, pair, key, trait, stem)
-    left, right = st.columns(2, gap="large")
-    with left:
-        _draw_tiers(frame, pair, stem)
-    with right:
-        _draw_changes(frame, names.get(key, key), stem)
+    with st.container(border=True, key="card.moved"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader("Texts that moved", anchor=False, width="stretch")
+            st.button(
+                "Discard",
+                icon=":material/delete:",
+                key="versions.job.discard",
+                type="tertiary",
+                help="Delete these texts and scores from memory.",
+                on_click=discard,
+                args=(pair,),
+            )
+        _draw_end(job)
+        if not job.done:
+            return
+        keys = [*job.traits]
+        key = None
+        if len(keys) > 1:
+            key = st.pills(
+                "Trait", keys, format_func=lambda each: names.get(each, each), key="trait", bind="query-params",
+                label_visibility="collapsed",
+            )  # fmt: skip
+        _draw_texts(_computed(job, [key] if key else keys), job, pair, names, traits)
 
 
-def _draw_end(job: Comparison, pair: tuple[Side, Side]) -> None:
+def _draw_end(job: Comparison) -> None:
     of = f"{job.done:,} of {job.total:,} texts"
     if job.state == "failed" and job.error:
         st.error(
@@ -85,90 +95,129 @@ def _draw_end(job: Comparison, pair: tuple[Side, Side]) -> None:
         )
     elif job.state == "stopped":
         st.info(f"**Stopped after {of}.** Finished texts are kept.", icon=":material/pause_circle:")
-    took = f" :gray[{span(job.seconds)}]" if job.seconds >= 1 else ""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            f"**{plain(job.name)}**: {count(job.done, 'text')} scored with both versions.{took}", width="stretch"
-        )
-        if job.state != "done" and st.button(
-            "Resume", icon=":material/play_arrow:", type="primary", key="versions.job.go_on"
-        ):
-            job.start()
-            st.rerun()
-        st.button(
-            "Discard",
-            icon=":material/delete:",
-            key="versions.job.discard",
-            type="tertiary",
-            help="Delete these texts and scores from memory.",
-            on_click=forget,
-            args=(pair,),
-        )
+    if job.state != "done" and st.button(
+        "Resume", icon=":material/play_arrow:", type="primary", key="versions.job.go_on"
+    ):
+        job.start()
+        st.rerun()
 
 
-def _computed(job: Comparison, key: str) -> pd.DataFrame:
-    """The table of one trait, computed once for each number of scored texts."""
-    known = job.computed.get(key)
-    if known is None or known[0] != job.done:
-        known = job.computed[key] = (job.done, frame_of(job, key))
-    frame: pd.DataFrame = known[1]
+def _computed(job: Comparison, keys: Sequence[str]) -> pd.DataFrame:
+    """The table of these traits, computed once for each number of scored texts."""
+    asked = (job.done, *keys)
+    if asked not in job.computed:
+        job.computed[asked] = frame_of(job, *keys)
+    frame: pd.DataFrame = job.computed[asked]
     return frame
+
+
+# ---- texts ---------------------------------------------------------------------------------------------------------
+
+
+def _draw_texts(
+    frame: pd.DataFrame, job: Comparison, pair: tuple[Side, Side], names: Mapping[str, str], traits: Mapping[str, Trait]
+) -> None:
+    numbers = {each: len(shown(frame, each)) for each in get_args(Show)}
+    known = bool(frame[EXPECTED].notna().all())
+    chips = [each for each in numbers if each == "All" or (numbers[each] and not (known and each == "Side changed"))]
+    st.markdown(f"{plain(job.name)}: {summary(frame)}")
+    picked = st.pills(
+        "Show",
+        chips,
+        default="All",
+        required=True,
+        format_func=lambda each: f"{numbers[each]:,} {_CHIPS[each]}",
+        key="versions.show",
+        label_visibility="collapsed",
+    )
+    rows = shown(frame, cast(Show, picked or "All"))
+    pages = -(-len(rows) // _PAGE)
+    place = st.container()
+    page = st.pagination(pages, key=f"versions.page:{job.id}:{picked}:{len(rows)}") if pages > 1 else 1
+    with place:
+        st.html(STYLE)
+        for at, row in rows.iloc[(page - 1) * _PAGE : page * _PAGE].iterrows():
+            _draw_text(row, f"{job.id}:{row[TRAIT]}:{at}", pair, traits.get(row[TRAIT]), names)
+    with folded("As a table, with downloads", icon=":material/table:", key="table") as is_open:
+        if is_open:
+            _draw_table(rows, job, pair, names, traits)
+
+
+def _draw_text(
+    row: pd.Series, own: str, pair: tuple[Side, Side], trait: Trait | None, names: Mapping[str, str]
+) -> None:
+    """Draw a text with its label and both scores, and a button that opens the reasons of both versions."""
+    is_open = session.get(_OPENED) == own
+    what, button = st.columns([9, 1], vertical_alignment="center")
+    with what:
+        st.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT])))
+    with button:
+        st.button(
+            "Close" if is_open else "Why", key=f"versions.why:{own}", type="tertiary",
+            on_click=session.store, args=(_OPENED, None if is_open else own),
+        )  # fmt: skip
+    if is_open:
+        draw_opened(row, pair, row[TRAIT], trait)
+
+
+def _in_html(row: pd.Series, trait: Trait | None, name: str) -> str:
+    labels, expected = _poles(trait), row[EXPECTED]
+    about = f"{name}{', must pass' if row[MUST_PASS] else ''}"
+    if row[ERROR]:
+        return moved(row[TEXT], about, row[ERROR], None, labels, ())
+    positive = None if pd.isna(expected) or expected == 0.5 else bool(expected > 0.5)
+    scores = ((row[SCORE_A], row[SURE_A]), (row[SCORE_B], row[SURE_B]))
+    return moved(row[TEXT], about, expected_in_words(expected, trait), positive, labels, scores)
+
+
+def _poles(trait: Trait | None) -> tuple[str, str]:
+    return (trait.negative_label, trait.positive_label) if trait else (NEGATIVE_SIGN, POSITIVE_SIGN)
 
 
 # ---- table ---------------------------------------------------------------------------------------------------------
 
 
 def _draw_table(
-    frame: pd.DataFrame, job: Comparison, pair: tuple[Side, Side], key: str, trait: Trait | None, stem: str
+    rows: pd.DataFrame, job: Comparison, pair: tuple[Side, Side], names: Mapping[str, str], traits: Mapping[str, Trait]
 ) -> None:
-    options = get_args(Show)
-    picked = st.segmented_control(
-        "Show",
-        options,
-        default="All",
-        required=True,
-        key="texts",
-        bind="query-params",
-        width="content",
-        label_visibility="collapsed",
-    )
-    show = cast(Show, picked or "All")
-    rows = shown(frame, show)
-    if rows.empty:
-        st.info("No texts match.", icon=":material/filter_alt_off:")
-        return
     top = rows.head(MOST_SHOWN)
-    with st.container(key="versions.texts"):
-        event = st.dataframe(
-            _on_screen(top, trait),
-            column_config=_columns(pair),
-            hide_index=True,
-            height=table_height(len(top), most=12),
-            row_height=ROW_HEIGHT,
-            placeholder="–",
-            on_select="rerun",
-            selection_mode="single-row",
-            key=f"versions.table:{job.id}:{job.done}:{key}:{show}",
-            alt="Texts scored by both versions",
-        )
-    _draw_below(rows, top, job, key, stem)
-    selected = cast(Any, event).selection.rows
-    if selected and selected[0] < len(top):
-        draw_opened(top.iloc[selected[0]], pair, key, trait)
-    else:
-        st.caption(":material/ads_click: Select a row to read its full text and see why the scores differ.")
+    st.dataframe(
+        _on_screen(top, names, traits),
+        column_config=_columns(pair),
+        hide_index=True,
+        height=table_height(len(top), most=12),
+        row_height=ROW_HEIGHT,
+        placeholder="–",
+        key="versions.table",
+        alt="Texts scored by both versions",
+    )
+    said = count(len(rows), "text")
+    if len(rows) > len(top):
+        said = f"The first {len(top):,} of {said}. Downloads contain all of them."
+    stem = f"{job.a}-{job.b}".replace("@", "-")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(said, width="stretch")
+        for name, make, mime in _FILES:
+            st.download_button(
+                name,
+                partial(make, rows, job),
+                file_name=f"{stem}.{name.lower()}",
+                mime=mime,
+                icon=":material/download:",
+                key=f"versions.file.{name}",
+                on_click="ignore",
+                type="tertiary",
+            )
 
 
-def _on_screen(rows: pd.DataFrame, trait: Trait | None) -> pd.DataFrame:
+def _on_screen(rows: pd.DataFrame, names: Mapping[str, str], traits: Mapping[str, Trait]) -> pd.DataFrame:
     columns: dict[str, Any] = {KIND: rows[KIND].map(_KINDS), TEXT: rows[TEXT].str.slice(0, _CUT)}
+    if rows[TRAIT].nunique() > 1:
+        columns[TRAIT] = [names.get(each, each) for each in rows[TRAIT]]
     if rows[EXPECTED].notna().any():
-        columns[EXPECTED] = [expected_in_words(each, trait) for each in rows[EXPECTED]]
+        expected = zip(rows[EXPECTED], rows[TRAIT], strict=True)
+        columns[EXPECTED] = [expected_in_words(quality, traits.get(key)) for quality, key in expected]
     columns |= {SCORE_A: rows[SCORE_A], SCORE_B: rows[SCORE_B], DELTA: rows[DELTA]}
-    for tier, sure in ((TIER_A, SURE_A), (TIER_B, SURE_B)):
-        columns[tier] = [
-            f"{_GLYPHS[name]} {name} {DOTS[dots]}" if isinstance(name, str) else ""
-            for name, dots in zip(rows[tier], rows[sure], strict=True)
-        ]
     if rows[MUST_PASS].notna().any():
         columns[MUST_PASS] = rows[MUST_PASS].fillna("")
     if rows[ERROR].any():
@@ -182,90 +231,31 @@ def expected_in_words(quality: float, trait: Trait | None) -> str:
         return ""
     if quality == 0.5:
         return f"{pole_sign(0.5)} in between"
-    labels = (trait.negative_label, trait.positive_label) if trait else ("negative", "positive")
-    return f"{pole_sign(quality)} {labels[quality > 0.5]}"
+    return f"{pole_sign(quality)} {_poles(trait)[quality > 0.5]}"
 
 
 def _columns(pair: tuple[Side, Side]) -> dict[str, Any]:
-    a, b = (each.name for each in pair)
     column = st.column_config
-    score = partial(column.ProgressColumn, min_value=0, max_value=100, format="%d", width=95)
+    score = partial(column.ProgressColumn, min_value=0, max_value=100, format="%d", width=90)
     return {
         KIND: column.TextColumn(
             "Change of side",
-            width=130,
-            help="Regression: the score was on the right side and is not any more. Fixed: the reverse. Side changed: "
+            width=110,
+            help="Worse: the score was on the right side and is not any more. Better: the reverse. Side changed: "
             "it is not known which side is right.",
         ),
-        TEXT: column.TextColumn("Text", width=330),
-        EXPECTED: column.TextColumn("Expected", width=100, help="The side of the label."),
-        SCORE_A: score(a),
-        SCORE_B: score(b, color="primary"),
+        TEXT: column.TextColumn("Text", width=260),
+        TRAIT: column.TextColumn("Trait", width=100),
+        EXPECTED: column.TextColumn("Expected", width=110, help="The side of the label."),
+        SCORE_A: score("A", help=pair[0].name, color="gray"),
+        SCORE_B: score("B", help=pair[1].name, color="gray"),
         DELTA: column.NumberColumn("Change", format="%+d", width=70, help="Points."),
-        TIER_A: column.TextColumn(f"Tier {a}", width=140),
-        TIER_B: column.TextColumn(f"Tier {b}", width=140),
         MUST_PASS: column.TextColumn("Must pass", width=90),
         ERROR: column.TextColumn("Why not scored", width=300),
     }
 
 
-def _draw_below(rows: pd.DataFrame, top: pd.DataFrame, job: Comparison, key: str, stem: str) -> None:
-    """Draw the number of rows, and the downloads of all of them."""
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        said = count(len(rows), "text")
-        if len(rows) > len(top):
-            said = f"The first {len(top):,} of {said}. Downloads contain all of them."
-        st.caption(said, width="content")
-        with st.container(horizontal=True, width="content"):
-            for name, make, mime in _FILES:
-                st.download_button(
-                    name,
-                    partial(make, rows, job, key),
-                    file_name=f"{stem}.{name.lower()}",
-                    mime=mime,
-                    icon=":material/download:",
-                    key=f"versions.file.{name}",
-                    on_click="ignore",
-                    type="tertiary",
-                )
-
-
-_FILES: Sequence[tuple[str, Callable[[pd.DataFrame, Comparison, str], bytes], str]] = (
+_FILES: Sequence[tuple[str, Callable[[pd.DataFrame, Comparison], bytes], str]] = (
     ("CSV", as_csv, "text/csv"),
     ("JSONL", as_jsonl, "application/x-ndjson"),
 )
-
-
-# ---- tiers and changes ---------------------------------------------------------------------------------------------
-
-
-def _draw_tiers(frame: pd.DataFrame, pair: tuple[Side, Side], stem: str) -> None:
-    a, b = (each.name for each in pair)
-    matrix = tier_matrix(frame)
-    st.markdown("**Tier by tier**")
-    heads = [f"{_GLYPHS[tier]} {tier}" for tier in TIER_ORDER]
-    colours = {str(tier): sign.colour for tier, sign in TIERS.items()} | {UNCERTAIN: NO_TIER.colour}
-    rows = [
-        (head, counts, colours[tier])
-        for head, tier, counts in zip(heads, TIER_ORDER, matrix.to_numpy(dtype=int).tolist(), strict=True)
-    ]
-    st.html(counts_table(heads, rows, label=f"Tiers of {a} by tiers of {b}"))
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.caption(f"Rows: tier of {plain(a)}. Columns: tier of {plain(b)}. Shares are of the row.", width="stretch")
-        table = matrix.rename_axis(index=None, columns=None).reset_index(names=f"{a} \\ {b}")
-        download_table(table, key="versions.tiers", file_name=f"{stem}-tiers")
-
-
-def _draw_changes(frame: pd.DataFrame, name: str, stem: str) -> None:
-    st.markdown("**Size of the changes**")
-    bars = change_bars(frame)
-    if not bars:
-        st.caption("No text was scored.")
-        return
-    chart(
-        changes.figure(bars, PALETTE),
-        alt=changes.alt(bars, name),
-        table=changes.table(bars),
-        key="versions.changes",
-        file_name=f"{stem}-changes",
-    )

@@ -25,6 +25,7 @@ class Palette:
     negative: str
     neutral: str
     accent: str
+    bad: str
     grid: str
     faint: str
 
@@ -34,6 +35,7 @@ PALETTE = Palette(
     negative=COLOURS[False],
     neutral=COLOURS[None],
     accent="#1A8F84",
+    bad="#D0493F",
     grid="rgba(128, 128, 128, 0.25)",
     faint="rgba(128, 128, 128, 0.14)",
 )

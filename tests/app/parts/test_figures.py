@@ -7,7 +7,7 @@ import pytest
 from traitbench.contract.metrics import HeldOutFigures, Metrics
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench_app.parts.version_figures import measured_on, names_of, pair_on_tests, series, sets_of_tests
+from traitbench_app.parts.version_figures import measured_on, names_of, pair_on_tests, series
 
 NAMES = {"warmth": "Warmth", "clarity": "Clarity"}
 
@@ -81,22 +81,3 @@ def test_only_the_traits_with_the_same_test_samples_are_drawn_together() -> None
         ("v2", ["Warmth", "Clarity"]),
     ]
     assert "(Clarity)" in said
-
-
-def test_versions_on_the_same_test_samples_share_a_letter() -> None:
-    every = [
-        with_tests(6, warmth=(0.8, None)),
-        with_tests(5, warmth=(0.8, None)),
-        with_tests(4, warmth=(0.8, SET_A)),
-        with_tests(3, warmth=(0.8, SET_B)),
-        version(2, warmth=WIDE),
-        with_tests(1, warmth=(0.8, SET_A)),
-    ]
-    assert sets_of_tests(every) == {
-        "v1": "10, set A",
-        "v2": "",
-        "v3": "10, set B",
-        "v4": "10, set A",
-        "v5": "10, set C",
-        "v6": "10, set D",
-    }

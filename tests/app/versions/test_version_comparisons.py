@@ -22,11 +22,9 @@ from traitbench_app.versions.comparison_results import (
     Show,
     as_csv,
     as_jsonl,
-    change_bars,
     frame_of,
     shown,
     summary,
-    tier_matrix,
 )
 from traitbench_app.versions.text_comparison import (
     CHUNK,
@@ -192,33 +190,18 @@ def test_a_filter_shows_its_rows(mixed: Comparison, show: Show, texts: set[str])
 
 def test_the_counts_are_said_in_one_sentence(mixed: Comparison, trained: Trained) -> None:
     assert summary(frame_of(mixed, "warmth")) == (
-        "6 of 8 texts changed sides: 3 regressions, 1 fixed, 2 other. "
+        "6 of 8 texts changed sides: 3 worse, 1 better, 2 other. "
         "1 of 2 texts that must pass fails. 1 text could not be scored."
     )
     assert summary(frame_of(filled(trained, ("same", 1.0, 80, 80)), "warmth")) == "0 of 1 text changed sides."
 
 
-def test_tiers_are_counted_before_and_after(mixed: Comparison) -> None:
-    matrix = tier_matrix(frame_of(mixed, "warmth"))
-    assert matrix.to_numpy().sum() == 8
-    assert (matrix.loc["Weak", "Strong"], matrix.loc["Strong", "Weak"]) == (3, 2)
-
-
-def test_changes_are_counted_in_bars_of_five_points(mixed: Comparison, trained: Trained) -> None:
-    bars = {bar.name: bar.texts for bar in change_bars(frame_of(mixed, "warmth")) if bar.texts}
-    lower, higher = {"−50 to −46": 1, "−10 to −6": 1, "−5 to −1": 2}, {"+1 to +5": 1, "+16 to +20": 2, "+76 to +80": 1}
-    assert bars == lower | higher
-    one = change_bars(frame_of(filled(trained, ("same", None, 80, 80)), "warmth"))
-    assert [(bar.name, bar.texts) for bar in one] == [("0", 1)]
-    assert change_bars(frame_of(filled(trained, ("none", None, NONE, NONE)), "warmth")) == []
-
-
 def test_files_have_the_rows_that_are_shown(mixed: Comparison) -> None:
     rows = shown(frame_of(mixed, "warmth"), "Regressions")
-    table = list(csv.DictReader(io.StringIO(as_csv(rows, mixed, "warmth").decode("utf-8-sig"), newline="")))
+    table = list(csv.DictReader(io.StringIO(as_csv(rows, mixed).decode("utf-8-sig"), newline="")))
     assert [row["text"] for row in table] == [f"'{WORSE[0]}", *WORSE[1:]]
     assert [table[0][name] for name in ("score_a", "score_b", "delta", "kind")] == ["10", "90", "80", "regression"]
-    exact = [json.loads(line) for line in as_jsonl(frame_of(mixed, "warmth"), mixed, "warmth").splitlines()]
+    exact = [json.loads(line) for line in as_jsonl(frame_of(mixed, "warmth"), mixed).splitlines()]
     assert (exact[0]["text"], exact[0]["delta"], exact[0]["must_pass"]) == ("=large regression", 80, None)
     assert (exact[-1]["text"], exact[-1]["score_a"], exact[-1]["error"]) == ("not scored", None, "too long")
     assert (exact[0]["trait"], exact[0]["a"]) == ("warmth", mixed.a)

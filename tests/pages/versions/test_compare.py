@@ -1,13 +1,11 @@
 """Two versions side by side."""
 
-import json
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
 from tests.conftest import Service, Trained, free_port
-from tests.pages.drive import Workbench, add_version, charts, copied_link, frame, html, links, press, upload, words
+from tests.pages.drive import Workbench, add_version, charts, copied_link, frame, links, press, upload, words
 from tests.pages.versions.reading import compared, side_by_side
 from traitbench.client import Traitbench
 from traitbench_app.shell.navigation import entry
@@ -22,7 +20,7 @@ PASTED = "\n".join(TEXTS)
 @pytest.fixture
 def at(workbench: Workbench, twice: Trained) -> AppTest:
     """The two versions, with the figures of each."""
-    return side_by_side(workbench, twice.handle, a="v1", b="v2", own="true")
+    return side_by_side(workbench, twice.handle, a="v1", b="v2", table="true")
 
 
 def source(at: AppTest, twice: Trained, name: str) -> AppTest:
@@ -73,25 +71,51 @@ def test_the_same_version_twice_is_no_comparison(workbench: Workbench, twice: Tr
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_comparison_says_how_both_were_made_and_why_it_cannot_be_told_which_is_better(at: AppTest) -> None:
-    assert "**v1**  First training" in words(at)
-    assert "**v2**  Refit" in words(at)
-    assert "Cannot be compared with v1 yet" in words(at)
-    assert "set test samples aside before you train" in words(at)
-    assert "Open Samples" in links(at)
+def test_the_comparison_says_which_versions_these_are_and_that_nothing_is_known(at: AppTest) -> None:
+    assert at.header[0].value == ":gray[Not known whether v2 is better than v1]"
+    assert "**A** v1, 20 samples against **B** v2, in use, 10 samples." in words(at)
+    assert "There are no test samples that both versions were measured on" in words(at)
     assert "separates the poles" not in words(at)
-    assert "so the figures do not show which version is better" in words(at)
+    assert not charts(at)
+    press(at, "versions.details_of:v1")
+    assert (at.segmented_control(key="view").value, at.selectbox(key="version").value) == ("Details", "v1")
 
 
-def test_every_figure_of_both_stands_side_by_side_with_its_change(at: AppTest, twice: Trained) -> None:
-    names = {trace.get("name") for trace in json.loads(charts(at)[0])["data"]}
-    assert {"v1", "v2"} <= names
-    table = frame(at, "Figure").set_index("Figure")
-    versions = [twice.client.versions.get(twice.handle, name) for name in ("v1", "v2")]
-    a, b = (version.metrics.traits["warmth"].brier or 0.0 for version in versions)
-    assert [table.loc["Brier", name] for name in ("v1", "v2")] == pytest.approx([a, b])
-    assert table.loc["Brier", "Change"] == pytest.approx(b - a)
-    assert html(at).count("Held-out scores by tier") == 2
+def test_nothing_unproven_is_offered_by_the_primary_button(at: AppTest) -> None:
+    primary = [button.label for button in at.button if button.proto.type == "primary"]
+    assert primary == ["Set texts aside and train both again"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "label", "is_primary"),
+    [("better", "Use v1", True), ("no_difference", "Use v1", False), ("worse", "Keep v2", False)],
+)
+def test_only_a_better_version_is_offered_by_the_primary_button(
+    workbench: Workbench, twice: Trained, monkeypatch: pytest.MonkeyPatch, verdict: str, label: str, is_primary: bool
+) -> None:
+    truth = twice.client.versions.compare(f"{twice.handle}@v2", f"{twice.handle}@v1")
+    said = truth.model_copy(update={"verdict": verdict})
+    monkeypatch.setattr("traitbench_app.versions.compare.compared", lambda *_: said)
+    at = side_by_side(workbench, twice.handle, a="v2", b="v1")
+    button = at.button(key="versions.use")
+    assert (button.label, button.proto.type == "primary") == (label, is_primary)
+
+
+def test_a_version_can_be_put_in_use_from_the_comparison(
+    workbench: Workbench, service: Service, client: Traitbench, ready: str
+) -> None:
+    add_version(service.context, ready, client)
+    at = side_by_side(workbench, ready, a="v2", b="v1")
+    button = at.button(key="versions.use")
+    assert (button.label, button.proto.type) == ("Use v1 anyway", "secondary")
+    button.click().run()
+    assert client.models.get(ready).version_no == 1
+    assert "**B** v1, in use" in words(at)
+
+
+def test_versions_whose_samples_changed_are_not_trained_again(at: AppTest) -> None:
+    press(at, "versions.again.go")
+    assert "The samples of v2 have changed since it was trained" in words(at)
 
 
 def test_archived_models_compare_no_texts(
@@ -99,9 +123,8 @@ def test_archived_models_compare_no_texts(
 ) -> None:
     add_version(service.context, ready, client)
     client.models.delete(ready)
-    at = side_by_side(workbench, ready, own="true")
+    at = side_by_side(workbench, ready)
     assert "its versions cannot be compared on texts" in words(at)
-    assert not frame(at, "Figure").empty
 
 
 # ---- on texts --------------------------------------------------------------------------------------------------------

@@ -162,7 +162,7 @@ def test_a_version_is_tagged_and_made_active(
     assert client.versions.get(ready, "v1").tags == []
     press(at, "versions.activate")
     assert client.models.get(ready).version_no == 1
-    assert "Active: this version scores" in words(at)
+    assert "In use" in words(at)
 
 
 @pytest.mark.parametrize("name", ["v3", "active", "two words", "-first", "", "x" * 65])

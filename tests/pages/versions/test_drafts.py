@@ -5,14 +5,16 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.comparing import COLD_TESTS, WARM_TESTS
+from tests.app.processes import eventually
+from tests.comparing import COLD_TESTS, LEARNED, TESTS, WARM_TESTS, inputs, trained_model
 from tests.conftest import WARM, Service, Trained, make_draft
-from tests.pages.drive import Workbench, copied_link, frame, html, words
-from tests.pages.versions.reading import compared, side_by_side
+from tests.pages.drive import Workbench, charts, copied_link, frame, html, links, words
+from tests.pages.versions.reading import side_by_side
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
+from traitbench_app.versions import text_comparison
 
-TESTS = len(WARM_TESTS) + len(COLD_TESTS)
+_MORE = ("It rained in the morning.", "The meeting was moved to Thursday at noon.", "There is a new bus to the lake.")
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +41,28 @@ def _test_sample(text: str, quality: float, *, must_pass: bool = False) -> Sampl
     return SampleInput(trait="warmth", text=text, quality=quality, held_out=True, must_pass=must_pass)
 
 
+@pytest.fixture(scope="module")
+def untested(service: Service) -> Iterator[Trained]:
+    """A model without test samples that learned its lengthened texts, and `twice.untested-next` that learned more."""
+    handle, key = "twice.untested", service.issue(namespaces=("twice",))
+    lengthened = [(f"{text} {more}", quality) for more in _MORE for text, quality in LEARNED]
+    with Traitbench(service.base_url, key) as client:
+        trained_model(client, handle, inputs(lengthened))
+        draft = client.models.fork(handle, f"{handle}-next").handle
+        client.samples.add(draft, inputs(TESTS))
+        client.models.train(draft, effort="low")
+        assert client.models.wait(draft).state == "ready"
+        yield Trained(handle, client)
+
+
 @pytest.fixture
 def worse(workbench: Workbench, improved: Trained) -> AppTest:
     """The draft compared with its original, on the test samples."""
-    at = side_by_side(workbench, f"{improved.handle}-next")
-    compared(at)
-    return at
+    at = side_by_side(workbench, f"{improved.handle}-next", table="true")
+    job = text_comparison.find(str(at.query_params["comparison"]))
+    assert job is not None
+    assert eventually(lambda: job.state != "running")
+    return at.run()
 
 
 def test_a_draft_is_compared_with_the_version_it_was_made_from(workbench: Workbench, improved: Trained) -> None:
@@ -56,37 +74,41 @@ def test_a_draft_is_compared_with_the_version_it_was_made_from(workbench: Workbe
     assert "Both sides show the same version" in words(at)
 
 
-def test_the_verdict_comes_first_with_its_figures_and_what_changed(worse: AppTest, improved: Trained) -> None:
+def test_the_verdict_is_the_title_and_its_picture_has_a_table_of_all_figures(worse: AppTest, improved: Trained) -> None:
     truth = improved.client.versions.compare(f"{improved.handle}@v1", f"{improved.handle}-next@v1")
     assert truth.verdict == "worse"
-    assert worse.subheader[0].value == f"Worse than {improved.handle}@v1"
+    assert worse.header[0].value == "The draft is worse at Warmth"
+    failed = truth.traits["warmth"].must_pass.newly_failed
+    assert f"{failed} texts that must pass fail now." in html(worse)
+    worse.toggle(key="versions.verdict.as_table").set_value(True).run()
     figures = frame(worse, "Change (95 % interval)").iloc[0]
     difference = truth.traits["warmth"].auroc
     assert difference is not None
-    assert figures["AUROC v1"] == pytest.approx(difference.b, abs=0.0005)
+    assert figures["AUROC the draft"] == pytest.approx(difference.b, abs=0.001)
     assert f"{difference.delta:+.3f}" in figures["Change (95 % interval)"]
     assert "relabelled" in words(worse)
 
 
-def test_regressions_come_first_and_can_be_filtered(worse: AppTest) -> None:
+def test_a_worse_draft_is_not_offered_for_use(worse: AppTest) -> None:
+    assert any(link.startswith("Keep twice") for link in links(worse))
+    assert "Use the draft" not in links(worse)
+    assert not [button.label for button in worse.button if button.proto.type == "primary"]
+
+
+def test_texts_that_became_worse_come_first_and_can_be_filtered(worse: AppTest) -> None:
     table = frame(worse, "delta")
     assert set(table["text"]) == {*WARM_TESTS, *COLD_TESTS}
-    regressions = table["kind"].str.contains("Regression")
+    regressions = table["kind"].str.contains("Worse")
     assert 0 < regressions.sum() <= len(WARM_TESTS)
     assert regressions.tolist() == sorted(regressions, reverse=True)
-    assert f"{regressions.sum()} regression" in words(worse)
+    assert f"{regressions.sum()} worse" in words(worse)
     assert "that must pass fail" in words(worse)
-    worse.segmented_control(key="texts").set_value("Must pass failed").run()
+    worse.button_group(key="versions.show").set_value("Must pass failed").run()
     assert set(frame(worse, "delta")["text"]) <= {*WARM_TESTS}
-    worse.segmented_control(key="texts").set_value("Fixed").run()
-    assert "No texts match." in words(worse)
 
 
-def test_a_row_opens_the_reasons_and_the_samples_that_moved_it(worse: AppTest, improved: Trained) -> None:
-    job_id = worse.query_params["comparison"]
-    selected = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    worse.session_state[f"versions.table:{job_id}:{TESTS}:warmth:All"] = selected
-    worse.run()
+def test_a_text_opens_the_reasons_and_the_samples_that_moved_it(worse: AppTest) -> None:
+    next(button for button in worse.button if button.label == "Why").click().run()
     assert not worse.exception
     assert sum("tb-why" in part.proto.body and "<span title" in part.proto.body for part in worse.get("html")) == 2
     assert "Expected: **" in words(worse)
@@ -95,7 +117,20 @@ def test_a_row_opens_the_reasons_and_the_samples_that_moved_it(worse: AppTest, i
     assert set(moved["Sample"].str.slice(0, 20)) <= {text[:20] for text in WARM}
 
 
-def test_tiers_and_changes_count_every_text(worse: AppTest) -> None:
-    assert "Tiers of" in html(worse)
-    worse.toggle(key="versions.changes.as_table").set_value(True).run()
-    assert frame(worse, "Texts")["Texts"].sum() == TESTS
+def test_a_discarded_comparison_is_not_made_again_by_itself(worse: AppTest) -> None:
+    worse.button(key="versions.job.discard").click().run()
+    assert "comparison" not in worse.query_params
+    assert "Texts that moved" not in words(worse)
+
+
+def test_without_test_samples_both_are_trained_again_on_fewer_texts(workbench: Workbench, untested: Trained) -> None:
+    client, pinned = untested.client, f"{untested.handle}-next"
+    before = [version.param_hash for version in client.versions.list(pinned)]
+    at = side_by_side(workbench, pinned)
+    assert at.header[0].value.startswith(":gray[Not known whether the draft is better")
+    at.button(key="versions.again.go").click().run()
+    assert not at.exception
+    assert "This is of both trained again without 20 texts" in words(at)
+    assert "of 20" in charts(at)[0]
+    assert [version.param_hash for version in client.versions.list(pinned)] == before
+    assert not list(client.samples.list(pinned, held_out=True))

@@ -1,10 +1,9 @@
 """The list of versions: which one scores, and which one goes next; and what another model lacks."""
 
 from tests.conftest import Service, Trained
-from tests.pages.drive import Workbench, add_version, copied_link, links, words
+from tests.pages.drive import Workbench, add_version, copied_link, html, links, words
 from traitbench.client import Traitbench
 from traitbench.contract.models import VersionRetentionPolicy
-from traitbench.contract.rounding import in_decimals
 
 
 def test_the_list_is_newest_first_and_says_which_one_scores(workbench: Workbench, twice: Trained) -> None:
@@ -13,16 +12,15 @@ def test_the_list_is_newest_first_and_says_which_one_scores(workbench: Workbench
     assert table["Created by"].tolist() == ["Refit", "First training"]
     assert table["Samples"].tolist() == [10, 20]
     active = twice.client.models.get(twice.handle).version_no
-    assert table.set_index("Version")["Status"].to_dict()[f"v{active}"] == "active"
+    assert table.set_index("Version")["State"].to_dict()[f"v{active}"] == "in use"
 
 
-def test_the_list_has_the_figure_of_each_trait_with_its_interval(workbench: Workbench, twice: Trained) -> None:
-    table = workbench.open("versions", model=twice.handle, figures="true").dataframe[1].value.set_index("Version")
-    figures = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
-    low, high = figures["auroc_interval"]
-    assert table.loc["v1", "AUROC Warmth"] == (
-        f"{in_decimals(figures['auroc'])} ({in_decimals(low)} to {in_decimals(high)})"
-    )
+def test_the_list_begins_with_the_picture_of_versions_over_time(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle)
+    assert "**v2 is in use.**" in words(at)
+    assert "Right in 10: v1" in html(at)
+    assert "Compare v1 with v2" in links(at)
+    assert "AUROC" not in words(at)
 
 
 def test_the_list_says_what_goes_next(workbench: Workbench, service: Service, client: Traitbench, ready: str) -> None:

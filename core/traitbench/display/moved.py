@@ -1,0 +1,56 @@
+"""A text that two versions score: its label, and the scores of A and B on bars, as HTML."""
+
+from collections.abc import Sequence
+from html import escape
+
+from traitbench.contract.scores import Confidence
+from traitbench.display.colours import SIDES
+from traitbench.display.pictures import bar
+from traitbench.display.sides import side_at
+from traitbench.display.text import shortened
+
+STYLE = """
+<style>
+.tb-moved {
+  display: grid; grid-template-columns: 1.5fr 0.8fr 1.5fr; gap: 4px 24px;
+  align-items: center; font-size: 14px; line-height: 20px;
+}
+.tb-moved > div { min-width: 0; overflow-wrap: anywhere; }
+.tb-moved .text {
+  display: -webkit-box; -webkit-line-clamp: 3; -webkit-box-orient: vertical; overflow: hidden; white-space: pre-line;
+}
+.tb-moved .side {
+  display: grid; grid-template-columns: 14px 1fr 26px minmax(0, 8.5em); gap: 8px; align-items: center; font-size: 13px;
+}
+@media (max-width: 640px) { .tb-moved { grid-template-columns: 1fr; } }
+.tb-moved .side b { font-variant-numeric: tabular-nums; }
+</style>
+"""
+"""The style sheet of the texts, once for each page."""
+
+_CUT = 300
+
+
+def moved(
+    text: str,
+    about: str,
+    label: str,
+    positive: bool | None,
+    poles: tuple[str, str],
+    scores: Sequence[tuple[int, Confidence]],
+) -> str:
+    """Draw a text; `about` names its trait, `label` is at the positive pole or not, `poles` begin with the negative.
+
+    Without scores, `label` says why there are none.
+    """
+    what = f'{escape(about)}<br><b style="color:{SIDES[positive].words}">{escape(label)}</b>'
+    sides = "".join(_side(letter, *score, poles) for letter, score in zip("AB", scores, strict=False))
+    words = f'<div class="text" dir="auto">{escape(shortened(text, _CUT))}</div>'
+    return f'<div class="tb-moved">{words}<div>{what}</div><div>{sides}</div></div>'
+
+
+def _side(letter: str, score: int, sure: Confidence, poles: tuple[str, str]) -> str:
+    negative, positive = poles
+    words = side_at(score - 50, sure, positive_label=positive, negative_label=negative).words
+    drawn = bar(score, sure, negative=negative, positive=positive, words=words)
+    return f'<div class="side"><span>{letter}</span>{drawn}<b>{score}</b><span>{escape(words)}</span></div>'
