@@ -12,7 +12,7 @@ from traitbench_app.from_file.making import draw_failure, made, make
 from traitbench_app.from_file.result import draw_result, draw_title
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.new_model import TO_LABEL, new_model, start
-from traitbench_app.parts.runs import watch
+from traitbench_app.parts.runs import draw_run, watch
 from traitbench_app.parts.upload import read_upload
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.permission import why_nowhere
@@ -32,8 +32,11 @@ if nowhere := why_nowhere(owned):
 model = made()
 if model is not None and model.state != "draft":
     if model.state == "busy":
-        draw_title(f"Training {plain(model.handle)}")
-        watch(model)
+        draw_title(
+            "Learning from your file", f"You can leave this page. The training of {plain(model.handle)} goes on."
+        )
+        with st.container(border=True, key="card.run"):
+            watch(model, draw=draw_run)
     elif model.state == "failed":
         last = model.last_operation
         draw_title(

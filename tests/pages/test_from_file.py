@@ -34,7 +34,7 @@ def drop(workbench: Workbench, content: str | bytes, name: str = "reviews.csv") 
 
 
 def title(at: AppTest) -> str:
-    return str(at.header[0].value)
+    return str(at.title[0].value)
 
 
 def role(at: AppTest, column: str) -> Any:
@@ -56,7 +56,7 @@ def test_two_labels_become_a_trained_model_and_a_scored_text_in_two_clicks(
     at.run()
     assert not at.exception
     assert "right" in title(at) or "guess" in title(at)
-    assert "Learned from 60 of 61 rows in reviews.csv." in plain(at)
+    assert "60 of 61 rows in reviews.csv became samples." in plain(at)
     assert len(bars(at)) == 1
     assert at.text_area[0].value == "Hm."
     samples = list(client.samples.list(handle))
@@ -211,4 +211,4 @@ def test_forty_columns_show_the_texts_and_labels_first(workbench: Workbench) -> 
     )
     at = drop(workbench, content)
     assert title(at) == "1 trait found in 20 reviews"
-    assert "32 more columns" in [each.label for each in at.expander]
+    assert "34 more columns" in [each.label for each in at.expander]

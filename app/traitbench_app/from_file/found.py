@@ -38,12 +38,12 @@ from traitbench_app.shell import session
 from traitbench_app.shell.service import field_error
 
 _READ, _PREPARED, _NAME = "from_file.read", "from_file.prepared", "from_file.name"
-_ROWS, _COLUMNS, _NAMED, _DECIDED = 5, 8, 6, 6
+_ROWS, _COLUMNS, _NAMED, _DECIDED = 5, 6, 6, 6
 _NOUNS = ("review", "comment", "message", "sentence", "answer", "sample")
 _STYLE = """
 <style>
 .st-key-card-columns [data-testid="stHorizontalBlock"] { overflow-x: auto; }
-.st-key-card-columns [data-testid="stColumn"] { min-width: 8rem; }
+.st-key-card-columns [data-testid="stColumn"] { min-width: 8.5rem; }
 </style>
 """
 
@@ -110,13 +110,13 @@ def draw_columns(found: Found) -> None:
     with st.container(border=True, key="card.columns"):
         st.html(_STYLE)
         shown = sorted(first)
-        widths = [3.0 if found.roles[place] == "text" else 1.0 for place in shown]
+        widths = [4.0 if found.roles[place] == "text" else 1.0 for place in shown]
         for place, column in zip(shown, st.columns(widths, wrap=False), strict=True):
             with column:
                 _pick_role(found, place)
                 st.html(_cells(found, place))
         if rest := [place for place in places if place not in first]:
-            with st.expander(f"{len(rest):,} more columns"), st.grid(4, min_column_width=180):
+            with st.expander(count(len(rest), "more column")), st.grid(4, min_column_width=180):
                 for place in rest:
                     _pick_role(found, place)
 
@@ -195,7 +195,7 @@ def draw_plan(found: Found, owned: Sequence[str], made: str | None) -> tuple[Pla
     )
     used, rows = len({*read.checked.lines}), len(found.table.rows)
     example = next(iter(read.unlabelled), read.samples[0].text)
-    said = f"Learned from {used:,} of {count(rows, 'row')} in {found.upload.name}."
+    said = f"{used:,} of {count(rows, 'row')} in {found.upload.name} became samples."
     return Plan(handle, inputs, samples, example, said), ""
 
 
@@ -260,21 +260,19 @@ def _fields(key: str, guess: TraitFound) -> tuple[TraitFound, DeltaGenerator, De
         _begin(f"{key}.{side}", getattr(guess, side))
     name = st.text_input(f"Trait from “{plain(guess.column)}”", key=f"{key}.name", max_chars=80)
     picture = st.empty()
-    left, between, right = st.columns([5, 1.4, 5], vertical_alignment="bottom", gap="small", wrap=False)
-    poles = [
-        place.text_input(label, key=f"{key}.{side}", max_chars=80, label_visibility="collapsed")
-        for place, label, side in ((left, "Left side", "negative"), (right, "Right side", "positive"))
-    ]
-    between.button(
-        "",
-        icon=":material/swap_horiz:",
-        key=f"{key}.swap",
-        help="Exchange the sides",
-        type="tertiary",
-        on_click=_swap,
-        args=(key,),
-    )
-    named = replace(trait, name=name.strip(), negative=poles[0].strip(), positive=poles[1].strip())
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        negative = st.text_input("Left side", key=f"{key}.negative", max_chars=80, label_visibility="collapsed")
+        st.button(
+            "",
+            icon=":material/swap_horiz:",
+            key=f"{key}.swap",
+            help="Exchange the sides",
+            type="tertiary",
+            on_click=_swap,
+            args=(key,),
+        )
+        positive = st.text_input("Right side", key=f"{key}.positive", max_chars=80, label_visibility="collapsed")
+    named = replace(trait, name=name.strip(), negative=negative.strip(), positive=positive.strip())
     return named, picture, st.empty()
 
 
@@ -340,11 +338,9 @@ def _missing(traits: Sequence[TraitFound], samples: Sequence[SampleInput]) -> st
 
 def draw_unused(found: Found) -> DeltaGenerator:
     """Draw each column that is not used with the reason; one that could be a label can become one. Return the card."""
-    card = st.container(border=True, key="card.unused")
-    with card:
-        st.subheader("What is not used", anchor=False)
+    with question("What is not used", key="unused"):
         _draw_columns_left_out(found)
-    return card
+        return st.container()
 
 
 def _draw_columns_left_out(found: Found) -> None:
@@ -357,23 +353,33 @@ def _draw_columns_left_out(found: Found) -> None:
             offered.append(place)
         else:
             reasons.setdefault(column.reason or "You left it out.", []).append(column.name)
-    for reason, names in reasons.items():
-        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-        st.markdown(f"**{', '.join(map(plain, names[:_NAMED]))}{more}**: {plain(reason)}")
+    if source := found.named("source"):
+        reasons["Stays with each text as its source."] = source
+    _draw_list([(_names(names), plain(reason)) for reason, names in reasons.items()])
     for place in offered[:_NAMED]:
         column = found.columns[place]
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.markdown(f"**{plain(column.name)}**: {plain(column.reason)}", width="content")
             st.button(
                 "Add as a label",
+                type="tertiary",
                 key=f"{found.upload.key}.add.{place}",
                 on_click=session.put,
                 args=({_role_key(found.upload, place): "label"},),
             )
-    if more_labels := [found.columns[place].name for place in offered[_NAMED:]]:
-        st.markdown(f"**{', '.join(map(plain, more_labels))}**: Could be labels. Choose Label above.")
-    if source := found.named("source"):
-        st.markdown(f"**{plain(source[0])}**: Stays with each text as its source.")
+    if more := [found.columns[place].name for place in offered[_NAMED:]]:
+        _draw_list([(_names(more), "Could be labels. Choose Label above.")])
+
+
+def _draw_list(lines: Sequence[tuple[str, str]]) -> None:
+    """Draw what is not used, and why, in Markdown."""
+    if lines:
+        st.markdown("\n".join(f"- **{what}**: {why}" for what, why in lines))
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{', '.join(map(plain, names[:_NAMED]))}{more}"
 
 
 def _decided(found: Found, traits: Sequence[TraitFound]) -> list[TraitFound]:
@@ -421,9 +427,11 @@ def _draw_rows(found: Found, read: Prepared) -> None:
     lines: dict[tuple[str, str], list[int]] = {}
     for problem in read.checked.problems:
         lines.setdefault((problem.column, problem.reason), []).append(problem.row)
+    listed = []
     for (column, reason), rows in lines.items():
         what = f"“{plain(column)}” {plain(reason)}" if column else plain(reason)
-        st.markdown(f"**{count(len(rows), 'row')}**: {what} ({_lines_named(rows)}).")
+        listed.append((count(len(rows), "row"), f"{what} ({_lines_named(rows)})."))
+    _draw_list(listed)
     if lines:
         st.download_button(
             "Download these rows",

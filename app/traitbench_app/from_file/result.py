@@ -10,6 +10,7 @@ from traitbench.display.text import count, plain, shortened
 from traitbench_app.from_file.making import told
 from traitbench_app.parts.card import draw_card
 from traitbench_app.parts.live import read_while_typing
+from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.question import question
 from traitbench_app.parts.scorecard import poles_of
 from traitbench_app.parts.scored_samples import find, pole_in_words
@@ -22,7 +23,7 @@ from traitbench_app.shell.service import active_version, attempt, client
 _TEXT, _STRIPS, _MISTAKES = "from_file.text", "from_file.traits", 4
 _STYLE = """
 <style>
-.st-key-from_file-title h2 { font-size: 1.75rem; line-height: 2.25rem; padding: 0; text-wrap: balance; }
+.st-key-from_file-title h1 { font-size: 1.75rem; line-height: 2.25rem; padding: 0; text-wrap: balance; }
 .st-key-from_file-title p { font-size: 1rem; }
 </style>
 """
@@ -32,7 +33,7 @@ def draw_title(title: str, *lines: str) -> None:
     """Draw the answer of the page and the lines below it, in Markdown."""
     with st.container(gap="small", key="from_file.title"):
         st.html(_STYLE)
-        st.header(title, anchor=False)
+        st.title(title, anchor=False)
         for line in lines:
             if line:
                 st.markdown(line)
@@ -46,18 +47,22 @@ def draw_result(model: Model) -> None:
         return
     _draw_verdict(model, traits, version)
     shown = first_few(weakest_first(version, traits), key=_STRIPS)
+    evidence = evidence_on(by_trait(version.metrics))
+    tests = " The title counts test samples instead." if evidence and evidence.on_tests else ""
     left, right = st.columns([1.8, 1], gap="small")
-    with left, question("Does it tell the sides apart?", key="sides"):
-        st.caption("Each dot is a row of your file, checked by a model that had not seen it. Rings: wrong side.")
-        draw_strips(model, version, shown, among=traits)
-        draw_more(traits, key=_STRIPS)
-    with right:
-        with question("Try it", key="try"):
-            _draw_text(model, traits)
+    with left:
+        with question("Does it tell the sides apart?", key="sides"):
+            st.caption(
+                f"Each dot is a row, checked by a model that had not seen it. A ring is on the wrong side.{tests}"
+            )
+            draw_strips(model, version, shown, among=traits)
+            draw_more(traits, key=_STRIPS)
         with question("First mistakes", key="mistakes"):
             _draw_mistakes(model, version, traits)
-    with st.container(horizontal=True):
-        model_link("batch", "Score a file", model=model.handle)
+    with right, question("Try it", key="try"):
+        _draw_text(model, traits)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        primary_link("batch", "Score a file", model=model.handle)
         model_link("label", "Label more texts", model=model.handle)
         model_link("model", "Open the model", model=model.handle)
 
