@@ -8,11 +8,12 @@ import streamlit as st
 from traitbench.display.text import count, plain
 from traitbench_app.from_file.drop import FILE, FORM, draw_drop, dropped, forget
 from traitbench_app.from_file.found import draw_columns, draw_plan, draw_unused, found_in, lead_of, title_of
-from traitbench_app.from_file.making import draw_failure, made, make
-from traitbench_app.from_file.result import draw_result, draw_title
+from traitbench_app.from_file.making import go_on, made, make
+from traitbench_app.from_file.result import draw_result
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.new_model import TO_LABEL, new_model, start
 from traitbench_app.parts.runs import draw_run, watch
+from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.upload import read_upload
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.permission import why_nowhere
@@ -30,8 +31,10 @@ if nowhere := why_nowhere(owned):
 # ---- after the creation: progress, result ----------------------------------------------------------------------------
 
 model = made()
-if model is not None and model.state != "draft":
-    if model.state == "busy":
+if model is not None:
+    if model.state == "draft":
+        go_on(model)
+    elif model.state == "busy":
         draw_title(
             "Learning from your file", f"You can leave this page. The training of {plain(model.handle)} goes on."
         )
@@ -59,8 +62,6 @@ if model is not None and model.state != "draft":
 
 if file is None:
     heading("from_file")
-    if model is not None:
-        draw_failure(model)
     if name:
         st.info(f"**{plain(name)}** is not in this session any more. Drop it again.", icon=":material/info:")
     draw_drop()
@@ -77,7 +78,7 @@ if found is not None:
     with body:
         draw_columns(found)
         if found.text and found.named("label"):
-            plan, why = draw_plan(found, owned, model.handle if model else None)
+            plan, why = draw_plan(found, owned)
         else:
             draw_unused(found)
             why = "" if found.text else "Choose the column with the texts."
@@ -85,8 +86,6 @@ if found is not None:
             new_model(name=Path(file.name).stem, texts=texts, source=file.name)
 
 with top:
-    if model is not None:
-        draw_failure(model)
     title, buttons = st.columns([2, 1], vertical_alignment="top")
     with title:
         if found is None:
@@ -106,11 +105,11 @@ with top:
             )
         elif found is not None:
             create = st.button(
-                "Go on" if model else "Create and train",
+                "Create and train",
                 type="primary",
                 key="from_file.create",
                 disabled=plan is None,
                 help=why or None,
             )
     if plan is not None and create:
-        make(plan, model)
+        make(plan)

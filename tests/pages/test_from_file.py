@@ -158,14 +158,37 @@ def test_a_failure_in_the_middle_loses_nothing_and_creates_nothing_twice(
     with monkeypatch.context() as away:
         away.setattr("traitbench.client._sync.samples.Samples.add", _refuse)
         press(at, "from_file.create")
-        assert "Not trained yet" in at.error[0].value
+        assert title(at).replace("\\", "") == f"{namespace}.reviews is not trained yet"
+        assert "overloaded" in at.error[0].value
         assert "1 trait and 0 samples" in plain(at)
         assert "Open the draft" in links(at)
-        press(at, "from_file.create")
-    assert at.button(key="from_file.create").label == "Go on"
-    press(at, "from_file.create")
+        press(at, "from_file.go_on")
+    assert "1 trait and 0 samples" in plain(at)
+    press(at, "from_file.go_on")
     assert [each.handle for each in client.models.list(namespace=namespace)] == [f"{namespace}.reviews"]
     assert len(texts(client, f"{namespace}.reviews")) == 24
+    assert client.models.get(f"{namespace}.reviews").state in ("busy", "ready")
+
+
+def test_a_creation_that_a_second_click_interrupted_is_completed(
+    workbench: Workbench, client: Traitbench, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = drop(workbench, file_of())
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr("traitbench.client._sync.traits.Traits.add", _refuse)
+        press(at, "from_file.create")
+    del at.session_state["from_file.failed"]  # the script ended without an error
+    at.run()
+    assert len(texts(client, f"{namespace}.reviews")) == 24
+    assert client.models.get(f"{namespace}.reviews").state in ("busy", "ready")
+
+
+def test_names_that_give_no_key_or_the_same_one_are_created(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = drop(workbench, file_of(("\N{PEACH}", "\N{PEAR}", "\N{FIRE}")))
+    press(at, "from_file.create")
+    assert len(client.traits.list(f"{namespace}.reviews")) == 3
     assert client.models.get(f"{namespace}.reviews").state in ("busy", "ready")
 
 
@@ -192,7 +215,7 @@ def test_after_a_reload_the_file_is_asked_for_again(workbench: Workbench, new: s
     assert "reviews.csv is not in this session any more. Drop it again." in plain(at).replace("*", "")
     assert at.file_uploader
     at = workbench.open("from_file", file="reviews.csv", made=new)
-    assert "is a draft with 0 traits and 0 samples" in plain(at)
+    assert "It is a draft with 0 traits and 0 samples." in plain(at)
 
 
 def test_a_file_that_cannot_be_read_says_why(workbench: Workbench) -> None:

@@ -4,6 +4,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.tables.sample_files import MOST_MEGABYTES
+from traitbench_app.from_file.making import forget_plan
 from traitbench_app.parts.upload import pick_file
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page
@@ -23,6 +24,7 @@ def draw_drop() -> None:
         st.markdown("**Drop a file.** Labelled or not: both lead to a model.")
         file = pick_file(session.round_key(_DROP), most_megabytes=MOST_MEGABYTES)
     if file is not None:
+        forget_plan()
         session.store(_DROPPED, file)
         session.next_round(_DROP)
         session.next_round(FORM)
@@ -36,7 +38,8 @@ def dropped() -> UploadedFile | None:
 
 
 def forget() -> None:
-    """Forget the file and all choices about it. A button callback."""
+    """Forget the file, all choices about it and what was made of it. A button callback."""
+    forget_plan()
     session.store(_DROPPED, None)
     session.next_round(FORM)
     st.query_params.clear()

@@ -52,12 +52,13 @@ _STYLE = """
 class Plan:
     """The model that a file makes. The trait of a sample is its position among the traits.
 
-    `example` is a text to score first, `said` what became of the rows.
+    `source` is the name of the file, `example` a text to score first, `said` what became of the rows.
     """
 
     handle: str
     traits: tuple[TraitInput, ...]
     samples: tuple[SampleInput, ...]
+    source: str
     example: str
     said: str
 
@@ -109,7 +110,7 @@ def draw_columns(found: Found) -> None:
     first = sorted(places, key=lambda place: found.roles[place] not in ("text", "label"))[:_COLUMNS]
     with st.container(border=True, key="card.columns"):
         st.html(_STYLE)
-        shown = sorted(first)
+        shown = sorted(first) if len(places) <= _COLUMNS else first
         widths = [4.0 if found.roles[place] == "text" else 1.0 for place in shown]
         for place, column in zip(shown, st.columns(widths, wrap=False), strict=True):
             with column:
@@ -172,14 +173,11 @@ def _cells(found: Found, place: int) -> str:
 # ---- the model -------------------------------------------------------------------------------------------------------
 
 
-def draw_plan(found: Found, owned: Sequence[str], made: str | None) -> tuple[Plan | None, str]:
-    """Draw the model that the labels make and what is not used; return it, or None and why it cannot be created.
-
-    `made` is the handle of the draft that was created for it already, if any.
-    """
+def draw_plan(found: Found, owned: Sequence[str]) -> tuple[Plan | None, str]:
+    """Draw the model that the labels make and what is not used; return it, or None and why it cannot be created."""
     left, right = st.columns([1.8, 1], gap="small")
     with right, question("The model", key="plan"):
-        handle, why = _name(found, owned, made)
+        handle, why = _name(found, owned)
         traits, pictures, problem = _traits(found)
     with left, draw_unused(found):
         traits = _decided(found, traits)
@@ -190,20 +188,28 @@ def draw_plan(found: Found, owned: Sequence[str], made: str | None) -> tuple[Pla
     why = why or problem or _missing(traits, samples)
     if why or not handle:
         return None, why
-    inputs = tuple(
-        TraitInput(name=each.name, positive_label=each.positive, negative_label=each.negative) for each in traits
-    )
-    used, rows = len({*read.checked.lines}), len(found.table.rows)
+    used, rows = len({*read.checked.lines}), found.upload.source.count
     example = next(iter(read.unlabelled), read.samples[0].text)
     said = f"{used:,} of {count(rows, 'row')} in {found.upload.name} became samples."
-    return Plan(handle, inputs, samples, example, said), ""
+    return Plan(handle, _inputs(traits), samples, found.upload.name, example, said), ""
 
 
-def _name(found: Found, owned: Sequence[str], made: str | None) -> tuple[str, str]:
-    """Draw the fields of the handle; after its creation, it does not change."""
-    if made:
-        st.markdown(f"**{plain(made)}**")
-        return made, ""
+def _inputs(traits: Sequence[TraitFound]) -> tuple[TraitInput, ...]:
+    """The traits for the service. A key is given where the names give none, or the same for several traits."""
+    keys = Counter(slug(each.name) for each in traits)
+    return tuple(
+        TraitInput(
+            name=each.name,
+            positive_label=each.positive,
+            negative_label=each.negative,
+            **({} if keys[slug(each.name)] == 1 and slug(each.name) else {"key": f"trait-{number}"}),
+        )
+        for number, each in enumerate(traits, start=1)
+    )
+
+
+def _name(found: Found, owned: Sequence[str]) -> tuple[str, str]:
+    """Draw the fields of the handle, for which a free name is proposed; return it, or why it is not valid."""
     held = session.get(_NAME)
     if held is None or held[0] != found.upload.key:
         stem = slug(Path(found.upload.name).stem) or "my-model"
@@ -486,7 +492,7 @@ def _draw_tests(found: Found, samples: Sequence[SampleInput]) -> tuple[SampleInp
 def title_of(found: Found, traits: int | None) -> str:
     """`2 traits found in 248 reviews`, in Markdown; `traits` is None while they cannot be made."""
     text = (found.text or "").strip().lower()
-    rows = count(len(found.table.rows), text if text in _NOUNS else "text")
+    rows = count(found.upload.source.count, text if text in _NOUNS else "text")
     if traits is None:
         return f"Labels found in {rows}" if found.named("label") else "No labels found"
     return f"{count(traits, 'trait')} found in {rows}"

@@ -7,7 +7,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
-from traitbench_app.from_file.making import told
+from traitbench_app.from_file.making import plan_of
 from traitbench_app.parts.card import draw_card
 from traitbench_app.parts.live import read_while_typing
 from traitbench_app.parts.primary_link import primary_link
@@ -15,28 +15,13 @@ from traitbench_app.parts.question import question
 from traitbench_app.parts.scorecard import poles_of
 from traitbench_app.parts.scored_samples import find, pole_in_words
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, weakest_first
+from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import active_version, attempt, client
 
 _TEXT, _STRIPS, _MISTAKES = "from_file.text", "from_file.traits", 4
-_STYLE = """
-<style>
-.st-key-from_file-title h1 { font-size: 1.75rem; line-height: 2.25rem; padding: 0; text-wrap: balance; }
-.st-key-from_file-title p { font-size: 1rem; }
-</style>
-"""
-
-
-def draw_title(title: str, *lines: str) -> None:
-    """Draw the answer of the page and the lines below it, in Markdown."""
-    with st.container(gap="small", key="from_file.title"):
-        st.html(_STYLE)
-        st.title(title, anchor=False)
-        for line in lines:
-            if line:
-                st.markdown(line)
 
 
 def draw_result(model: Model) -> None:
@@ -69,7 +54,8 @@ def draw_result(model: Model) -> None:
 
 def _draw_verdict(model: Model, traits: list[Trait], version: Version) -> None:
     evidence = evidence_on(by_trait(version.metrics))
-    said = [told(model)[1]]
+    plan = plan_of(model)
+    said = [plan.said] if plan else []
     if evidence is not None:
         said += [*evidence.warnings(traits, figures=False), evidence.lead(traits), evidence.doubt]
     title = evidence.title if evidence else "How often it is right is not known"
@@ -79,8 +65,9 @@ def _draw_verdict(model: Model, traits: list[Trait], version: Version) -> None:
 def _draw_text(model: Model, traits: list[Trait]) -> None:
     key = f"{_TEXT}.{model.handle}"
     if session.get(key) is None:
-        first = told(model)[0] or next((each.text for each in client().samples.list(model.handle, limit=1).items), "")
-        session.put({key: first})
+        plan = plan_of(model)
+        first = [plan.example] if plan else [each.text for each in client().samples.list(model.handle, limit=1).items]
+        session.put({key: "".join(first)})
     text = st.text_area("Text", key=key, height=96, persist_state="session", label_visibility="collapsed")
     read_while_typing(key)
     if text.strip():

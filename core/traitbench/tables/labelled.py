@@ -45,7 +45,7 @@ CONTRADICTS = "has a text that another row labels otherwise"
 BLANK = "has no label"
 LEFT_OUT = "has only labels that are left out"
 
-_RARE = 0.1
+_RARE, _REST = 0.1, 0.2
 _NO_NAMES = {*QUALITY_NAMES} - {"sentiment", "rating"}
 _LABEL_NAMES = (
     *(*QUALITY_NAMES, "labels", "category", "topic", "mood", "tone", "emotion", "intent", "stars", "type", "kategorie"),
@@ -161,7 +161,8 @@ def _column(table: Table, name: str, text: str | None, test: str | None) -> Colu
         return Column(name, "unused", "Has dates.", few)
     if few and (len(few) == 2 or filled >= 2 * len(few)):
         shapes = shapes_of(few)
-        what = "is an order" if shapes[0] == "order" else f"has {len(few)} kinds"
+        order = order_of(few)
+        what = f"is an order from {order[0]} to {order[-1]}" if shapes[0] == "order" else f"has {len(few)} kinds"
         return Column(name, "unused", f"Could be a label: it {what}.", few, shapes)
     if len(counts) == filled:
         return Column(name, "unused", "Differs in every row, so it is neither a label nor a group.", few)
@@ -189,7 +190,12 @@ def shapes_of(counts: Mapping[str, int]) -> tuple[Shape, ...]:
     sides = _sides_of(counts)
     if _are_numbers(counts) or _scale_of(counts):
         return ("order", "each", "sides") if sides else ("order", "each")
-    return ("sides", "each", "order") if sides else ("each", "order")
+    if not sides:
+        return ("each", "order")
+    known = guess_words(counts, ())
+    others = sum(times for cell, times in counts.items() if cell not in sides and known[cell] is None)
+    is_rest = others <= _REST * sum(counts.values())
+    return ("sides", "each", "order") if is_rest else ("each", "order", "sides")
 
 
 def order_of(counts: Mapping[str, int]) -> list[str]:
@@ -243,7 +249,7 @@ def _sides_of(counts: Mapping[str, int]) -> tuple[str, str] | None:
     if len(low) == len(high) == 1 and not _scale_of(counts) and not (len(counts) > 2 and _are_numbers(counts)):
         return low[0], high[0]
     total = sum(counts.values())
-    main = [cell for cell, times in counts.items() if known[cell] != 0.5 and times > _RARE * total]
+    main = [cell for cell, times in counts.items() if known[cell] != 0.5 and times > max(1, _RARE * total)]
     if len(counts) == 2:
         main = list(counts)
     elif len(main) != 2 or _are_numbers(counts):
