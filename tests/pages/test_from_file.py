@@ -8,7 +8,21 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.drive import Workbench, bars, buttons, ending, html, links, plain, press, texts, upload
+from tests.conftest import Service
+from tests.pages.drive import (
+    Workbench,
+    bars,
+    buttons,
+    end_badly,
+    ending,
+    hold_busy,
+    html,
+    links,
+    plain,
+    press,
+    texts,
+    upload,
+)
 from traitbench.client import Traitbench
 from traitbench.errors import Unavailable
 
@@ -118,6 +132,36 @@ def test_every_row_without_a_sample_is_named_with_its_reason(workbench: Workbenc
     assert "1 row: “review” is empty (line 26)." in said
     assert "1 row: repeats a text with the same label; one copy stays (line 27)." in said
     assert "2 rows: has a text that another row labels otherwise (lines 3 and 28)." in said
+
+
+def test_a_row_of_another_shape_is_named_and_the_others_are_used(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = drop(workbench, file_of() + "1,Too many cells.,happy,a,b,c\n")
+    assert title(at) == "1 trait found in 25 reviews"
+    assert "(line 26)" in plain(at)
+    assert any(each.proto.label == "Download these rows" for each in at.get("download_button"))
+    press(at, "from_file.create")
+    assert len(texts(client, f"{namespace}.reviews")) == 24
+
+
+def test_what_a_cell_says_is_shown_as_it_is(workbench: Workbench) -> None:
+    at = drop(workbench, file_of(("<b>good</b>", "*bad*")) + "1,<script>alert(1)</script> is **bold**.,*bad*\n")
+    assert "&lt;b&gt;good&lt;/b&gt;" in html(at)
+    assert "<b>good" not in html(at)
+    assert title(at) == "1 trait found in 25 reviews"
+
+
+def test_a_training_that_failed_says_why_and_can_be_repeated(
+    workbench: Workbench, service: Service, draft: str, client: Traitbench
+) -> None:
+    end_badly(service.context, hold_busy(service.context, draft), "The disk is full.")
+    at = workbench.open("from_file", made=draft)
+    assert title(at) == "The training failed"
+    assert "The disk is full. Its samples are safe." in " ".join(plain(at).split("\n"))
+    press(at, "from_file.train")
+    client.models.wait(draft)
+    assert "right" in title(at.run()).lower() or "guess" in title(at)
 
 
 def test_a_role_can_be_changed_and_an_order_added(workbench: Workbench) -> None:

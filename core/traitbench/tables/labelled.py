@@ -6,6 +6,7 @@ gives none.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -46,6 +47,7 @@ BLANK = "has no label"
 LEFT_OUT = "has only labels that are left out"
 
 _RARE, _REST = 0.1, 0.2
+_MANY = 200  # far more than labels have in different spellings
 _NO_NAMES = {*QUALITY_NAMES} - {"sentiment", "rating"}
 _LABEL_NAMES = (
     *(*QUALITY_NAMES, "labels", "category", "topic", "mood", "tone", "emotion", "intent", "stars", "type", "kategorie"),
@@ -147,7 +149,9 @@ def _with_role(column: Column, *, is_label: bool, source: str | None) -> Column:
 def _column(table: Table, name: str, text: str | None, test: str | None) -> Column:
     if name in (text, test):
         return Column(name, "text" if name == text else "test")
-    counts = kinds(table, name)
+    counts: Mapping[str, int] = Counter(cell for row in table.rows if (cell := row.cells.get(name, "").strip()))
+    if len(counts) <= _MANY:
+        counts = kinds(table, name)
     filled = sum(counts.values())
     if not counts:
         return Column(name, "unused", "Is empty.")
