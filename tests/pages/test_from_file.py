@@ -86,7 +86,7 @@ def test_several_columns_become_several_traits_with_names_and_sides_of_your_own(
     assert title(at) == "2 traits found in 24 reviews"
     assert "16 unhappy" not in html(at)
     assert "8 rows have no label here." in plain(at)
-    at.text_input(key=next(each.key for each in at.text_input if each.value == "Detail")).set_value("Detail level")
+    next(each for each in at.text_input if each.value == "Detail").set_value("Detail level")
     press(at, next(key for key in buttons(at) if key.endswith("3.sides.0.swap")))
     assert [each.value for each in at.text_input if str(each.key).endswith((".negative", ".positive"))] == [
         *("unhappy", "happy"),

@@ -175,7 +175,9 @@ def test_of_many_columns_some_are_labels_and_every_other_one_has_a_reason() -> N
     rows = 24
     sided = {f"s{place}": ["a", "b"] * (rows // 2) for place in range(20)}
     ids = {f"i{place}": [f"{place}-{row}" for row in range(rows)] for place in range(19)}
-    columns = columns_of(table_of(["warm", "cold"] * (rows // 2), **sided, **ids))
+    more = {"label": ["warm", "cold"] * (rows // 2), **sided, **ids}
+    texts = [f"This is text {row}." for row in range(rows)]
+    columns = columns_of(of_rows(("text", *more), list(zip(texts, *more.values(), strict=True))))
     assert len(columns) == 41
     assert sum(each.role == "label" for each in columns) == MOST_LABELS
     assert all(each.reason for each in columns if each.role == "unused")

@@ -128,8 +128,8 @@ def _role_key(upload: Upload, place: int) -> str:
 
 def _pick_role(found: Found, place: int) -> None:
     column, role = found.columns[place], found.roles[place]
-    options: list[Role] = ["text", *(["label"] if column.shapes else []), "unused"]
-    options += [each for each in dict.fromkeys((column.role, role)) if each not in options]
+    offered: tuple[Role, ...] = ("text", "label", "unused") if column.shapes else ("text", "unused")
+    options = list(dict.fromkeys((*offered, column.role, role)))
     names = {
         "text": "Text",
         "label": f"Label: {len(column.kinds or {})} kinds",
@@ -196,15 +196,15 @@ def draw_plan(found: Found, owned: Sequence[str]) -> tuple[Plan | None, str]:
 
 def _inputs(traits: Sequence[TraitFound]) -> tuple[TraitInput, ...]:
     """The traits for the service. A key is given where the names give none, or the same for several traits."""
-    keys = Counter(slug(each.name) for each in traits)
+    slugs = [slug(each.name) for each in traits]
     return tuple(
         TraitInput(
             name=each.name,
+            key=None if own and slugs.count(own) == 1 else f"trait-{number}",
             positive_label=each.positive,
             negative_label=each.negative,
-            **({} if keys[slug(each.name)] == 1 and slug(each.name) else {"key": f"trait-{number}"}),
         )
-        for number, each in enumerate(traits, start=1)
+        for number, (each, own) in enumerate(zip(traits, slugs, strict=True), start=1)
     )
 
 
