@@ -167,8 +167,8 @@ def test_a_column_that_is_not_used_has_a_reason(cells: list[str], reason: str) -
 def test_too_many_values_are_not_labels() -> None:
     numbers, words = [str(row % 20) for row in range(40)], [f"w{row % 20}" for row in range(40)]
     table = table_of(["warm", "cold"] * 20, number=numbers, word=words)
-    assert column(table, "number").reason == "Has 20 different numbers, too many for labels."
-    assert column(table, "word").reason == "Has 20 different values, too many for labels."
+    assert column(table, "number").reason == "Has too many different numbers for labels."
+    assert column(table, "word").reason == "Has too many different values for labels."
 
 
 def test_of_many_columns_some_are_labels_and_every_other_one_has_a_reason() -> None:

@@ -189,9 +189,9 @@ def draw_plan(found: Found, owned: Sequence[str]) -> tuple[Plan | None, str]:
     if why or not handle:
         return None, why
     used, rows = len({*read.checked.lines}), found.upload.source.count
-    example = next(iter(read.unlabelled), read.samples[0].text)
+    unseen = [*read.unlabelled[:1], *(each.text for each in samples if each.held_out), samples[0].text]
     said = f"{used:,} of {count(rows, 'row')} in {found.upload.name} became samples."
-    return Plan(handle, _inputs(traits), samples, found.upload.name, example, said), ""
+    return Plan(handle, _inputs(traits), samples, found.upload.name, unseen[0], said), ""
 
 
 def _inputs(traits: Sequence[TraitFound]) -> tuple[TraitInput, ...]:

@@ -58,9 +58,12 @@ def go_on(draft: Model) -> None:
         _complete(plan)
     traits = client().traits.list(draft.handle)
     there = sum(each.sample_count + each.held_out_samples for each in traits)
+    go = "Nothing is lost: *Go on* adds what is missing, and starts the training."
+    if plan is None:
+        go = "Its file is not in this session any more: open the draft to add samples, or use the file again."
     draw_title(
         f"{plain(draft.handle)} is not trained yet",
-        f"It is a draft with {count(len(traits), 'trait')} and {count(there, 'sample')}. Nothing is lost.",
+        f"It is a draft with {count(len(traits), 'trait')} and {count(there, 'sample')}. {go}",
     )
     if why:
         st.error(why, icon=":material/error:")
@@ -71,7 +74,6 @@ def go_on(draft: Model) -> None:
             key="from_file.go_on",
             on_click=session.store,
             args=(_FAILED, None),
-            help="Adds what is missing, and starts the training.",
         )
     model_link("model", "Open the draft", model=draft.handle)
 

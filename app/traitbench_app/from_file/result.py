@@ -66,8 +66,7 @@ def _draw_text(model: Model, traits: list[Trait]) -> None:
     key = f"{_TEXT}.{model.handle}"
     if session.get(key) is None:
         plan = plan_of(model)
-        first = [plan.example] if plan else [each.text for each in client().samples.list(model.handle, limit=1).items]
-        session.put({key: "".join(first)})
+        session.put({key: plan.example if plan else _unseen(model)})
     text = st.text_area("Text", key=key, height=96, persist_state="session", label_visibility="collapsed")
     read_while_typing(key)
     if text.strip():
@@ -75,6 +74,14 @@ def _draw_text(model: Model, traits: list[Trait]) -> None:
             card = client().scores.score(model.handle, text)
         if scoring.done:
             draw_card(card, names_of(traits), poles_of(traits), main=None, key="from_file.card")
+
+
+def _unseen(model: Model) -> str:
+    """Return the text of a test sample; without any, that of another sample."""
+    for held_out in (True, None):
+        if found := client().samples.list(model.handle, held_out=held_out, limit=1).items:
+            return found[0].text
+    return ""
 
 
 def _draw_mistakes(model: Model, version: Version, traits: list[Trait]) -> None:

@@ -171,7 +171,7 @@ def _column(table: Table, name: str, text: str | None, test: str | None) -> Colu
     if len(counts) == filled:
         return Column(name, "unused", "Differs in every row, so it is neither a label nor a group.", few)
     what = "numbers" if _are_numbers(counts) else "values"
-    return Column(name, "unused", f"Has {len(counts):,} different {what}, too many for labels.", few)
+    return Column(name, "unused", f"Has too many different {what} for labels.", few)
 
 
 def _is_label_name(name: str) -> bool:
