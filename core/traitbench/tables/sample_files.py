@@ -45,11 +45,9 @@ QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rat
 
 _WORDS = {
     **FEEDBACK_WORDS,
-    **dict.fromkeys(("pos", "true", "y", "ja", "wahr", "gut", "positiv", "👍", "😀", "😃", "🙂", "😊", "✅", "✓"), 1.0),
+    **dict.fromkeys(("pos", "true", "ja", "wahr", "gut", "positiv", "👍", "😀", "😃", "🙂", "😊", "✅", "✓"), 1.0),
     **dict.fromkeys(("neutral", "gemischt", "mittel", "😐"), 0.5),
-    **dict.fromkeys(
-        ("neg", "false", "n", "nein", "falsch", "schlecht", "negativ", "👎", "🙁", "☹", "😞", "😠", "😡"), 0.0
-    ),
+    **dict.fromkeys(("neg", "false", "nein", "falsch", "schlecht", "negativ", "👎", "🙁", "☹", "😞", "😠", "😡"), 0.0),
     **dict.fromkeys(("❌", "✗"), 0.0),
 }
 
