@@ -7,7 +7,7 @@ from tests.pages.drive import Workbench, away, buttons, copied_link, links, plai
 from traitbench_app.shell.navigation import PAGES
 
 NAMES = [page.name for page in PAGES]
-ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "idea", "operations", "console")]
+ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "idea", "from_file", "operations", "console")]
 
 
 @pytest.mark.parametrize("name", NAMES)

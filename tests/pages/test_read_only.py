@@ -61,6 +61,9 @@ def test_with_a_scoring_key_nothing_is_created_or_trained(scorer: Workbench, dra
     assert "You cannot try ideas here." in words(at)
     assert "`authoring`" in words(at)
     assert not at.button
+    at = scorer.open("from_file")
+    assert "You cannot create models here." in words(at)
+    assert not at.file_uploader
     assert scorer.open("train", model=draft).button(key="train.start").disabled
 
 

@@ -135,6 +135,12 @@ def test_words_are_guessed_from_the_labels_and_from_common_use() -> None:
     assert guessed == {"Warm": 1.0, "cold": 0.0, "yes": 1.0, "NEG": 0.0, "mixed": 0.5, "purple": None}
 
 
+def test_german_words_and_emoji_are_known() -> None:
+    frown = "\N{WHITE FROWNING FACE}\N{VARIATION SELECTOR-16}"
+    guessed = guess_words(["Gut", "schlecht", "ja", "Nein", "neutral", "\N{THUMBS UP SIGN}", frown], ())
+    assert list(guessed.values()) == [1.0, 0.0, 1.0, 0.0, 0.5, 1.0, 0.0]
+
+
 def test_a_word_that_is_one_pole_here_and_the_other_there_is_not_guessed() -> None:
     assert guess_words(["plain"], [PLAIN, trait("a", "A", negative="plain")]) == {"plain": None}
 

@@ -116,12 +116,12 @@ def _open(handle: str, message: str) -> None:
     st.rerun()
 
 
-def free_name(namespace: str, name: str) -> str:
+def free_name(namespace: str, name: str, *, end: str = "-next") -> str:
     """`tone-next`, or `tone-next-2` and so on if that is taken; archived models keep their names."""
     taken = {each.handle for state in (None, "archived") for each in models(state=state)}
     for number in count(1):
-        end = "-next" if number == 1 else f"-next-{number}"
-        free = name[: _LONGEST_NAME - len(end)] + end
+        ending = end if number == 1 else f"{end}-{number}"
+        free = name[: _LONGEST_NAME - len(ending)] + ending
         if f"{namespace}.{free}" not in taken:
             return free
     raise AssertionError("unreachable")

@@ -13,12 +13,14 @@ from streamlit.delta_generator import DeltaGenerator
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import Model
 from traitbench.contract.traits import TraitInput
-from traitbench.display.text import plain
+from traitbench.display.text import count, plain
 from traitbench.model_names import GRAMMAR, no_name, slug
 from traitbench_app.parts.focus import focus_first_field
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, open_page
 from traitbench_app.shell.service import attempt, client, field_error, namespaces
+from traitbench_app.workspace import pool
+from traitbench_app.workspace.pool import NoHeap
 
 TO_LABEL: Final = "\t"
 """What `start` takes for a model to label texts for; no handle has this character."""
@@ -36,13 +38,18 @@ def start(purpose: str = _NOTHING) -> None:
     session.store(_OPEN, purpose)
 
 
-def new_model() -> None:
-    """Draw the dialog while it is open."""
+def new_model(*, name: str = "", texts: Sequence[str] = (), source: str = "") -> None:
+    """Draw the dialog while it is open; it proposes `name`.
+
+    A model to label texts for has `texts` on its heap, which are of the file `source`.
+    """
     purpose = session.get(_OPEN)
     if purpose == _NOTHING:
         st.dialog("New model", icon=":material/add_circle:", on_dismiss=_close)(_ask)()
     elif purpose == TO_LABEL:
-        st.dialog("Label texts", icon=":material/label:", on_dismiss=_close)(_ask)(to_label=True)
+        st.dialog("Label texts", icon=":material/label:", on_dismiss=_close)(_ask)(
+            to_label=True, name=name, texts=texts, source=source
+        )
     elif purpose:
         st.dialog("Copy to a new draft", icon=":material/file_copy:", on_dismiss=_close)(_ask)(copy_of=purpose)
 
@@ -51,12 +58,19 @@ def _close() -> None:
     session.store(_OPEN, None)
 
 
-def _ask(*, copy_of: str | None = None, to_label: bool = False) -> None:
+def _ask(
+    *,
+    copy_of: str | None = None,
+    to_label: bool = False,
+    name: str = "",
+    texts: Sequence[str] = (),
+    source: str = "",
+) -> None:
     form = session.round_key(_FORM if copy_of is None else f"{_FORM}.{copy_of}")
     slots: dict[str, DeltaGenerator] = {}
     if copy_of:
         st.caption(f"Copies the traits and samples of {plain(copy_of)}, which does not change.")
-    namespace, name = handle_fields(form, namespaces())
+    namespace, name = handle_fields(form, namespaces(), name=name)
     slots["handle"] = st.empty()
     poles = ("", "") if copy_of else _poles(form, slots, optional=not to_label)
     description = "" if to_label else _description(form, copy_of, slots)
@@ -84,11 +98,17 @@ def _ask(*, copy_of: str | None = None, to_label: bool = False) -> None:
             session.flash(f"{plain(model.handle)} was created. You can edit it now.")
             session.next_model(model.handle)
             st.rerun()
-        _open_next(model, "label" if to_label else "samples" if any(poles) else "traits")
+        _open_next(model, "label" if to_label else "samples" if any(poles) else "traits", texts, source)
 
 
-def _open_next(model: Model, page: PageName) -> None:
-    session.flash(f"{plain(model.handle)} was created. {_NEXT[page]}")
+def _open_next(model: Model, page: PageName, texts: Sequence[str], source: str) -> None:
+    following = _NEXT[page]
+    if texts:
+        try:
+            following = f"{count(pool.add(model.handle, texts, source), 'text')} to label."
+        except NoHeap as reason:
+            following = str(reason)
+    session.flash(f"{plain(model.handle)} was created. {following}")
     if page == "samples":
         open_page(page, model=model.handle, task="Add by hand")
     open_page(page, model=model.handle)

@@ -117,4 +117,4 @@ def _draw_mistakes(model: Model, version: Version | None, trait: Trait, among: S
     wrong = sum(side.samples - side.right for side in sides.values()) if sides else 0
     if wrong and may_review(model):
         which = {"trait": names_of(among)[trait.key]} if len(among) > 1 else {}
-        page_link("train", f"Review {count(wrong, 'mistake')}", show=MISTAKES, **which)
+        page_link("train", f"Review {count(wrong, 'mistake')}", model=model.handle, show=MISTAKES, **which)

@@ -31,19 +31,30 @@ def upload_table(name: str, *, most_megabytes: int, empty: Callable[[], object],
 
     `empty` draws what to say while there is no file. `keep` is the number of rows in `Source.first`.
     """
-    form, held = session.round_key(name), f"{name}.opened"
+    file = pick_file(session.round_key(name), most_megabytes=most_megabytes)
+    if file is None:
+        session.store(_held(name), None)
+        empty()
+        return None
+    return read_upload(name, file, keep=keep)
+
+
+def pick_file(key: str, *, most_megabytes: int) -> UploadedFile | None:
+    """Draw the uploader of a table."""
     file: UploadedFile | None = st.file_uploader(
         "CSV, Excel, JSONL or Parquet file",
         type=_KINDS,
-        key=form,
+        key=key,
         max_upload_size=most_megabytes,
         help="CSV columns may be separated by commas, semicolons, tabs or pipes. JSONL has one object per line. Files "
         "should be UTF-8; UTF-16 and Windows-1252 are recognised. Of an Excel file, you choose the sheet.",
     )
-    if file is None:
-        session.store(held, None)
-        empty()
-        return None
+    return file
+
+
+def read_upload(name: str, file: UploadedFile, *, keep: int = KEPT) -> Upload | None:
+    """Draw how the file of the form `name` is read, and read it; None if it has no table, which is said."""
+    form, held = session.round_key(name), _held(name)
     header = _has_header(file, form)
     sheet = _pick_sheet(file, form)
     source = _opened_once(file, header=header, sheet=sheet, keep=keep, key=held)
@@ -71,6 +82,10 @@ def pick_text_column(table: Table, *, key: str) -> str | None:
     if column is None:
         st.info("No column looks like texts: all have only numbers, dates or nothing.", icon=":material/help:")
     return column
+
+
+def _held(name: str) -> str:
+    return f"{name}.opened"
 
 
 def _has_header(file: UploadedFile, form: str) -> bool:

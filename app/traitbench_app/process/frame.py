@@ -33,6 +33,7 @@ EVERYWHERE = ("Selectbox", "BidiComponent", "Button", "ButtonGroup", "Html", "Pa
 FURTHER: Mapping[str, tuple[str, ...]] = {
     "": ("MenuButton", "TextInput"),
     "batch": ("FileUploader", "Multiselect", "Radio", "TextArea"),
+    "from_file": ("FileUploader",),
     "label": ("FileUploader",),
     "model": ("DownloadButton",),
     "samples": ("DataFrame", "TextInput"),

@@ -15,6 +15,7 @@ from traitbench_app.shell import people, session
 PageName = Literal[
     "catalog",
     "idea",
+    "from_file",
     "traits",
     "samples",
     "label",
@@ -62,6 +63,7 @@ class Entry:
 PAGES: tuple[Entry, ...] = (
     Entry("catalog", "Catalog", ":material/grid_view:", "", "All models you have access to."),
     Entry("idea", "Try an idea", ":material/lightbulb:", "", "From two poles to a scored text in a minute."),
+    Entry("from_file", "From a file", ":material/upload_file:", "", "A labelled file becomes a trained model."),
     Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
     Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
     Entry("label", "Label", ":material/label:", "Teach", "Label texts one by one with the keyboard."),
@@ -110,6 +112,8 @@ def is_shown(row: Entry) -> bool:
     person = people.current()
     if row.section == "Operate":
         return person.operator
+    if row.name == "from_file":
+        return False  # opened by a file that is dropped on Catalog
     teaches = row.section == "Teach" or row.name == "idea"
     return not teaches or person.scope == "authoring"
 

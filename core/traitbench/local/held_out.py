@@ -1,11 +1,12 @@
 """Test samples: set some aside at random, put them back, and say in words what was done or why not."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.contract.samples import Sample
+from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 from traitbench.encoders import EncoderUnavailable
@@ -16,7 +17,7 @@ from traitbench.fitting.set_aside import AT_LEAST, SHARE, Choice, TooFew, choose
 from traitbench.scoring.segments import embed
 from traitbench.settings import read_settings
 
-__all__ = ["AT_LEAST", "SHARE", "NoEncoder", "choice", "done", "encoded", "refusal", "shortages"]
+__all__ = ["AT_LEAST", "SHARE", "NoEncoder", "aside", "choice", "done", "encoded", "refusal", "shortages"]
 
 Vectors = NDArray[np.float32]
 
@@ -50,6 +51,26 @@ def choice(
     texts = text_groups(samples)
     groups = joined(np.array([texts[sample.id] for sample in samples]), alike(vectors)).tolist() if samples else []
     return choose(samples, groups, share=share, at_least=at_least, seed=seed)
+
+
+@dataclass(frozen=True)
+class _Unsent:
+    """A sample that the service does not have yet; `id` is its position."""
+
+    id: int
+    trait: str
+    quality: float
+    held_out: bool = False
+    provenance: str = "authored"
+
+
+def aside(samples: Sequence[SampleInput], *, seed: int = 0) -> Choice:
+    """Choose test samples, by position, among samples that are not sent yet.
+
+    Only equal texts go aside together. Near duplicates may be parted; the figures of a version leave these out.
+    """
+    unsent = [_Unsent(place, each.trait, each.quality, each.held_out) for place, each in enumerate(samples)]
+    return choose(unsent, [each.text for each in samples], seed=seed)
 
 
 def done(chosen: Choice, samples: Sequence[Sample], traits: Sequence[Trait]) -> str:

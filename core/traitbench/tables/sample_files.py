@@ -34,10 +34,22 @@ _YES_NO = {
     **dict.fromkeys(("yes", "y", "true", "1", "x", "test", "held_out"), True),
 }
 _IN_TEXTS = re.compile(r"[^\W\d_]|[\u2000-\U0010ffff]")
+_VARIANT = "\ufe0f"  # asks for the coloured form of an emoji
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T[\d.:+-]{1,30}Z?")
-_TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
-_QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
-_WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0, "false": 0.0}
+_TEXT_NAMES = (
+    *("text", "content", "sample", "sentence", "message", "review", "comment", "body"),
+    *("kommentar", "nachricht", "rezension", "satz"),
+)
+QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
+"""Names of columns of labels that say nothing else about them."""
+
+_WORDS = {
+    **FEEDBACK_WORDS,
+    **dict.fromkeys(("pos", "true", "ja", "wahr", "gut", "positiv", "👍", "😀", "😃", "🙂", "😊", "✅", "✓"), 1.0),
+    **dict.fromkeys(("neutral", "gemischt", "mittel", "😐"), 0.5),
+    **dict.fromkeys(("neg", "false", "nein", "falsch", "schlecht", "negativ", "👎", "🙁", "☹", "😞", "😠", "😡"), 0.0),
+    **dict.fromkeys(("❌", "✗"), 0.0),
+}
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,7 @@ def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str | None, st
     others = [column for column in table.columns if column not in (text, *guess_test_columns(table))]
     trait = next((column for column in others if _share(table, column, lambda cell: cell in keys) > 0.5), None)
     others = [column for column in others if column != trait]
-    quality = _named(table, _QUALITY_NAMES, among=others) or next(
+    quality = _named(table, QUALITY_NAMES, among=others) or next(
         (column for column in others if _means_poles(table, column, traits)), None
     )
     return text, trait, quality
@@ -193,11 +205,19 @@ def words(table: Table, column: str) -> dict[str, int]:
 
     Numbers count as qualities only if nearly all are from 0 to 1: on a scale from 1 to 5, a 1 is not the positive pole.
     """
+    counts = kinds(table, column)
+    if _numbers_are_qualities(Counter(counts).elements()):
+        return {cell: times for cell, times in counts.items() if as_number(cell) is None}
+    return counts
+
+
+def kinds(table: Table, column: str) -> dict[str, int]:
+    """Count the different cells of a column, the most frequent first; empty cells are left out.
+
+    "Happy" and "happy " are one kind, which is named by its most frequent spelling.
+    """
     cells = Counter(row.cells.get(column, "").strip() for row in table.rows)
     del cells[""]
-    if _numbers_are_qualities(cells.elements()):
-        cells = Counter({cell: times for cell, times in cells.items() if as_number(cell) is None})
-    # "Happy" and "happy" are one word: it is named by its most frequent spelling.
     spellings: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for cell, times in cells.most_common():
@@ -211,7 +231,7 @@ def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, floa
     for trait in traits:
         for label, quality in ((trait.positive_label, 1.0), (trait.negative_label, 0.0)):
             meanings.setdefault(folded(label), set()).add(quality)
-    by_word = {word: meanings.get(folded(word), set()) for word in cells}
+    by_word = {word: meanings.get(folded(word).rstrip(_VARIANT), set()) for word in cells}
     return {word: next(iter(known)) if len(known) == 1 else None for word, known in by_word.items()}
 
 
@@ -257,9 +277,8 @@ def _is_left_out(row: Row, choice: Choice, left_out: Collection[str]) -> bool:
 
 def _check_wide(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
     """Check a table with a column of labels for each trait: a row gives a sample for every label in it."""
-    parts = []
-    for column, key in choice.wide.items():
-        own = replace(
+    choices = [
+        replace(
             choice,
             trait=None,
             default_trait=key,
@@ -269,7 +288,14 @@ def _check_wide(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checke
             leave_out_blank=True,
             wide={},
         )
-        parts.append(check(table, own, traits))
+        for column, key in choice.wide.items()
+    ]
+    return check_each(table, choices, traits)
+
+
+def check_each(table: Table, choices: Sequence[Choice], traits: Sequence[Trait]) -> Checked:
+    """Check a table once for each choice: the samples of a row stand together, and a problem of several counts once."""
+    parts = [check(table, each, traits) for each in choices]
     samples = [pair for part in parts for pair in zip(part.lines, part.samples, strict=True)]
     samples.sort(key=lambda pair: pair[0])
     problems = dict.fromkeys(problem for part in parts for problem in part.problems)

@@ -1,0 +1,510 @@
+"""What was found in a file: its columns with their roles, the model that they make, and what is not used."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.display.pictures import balance
+from traitbench.display.text import count, plain, shortened
+from traitbench.display.tokens import token
+from traitbench.local import held_out
+from traitbench.model_names import no_name, slug
+from traitbench.tables.labelled import (
+    Column,
+    Prepared,
+    Role,
+    Shape,
+    TraitFound,
+    columns_of,
+    order_of,
+    prepared,
+    traits_of,
+)
+from traitbench.tables.sample_files import Table, table_of, to_mend
+from traitbench.tables.writing import csv_file
+from traitbench_app.parts.improve import free_name
+from traitbench_app.parts.new_model import handle_fields
+from traitbench_app.parts.question import question
+from traitbench_app.parts.upload import Upload
+from traitbench_app.shell import session
+from traitbench_app.shell.service import field_error
+
+_READ, _PREPARED, _NAME = "from_file.read", "from_file.prepared", "from_file.name"
+_ROWS, _COLUMNS, _NAMED, _DECIDED = 5, 6, 6, 6
+_NOUNS = ("review", "comment", "message", "sentence", "answer", "sample")
+_STYLE = """
+<style>
+.st-key-card-columns [data-testid="stHorizontalBlock"] { overflow-x: auto; }
+.st-key-card-columns [data-testid="stColumn"] { min-width: 8.5rem; }
+</style>
+"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The model that a file makes. The trait of a sample is its position among the traits.
+
+    `source` is the name of the file, `example` a text to score first, `said` what became of the rows.
+    """
+
+    handle: str
+    traits: tuple[TraitInput, ...]
+    samples: tuple[SampleInput, ...]
+    source: str
+    example: str
+    said: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file with the roles of its columns as they are chosen now."""
+
+    upload: Upload
+    table: Table
+    columns: tuple[Column, ...]
+    roles: tuple[Role, ...]
+
+    def named(self, role: Role) -> list[str]:
+        """Return the names of the columns with a role."""
+        return [column.name for column, own in zip(self.columns, self.roles, strict=True) if own == role]
+
+    @property
+    def text(self) -> str | None:
+        """The column of the texts."""
+        return next(iter(self.named("text")), None)
+
+    @property
+    def texts(self) -> list[str]:
+        """The different texts of the file."""
+        cells = (row.cells.get(self.text or "", "").strip() for row in self.table.rows)
+        return [text for text in dict.fromkeys(cells) if text]
+
+
+def found_in(upload: Upload) -> Found:
+    """Return what a file has, which is guessed once, with the roles that the person chose."""
+    held = session.get(_READ)
+    if held is None or held[0] != upload.key:
+        with st.spinner("Looking at the columns"):
+            table = table_of(upload.source)
+            held = (upload.key, table, columns_of(table))
+        session.store(_READ, held)
+    _, table, columns = held
+    roles = tuple(session.get(_role_key(upload, place), each.role) for place, each in enumerate(columns))
+    return Found(upload, table, columns, roles)
+
+
+# ---- the columns -----------------------------------------------------------------------------------------------------
+
+
+def draw_columns(found: Found) -> None:
+    """Draw the first rows below the role of each column; of many columns, texts and labels come first."""
+    places = list(range(len(found.columns)))
+    first = sorted(places, key=lambda place: found.roles[place] not in ("text", "label"))[:_COLUMNS]
+    with st.container(border=True, key="card.columns"):
+        st.html(_STYLE)
+        shown = sorted(first) if len(places) <= _COLUMNS else first
+        widths = [4.0 if found.roles[place] == "text" else 1.0 for place in shown]
+        for place, column in zip(shown, st.columns(widths, wrap=False), strict=True):
+            with column:
+                _pick_role(found, place)
+                st.html(_cells(found, place))
+        if rest := [place for place in places if place not in first]:
+            with st.expander(count(len(rest), "more column")), st.grid(4, min_column_width=180):
+                for place in rest:
+                    _pick_role(found, place)
+
+
+def _role_key(upload: Upload, place: int) -> str:
+    return f"{upload.key}.role.{place}"
+
+
+def _pick_role(found: Found, place: int) -> None:
+    column, role = found.columns[place], found.roles[place]
+    offered: tuple[Role, ...] = ("text", "label", "unused") if column.shapes else ("text", "unused")
+    options = list(dict.fromkeys((*offered, column.role, role)))
+    names = {
+        "text": "Text",
+        "label": f"Label: {len(column.kinds or {})} kinds",
+        "test": "Test samples",
+        "source": "Keep as source",
+        "unused": "Not used",
+    }
+    _begin(_role_key(found.upload, place), role)
+    st.selectbox(
+        plain(column.name),
+        options,
+        format_func=lambda each: names[each],
+        key=_role_key(found.upload, place),
+        on_change=_one_text,
+        args=(found, place),
+    )
+
+
+def _one_text(found: Found, place: int) -> None:
+    """Let the column that was chosen for the texts be the only one. A callback."""
+    if session.get(_role_key(found.upload, place)) == "text":
+        others = [each for each, role in enumerate(found.roles) if role == "text" and each != place]
+        session.put({_role_key(found.upload, each): "unused" for each in others})
+
+
+def _cells(found: Found, place: int) -> str:
+    """The first cells of a column as HTML, one line each."""
+    role, name = found.roles[place], found.columns[place].name
+    missing = f"no {role}" if role in ("text", "label") else ""
+    cells = []
+    for row in found.table.rows[:_ROWS]:
+        cell = shortened(row.cells.get(name, ""), 200)
+        ink = token("ink-3" if role == "unused" or not cell else "ink")
+        cells.append(
+            f'<div style="height:32px;line-height:32px;font-size:13px;white-space:nowrap;overflow:hidden;color:{ink};'
+            f'text-overflow:ellipsis;border-top:1px solid {token("line")}">{escape(cell or missing)}&nbsp;</div>'
+        )
+    return "".join(cells)
+
+
+# ---- the model -------------------------------------------------------------------------------------------------------
+
+
+def draw_plan(found: Found, owned: Sequence[str]) -> tuple[Plan | None, str]:
+    """Draw the model that the labels make and what is not used; return it, or None and why it cannot be created."""
+    left, right = st.columns([1.8, 1], gap="small")
+    with right, question("The model", key="plan"):
+        handle, why = _name(found, owned)
+        traits, pictures, problem = _traits(found)
+    with left, draw_unused(found):
+        traits = _decided(found, traits)
+        read = _prepared(found, traits)
+        _draw_rows(found, read)
+        samples = _draw_tests(found, read.samples)
+    _draw_balances(found, traits, samples, pictures)
+    why = why or problem or _missing(traits, samples)
+    if why or not handle:
+        return None, why
+    used, rows = len({*read.checked.lines}), found.upload.source.count
+    unseen = [*read.unlabelled[:1], *(each.text for each in samples if each.held_out), samples[0].text]
+    said = f"{used:,} of {count(rows, 'row')} in {found.upload.name} became samples."
+    return Plan(handle, _inputs(traits), samples, found.upload.name, unseen[0], said), ""
+
+
+def _inputs(traits: Sequence[TraitFound]) -> tuple[TraitInput, ...]:
+    """The traits for the service. A key is given where the names give none, or the same for several traits."""
+    slugs = [slug(each.name) for each in traits]
+    return tuple(
+        TraitInput(
+            name=each.name,
+            key=None if own and slugs.count(own) == 1 else f"trait-{number}",
+            positive_label=each.positive,
+            negative_label=each.negative,
+        )
+        for number, (each, own) in enumerate(zip(traits, slugs, strict=True), start=1)
+    )
+
+
+def _name(found: Found, owned: Sequence[str]) -> tuple[str, str]:
+    """Draw the fields of the handle, for which a free name is proposed; return it, or why it is not valid."""
+    held = session.get(_NAME)
+    if held is None or held[0] != found.upload.key:
+        stem = slug(Path(found.upload.name).stem) or "my-model"
+        held = (found.upload.key, free_name(owned[0], stem, end=""))
+        session.store(_NAME, held)
+    namespace, name = handle_fields(found.upload.key, owned, name=held[1])
+    return (f"{namespace}.{name}", "") if name else ("", no_name(name))
+
+
+def _traits(found: Found) -> tuple[list[TraitFound], list[DeltaGenerator], str]:
+    """Draw the traits of each label column with their fields; return also the places of their pictures."""
+    traits, pictures, slots = list[TraitFound](), list[DeltaGenerator](), list[DeltaGenerator]()
+    for place, column in enumerate(found.columns):
+        if found.roles[place] != "label" or not column.kinds:
+            continue
+        shape, order = _pick_shape(found, place, column)
+        for number, guess in enumerate(traits_of(column.name, column.kinds, shape, order=order)):
+            trait, picture, slot = _fields(f"{found.upload.key}.{place}.{shape}.{number}", guess)
+            traits.append(trait)
+            pictures.append(picture)
+            slots.append(slot)
+    return traits, pictures, _check_names(traits, slots)
+
+
+def _pick_shape(found: Found, place: int, column: Column) -> tuple[Shape, list[str] | None]:
+    """Draw the one question about a column with more than two kinds, and the order of a scale."""
+    kinds = column.kinds or {}
+    if len(column.shapes) < 2:
+        return column.shapes[0], None
+    sides = traits_of(column.name, kinds, "sides")[0] if "sides" in column.shapes else None
+    names: dict[Shape, str] = {
+        "sides": f"Two sides: {sides.negative} and {sides.positive}" if sides else "",
+        "each": "One trait each, against the rest",
+        "order": "An order",
+    }
+    shape = st.radio(
+        f"“{plain(column.name)}” has {len(kinds)} kinds",
+        column.shapes,
+        format_func=lambda each: names[each],
+        key=f"{found.upload.key}.shape.{place}",
+    )
+    order = None
+    if shape == "order":
+        known = order_of(kinds)
+        order = st.multiselect("From the lowest to the highest", known, known, key=f"{found.upload.key}.order.{place}")
+    return shape, order
+
+
+def _fields(key: str, guess: TraitFound) -> tuple[TraitFound, DeltaGenerator, DeltaGenerator]:
+    """Draw the name and the poles of a trait as fields, and the button that exchanges its sides."""
+    is_swapped = bool(session.get(f"{key}.swapped"))
+    trait = guess.swapped() if is_swapped else guess
+    for side in ("name", "negative", "positive"):
+        _begin(f"{key}.{side}", getattr(guess, side))
+    name = st.text_input(f"Trait from “{plain(guess.column)}”", key=f"{key}.name", max_chars=80)
+    picture = st.empty()
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        negative = st.text_input("Left side", key=f"{key}.negative", max_chars=80, label_visibility="collapsed")
+        st.button(
+            "",
+            icon=":material/swap_horiz:",
+            key=f"{key}.swap",
+            help="Exchange the sides",
+            type="tertiary",
+            on_click=_swap,
+            args=(key,),
+        )
+        positive = st.text_input("Right side", key=f"{key}.positive", max_chars=80, label_visibility="collapsed")
+    named = replace(trait, name=name.strip(), negative=negative.strip(), positive=positive.strip())
+    return named, picture, st.empty()
+
+
+def _begin(key: str, value: str) -> None:
+    """Give a widget its first value. It has no default, because a callback may set it too."""
+    if session.get(key) is None:
+        session.put({key: value})
+
+
+def _swap(key: str) -> None:
+    """Exchange the sides with their names. A button callback."""
+    session.put({f"{key}.negative": session.get(f"{key}.positive"), f"{key}.positive": session.get(f"{key}.negative")})
+    session.store(f"{key}.swapped", not session.get(f"{key}.swapped"))
+
+
+def _check_names(traits: Sequence[TraitFound], slots: Sequence[DeltaGenerator]) -> str:
+    """Show below its fields what is wrong with a trait, and return the first of these sentences."""
+    names = Counter(each.name.casefold() for each in traits)
+    first = ""
+    for trait, slot in zip(traits, slots, strict=True):
+        wrong = ""
+        if not (trait.name and trait.negative and trait.positive):
+            wrong = "Give the trait a name, and name both sides."
+        elif names[trait.name.casefold()] > 1:
+            wrong = "Two traits have this name. Use two different ones."
+        elif trait.negative.casefold() == trait.positive.casefold():
+            wrong = "Both sides have the same name. Use two different ones."
+        if wrong:
+            field_error(slot, wrong)
+        first = first or wrong
+    return first
+
+
+def _draw_balances(
+    found: Found, traits: Sequence[TraitFound], samples: Sequence[SampleInput], pictures: Sequence[DeltaGenerator]
+) -> None:
+    """Draw how many texts each side of a trait has, and how many rows have no label."""
+    for number, (trait, picture) in enumerate(zip(traits, pictures, strict=True)):
+        own = [each.quality for each in samples if each.trait == str(number)]
+        above, below = sum(each > 0.5 for each in own), sum(each < 0.5 for each in own)
+        blank = sum(not row.cells.get(trait.column, "").strip() for row in found.table.rows)
+        between = len(own) - above - below
+        notes = [f"{count(between, 'text')} in the middle." if between else ""]
+        notes.append(f"{count(blank, 'row has', 'rows have')} no label here." if blank else "")
+        with picture.container(gap=None):
+            st.html(balance(below, above, negative=trait.negative, positive=trait.positive))
+            if any(notes):
+                st.caption(" ".join(note for note in notes if note))
+
+
+def _missing(traits: Sequence[TraitFound], samples: Sequence[SampleInput]) -> str:
+    """Which trait has a side without texts to train with."""
+    for number, trait in enumerate(traits):
+        own = [each.quality for each in samples if each.trait == str(number) and not each.held_out]
+        for side, there in ((trait.negative, any(q < 0.5 for q in own)), (trait.positive, any(q > 0.5 for q in own))):
+            if not there:
+                return f"{trait.name} has no text that is {side}."
+    return ""
+
+
+# ---- what is not used ------------------------------------------------------------------------------------------------
+
+
+def draw_unused(found: Found) -> DeltaGenerator:
+    """Draw each column that is not used with the reason; one that could be a label can become one. Return the card."""
+    with question("What is not used", key="unused"):
+        _draw_columns_left_out(found)
+        return st.container()
+
+
+def _draw_columns_left_out(found: Found) -> None:
+    reasons: dict[str, list[str]] = {}
+    offered = []
+    for place, column in enumerate(found.columns):
+        if found.roles[place] != "unused":
+            continue
+        if column.shapes and column.role != "label":
+            offered.append(place)
+        else:
+            reasons.setdefault(column.reason or "You left it out.", []).append(column.name)
+    if source := found.named("source"):
+        reasons["Stays with each text as its source."] = source
+    _draw_list([(_names(names), plain(reason)) for reason, names in reasons.items()])
+    for place in offered[:_NAMED]:
+        column = found.columns[place]
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.markdown(f"**{plain(column.name)}**: {plain(column.reason)}", width="content")
+            st.button(
+                "Add as a label",
+                type="tertiary",
+                key=f"{found.upload.key}.add.{place}",
+                on_click=session.put,
+                args=({_role_key(found.upload, place): "label"},),
+            )
+    if more := [found.columns[place].name for place in offered[_NAMED:]]:
+        _draw_list([(_names(more), "Could be labels. Choose Label above.")])
+
+
+def _draw_list(lines: Sequence[tuple[str, str]]) -> None:
+    """Draw what is not used, and why, in Markdown."""
+    if lines:
+        st.markdown("\n".join(f"- **{what}**: {why}" for what, why in lines))
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{', '.join(map(plain, names[:_NAMED]))}{more}"
+
+
+def _decided(found: Found, traits: Sequence[TraitFound]) -> list[TraitFound]:
+    """Draw each label at neither pole with the decision about it, and return the traits with these decisions."""
+    result = []
+    for number, trait in enumerate(traits):
+        middle = {}
+        for word, times in list(trait.neither.items())[:_DECIDED]:
+            st.markdown(
+                f"“{plain(trait.column)}” says “{plain(shortened(word, 60))}” in {count(times, 'row')}. It is neither "
+                f"{plain(trait.negative)} nor {plain(trait.positive)}."
+            )
+            decision = st.segmented_control(
+                word,
+                ["Leave out", "Middle"],
+                default="Leave out",
+                required=True,
+                key=f"{found.upload.key}.neither.{number}.{word}",
+                label_visibility="collapsed",
+            )
+            if decision == "Middle":
+                middle[word] = 0.5
+        if rest := list(trait.neither)[_DECIDED:]:
+            words = ", ".join(f"“{plain(shortened(word, 60))}”" for word in rest)
+            st.markdown(f"“{plain(trait.column)}” also says {words}. These rows are left out.")
+        result.append(replace(trait, words={**trait.words, **middle}))
+    return result
+
+
+def _prepared(found: Found, traits: Sequence[TraitFound]) -> Prepared:
+    """The samples of the file, which are read once for every choice."""
+    used = [(each.column, tuple(each.words.items()), tuple(each.neither)) for each in traits]
+    chosen = (found.upload.key, found.roles, used)
+    held = session.get(_PREPARED)
+    if held is None or held[0] != chosen:
+        test, source = (next(iter(found.named(role)), None) for role in ("test", "source"))
+        held = (chosen, prepared(found.table, found.text or "", traits, test=test, source=source))
+        session.store(_PREPARED, held)
+    read: Prepared = held[1]
+    return read
+
+
+def _draw_rows(found: Found, read: Prepared) -> None:
+    """Draw how many rows give no sample for which reason, and offer them as a file."""
+    lines: dict[tuple[str, str], list[int]] = {}
+    for problem in read.checked.problems:
+        lines.setdefault((problem.column, problem.reason), []).append(problem.row)
+    listed = []
+    for (column, reason), rows in lines.items():
+        what = f"“{plain(column)}” {plain(reason)}" if column else plain(reason)
+        listed.append((count(len(rows), "row"), f"{what} ({_lines_named(rows)})."))
+    _draw_list(listed)
+    if lines:
+        st.download_button(
+            "Download these rows",
+            partial(csv_file, *to_mend(found.table, read.checked)),
+            file_name="rows-not-used.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            key="from_file.rows",
+            on_click="ignore",
+        )
+    elif all(role != "unused" for role in found.roles):
+        st.caption("Everything in the file is used.")
+
+
+def _lines_named(lines: Sequence[int]) -> str:
+    """`line 41`, `lines 41 and 207`, `lines 3, 5, 8 and 12 more`."""
+    if len(lines) == 1:
+        return f"line {lines[0]:,}"
+    shown = [f"{line:,}" for line in lines[: _NAMED if len(lines) > _NAMED else -1]]
+    last = f"{len(lines) - _NAMED:,} more" if len(lines) > _NAMED else f"{lines[-1]:,}"
+    return f"lines {', '.join(shown)} and {last}"
+
+
+def _draw_tests(found: Found, samples: Sequence[SampleInput]) -> tuple[SampleInput, ...]:
+    """Draw how many texts are set aside for testing, and return the samples with this mark."""
+    if test := found.named("test"):
+        tests = len({each.text for each in samples if each.held_out})
+        st.markdown(f"**{count(tests, 'text is', 'texts are')} set aside for testing**, as “{plain(test[0])}” says.")
+        return tuple(samples)
+    aside = frozenset(held_out.aside(samples).ids) if samples else frozenset[int]()
+    if not aside:
+        st.caption(
+            f"No texts are set aside for testing: that takes {2 * held_out.AT_LEAST} different texts at each side."
+        )
+        return tuple(samples)
+    texts = len({samples[place].text for place in aside})
+    wanted = st.toggle(
+        f"Set {count(texts, 'text')} aside for testing",
+        value=True,
+        key=f"{found.upload.key}.tests",
+        help="No version learns from them, so later versions can be compared on the same texts.",
+    )
+    marked = [
+        each.model_copy(update={"held_out": True}) if place in aside else each for place, each in enumerate(samples)
+    ]
+    return tuple(marked if wanted else samples)
+
+
+# ---- the title -------------------------------------------------------------------------------------------------------
+
+
+def title_of(found: Found, traits: int | None) -> str:
+    """`2 traits found in 248 reviews`, in Markdown; `traits` is None while they cannot be made."""
+    text = (found.text or "").strip().lower()
+    rows = count(found.upload.source.count, text if text in _NOUNS else "text")
+    if traits is None:
+        return f"Labels found in {rows}" if found.named("label") else "No labels found"
+    return f"{count(traits, 'trait')} found in {rows}"
+
+
+def lead_of(found: Found) -> str:
+    """`reviews.csv, 8 columns. Texts are in “comment”, labels in “mood” and “detail”.`, in Markdown."""
+    start = f"{plain(found.upload.name)}, {count(len(found.columns), 'column')}."
+    labels = [f"“{plain(name)}”" for name in found.named("label")]
+    if found.text is None:
+        return f"{start} No column is chosen for the texts."
+    texts = f"{start} Texts are in “{plain(found.text)}”"
+    if not labels:
+        return f"{texts}, and no column has labels."
+    return f"{texts}, labels in {' and '.join([', '.join(labels[:-1]), labels[-1]] if labels[1:] else labels)}."

@@ -1,0 +1,102 @@
+"""The first result of a model that was made from a file: how often it is right, a scored text, its worst mistakes."""
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.display.quality import by_trait, evidence_on
+from traitbench.display.text import count, plain, shortened
+from traitbench_app.from_file.making import plan_of
+from traitbench_app.parts.card import draw_card
+from traitbench_app.parts.live import read_while_typing
+from traitbench_app.parts.primary_link import primary_link
+from traitbench_app.parts.question import question
+from traitbench_app.parts.scorecard import poles_of
+from traitbench_app.parts.scored_samples import find, pole_in_words
+from traitbench_app.parts.strips import draw_more, draw_strips, first_few, weakest_first
+from traitbench_app.parts.title import draw_title
+from traitbench_app.parts.version_figures import names_of
+from traitbench_app.shell import session
+from traitbench_app.shell.navigation import model_link
+from traitbench_app.shell.service import active_version, attempt, client
+
+_TEXT, _STRIPS, _MISTAKES = "from_file.text", "from_file.traits", 4
+
+
+def draw_result(model: Model) -> None:
+    """Draw the verdict on the active version, a scored text and the first mistakes."""
+    traits, version = client().traits.list(model.handle), active_version(model)
+    if version is None:
+        model_link("model", "Open the model", model=model.handle)
+        return
+    _draw_verdict(model, traits, version)
+    shown = first_few(weakest_first(version, traits), key=_STRIPS)
+    evidence = evidence_on(by_trait(version.metrics))
+    tests = " The title counts test samples instead." if evidence and evidence.on_tests else ""
+    left, right = st.columns([1.8, 1], gap="small")
+    with left:
+        with question("Does it tell the sides apart?", key="sides"):
+            st.caption(
+                f"Each dot is a row, checked by a model that had not seen it. A ring is on the wrong side.{tests}"
+            )
+            draw_strips(model, version, shown, among=traits)
+            draw_more(traits, key=_STRIPS)
+        with question("First mistakes", key="mistakes"):
+            _draw_mistakes(model, version, traits)
+    with right, question("Try it", key="try"):
+        _draw_text(model, traits)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        primary_link("batch", "Score a file", model=model.handle)
+        model_link("label", "Label more texts", model=model.handle)
+        model_link("model", "Open the model", model=model.handle)
+
+
+def _draw_verdict(model: Model, traits: list[Trait], version: Version) -> None:
+    evidence = evidence_on(by_trait(version.metrics))
+    plan = plan_of(model)
+    said = [plan.said] if plan else []
+    if evidence is not None:
+        said += [*evidence.warnings(traits, figures=False), evidence.lead(traits), evidence.doubt]
+    title = evidence.title if evidence else "How often it is right is not known"
+    draw_title(plain(title), f"**{plain(model.handle)}** is trained. {' '.join(plain(each) for each in said if each)}")
+
+
+def _draw_text(model: Model, traits: list[Trait]) -> None:
+    key = f"{_TEXT}.{model.handle}"
+    if session.get(key) is None:
+        plan = plan_of(model)
+        session.put({key: plan.example if plan else _unseen(model)})
+    text = st.text_area("Text", key=key, height=96, persist_state="session", label_visibility="collapsed")
+    read_while_typing(key)
+    if text.strip():
+        with attempt() as scoring:
+            card = client().scores.score(model.handle, text)
+        if scoring.done:
+            draw_card(card, names_of(traits), poles_of(traits), main=None, key="from_file.card")
+
+
+def _unseen(model: Model) -> str:
+    """Return the text of a test sample; without any, that of another sample."""
+    for held_out in (True, None):
+        if found := client().samples.list(model.handle, held_out=held_out, limit=1).items:
+            return found[0].text
+    return ""
+
+
+def _draw_mistakes(model: Model, version: Version, traits: list[Trait]) -> None:
+    """Draw the worst mistakes of all traits."""
+    scores = find(model, version, traits)
+    if scores is None:
+        return
+    wrong = [(each, trait) for trait in traits for each in scores.wrong(trait.key)]
+    wrong.sort(key=lambda pair: -pair[0].distance)
+    for each, trait in wrong[:_MISTAKES]:
+        st.markdown(
+            f"{plain(shortened(each.first.text, 90))}  \n:small[labelled **{pole_in_words(each.positive, trait)}**, "
+            f"scored {each.points}]"
+        )
+    if not wrong:
+        st.markdown("No mistakes: every sample is on the side of its label.")
+    elif len(wrong) > _MISTAKES:
+        st.caption(f"The worst {_MISTAKES} of {count(len(wrong), 'mistake')}.")

@@ -1,0 +1,115 @@
+"""From a file: what is in a labelled file, the model that it makes, its training and its first result."""
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+from traitbench.display.text import count, plain
+from traitbench_app.from_file.drop import FILE, FORM, draw_drop, dropped, forget
+from traitbench_app.from_file.found import draw_columns, draw_plan, draw_unused, found_in, lead_of, title_of
+from traitbench_app.from_file.making import go_on, made, make
+from traitbench_app.from_file.result import draw_result
+from traitbench_app.parts.heading import heading
+from traitbench_app.parts.new_model import TO_LABEL, new_model, start
+from traitbench_app.parts.runs import draw_run, watch
+from traitbench_app.parts.title import draw_title
+from traitbench_app.parts.upload import read_upload
+from traitbench_app.shell.navigation import model_link
+from traitbench_app.shell.permission import why_nowhere
+from traitbench_app.shell.service import attempt, client, namespaces
+
+owned = namespaces()
+file, name = dropped(), st.query_params.get(FILE)
+
+if nowhere := why_nowhere(owned):
+    heading("from_file")
+    with st.container(border=True, key="from_file.closed"):
+        st.markdown(f":material/lock: **You cannot create models here.** {nowhere}")
+    st.stop()
+
+# ---- after the creation: progress, result ----------------------------------------------------------------------------
+
+model = made()
+if model is not None:
+    if model.state == "draft":
+        go_on(model)
+    elif model.state == "busy":
+        draw_title(
+            "Learning from your file", f"You can leave this page. The training of {plain(model.handle)} goes on."
+        )
+        with st.container(border=True, key="card.run"):
+            watch(model, draw=draw_run)
+    elif model.state == "failed":
+        last = model.last_operation
+        draw_title(
+            "The training failed", plain(last.error.message) if last and last.error else "", "Its samples are safe."
+        )
+        if st.button("Train again", type="primary", key="from_file.train"):
+            with attempt() as training:
+                client().models.train(model.handle)
+            if training.done:
+                st.rerun()
+        model_link("model", "Open the model", model=model.handle)
+    else:
+        draw_result(model)
+    st.button(
+        "Use another file", icon=":material/upload_file:", type="tertiary", key="from_file.again", on_click=forget
+    )
+    st.stop()
+
+# ---- no file ---------------------------------------------------------------------------------------------------------
+
+if file is None:
+    heading("from_file")
+    if name:
+        st.info(f"**{plain(name)}** is not in this session any more. Drop it again.", icon=":material/info:")
+    draw_drop()
+    st.stop()
+
+# ---- the file: what was found, and the model that it makes -----------------------------------------------------------
+
+top, body, reading = st.container(), st.container(), st.container(border=True, key="card.reading")
+with reading:
+    upload = read_upload(FORM, file, keep=sys.maxsize)
+found = found_in(upload) if upload else None
+plan, why, texts = None, "", []
+if found is not None:
+    with body:
+        draw_columns(found)
+        if found.text and found.named("label"):
+            plan, why = draw_plan(found, owned)
+        else:
+            draw_unused(found)
+            why = "" if found.text else "Choose the column with the texts."
+            texts = found.texts
+            new_model(name=Path(file.name).stem, texts=texts, source=file.name)
+
+with top:
+    title, buttons = st.columns([2, 1], vertical_alignment="top")
+    with title:
+        if found is None:
+            draw_title(f"{plain(file.name)} cannot be read", "The reason and the way out are below.")
+        else:
+            draw_title(title_of(found, len(plan.traits) if plan else None), lead_of(found), plain(why))
+    with buttons, st.container(horizontal=True, horizontal_alignment="right"):
+        st.button("Choose another file", type="tertiary", key="from_file.again", on_click=forget)
+        if texts:
+            st.button(
+                f"Label {count(len(texts), 'text')}",
+                type="primary",
+                icon=":material/label:",
+                key="from_file.label",
+                on_click=start,
+                args=(TO_LABEL,),
+            )
+        elif found is not None:
+            create = st.button(
+                "Create and train",
+                type="primary",
+                key="from_file.create",
+                disabled=plan is None,
+                help=why or None,
+            )
+    if plan is not None and create:
+        make(plan)

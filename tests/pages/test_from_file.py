@@ -1,0 +1,281 @@
+"""From a file: what is found in it, the model that it makes, and what happens when the file or the service is not as it
+should be.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.conftest import Service
+from tests.pages.drive import (
+    Workbench,
+    bars,
+    buttons,
+    end_badly,
+    ending,
+    hold_busy,
+    html,
+    links,
+    plain,
+    press,
+    texts,
+    upload,
+)
+from traitbench.client import Traitbench
+from traitbench.errors import Unavailable
+
+HAPPY = ("The soup was lovely", "What a kind welcome", "I smiled all evening", "Thank you for the warm help", "So good")
+SAD = ("The soup was cold", "Nobody greeted us", "I left in anger", "Your help made it worse", "So bad")
+
+
+def file_of(moods: Sequence[str] = ("happy", "unhappy"), *, rows: int = 24, detail: Sequence[str] = ()) -> str:
+    """A CSV file of reviews with an id, a mood, and a second label if `detail` has kinds."""
+    lines = ["id,review,mood" + (",detail" if detail else "")]
+    for row in range(rows):
+        side, turn = row % len(moods), row // len(moods)
+        words = (HAPPY, SAD)[side % 2][turn % 5]
+        more = f",{detail[turn % len(detail)]}" if detail else ""
+        lines.append(f"{1000 + row},{words} on day {row}.,{moods[side]}{more}")
+    return "\n".join(lines) + "\n"
+
+
+def drop(workbench: Workbench, content: str | bytes, name: str = "reviews.csv") -> AppTest:
+    at = upload(workbench.open("from_file"), name, content)
+    assert not at.exception
+    return at
+
+
+def title(at: AppTest) -> str:
+    return str(at.title[0].value)
+
+
+def role(at: AppTest, column: str) -> Any:
+    return next(each for each in at.selectbox if each.label.replace("\\", "") == column)
+
+
+def test_two_labels_become_a_trained_model_and_a_scored_text_in_two_clicks(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = drop(workbench, file_of(rows=60) + "2000,Hm.,\n")  # the first click
+    assert title(at) == "1 trait found in 61 reviews"
+    assert "reviews.csv, 3 columns. Texts are in “review”, labels in “mood”." in plain(at)
+    assert "id: Differs in every row" in plain(at).replace("*", "")
+    assert "1 row: has no label (line 62)" in plain(at).replace("*", "")
+    press(at, "from_file.create")  # the second one
+    handle = f"{namespace}.reviews"
+    assert at.query_params["made"] in (handle, [handle])
+    client.models.wait(handle)
+    at.run()
+    assert not at.exception
+    assert "right" in title(at) or "guess" in title(at)
+    assert "60 of 61 rows in reviews.csv became samples." in plain(at)
+    assert len(bars(at)) == 1
+    assert at.text_area[0].value == "Hm."
+    samples = list(client.samples.list(handle))
+    assert (len(samples), sum(each.held_out for each in samples)) == (60, 20)
+    (trait,) = client.traits.list(handle)
+    assert (trait.name, trait.negative_label, trait.positive_label) == ("Mood", "unhappy", "happy")
+
+
+def test_several_columns_become_several_traits_with_names_and_sides_of_your_own(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = drop(workbench, file_of(detail=("vague", "concrete", "")))
+    assert title(at) == "2 traits found in 24 reviews"
+    assert "16 unhappy" not in html(at)
+    assert "8 rows have no label here." in plain(at)
+    next(each for each in at.text_input if each.value == "Detail").set_value("Detail level")
+    press(at, next(key for key in buttons(at) if key.endswith("3.sides.0.swap")))
+    assert [each.value for each in at.text_input if str(each.key).endswith((".negative", ".positive"))] == [
+        *("unhappy", "happy"),
+        *("vague", "concrete"),
+    ]
+    press(at, "from_file.create")
+    detail = next(each for each in client.traits.list(f"{namespace}.reviews") if each.name == "Detail level")
+    assert (detail.negative_label, detail.positive_label) == ("vague", "concrete")
+    own = [each for each in client.samples.list(f"{namespace}.reviews") if each.trait == detail.key]
+    assert {each.text: each.quality for each in own}["The soup was lovely on day 0."] == 0.0
+
+
+@pytest.mark.parametrize(("shape", "names"), [("each", ["Food", "Price", "Staff"]), ("order", ["Mood"])])
+def test_more_than_two_labels_are_one_question(
+    workbench: Workbench, client: Traitbench, namespace: str, shape: str, names: list[str]
+) -> None:
+    at = drop(workbench, file_of(("price", "staff", "food")))
+    assert title(at) == "3 traits found in 24 reviews"
+    (question,) = at.radio
+    assert "“mood” has 3 kinds" in question.label
+    question.set_value(shape).run()
+    press(at, "from_file.create")
+    assert sorted(each.name for each in client.traits.list(f"{namespace}.reviews")) == names
+    qualities = {each.quality for each in client.samples.list(f"{namespace}.reviews")}
+    assert qualities == ({0.0, 1.0} if shape == "each" else {0.0, 0.5, 1.0})
+
+
+def test_a_value_that_is_neither_side_is_counted_and_decided(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = drop(workbench, file_of() + "1,It was a day.,mixed\n2,It was a week.,mixed\n")
+    assert "“mood” says “mixed” in 2 rows. It is neither unhappy nor happy." in plain(at)
+    assert "has only labels that are left out (lines 26 and 27)" in plain(at)
+    ending(at.button_group, "mixed").set_value("Middle").run()
+    assert "left out (lines" not in plain(at)
+    press(at, "from_file.create")
+    assert sum(each.quality == 0.5 for each in client.samples.list(f"{namespace}.reviews")) == 2
+
+
+def test_every_row_without_a_sample_is_named_with_its_reason(workbench: Workbench) -> None:
+    odd = "1,,happy\n2,The soup was lovely on day 0.,happy\n3,The soup was cold on day 1.,happy\n"
+    said = plain(drop(workbench, file_of() + odd)).replace("*", "")
+    assert "1 row: “review” is empty (line 26)." in said
+    assert "1 row: repeats a text with the same label; one copy stays (line 27)." in said
+    assert "2 rows: has a text that another row labels otherwise (lines 3 and 28)." in said
+
+
+def test_a_row_of_another_shape_is_named_and_the_others_are_used(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = drop(workbench, file_of() + "1,Too many cells.,happy,a,b,c\n")
+    assert title(at) == "1 trait found in 25 reviews"
+    assert "(line 26)" in plain(at)
+    assert any(each.proto.label == "Download these rows" for each in at.get("download_button"))
+    press(at, "from_file.create")
+    assert len(texts(client, f"{namespace}.reviews")) == 24
+
+
+def test_what_a_cell_says_is_shown_as_it_is(workbench: Workbench) -> None:
+    at = drop(workbench, file_of(("<b>good</b>", "*bad*")) + "1,<script>alert(1)</script> is **bold**.,*bad*\n")
+    assert "&lt;b&gt;good&lt;/b&gt;" in html(at)
+    assert "<b>good" not in html(at)
+    assert title(at) == "1 trait found in 25 reviews"
+
+
+def test_a_training_that_failed_says_why_and_can_be_repeated(
+    workbench: Workbench, service: Service, draft: str, client: Traitbench
+) -> None:
+    end_badly(service.context, hold_busy(service.context, draft), "The disk is full.")
+    at = workbench.open("from_file", made=draft)
+    assert title(at) == "The training failed"
+    assert "The disk is full. Its samples are safe." in " ".join(plain(at).split("\n"))
+    press(at, "from_file.train")
+    client.models.wait(draft)
+    assert "right" in title(at.run()).lower() or "guess" in title(at)
+
+
+def test_a_role_can_be_changed_and_an_order_added(workbench: Workbench) -> None:
+    content = "review,mood,stars\n" + "".join(
+        f"{HAPPY[i % 5]} {i},{('good', 'bad')[i % 2]},{i % 5}\n" for i in range(20)
+    )
+    at = drop(workbench, content)
+    assert title(at) == "1 trait found in 20 reviews"
+    press(at, next(key for key in buttons(at) if key.endswith(".add.2")))
+    assert title(at) == "2 traits found in 20 reviews"
+    role(at, "mood").set_value("unused").run()
+    assert title(at) == "1 trait found in 20 reviews"
+    assert "mood: You left it out." in plain(at).replace("*", "")
+    role(at, "mood").set_value("text").run()
+    assert role(at, "review").value == "unused", "one column has the texts"
+
+
+def test_a_file_without_labels_leads_to_label_with_its_texts(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = drop(workbench, "id,review\n" + "".join(f"{i},{text}\n" for i, text in enumerate(HAPPY)), "notes.csv")
+    assert title(at) == "No labels found"
+    assert not buttons(at, "from_file.create")
+    press(at, "from_file.label")
+    assert ending(at.text_input, "name").value == "notes"
+    ending(at.text_input, "negative_label").set_value("sad")
+    ending(at.text_input, "positive_label").set_value("glad")
+    press(at, "catalog.create")
+    assert at.selectbox(key="model").value == f"{namespace}.notes"
+    assert any("soup" in each or "welcome" in each for each in plain(at).split("\n")) or "5 texts" in plain(at)
+    assert "Add texts to label" not in plain(at)
+
+
+def test_a_failure_in_the_middle_loses_nothing_and_creates_nothing_twice(
+    workbench: Workbench, client: Traitbench, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = drop(workbench, file_of())
+    with monkeypatch.context() as away:
+        away.setattr("traitbench.client._sync.samples.Samples.add", _refuse)
+        press(at, "from_file.create")
+        assert title(at).replace("\\", "") == f"{namespace}.reviews is not trained yet"
+        assert "overloaded" in at.error[0].value
+        assert "1 trait and 0 samples" in plain(at)
+        assert "Open the draft" in links(at)
+        press(at, "from_file.go_on")
+    assert "1 trait and 0 samples" in plain(at)
+    press(at, "from_file.go_on")
+    assert [each.handle for each in client.models.list(namespace=namespace)] == [f"{namespace}.reviews"]
+    assert len(texts(client, f"{namespace}.reviews")) == 24
+    assert client.models.get(f"{namespace}.reviews").state in ("busy", "ready")
+
+
+def test_a_creation_that_a_second_click_interrupted_is_completed(
+    workbench: Workbench, client: Traitbench, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = drop(workbench, file_of())
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr("traitbench.client._sync.traits.Traits.add", _refuse)
+        press(at, "from_file.create")
+    del at.session_state["from_file.failed"]  # the script ended without an error
+    at.run()
+    assert len(texts(client, f"{namespace}.reviews")) == 24
+    assert client.models.get(f"{namespace}.reviews").state in ("busy", "ready")
+
+
+def test_names_that_give_no_key_or_the_same_one_are_created(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = drop(workbench, file_of(("\N{PEACH}", "\N{PEAR}", "\N{FIRE}")))
+    press(at, "from_file.create")
+    assert len(client.traits.list(f"{namespace}.reviews")) == 3
+    assert client.models.get(f"{namespace}.reviews").state in ("busy", "ready")
+
+
+def _refuse(*_: object) -> None:
+    raise Unavailable("The service is overloaded.")
+
+
+def test_a_taken_name_is_said_and_a_free_one_is_proposed(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    client.models.create(f"{namespace}.reviews")
+    at = drop(workbench, file_of())
+    name = ending(at.text_input, "name")
+    assert next(each for each in at.text_input if each.label == "Name").value == "reviews-2"
+    assert name
+    next(each for each in at.text_input if each.label == "Name").set_value("reviews").run()
+    press(at, "from_file.create")
+    assert at.error
+    assert "made" not in at.query_params
+
+
+def test_after_a_reload_the_file_is_asked_for_again(workbench: Workbench, new: str) -> None:
+    at = workbench.open("from_file", file="reviews.csv")
+    assert "reviews.csv is not in this session any more. Drop it again." in plain(at).replace("*", "")
+    assert at.file_uploader
+    at = workbench.open("from_file", file="reviews.csv", made=new)
+    assert "It is a draft with 0 traits and 0 samples." in plain(at)
+
+
+def test_a_file_that_cannot_be_read_says_why(workbench: Workbench) -> None:
+    at = drop(workbench, b"\x00\x01\x02", "a.xlsx")
+    assert "cannot be read" in title(at)
+    assert at.error
+    press(at, "from_file.again")
+    assert at.file_uploader
+
+
+def test_forty_columns_show_the_texts_and_labels_first(workbench: Workbench) -> None:
+    many = [f"n{i}" for i in range(38)]
+    content = ",".join([*many, "review", "mood"]) + "\n"
+    content += "".join(
+        ",".join([*map(str, range(i, 38 + i)), f"{HAPPY[i % 5]} {i}", "ab"[i % 2]]) + "\n" for i in range(20)
+    )
+    at = drop(workbench, content)
+    assert title(at) == "1 trait found in 20 reviews"
+    assert "34 more columns" in [each.label for each in at.expander]
