@@ -61,7 +61,7 @@ class Entry:
 
 
 PAGES: tuple[Entry, ...] = (
-    Entry("catalog", "Catalog", ":material/grid_view:", "", "All models you have access to."),
+    Entry("catalog", "Home", ":material/home:", "", "Score texts on what matters to you, and see why."),
     Entry("idea", "Try an idea", ":material/lightbulb:", "", "From two poles to a scored text in a minute."),
     Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
     Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
@@ -82,7 +82,7 @@ def entry(name: PageName) -> Entry:
 
 
 def page(name: PageName) -> st.Page:
-    """Return the page as a Streamlit object; Catalog is the start page."""
+    """Return the page as a Streamlit object; Home is the start page."""
     row = entry(name)
     return _page(row, visible=_is_for(row, people.current()))
 
@@ -147,4 +147,4 @@ def name_link(model: str, label: str) -> None:
     """Draw a model's name as a link to its page, on pages without a model."""
     # A link shows the icon of its page, so this page has none.
     plain_page = _page(entry("model"), visible=True, icon=False)
-    st.page_link(plain_page, label=label, help="Open the page of this model", query_params={session.MODEL: model})
+    st.page_link(plain_page, label=label, query_params={session.MODEL: model})
