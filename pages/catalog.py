@@ -36,18 +36,20 @@ draw_ways(nowhere)
 
 # ---- filters, all of them part of the URL ----------------------------------------------------------------------------
 
+is_filtered = len(listed) >= MANY or any(name in st.query_params or session.get(name) for name in FILTERS)
 offer_undo()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="home.models"):
     number = st.empty()
     with st.container(horizontal=True, horizontal_alignment="right", width="content"):
         link = st.container(width="content")
-        st.button(
-            "Archived models",
-            type="tertiary",
-            key="catalog.archived",
-            on_click=session.put,
-            args=({"state": "archived"},),
-        )
+        if not is_filtered:
+            st.button(
+                "Archived models",
+                type="tertiary",
+                key="catalog.archived",
+                on_click=session.put,
+                args=({"state": "archived"},),
+            )
         st.button(
             "Import a model",
             type="tertiary",
@@ -59,7 +61,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
 
 text, state, namespace = "", None, None
 sort: Order = "name"
-if len(listed) >= MANY or any(name in st.query_params or session.get(name) for name in FILTERS):
+if is_filtered:
     with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.filters"):
         text = st.text_input(
             "Find",

@@ -100,7 +100,7 @@ def test_without_a_ready_model_the_page_says_what_happens(
 ) -> None:
     assert "No model is ready" in words(own_workbench.open("catalog"))
     hold_busy(service.context, draft)
-    assert "The first model is being trained." in words(own_workbench.open("catalog"))
+    assert "As soon as a model is ready, it scores a text here." in words(own_workbench.open("catalog"))
 
 
 # ---- the list --------------------------------------------------------------------------------------------------------

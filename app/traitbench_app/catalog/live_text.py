@@ -1,11 +1,11 @@
 """A text that is scored while you edit it: the field shows the words that decide, and each bar its side in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.models import Model
+from traitbench.contract.models import Model, State
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -14,7 +14,7 @@ from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError
 from traitbench.local import preview
 from traitbench_app.catalog.model_card import traits_of
-from traitbench_app.catalog.ranking import best_ready, is_demo
+from traitbench_app.catalog.ranking import best_scoring, is_demo
 from traitbench_app.parts.bars import picked_bar
 from traitbench_app.parts.card import draw_card
 from traitbench_app.parts.explanation import explained
@@ -28,8 +28,9 @@ from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import attempt, client, guarded, models, version
 from traitbench_app.workspace.score_texts import examples, sample_texts
 
-_TEXT, _TRY, _BARS = "home.text", "home.try", "home.bars"
+_TEXT, _TRY, _BARS, _EDITED = "home.text", "home.try", "home.bars", "home.edited"
 _MOST_CHIPS, _CHIP = 4, 20
+_LONG, _TALLEST = 1_500, 400  # characters of a text whose words are not lit, and pixels of its field
 _LOOKS_AGAIN_S = 3.0
 # The text that is typed lies over a painted copy, of which only the marks are seen.
 _STYLE = """
@@ -42,6 +43,7 @@ _STYLE = """
   font: 400 20px/32px "Source Sans", sans-serif; padding: 6px 10px !important;
   white-space: pre-wrap; overflow-wrap: anywhere; word-break: normal;
 }
+.st-key-home-lit [data-testid="InputInstructions"] { display: none; }
 .st-key-home-lit textarea { background: transparent; resize: none; }
 .st-key-home-lit [data-testid="stElementContainer"]:has(.tb-why) { position: absolute; inset: 1px; z-index: 0; }
 .st-key-home-lit .tb-why { max-height: none; overflow: hidden; color: transparent; }
@@ -53,11 +55,13 @@ _STYLE = """
 def draw_live(listed: Sequence[Model]) -> None:
     """Draw the text, scored by the best demo model or another ready one; without one, say what happens."""
     with st.container(border=True, key="card.live"):
-        if best := best_ready(listed):
+        if best := best_scoring(listed):
             model, active = best
             _live_text(model, active, traits_of(model), _texts(model))
         else:
             _draw_waiting(listed)
+        if any(each.state == "busy" for each in listed):
+            _watch({each.handle: each.state for each in listed})
 
 
 def _texts(model: Model) -> list[str]:
@@ -73,16 +77,16 @@ def _draw_waiting(listed: Sequence[Model]) -> None:
     if not running:
         st.markdown("**No model is ready to score a text.** Each of these three ways leads to one.")
         return
-    which = "demo models are" if any(map(is_demo, running)) else "first model is"
-    st.markdown(f"**The {which} being trained.** As soon as one is ready, it scores a text here.")
+    what = "The demo models are being trained." if any(map(is_demo, running)) else "A run is in progress."
+    st.markdown(f"**{what}** As soon as a model is ready, it scores a text here.")
 
-    @st.fragment(run_every=_LOOKS_AGAIN_S)
-    def look() -> None:
-        with guarded():
-            if best_ready(models()):
-                st.rerun()
 
-    look()
+@st.fragment(run_every=_LOOKS_AGAIN_S)
+def _watch(drawn: Mapping[str, State]) -> None:
+    """Draw the page again when a run ends, but not below someone who edits the text."""
+    with guarded():
+        if not session.get(_EDITED) and {each.handle: each.state for each in models()} != drawn:
+            st.rerun()
 
 
 @st.fragment
@@ -94,12 +98,14 @@ def _live_text(model: Model, active: Version, traits: Sequence[Trait], texts: Se
         left, right = st.columns([1.22, 1], gap="medium")
         with left:
             _draw_chips(key, texts)
+            typed = session.get(key, "")
+            session.store(_EDITED, typed not in ("", *texts))
             with st.container(key="home.lit"):
                 text = st.text_area(
                     "Text",
                     texts[0] if texts else "",
                     key=key,
-                    height="content",
+                    height=_TALLEST if len(typed) > _LONG else "content",
                     label_visibility="collapsed",
                     persist_state="session",
                     placeholder="Type or paste a text.",
@@ -137,7 +143,7 @@ def _draw_chips(key: str, texts: Sequence[str]) -> None:
 
     if len(texts) > 1:
         now = session.get(key, texts[0])
-        session.store(chip, texts.index(now) if now in texts else None)
+        session.put({chip: texts.index(now) if now in texts else None})
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.caption("Edit this, or try:", width="content")
             st.pills(

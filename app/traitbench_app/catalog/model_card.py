@@ -8,7 +8,7 @@ from traitbench.contract.models import Model, State
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.quality import Evidence, by_trait, evidence_on
-from traitbench.display.text import count, plain, shortened
+from traitbench.display.text import plain, shortened
 from traitbench.errors import InternalError
 from traitbench_app.parts.controls import ask
 from traitbench_app.parts.heading import retention_badge, state_badge
@@ -24,7 +24,7 @@ STYLE = """
 [class*="st-key-card-model"]:has([class*="st-key-catalog-name"] a:hover) { border-color: var(--tb-line-strong); }
 [class*="st-key-catalog-name"] :is(*, a) { position: static; }
 [class*="st-key-catalog-name"] a { padding: 0; background: none !important; }
-[class*="st-key-catalog-name"] a p { font-size: 1rem; overflow-wrap: anywhere; white-space: normal; }
+[class*="st-key-catalog-name"] a p { font-size: 1rem; line-height: 1.35; overflow-wrap: anywhere; white-space: normal; }
 [class*="st-key-catalog-name"] a::after { content: ""; position: absolute; inset: 0; z-index: 1; }
 [class*="st-key-card-model"] > :has(> [class*="st-key-catalog-next"]) { margin-top: auto; }
 [class*="st-key-catalog-next"] { border-top: 1px solid var(--tb-line); padding-top: 0.4rem; }
@@ -97,15 +97,15 @@ def _verdict(evidence: Evidence) -> str:
 
 
 def _draw_trait(model: Model, version: Version | None, traits: Sequence[Trait]) -> None:
-    """Draw the strip of the main trait, or else of the weakest one."""
+    """Draw the strip of the main trait, or else of the weakest one; before a training, of the first one."""
     if not traits:
         st.caption("No traits yet.")
         return
     trait = next((each for each in traits if each.key == model.main_trait), None)
-    which = "the main trait" if trait else f"the weakest of {count(len(traits), 'trait')}"
+    which = "the main trait" if trait else f"the {'first' if version is None else 'weakest'} of {len(traits)} traits"
     trait = trait or weakest_first(version, traits)[0]
     st.html(strip_of(version, trait, width=_WIDTH, height=_HEIGHT))
-    if version is not None and len(traits) > 1:
+    if len(traits) > 1:
         st.caption(f"{plain(shortened(trait.name, 40))}, {which}")
 
 
@@ -128,12 +128,10 @@ def _draw_next(model: Model, *, owned: bool) -> None:
             restore_button(model, key=f"catalog.restore.{model.handle}")
         elif owned:
             st.menu_button(
-                "",
+                "More",
                 [_ARCHIVE],
-                icon=":material/more_horiz:",
                 type="tertiary",
                 key=f"catalog.menu.{model.handle}",
-                help="More actions",
                 on_click=ask,
                 args=(ARCHIVE, model.handle),
             )

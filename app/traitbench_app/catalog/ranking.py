@@ -24,16 +24,18 @@ def in_order(models: Sequence[Model], by: Order) -> list[Model]:
     """The models in an order; by name they stay as the service lists them, own namespaces first, and demos last."""
     if by == "trained":
         return sorted(models, key=_trained, reverse=True)
-    return sorted(models, key=_rank) if by == "quality" else sorted(models, key=is_demo)
+    if by == "quality":
+        return sorted(models, key=lambda each: _rank(_version(each)))
+    return sorted(models, key=is_demo)
 
 
-def best_ready(models: Sequence[Model]) -> tuple[Model, Version] | None:
+def best_scoring(models: Sequence[Model]) -> tuple[Model, Version] | None:
     """The best demo model that scores now, with its active version; without one, the best other model."""
     for demos in (True, False):
-        ready = [each for each in models if each.state == "ready" and is_demo(each) == demos]
-        known = [(model, version) for model in ready if (version := _version(model))]
+        able = [each for each in models if each.state != "archived" and is_demo(each) == demos]
+        known = [(model, version) for model in able if (version := _version(model))]
         if known:
-            return min(known, key=lambda each: _rank(each[0]))
+            return min(known, key=lambda each: _rank(each[1]))
     return None
 
 
@@ -47,9 +49,8 @@ def _trained(model: Model) -> datetime:
     return version.created_at if version else _NEVER
 
 
-def _rank(model: Model) -> tuple[int, float]:
-    """The best model has the smallest rank; a guess comes after it, and a model without evidence last."""
-    version = _version(model)
+def _rank(version: Version | None) -> tuple[int, float]:
+    """The best version has the smallest rank; a guess comes after it, and one without evidence last."""
     evidence = evidence_on(by_trait(version.metrics)) if version else None
     if evidence is None:
         return 2, 0.0
