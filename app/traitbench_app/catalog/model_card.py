@@ -47,7 +47,8 @@ _WIDTH, _HEIGHT = 360, 76
 def draw_model(model: Model, *, owned: bool) -> None:
     """Draw the card. If the service cannot read a part of the model, its card says so; others are not affected."""
     with st.container(border=True, height="stretch", key=f"card.model.{model.handle}"):
-        version, traits, problem = None, [], ""
+        version, problem = None, ""
+        traits: Sequence[Trait] = ()
         try:
             version, traits = active_version(model), traits_of(model)
         except InternalError as error:

@@ -49,7 +49,8 @@ def pick_highlights(keys: Sequence[str], names: Mapping[str, str], texts: Sequen
 
 def are_quick(texts: Sequence[str]) -> bool:
     """Whether the texts are short enough to be explained while someone types."""
-    return sum(map(len, texts)) < min(session.get(_SLOW_FROM, _LONGEST), _LONGEST)
+    slow_from: int = session.get(_SLOW_FROM, _LONGEST)
+    return sum(map(len, texts)) < min(slow_from, _LONGEST)
 
 
 def highlights_of(text: str, source: str, explain: Explain) -> Mapping[str, Explanation]:
