@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import Model, State
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
@@ -115,22 +115,35 @@ def _live_text(model: Model, active: Version, traits: Sequence[Trait], texts: Se
         with right:
             if is_address(text):
                 st.caption("This is a web address. **Score** can fetch its text.")
-            elif not text.strip():
-                st.caption("Type or paste a text to see its scores.")
-            else:
+                model_link("score", "Open Score", model=model.handle)
+            elif text.strip():
                 with attempt():
-                    card, explain, source = _scored(model, active, text)
-                    names, poles = names_of(traits), poles_of(traits)
-                    draw_card(card, names, poles, main=model.main_trait, key=_BARS, can_pick=True)
-                    keys = ordered([*card.detail], model.main_trait)
-                    trait = keys[min(picked_bar(_BARS), len(keys) - 1)]
-                    if are_quick([text]) and (reasons := highlights_of(text, source, explain).get(trait)):
-                        with marks:
-                            _draw_marks(reasons, text)
-                        with words:
-                            draw_strongest(reasons, text, poles.get(trait, ("negative", "positive")))
-            model_link("score", f"Scored by {plain(model.handle)}", model=model.handle)
+                    _draw_scores(model, active, traits, text, marks, words)
+                model_link("score", f"Scored by {plain(model.handle)}", model=model.handle)
+            else:
+                st.caption("Type or paste a text to see its scores.")
             read_while_typing(key)
+
+
+def _draw_scores(
+    model: Model,
+    active: Version,
+    traits: Sequence[Trait],
+    text: str,
+    marks: DeltaGenerator,
+    words: DeltaGenerator,
+) -> None:
+    """Draw the bars here, and the reasons for the trait of the picked bar into their places."""
+    card, explain, source = _scored(model, active, text)
+    poles = poles_of(traits)
+    draw_card(card, names_of(traits), poles, main=model.main_trait, key=_BARS, can_pick=True)
+    keys = ordered([*card.detail], model.main_trait)
+    trait = keys[min(picked_bar(_BARS), len(keys) - 1)]
+    if are_quick([text]) and (reasons := highlights_of(text, source, explain).get(trait)):
+        by_pieces = any(part.pieces for part in reasons.parts)
+        marks.html(f'<div aria-hidden="true">{highlighted(reasons, text, by_pieces=by_pieces)}</div>')
+        with words:
+            draw_strongest(reasons, text, poles.get(trait, ("negative", "positive")))
 
 
 def _draw_chips(key: str, texts: Sequence[str]) -> None:
@@ -166,8 +179,3 @@ def _scored(model: Model, active: Version, text: str) -> tuple[Card, Explain, st
     except preview.PreviewUnavailable:
         pinned = f"{model.handle}@{number}"
         return client().scores.score(pinned, text), lambda one: explained(model.handle, number, one), pinned
-
-
-def _draw_marks(reasons: Explanation, text: str) -> None:
-    by_pieces = any(part.pieces for part in reasons.parts)
-    st.html(f'<div aria-hidden="true">{highlighted(reasons, text, by_pieces=by_pieces)}</div>')
