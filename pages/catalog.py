@@ -1,38 +1,68 @@
-"""Catalog: all models you have access to, and the actions to create, import, archive and restore models."""
+"""Home: a text that is scored already, three ways to a model of one's own, and all models that you have access to."""
 
 import streamlit as st
 
 from traitbench.display.colours import STATES
-from traitbench.display.text import count
 from traitbench_app.catalog import bundle_import
 from traitbench_app.catalog.bundle_import import import_model
-from traitbench_app.catalog.listing import NAME_STYLE, model_row
-from traitbench_app.catalog.sorting import ORDERS, Order, in_order
-from traitbench_app.catalog.start import first_contact, is_first_contact
-from traitbench_app.parts.heading import heading
+from traitbench_app.catalog.live_text import draw_live
+from traitbench_app.catalog.model_card import STYLE, draw_model
+from traitbench_app.catalog.ranking import ORDERS, Order, in_order
+from traitbench_app.catalog.ways import draw_ways
+from traitbench_app.from_file.drop import draw_drop
+from traitbench_app.parts.copying import copy_link
 from traitbench_app.parts.model_actions import archive, offer_undo
-from traitbench_app.parts.new_model import new_model, start
+from traitbench_app.parts.new_model import new_model
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
+from traitbench_app.shell.navigation import entry
 from traitbench_app.shell.permission import why_nowhere
 from traitbench_app.shell.service import listing, namespaces
 
-ROWS = 25
-
+CARDS, MANY = 12, 7
+FILTERS = ("q", "state", "namespace", "sort")
 
 owned = namespaces()
 nowhere = why_nowhere(owned)
-top = st.container()
-offer_undo()
-first, bar = st.container(), st.container()
+listed, unreadable = listing()
+
+with st.container(gap=None, key="home.title"):
+    st.title(entry("catalog").help, anchor=False)
+    st.markdown(
+        "Show a few texts of two kinds, such as warm and cold. Traitbench learns the difference and scores any text "
+        "from 0 to 100."
+    )
+draw_live(listed)
+draw_ways(nowhere, draw_drop=draw_drop)
 
 # ---- filters, all of them part of the URL ----------------------------------------------------------------------------
 
+is_filtered = len(listed) >= MANY or any(name in st.query_params or session.get(name) for name in FILTERS)
+offer_undo()
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="home.models"):
+    number = st.empty()
+    with st.container(horizontal=True, horizontal_alignment="right", width="content"):
+        link = st.container(width="content")
+        if not is_filtered:
+            st.button(
+                "Archived models",
+                type="tertiary",
+                key="catalog.archived",
+                on_click=session.put,
+                args=({"state": "archived"},),
+            )
+        st.button(
+            "Import a model",
+            type="tertiary",
+            key="catalog.import_button",
+            on_click=bundle_import.start,
+            disabled=nowhere is not None,
+            help=nowhere or "From a file that was exported here or by another Traitbench.",
+        )
+
 text, state, namespace = "", None, None
 sort: Order = "name"
-listed, unreadable = listing()
-empty = not (listed or unreadable or any(listing(state="archived")))
-if not empty:
+if is_filtered:
     with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.filters"):
         text = st.text_input(
             "Find",
@@ -67,19 +97,16 @@ if not empty:
         sort = st.selectbox(
             "Sort by", list(ORDERS), key="sort", bind="query-params", format_func=ORDERS.__getitem__, width=190
         )
+    with link:
+        copy_link(
+            "catalog",
+            q=text,
+            state=STATES[state].label if state else None,
+            namespace=namespace,
+            sort=None if sort == "name" else ORDERS[sort],
+        )
 
-with top:
-    heading(
-        "catalog",
-        q=text,
-        state=STATES[state].label if state else None,
-        namespace=namespace,
-        sort=None if sort == "name" else ORDERS[sort],
-    )
-newcomer = not nowhere and not (text or state or namespace) and is_first_contact(listed, owned)
-if newcomer:
-    with first:
-        first_contact(listed)
+# ---- the models ------------------------------------------------------------------------------------------------------
 
 wanted = text.casefold().split()
 shown = [
@@ -89,41 +116,18 @@ shown = [
     and all(word in " ".join((model.handle, model.description, *model.traits)).casefold() for word in wanted)
 ]
 shown = in_order(shown, sort)
-
-with bar, st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    ready = sum(model.state == "ready" for model in shown)
-    st.caption("" if empty else f"{count(len(shown), 'model')}, {ready} ready to score", width="content")
-    with st.container(horizontal=True, horizontal_alignment="right", width="content"):
-        if not newcomer:
-            st.button(
-                "New model",
-                type="primary",
-                icon=":material/add:",
-                key="catalog.new_button",
-                on_click=start,
-                disabled=nowhere is not None,
-                help=nowhere,
-            )
-        st.button(
-            "Import a model",
-            icon=":material/upload:",
-            key="catalog.import_button",
-            on_click=bundle_import.start,
-            disabled=nowhere is not None,
-            help=nowhere or "From a file that was exported here or by another Traitbench.",
-        )
-
-# ---- the models ------------------------------------------------------------------------------------------------------
+number.subheader(f"Models :gray[{len(shown):,}]", anchor=False)
 
 page = 1
-if len(shown) > ROWS:
-    page = st.pagination(-(-len(shown) // ROWS), key="catalog.page")
-st.html(f"<style>{NAME_STYLE}</style>")
-for model in shown[(page - 1) * ROWS : page * ROWS]:
-    model_row(model, owned=nowhere is None and model.handle.split(".")[0] in owned)
+if len(shown) > CARDS:
+    page = st.pagination(-(-len(shown) // CARDS), key="catalog.page")
+st.html(STYLE)
+with st.grid(3, min_column_width=320, key="home.cards"):
+    for model in shown[(page - 1) * CARDS : page * CARDS]:
+        draw_model(model, owned=nowhere is None and model.handle.split(".")[0] in owned)
 draw_unreadable(unreadable, "model", key="catalog.unreadable")
 
-if listed and not shown:
+if not shown and (wanted or state or namespace):
     with st.container(border=True, key="catalog.nothing"):
         st.markdown("**No models match.**")
         st.button(

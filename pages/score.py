@@ -12,20 +12,20 @@ from traitbench_app.parts.folded import folded, is_open
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.learning import draw_learning
 from traitbench_app.parts.linked_version import say_if_gone
+from traitbench_app.parts.lit_words import draw_highlighted, highlights_of, pick_highlights
 from traitbench_app.parts.live import read_while_typing
 from traitbench_app.parts.model_picker import chosen_model
 from traitbench_app.parts.quality import discovered_note
 from traitbench_app.parts.scorecard import ordered, poles_of
+from traitbench_app.parts.scorer import Scorer
 from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.untrained import can_rehearse, draw_untrained
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.score.differences import draw_differences
-from traitbench_app.score.highlights import draw_highlighted, highlights_of, pick_highlights
 from traitbench_app.score.keys import on_keys
 from traitbench_app.score.official import draw_official, draw_official_pair, draw_text, draw_text_pair
 from traitbench_app.score.present import present, presenting, start
 from traitbench_app.score.rehearsal import rehearsed
-from traitbench_app.score.scorer import Scorer
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client, version

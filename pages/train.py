@@ -49,7 +49,7 @@ if model.state == "busy":
 
 if model.state == "archived":
     st.info("This model was archived. You can read it, but you cannot train it.")
-    page_link("catalog", "Open the catalog")
+    page_link("catalog", "See all models")
     st.stop()
 
 if last and last.status == "failed" and last.kind in ("train", "retune"):

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expec
 from tests.app.processes import Started, running
 from tests.contexts import ENCODER
 from tests.patience import PATIENCE_MS
+from traitbench_app.shell.navigation import entry
 
 # Without these Chromium, run as root and offline, refuses to start or looks for its maker's hosts.
 _FLAGS = (
@@ -25,6 +26,8 @@ _FLAGS = (
 expect.set_options(timeout=PATIENCE_MS)
 
 EMPTY = "local.everyone"
+HOME = entry("catalog").help
+"""The title of Home."""
 _NUMBERS = count(1)
 _SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 
@@ -70,7 +73,7 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 
 @pytest.fixture
 def with_a_model(workbench: Started) -> Started:
-    """The same with an empty model of one's own, so that the Catalog no longer greets a newcomer."""
+    """The same with an empty model of one's own."""
     with workbench.client() as client:
         if EMPTY not in {model.handle for model in client.models.list(namespace="local")}:
             client.models.create(EMPTY)

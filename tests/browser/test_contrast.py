@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import settled
+from tests.browser.conftest import EMPTY, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.soak]
 
@@ -36,8 +36,11 @@ _SELECTED = "button[data-variant][data-selected], [role=tab][aria-selected=true]
 
 @pytest.mark.parametrize(
     ("address", "expected"),
-    [("", ("New model",)), ("model?model=demo.headlines&part=Call+it", ("Call it", "curl"))],
-    ids=["catalog", "model"],
+    [
+        (f"traits?model={EMPTY}", ("Add the first trait",)),
+        ("model?model=demo.headlines&part=Call+it", ("Call it", "curl")),
+    ],
+    ids=["traits", "model"],
 )
 def test_what_is_selected_can_be_read(
     page: Page, with_a_model: Started, address: str, expected: tuple[str, ...]

@@ -64,7 +64,7 @@ def test_axe_finds_nothing_serious_on_any_page(page: Page, with_a_model: Started
             assert broken == [], address
         page.goto(with_a_model.base_url)
         at_rest(page)
-        page.get_by_test_id("stMain").get_by_role("button", name="New model").click()
+        page.get_by_test_id("stMain").get_by_role("button", name="Paste", exact=True).click()
         page.get_by_role("dialog").get_by_role("textbox").first.wait_for()
         found[f"New model, {theme}"] = serious(axe, page)
     assert {address: each for address, each in found.items() if each} == {}

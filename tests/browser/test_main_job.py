@@ -25,7 +25,7 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
     page.on("request", lambda request: asked.append(request.url))
 
     page.goto(workbench.base_url)
-    settled(page).get_by_role("button", name="New model").click()
+    settled(page).get_by_role("button", name="Paste", exact=True).click()
     page.get_by_role("textbox", name="Name", exact=True).fill(handle.removeprefix("local."))
     page.get_by_role("button", name="Create model").click()
 

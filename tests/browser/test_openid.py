@@ -109,8 +109,8 @@ def test_a_person_signs_in_through_the_provider_and_does_what_the_list_says(
         [key] = of_sessions(engine)
         assert (key.name, key.scope, key.namespaces) == ("Alice@Example.org", "scoring", ("local",))
 
-        page.get_by_role("link", name="Catalog", exact=True).click()
-        expect(page.get_by_role("button", name="New model")).to_be_disabled()
+        page.get_by_role("link", name="Home", exact=True).click()
+        expect(page.get_by_role("button", name="Paste", exact=True)).to_be_disabled()
         settled(page)
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_text("You are signed out")).to_be_visible()

@@ -40,7 +40,7 @@ def test_a_presenter_walks_teaches_and_leaves_by_keys(workbench: Started, page: 
     text = page.get_by_placeholder("Type a text.", exact=True)
     expect(text).to_have_value(WARM[0])
     expect(page.get_by_text("Warmth")).to_be_visible()
-    expect(page.get_by_role("link", name="Catalog")).to_be_hidden()
+    expect(page.get_by_role("link", name="Home")).to_be_hidden()
     assert page.evaluate(_SMALLEST) >= 28
     assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
 
@@ -62,7 +62,7 @@ def test_a_presenter_walks_teaches_and_leaves_by_keys(workbench: Started, page: 
 
     page.keyboard.press("Escape")
     answered(page).keyboard.press("Escape")
-    expect(page.get_by_role("link", name="Catalog")).to_be_visible()
+    expect(page.get_by_role("link", name="Home")).to_be_visible()
     expect(page.get_by_placeholder("Type or paste a text.")).to_have_value("The lamp is green.")
 
 

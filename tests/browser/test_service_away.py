@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.app.processes import Started, serving
-from tests.browser.conftest import settled
+from tests.browser.conftest import HOME, settled
 from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
@@ -20,8 +20,8 @@ def test_a_service_that_stops_is_named_and_nothing_typed_is_lost(browser: Browse
     page.set_default_timeout(PATIENCE_MS)
     with serving(tmp_path / "service") as started:
         page.goto(started.base_url)
-        settled(page, "Catalog")
-        page.get_by_role("button", name="New model").click()
+        settled(page, HOME)
+        page.get_by_role("button", name="Paste", exact=True).click()
         field = page.get_by_role("dialog").get_by_role("textbox", name="Name", exact=True)
         field.fill("moods")
         started.process.kill()

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import EMPTY, settled
+from tests.browser.conftest import EMPTY, HOME, settled
 
 pytestmark = pytest.mark.browser
 
-MENU = ("Batch", "Score", "Versions", "Samples", "Catalog")
+MENU = ("Batch", "Score", "Versions", "Samples", "Home")
 
 
 def test_a_deep_link_is_quiet_and_one_step_back_is_one_page_back(workbench: Started, page: Page) -> None:
@@ -24,8 +24,8 @@ def test_a_deep_link_is_quiet_and_one_step_back_is_one_page_back(workbench: Star
 
     for title in MENU:
         page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
-        settled(page, title)
-        if title != "Catalog":
+        settled(page, HOME if title == "Home" else title)
+        if title != "Home":
             # The address gets its model a moment after the page is drawn; until then there is nothing to come back to.
             expect(page).to_have_url(f"{workbench.base_url}/{title.lower()}?model=demo.headlines")
     for title in (*reversed(MENU[:-1]), "Traits"):
@@ -35,16 +35,16 @@ def test_a_deep_link_is_quiet_and_one_step_back_is_one_page_back(workbench: Star
 
 
 def test_the_keyboard_reaches_the_main_action_and_a_dialogs_first_field(with_a_model: Started, page: Page) -> None:
-    page.goto(with_a_model.base_url)
-    settled(page, "Catalog")
-    page.locator(".traitbench-skip").filter(has_text="New model").wait_for(state="attached")
+    page.goto(f"{with_a_model.base_url}/traits?model={EMPTY}")
+    settled(page, "Traits")
+    page.locator(".traitbench-skip").filter(has_text="Add the first trait").wait_for(state="attached")
     pressed = 0
     while not page.evaluate("document.activeElement.matches('.traitbench-skip')"):
         page.keyboard.press("Tab")
         pressed += 1
         assert pressed <= 5
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("stMain").get_by_role("button", name="New model")).to_be_focused()
+    expect(page.get_by_test_id("stMain").get_by_role("button", name="Add the first trait")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog").locator("input, textarea").first).to_be_focused()
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.app.processes import Started, serving
 from tests.app.streamlit_socket import refusal
-from tests.browser.conftest import settled
+from tests.browser.conftest import HOME, settled
 from tests.cli.asking import call
 from tests.conftest import make_draft
 from tests.patience import PATIENCE_MS, PATIENCE_S
@@ -121,10 +121,10 @@ def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started
     page.goto(f"{guarded.base_url}/operations")
     expect(page.get_by_text("Only the operator can see operations")).to_be_visible()
 
-    page.get_by_role("link", name="Catalog", exact=True).click()
-    expect(page.get_by_role("heading", name="Catalog")).to_be_visible()
+    page.get_by_role("link", name="Home", exact=True).click()
+    expect(page.get_by_role("heading", name=HOME)).to_be_visible()
     settled(page)
-    expect(page.get_by_role("button", name="New model")).to_be_disabled()
+    expect(page.get_by_role("button", name="Paste", exact=True)).to_be_disabled()
     expect(page.get_by_role("button", name="Import")).to_be_disabled()
 
     key_id = call(guarded.home, "key", "list")[1].splitlines()[-1].split()[0]

@@ -1,18 +1,33 @@
-"""The Catalog page: what there is, how good it is, filters in the address; a model begins and ends here."""
+"""Home: a text that is scored already, ways to a model, and the models with how good they are."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import Trained, make_draft
-from tests.pages.drive import Workbench, buttons, copied_link, ending, plain, press, upload, words
+from tests.conftest import Service, Trained, make_draft
+from tests.pages.drive import (
+    Workbench,
+    bars,
+    buttons,
+    copied_link,
+    ending,
+    hold_busy,
+    html,
+    plain,
+    press,
+    upload,
+    words,
+)
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.display.standing import standing
+from traitbench.display.quality import by_trait, evidence_on
+
+WAYS = ("Drop a file", "Paste texts", "Label texts")
 
 
 def opened(at: AppTest) -> set[str]:
@@ -23,8 +38,13 @@ def opened(at: AppTest) -> set[str]:
 
 def open_links(at: AppTest) -> set[tuple[str, str]]:
     """The models that can be opened, and on which page."""
+    return {*drawn_links(at)}
+
+
+def drawn_links(at: AppTest) -> list[tuple[str, str]]:
+    """The same in the order of the page, without the model that scores the text."""
     pages = [(dict(parse_qsl(link.proto.query_string)), link.proto.page) for link in at.get("page_link")]
-    return {(query["model"], page) for query, page in pages if "model" in query}
+    return [(query["model"], page) for query, page in pages if "model" in query and page != "score"]
 
 
 def create(at: AppTest, name: str, description: str = "") -> AppTest:
@@ -34,28 +54,76 @@ def create(at: AppTest, name: str, description: str = "") -> AppTest:
     return at.button(key="catalog.create").click().run()
 
 
+# ---- the text that is scored already ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def demo(service: Service, trained: Trained, namespace: str) -> Iterator[str]:
+    """A demo model that everyone can read and score with; nobody here owns it."""
+    handle = f"demo.{namespace}"
+    with Traitbench(service.base_url, service.issue(namespaces=("demo",))) as owner:
+        owner.models.import_(trained.client.models.export(trained.handle), handle=handle)
+        owner.models.update(handle, demo_texts=["How lovely to see you.", "Your request is denied."])
+        yield handle
+        owner.models.delete(handle)
+
+
+def test_a_text_is_scored_already_and_again_when_it_changes(own_workbench: Workbench, ready: str, demo: str) -> None:
+    at = own_workbench.open("catalog")
+    field = at.text_area(key=f"home.text.{demo}")
+    assert field.value == "How lovely to see you."
+    (first,) = bars(at)
+    assert "tb-why" in html(at), "its words are lit"
+    at.pills(key=f"home.try.home.text.{demo}").set_value(1).run()
+    assert at.text_area(key=f"home.text.{demo}").value == "Your request is denied."
+    (second,) = bars(at)
+    assert second[0]["score"] < first[0]["score"]
+    at.text_area(key=f"home.text.{demo}").set_value("").run()
+    assert not bars(at)
+    assert not {*at.query_params} - {"model"}, "the text stays out of the address"
+
+
+def test_a_scoring_key_sees_the_same_bars(scorer: Workbench, demo: str) -> None:
+    at = scorer.open("catalog")
+    assert not at.error
+    assert bars(at)
+
+
+def test_without_a_demo_model_ones_own_scores_the_text(own_workbench: Workbench, ready: str) -> None:
+    at = own_workbench.open("catalog")
+    assert bars(at)
+    assert at.text_area(key=f"home.text.{ready}").value
+
+
+def test_without_a_ready_model_the_page_says_what_happens(
+    own_workbench: Workbench, service: Service, draft: str
+) -> None:
+    assert "No model is ready" in words(own_workbench.open("catalog"))
+    hold_busy(service.context, draft)
+    assert "As soon as a model is ready, it scores a text here." in words(own_workbench.open("catalog"))
+
+
 # ---- the list --------------------------------------------------------------------------------------------------------
 
 
-def test_a_trained_model_shows_how_good_it_is_and_on_what_and_leads_on(workbench: Workbench, trained: Trained) -> None:
+def test_a_trained_model_says_how_often_it_is_right_in_words_and_leads_on(
+    workbench: Workbench, trained: Trained
+) -> None:
     at = workbench.open("catalog")
-    version = trained.client.versions.get(trained.handle)
-    shown, measured = standing(version, None), version.metrics.traits["warmth"].measured_on
-    assert shown is not None
-    assert measured is not None
-    assert f"**{shown.figure}** AUROC" in words(at)
-    assert "20 samples" in words(at)
-    assert "v1, trained" in words(at)
-    figure = next(element for element in at.markdown if "AUROC" in element.value)
-    assert measured.split(",")[0].replace("-", r"\-") in figure.proto.help
-    assert {(trained.handle, "score"), (trained.handle, "model")} <= open_links(at)
+    evidence = evidence_on(by_trait(trained.client.versions.get(trained.handle).metrics))
+    assert evidence is not None
+    assert evidence.in_short in words(at).lower()
+    assert "AUROC" not in words(at)
+    assert "v1 in use" in words(at)
+    assert "Held-out scores from 0, cold, to 100, warm" in html(at)
+    assert {(trained.handle, "batch"), (trained.handle, "model")} <= open_links(at)
 
 
 def test_a_draft_with_samples_is_not_said_to_be_good(own_workbench: Workbench, draft: str) -> None:
     at = own_workbench.open("catalog")
     assert draft in opened(at)
     assert "Not trained yet" in words(at)
-    assert "AUROC" not in words(at)
+    assert " right" not in words(at)
 
 
 def test_a_description_with_markup_is_shown_as_it_is(workbench: Workbench, client: Traitbench, new: str) -> None:
@@ -66,14 +134,18 @@ def test_a_description_with_markup_is_shown_as_it_is(workbench: Workbench, clien
 def test_little_evidence_never_comes_before_much(
     own_workbench: Workbench, client: Traitbench, bundle: Bundle, namespace: str
 ) -> None:
-    for name, auroc, interval in (("few", 0.98, [0.76, 1.0]), ("many", 0.93, [0.92, 0.94])):
-        figures = bundle.versions[0].metrics["traits"]["warmth"] | {"auroc": auroc, "auroc_interval": interval}
+    for name, samples in (("few", 10), ("many", 400)):
+        right = {"high": {"samples": samples, "right": samples * 9 // 10 + (samples < 20), "share": 0.9}}
+        tested = {"auroc": 0.93, "auroc_interval": [0.8, 0.99], "confidence": right}
+        figures = bundle.versions[0].metrics["traits"]["warmth"] | tested
         metrics = bundle.versions[0].metrics | {"traits": {"warmth": figures}}
         changed = bundle.model_copy(update={"versions": [bundle.versions[0].model_copy(update={"metrics": metrics})]})
         client.models.import_(changed.model_copy(update={"sha256": digest(changed)}), handle=f"{namespace}.{name}")
+    client.models.create(f"{namespace}.a-draft")
     at = own_workbench.open("catalog", sort="Quality")
-    figures = [element.value for element in at.markdown if element.value.endswith("AUROC")]
-    assert figures == ["**0.93** AUROC", "**0.76 to 1.00** AUROC"]
+    assert [model for model, page in drawn_links(at) if page == "model"] == [
+        f"{namespace}.{name}" for name in ("many", "few", "a-draft")
+    ]
 
 
 def test_filters_are_read_from_links(
@@ -102,19 +174,20 @@ def test_many_models_are_shown_a_page_at_a_time(own_workbench: Workbench, client
     for number in range(27):
         client.models.create(f"{namespace}.m{number:02}")
     at = own_workbench.open("catalog")
-    assert len(opened(at)) == 25
-    assert "27 models" in words(at)
+    assert len(opened(at)) == 12
+    assert "27" in at.subheader[0].value
+    assert {"q", "state", "namespace", "sort"} <= {str(each.key) for each in (*at.text_input, *at.selectbox)}
 
 
 # ---- a new model -----------------------------------------------------------------------------------------------------
 
 
-def test_a_newcomer_is_offered_ways_to_begin(own_workbench: Workbench, client: Traitbench, namespace: str) -> None:
+def test_three_ways_lead_to_a_model_also_after_the_first_one(
+    own_workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
     at = own_workbench.open("catalog")
-    assert "Teach your own" in words(at)
-    assert "Import a file and label it" in words(at)
+    assert all(way in words(at) for way in WAYS)
     assert not at.text_input, "there is nothing to filter"
-    assert "0 models" not in words(at)
     at.button(key="catalog.first_label").click().run()
     at.text_input(key="catalog.new_model:0.name").set_value("Customer Mood!")
     at.text_input(key="catalog.new_model:0.negative_label").set_value("angry")
@@ -125,7 +198,7 @@ def test_a_newcomer_is_offered_ways_to_begin(own_workbench: Workbench, client: T
     (trait,) = client.traits.list(f"{namespace}.customer-mood")
     assert (trait.positive_label, trait.negative_label) == ("calm", "angry")
     assert [title.value for title in at.title] == ["Label"]
-    assert "Teach your own" not in words(own_workbench.open("catalog"))
+    assert all(way in words(own_workbench.open("catalog")) for way in WAYS)
 
 
 def test_a_model_with_poles_leads_to_its_samples(own_workbench: Workbench, client: Traitbench, namespace: str) -> None:
@@ -205,7 +278,7 @@ def test_a_model_is_archived_on_a_yes_and_restored(own_workbench: Workbench, cli
     archive(at, new).button(key="catalog.archive.yes").click().run()
     assert client.models.get(new).state == "archived"
     assert not opened(at)
-    at.selectbox(key="state").set_value("archived").run()
+    at.button(key="catalog.archived").click().run()
     # Public models that other tests have archived are listed too.
     assert {each for each in opened(at) if not each.startswith("demo.")} == {new}
     at.button(key=f"catalog.restore.{new}").click().run()

@@ -129,11 +129,11 @@ def test_figures_on_test_samples_come_before_those_out_of_fold(workbench: Workbe
     assert 0 <= words(at).index("on 8 test samples") < words(at).index("Out of fold")
 
 
-def test_the_list_the_card_the_catalog_and_the_traits_page_show_them_too(workbench: Workbench, measured: str) -> None:
+def test_the_list_the_card_home_and_the_traits_page_show_them_too(workbench: Workbench, measured: str) -> None:
     at = workbench.open("versions", model=measured)
     assert all("of 8 test samples" in each for each in at.dataframe[0].value["Right"])
     assert "all on the same 8 test samples" in words(at)
     card = words(workbench.open("model", model=measured, part="Model card"))
     assert card.index("On test samples") < card.index("Out of fold")
-    assert "uncertain with 8 test samples" in words(workbench.open("catalog"))
+    assert "from few samples" in words(workbench.open("catalog"))
     assert "8 test samples" in html(workbench.open("traits", model=measured))

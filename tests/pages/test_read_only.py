@@ -151,7 +151,7 @@ def test_under_zero_retention_a_page_says_what_is_kept_or_missing(
     assert "Compare encoders" not in [button.label for button in at.button]
 
 
-def test_the_catalog_marks_models_under_zero_retention(workbench: Workbench, client: Traitbench, ready: str) -> None:
+def test_home_marks_models_under_zero_retention(workbench: Workbench, client: Traitbench, ready: str) -> None:
     assert "Zero retention" not in words(workbench.open("catalog", q=ready))
     client.models.update(ready, zero_data_retention=True)
     assert "Zero retention" in words(workbench.open("catalog", q=ready))

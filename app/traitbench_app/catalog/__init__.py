@@ -1,1 +1,1 @@
-"""Parts of the Catalog page: a model in the list, a new model, and the import of a model."""
+"""Parts of Home: the text that is scored already, ways to a model, a model as a card, and the import of a model."""

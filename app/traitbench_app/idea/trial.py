@@ -35,7 +35,7 @@ def handle() -> str | None:
 
 
 def start_over() -> None:
-    """Forget the trial; its model stays in the catalog. A button callback."""
+    """Forget the trial; its model stays on Home. A button callback."""
     st.query_params.pop(_ADDRESS, None)
     session.put({TEXT: ""})
 
@@ -137,7 +137,7 @@ def _created(namespace: str, name: str) -> Model:
     for number in numbers(1):
         handle = f"{namespace}.{name[:60]}" + (f"-{number}" if number > 1 else "")
         try:
-            # Trials stay in the catalog, so the description has to say how they began.
+            # Trials stay on Home, so the description has to say how they began.
             return client().models.create(handle, description="Began as an idea, with made-up text.")
         except HandleTaken:
             if number == _TRIED:

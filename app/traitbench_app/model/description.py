@@ -181,7 +181,7 @@ def _main_trait(form: str, initial: Mapping[str, Any], model: Model) -> str | No
         format_func=lambda key: plain(names.get(key) or str(key)),
         key=f"{form}.main_trait",
         placeholder="None" if names else "The model has no traits yet",
-        help="The trait that this model is for. The catalog shows it first.",
+        help="The trait that this model is for. It is shown first.",
         persist_state="session",
         disabled=not names,
     )

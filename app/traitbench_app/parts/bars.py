@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from traitbench_app.parts.scorecard import Row
+from traitbench_app.shell import session
 
 _HTML = """
 <ol></ol>
@@ -55,6 +56,10 @@ bdi { unicode-bidi: isolate; }
 .poles span:last-child { text-align: right; }
 .note { font-size: 0.875rem; color: var(--tb-ink-2); }
 .note:empty { display: none; }
+.can-pick li { padding: 0.5rem 0.9rem; border: 1px solid transparent; border-radius: 8px; cursor: pointer; }
+.can-pick { gap: 0.25rem; }
+.can-pick .picked { background: var(--tb-page); border-color: var(--tb-line); }
+.can-pick li:focus-visible { outline: 2px solid var(--tb-accent-ink); outline-offset: 1px; }
 @media (prefers-reduced-motion: reduce) { .bar, .dot { transition: none; } }
 
 ol.large { gap: var(--gap); font-size: var(--type); line-height: 1.25; }
@@ -87,6 +92,19 @@ const dot = (track, kind, at) => {
   if (!mark) { mark = document.createElement('div'); mark.className = 'dot ' + kind; track.append(mark) }
   mark.style.left = at + '%'
   return mark
+}
+
+const letPick = (item, isPicked, pick) => {
+  item.classList.toggle('picked', isPicked)
+  item.role = 'button'
+  item.tabIndex = 0
+  item.ariaPressed = String(isPicked)
+  item.onclick = pick
+  item.onkeydown = (event) => {
+    if (event.key !== 'Enter' && event.key !== ' ') return
+    event.preventDefault()
+    pick()
+  }
 }
 
 const draw = (item, row, large) => {
@@ -124,10 +142,12 @@ const draw = (item, row, large) => {
   find('.note').textContent = large ? row.short : row.note
 }
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setStateValue }) {
   const list = parentElement.querySelector('ol')
   const pairs = data.rows.some((row) => row.before !== null)
   list.className = data.type ? (data.notes ? 'large notes' : 'large') : pairs && data.rows.length > 3 ? 'many' : ''
+  list.classList.toggle('can-pick', data.picked >= 0)
+  list.role = data.picked >= 0 ? 'group' : null
   list.style.setProperty('--type', data.type)
   list.style.setProperty('--gap', data.gap)
   while (list.children.length > data.rows.length) list.lastChild.remove()
@@ -136,6 +156,7 @@ export default function ({ data, parentElement }) {
     if (!item) { item = document.createElement('li'); item.innerHTML = PARTS; list.append(item) }
     draw(item, row, Boolean(data.type))
     item.classList.toggle('focus', at === data.focus)
+    if (data.picked >= 0) letPick(item, at === data.picked, () => setStateValue('picked', at))
   })
 }
 """
@@ -155,9 +176,19 @@ class Large:
     focus: int
 
 
-def draw_bars(rows: Sequence[Row], *, key: str, large: Large | None = None) -> None:
-    """Draw the rows, `large` for a room."""
+def picked_bar(key: str) -> int:
+    """Return the number of the row that was clicked last; the first one at the beginning."""
+    return int(session.get(f"{key}.picked", 0))
+
+
+def draw_bars(rows: Sequence[Row], *, key: str, large: Large | None = None, can_pick: bool = False) -> None:
+    """Draw the rows, `large` for a room. With `can_pick`, a click on a row picks it (`picked_bar`)."""
     data: dict[str, Any] = {"rows": [row.data for row in rows], "type": "", "gap": "", "notes": True, "focus": -1}
     if large:
         data |= {"type": large.type_size, "gap": large.gap, "notes": large.notes, "focus": large.focus}
-    _bars(data=data, key=key, width="stretch")
+
+    def pick() -> None:
+        session.store(f"{key}.picked", st.session_state[key].get("picked"))
+
+    data["picked"] = min(picked_bar(key), len(rows) - 1) if can_pick else -1
+    _bars(data=data, key=key, width="stretch", on_picked_change=pick)

@@ -19,14 +19,19 @@ _LEGEND = " · ".join(f"{dots} {level}" for level, dots in DOTS.items()) + " con
 _NEXT: Mapping[Tier, str] = {"Weak": "Developing", "Developing": "Solid", "Solid": "Strong"}
 
 
-def draw_card(card: Card, names: Mapping[str, str], poles: Poles, *, main: str | None, key: str) -> None:
-    """Draw a bar for each trait, the main one first; `key` must be unique on the page."""
+def draw_card(
+    card: Card, names: Mapping[str, str], poles: Poles, *, main: str | None, key: str, can_pick: bool = False
+) -> None:
+    """Draw a bar for each trait, the main one first; `key` must be unique on the page.
+
+    With `can_pick`, a click on a bar picks its trait (`bars.picked_bar`).
+    """
     reasons = {each.confidence_reason for each in card.detail.values()}
     (reason,) = reasons if len(reasons) == 1 else (None,)
     once = reason == "unlike_samples" or (reason is not None and len(card.detail) >= _OFTEN)
     if once and reason:
         st.warning(REASONS[reason].sentence, icon=":material/warning:")
-    draw_bars(scorecard.rows(card, names, poles, main=main, reasons=not once), key=key)
+    draw_bars(scorecard.rows(card, names, poles, main=main, reasons=not once), key=key, can_pick=can_pick)
 
 
 def draw_change(comparison: Comparison, names: Mapping[str, str], poles: Poles, *, main: str | None, key: str) -> None:

@@ -58,10 +58,10 @@ def chosen_model() -> Model:
         st.subheader(title, icon=":material/arrow_selector_tool:", anchor=False)
         if known:
             _offer(known)
-            page_link("catalog", "Open the catalog")
+            page_link("catalog", "See all models")
         else:
-            st.markdown("Create your first model in the Catalog.")
-            primary_link("catalog", "Open the catalog")
+            st.markdown("Create your first model on Home.")
+            primary_link("catalog", "Open Home")
     st.stop()
 
 

@@ -46,7 +46,7 @@ def draw_strips(model: Model, version: Version | None, shown: Sequence[Trait], *
     for trait in shown:
         picture, words = st.columns([2.6, 1], vertical_alignment="center")
         with picture:
-            st.html(_strip(version, trait))
+            st.html(strip_of(version, trait))
         with words:
             st.markdown(_in_words(version, trait))
             _draw_mistakes(model, version, trait, among)
@@ -54,6 +54,16 @@ def draw_strips(model: Model, version: Version | None, shown: Sequence[Trait], *
         st.caption(f"{label(version)} is of an older release, which did not count the scores of its samples.")
         if may_review(model):
             page_link("train", "Train again to see this", refit="true")
+
+
+def strip_of(version: Version | None, trait: Trait, *, width: int = _WIDTH, height: int = _HEIGHT) -> str:
+    """Return the strip of a trait as HTML; without samples whose scores were counted, its empty place."""
+    negative, positive = trait.negative_label, trait.positive_label
+    figures = None if version is None else version.metrics.traits.get(trait.key)
+    if figures is not None and figures.score_counts is not None:
+        return strip(figures.score_counts, negative=negative, positive=positive, width=width, height=height)
+    words = f"{trait.name}, from {negative} to {positive}: no picture yet"
+    return empty_strip(negative=negative, positive=positive, words=words, height=min(height, 72))
 
 
 def wrong_of(version: Version) -> int:
@@ -76,15 +86,6 @@ def _is_uncounted(version: Version, trait: Trait) -> bool:
     """Whether the trait was measured, but by a release that did not count its scores."""
     figures = version.metrics.traits.get(trait.key)
     return figures is not None and figures.auroc is not None and figures.score_counts is None
-
-
-def _strip(version: Version | None, trait: Trait) -> str:
-    negative, positive = trait.negative_label, trait.positive_label
-    figures = None if version is None else version.metrics.traits.get(trait.key)
-    if figures is not None and figures.score_counts is not None:
-        return strip(figures.score_counts, negative=negative, positive=positive, width=_WIDTH, height=_HEIGHT)
-    words = f"{trait.name}, from {negative} to {positive}: no picture yet"
-    return empty_strip(negative=negative, positive=positive, words=words)
 
 
 def _in_words(version: Version | None, trait: Trait) -> str:

@@ -18,14 +18,14 @@ from traitbench.display.text import count, plain
 from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts import scorecard
 from traitbench_app.parts.bars import Large, draw_bars
+from traitbench_app.parts.lit_words import highlights_of
 from traitbench_app.parts.live import read_while_typing
 from traitbench_app.parts.scorecard import ordered, poles_of
+from traitbench_app.parts.scorer import Scorer
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.score import teaching
-from traitbench_app.score.highlights import highlights_of
 from traitbench_app.score.keys import on_keys
 from traitbench_app.score.rehearsal import rehearsed
-from traitbench_app.score.scorer import Scorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, version
 from traitbench_app.workspace.score_texts import texts_to_try

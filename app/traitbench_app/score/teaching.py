@@ -11,8 +11,8 @@ from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.local import preview
 from traitbench.local.preview import PreviewUnavailable
+from traitbench_app.parts.scorer import Scorer
 from traitbench_app.score.rehearsal import AT_ONCE
-from traitbench_app.score.scorer import Scorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
 

@@ -61,7 +61,7 @@ class Entry:
 
 
 PAGES: tuple[Entry, ...] = (
-    Entry("catalog", "Catalog", ":material/grid_view:", "", "All models you have access to."),
+    Entry("catalog", "Home", ":material/home:", "", "Score texts on what matters to you, and see why."),
     Entry("idea", "Try an idea", ":material/lightbulb:", "", "From two poles to a scored text in a minute."),
     Entry("from_file", "From a file", ":material/upload_file:", "", "A labelled file becomes a trained model."),
     Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
@@ -83,7 +83,7 @@ def entry(name: PageName) -> Entry:
 
 
 def page(name: PageName) -> st.Page:
-    """Return the page as a Streamlit object; Catalog is the start page."""
+    """Return the page as a Streamlit object; Home is the start page."""
     row = entry(name)
     return _page(row, visible=is_shown(row))
 
@@ -113,7 +113,7 @@ def is_shown(row: Entry) -> bool:
     if row.section == "Operate":
         return person.operator
     if row.name == "from_file":
-        return False  # opened by a file that is dropped on Catalog
+        return False  # opened by a file that is dropped on Home
     teaches = row.section == "Teach" or row.name == "idea"
     return not teaches or person.scope == "authoring"
 
@@ -141,9 +141,9 @@ def page_link(name: PageName, label: str | None = None, *, icon: str | None = No
     st.page_link(page(name), label=label or row.title, icon=icon or row.icon, query_params=query)
 
 
-def model_link(name: PageName, label: str, *, model: str) -> None:
-    """Draw a link to a model, on pages without a model."""
-    query = {session.MODEL: model}
+def model_link(name: PageName, label: str, *, model: str, **query: str) -> None:
+    """Draw a link to a model, on pages without a model; `query` sets what that page shows."""
+    query = {session.MODEL: model, **query}
     st.page_link(page(name), label=label, icon=":material/arrow_forward:", icon_position="right", query_params=query)
 
 
@@ -151,4 +151,4 @@ def name_link(model: str, label: str) -> None:
     """Draw a model's name as a link to its page, on pages without a model."""
     # A link shows the icon of its page, so this page has none.
     plain_page = _page(entry("model"), visible=True, icon=False)
-    st.page_link(plain_page, label=label, help="Open the page of this model", query_params={session.MODEL: model})
+    st.page_link(plain_page, label=label, query_params={session.MODEL: model})

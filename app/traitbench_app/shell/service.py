@@ -109,7 +109,7 @@ _WAYS_OUT: Mapping[type[TraitbenchError], str] = {
     "or unset it to use the built-in one, and restart the workbench.",
     InsufficientScope: "This workbench's API key may score but not change models. Use a key of scope `authoring`.",
     NamespaceForbidden: "Models can only be changed in a namespace that this workbench's API key owns.",
-    ModelNotFound: "Check the name: the Catalog lists all models that you can open.",
+    ModelNotFound: "Check the name: Home lists all models that you can open.",
     NotFound: "It may have been removed meanwhile. Reload the page.",
     ModelBusy: "An operation is running on this model. The Train page shows its progress. Try again when it has ended.",
     ModelNotDraft: "Its traits and samples are frozen into its versions. To change them, start a new model.",

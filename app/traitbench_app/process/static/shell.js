@@ -78,7 +78,7 @@
     const walker = document.createTreeWalker(dialog, NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       if (/no corresponding file was found|does not seem to exist/.test(node.nodeValue)) {
-        node.nodeValue = 'There is no page at this address. Here is the Catalog instead.'
+        node.nodeValue = 'There is no page at this address. Here is Home instead.'
       }
     }
   }

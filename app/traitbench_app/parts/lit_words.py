@@ -30,9 +30,8 @@ def pick_highlights(keys: Sequence[str], names: Mapping[str, str], texts: Sequen
 
     Without a choice of the user, texts are highlighted if that is `quick` and they are short enough for it.
     """
-    short = sum(map(len, texts)) < min(session.get(_SLOW_FROM, _LONGEST), _LONGEST)
     chosen = session.get(_CHOSEN)
-    session.store(ON, bool(quick and short) if chosen is None else chosen)
+    session.store(ON, quick and are_quick(texts) if chosen is None else chosen)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         on = st.toggle(
             "Highlight words",
@@ -48,6 +47,12 @@ def pick_highlights(keys: Sequence[str], names: Mapping[str, str], texts: Sequen
     return trait if trait in keys else keys[0]
 
 
+def are_quick(texts: Sequence[str]) -> bool:
+    """Whether the texts are short enough to be explained while someone types."""
+    slow_from: int = session.get(_SLOW_FROM, _LONGEST)
+    return sum(map(len, texts)) < min(slow_from, _LONGEST)
+
+
 def highlights_of(text: str, source: str, explain: Explain) -> Mapping[str, Explanation]:
     """Return the explanation by trait; of the last texts from memory. `source` identifies what scores."""
     asked = hashlib.sha256(f"{source}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
@@ -61,9 +66,14 @@ def highlights_of(text: str, source: str, explain: Explain) -> Mapping[str, Expl
 
 
 def draw_highlighted(explanation: Explanation, text: str, poles: tuple[str, str]) -> None:
-    """Draw the text with its words highlighted, and the words that count most in a sentence."""
+    """Draw the text with its words highlighted, and those that count most in a sentence."""
     by_pieces = any(part.pieces for part in explanation.parts)
     st.html(highlighted(explanation, text, by_pieces=by_pieces))
+    draw_strongest(explanation, text, poles)
+
+
+def draw_strongest(explanation: Explanation, text: str, poles: tuple[str, str]) -> None:
+    """Draw the words that count most in a sentence."""
     said = [
         f"{sign} **{plain(pole)}**: {', '.join(plain(shortened(each, _EXCERPT)) for each in words)}"
         for sign, pole, words in (

@@ -1,0 +1,127 @@
+"""One model on Home: how often it is right, a picture of one trait, and what is next. A click opens its dashboard."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.display.quality import Evidence, by_trait, evidence_on
+from traitbench.display.text import plain, shortened
+from traitbench.errors import InternalError
+from traitbench_app.parts.controls import ask
+from traitbench_app.parts.heading import retention_badge, state_badge
+from traitbench_app.parts.model_actions import ARCHIVE, restore_button
+from traitbench_app.parts.next_step import facts_of, next_step
+from traitbench_app.parts.strips import strip_of, weakest_first
+from traitbench_app.shell.navigation import model_link, name_link
+from traitbench_app.shell.service import active_version, client, reader
+
+STYLE = """
+<style>
+[class*="st-key-card-model"] { position: relative; padding: 1rem 1.1rem 0.6rem; gap: 0.6rem; }
+[class*="st-key-card-model"]:has([class*="st-key-catalog-name"] a:hover) { border-color: var(--tb-line-strong); }
+[class*="st-key-catalog-name"] :is(*, a) { position: static; }
+[class*="st-key-catalog-name"] a { padding: 0; background: none !important; }
+[class*="st-key-catalog-name"] a p { font-size: 1rem; line-height: 1.35; overflow-wrap: anywhere; white-space: normal; }
+[class*="st-key-catalog-name"] a::after { content: ""; position: absolute; inset: 0; z-index: 1; }
+[class*="st-key-card-model"] > :has(> [class*="st-key-catalog-next"]) { margin-top: auto; }
+[class*="st-key-catalog-next"] { border-top: 1px solid var(--tb-line); padding-top: 0.4rem; }
+[class*="st-key-catalog-next"] > * { position: relative; z-index: 2; }
+</style>
+"""
+"""CSS for the page: the link of the name covers the card, below the controls in its last line."""
+
+_ARCHIVE = ":material/inventory_2: Archive"
+_WIDTH, _HEIGHT = 360, 76
+
+
+def draw_model(model: Model, *, owned: bool) -> None:
+    """Draw the card. If the service cannot read a part of the model, its card says so; others are not affected."""
+    with st.container(border=True, height="stretch", key=f"card.model.{model.handle}"):
+        version, problem = None, ""
+        traits: Sequence[Trait] = ()
+        try:
+            version, traits = active_version(model), traits_of(model)
+        except InternalError as error:
+            problem = f"It cannot be read: {plain(error.message)}"
+        if version is None and model.version_no is not None:
+            problem = problem or "The active version cannot be read."
+        _draw_top(model, None if version is None else evidence_on(by_trait(version.metrics)), traits)
+        if problem:
+            st.caption(f":material/warning: {problem}")
+        _draw_trait(model, version, traits)
+        _draw_next(model, traits, owned=owned)
+
+
+def traits_of(model: Model) -> Sequence[Trait]:
+    """The traits; those of a trained model, which do not change, are read once for each version."""
+    if model.current_version_id is None or model.state == "busy":
+        return client().traits.list(model.handle)
+    return _frozen_traits(reader(), model.handle, (model.current_version_id, *model.traits))
+
+
+@st.cache_data(max_entries=2_000, show_spinner=False)
+def _frozen_traits(reader: tuple[str, str], handle: str, _of: tuple[int | str, ...]) -> list[Trait]:
+    return list(client().traits.list(handle))
+
+
+def _draw_top(model: Model, evidence: Evidence | None, traits: Sequence[Trait]) -> None:
+    namespace, name = model.handle.split(".", 1)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        with st.container(key=f"catalog-name-{model.handle}", width="content"):
+            name_link(model.handle, f":gray[{plain(namespace)}.]**{plain(name)}**")
+        if model.state == "ready":
+            st.markdown(f":gray-badge[:primary[●] v{model.version_no} in use]", width="content")
+        else:
+            state_badge(model.state)
+        retention_badge(model)
+    said = [] if evidence is None else [f"**{_verdict(evidence)}**"]
+    said += [plain(shortened(model.description, 120))] if model.description else []
+    st.caption("  \n".join(said))
+    for sentence in evidence.warnings(traits, figures=False)[:1] if evidence else ():
+        st.caption(f":material/warning: {plain(sentence)}")
+
+
+def _verdict(evidence: Evidence) -> str:
+    few = ", from few samples" if evidence.doubt and not evidence.is_guessed else ""
+    said = f"{evidence.in_short}{few}"
+    return plain(f"{said[0].upper()}{said[1:]}")
+
+
+def _draw_trait(model: Model, version: Version | None, traits: Sequence[Trait]) -> None:
+    """Draw the strip of the main trait, or else of the weakest one; before a training, of the first one."""
+    if not traits:
+        st.caption("No traits yet.")
+        return
+    trait = next((each for each in traits if each.key == model.main_trait), None)
+    which = "the main trait" if trait else f"the {'first' if version is None else 'weakest'} of {len(traits)} traits"
+    trait = trait or weakest_first(version, traits)[0]
+    st.html(strip_of(version, trait, width=_WIDTH, height=_HEIGHT))
+    if len(traits) > 1:
+        st.caption(f"{plain(shortened(trait.name, 40))}, {which}")
+
+
+def _draw_next(model: Model, traits: Sequence[Trait], *, owned: bool) -> None:
+    step = next_step(facts_of(model, traits))
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+        key=f"catalog-next-{model.handle}",
+    ):
+        st.caption(step.sentence, width="stretch")
+        if step.page is not None:
+            model_link(step.page, step.label, model=model.handle, **step.query)
+        if owned and model.state == "archived":
+            restore_button(model, key=f"catalog.restore.{model.handle}")
+        elif owned:
+            st.menu_button(
+                "More",
+                [_ARCHIVE],
+                type="tertiary",
+                key=f"catalog.menu.{model.handle}",
+                on_click=ask,
+                args=(ARCHIVE, model.handle),
+            )

@@ -1,0 +1,35 @@
+"""The first page as a person meets it: a text is scored while it is typed, and its words are lit where they are."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.app.processes import Started
+from tests.browser.conftest import settled
+from tests.patience import PATIENCE_MS
+
+pytestmark = pytest.mark.browser
+
+TYPED = " The lid broke, and\nthe seller was rude."
+_SIZES = """() => ['textarea', '.tb-why'].map(which => {
+  const box = document.querySelector(`.st-key-home-lit ${which}`).getBoundingClientRect();
+  return [box.left, box.top, box.width, box.height].map(Math.round);
+})"""
+
+
+def test_a_text_is_scored_while_it_is_typed_and_a_bar_lights_its_words(workbench: Started, page: Page) -> None:
+    page.goto(workbench.base_url)
+    field = page.get_by_role("textbox", name="Text", exact=True)
+    expect(field).to_be_visible(timeout=4 * PATIENCE_MS)
+    first = page.locator(".st-key-card-live li .score").first
+    before, example = first.text_content(), field.input_value()
+    field.press("Control+End")
+    field.press_sequentially(TYPED)
+    expect(first).not_to_have_text(str(before))
+    expect(page.locator(".st-key-home-lit .tb-why")).to_contain_text("rude.")
+    page.locator(".st-key-card-live li").nth(1).click()
+    expect(page.locator(".st-key-card-live li.picked")).to_have_attribute("aria-pressed", "true")
+    settled(page)
+    expect(field).to_have_value(example + TYPED)
+    of_field, of_marks = page.evaluate(_SIZES)
+    assert all(abs(one - other) <= 2 for one, other in zip(of_field, of_marks, strict=True)), (of_field, of_marks)
+    assert page.url.rstrip("/") == workbench.base_url, "the text stays out of the address"
