@@ -12,7 +12,7 @@ from traitbench_app.from_file.making import go_on, made, make
 from traitbench_app.from_file.result import draw_result
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.new_model import TO_LABEL, new_model, start
-from traitbench_app.parts.runs import draw_run, watch
+from traitbench_app.parts.runs import watch
 from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.upload import read_upload
 from traitbench_app.shell.navigation import model_link
@@ -38,8 +38,7 @@ if model is not None:
         draw_title(
             "Learning from your file", f"You can leave this page. The training of {plain(model.handle)} goes on."
         )
-        with st.container(border=True, key="card.run"):
-            watch(model, draw=draw_run)
+        watch(model)
     elif model.state == "failed":
         last = model.last_operation
         draw_title(

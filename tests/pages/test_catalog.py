@@ -18,7 +18,6 @@ from tests.pages.drive import (
     html,
     plain,
     press,
-    upload,
     words,
 )
 from traitbench.client import Traitbench
@@ -122,7 +121,7 @@ def test_a_trained_model_says_how_often_it_is_right_in_words_and_leads_on(
 def test_a_draft_with_samples_is_not_said_to_be_good(own_workbench: Workbench, draft: str) -> None:
     at = own_workbench.open("catalog")
     assert draft in opened(at)
-    assert "Not trained yet" in words(at)
+    assert "10 + 10 samples." in words(at)
     assert " right" not in words(at)
 
 
@@ -336,7 +335,8 @@ def test_a_copy_keeps_where_samples_came_from(own_workbench: Workbench, client: 
 
 def bring_in(at: AppTest, file: str) -> AppTest:
     at.button(key="catalog.import_button").click().run()
-    return upload(at, "model.json", file)
+    at.file_uploader[-1].upload("model.json", file.encode())
+    return at.run()
 
 
 def send(at: AppTest, namespace: str, name: str) -> AppTest:

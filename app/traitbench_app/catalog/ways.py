@@ -10,13 +10,15 @@ from traitbench_app.shell.navigation import page_link
 _STYLE = """
 <style>
 [class*="st-key-card-way"] { padding: 0.6rem 1rem; }
-:is(.st-key-card-drop, .st-key-card-way-first_file) { background: transparent !important; border: 1px dashed var(--tb-line-strong); }
+:is(.st-key-card-drop, .st-key-card-way-first_file) {
+    background: transparent !important; border: 1px dashed var(--tb-line-strong);
+}
 </style>
 """
 
 
 def draw_ways(nowhere: str | None, *, draw_drop: Callable[[], None]) -> None:
-    """Draw the ways; `nowhere` says why the person cannot create a model, and `draw_drop` draws the field for a file."""
+    """Draw the ways; `nowhere` says why the person cannot create a model, `draw_drop` draws the field for a file."""
     st.html(_STYLE)
     drop, paste, label = st.columns([1.3, 1, 1], gap="small")
     with drop:
