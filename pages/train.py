@@ -102,7 +102,7 @@ if model.state == "ready":
                     session.flash(f"{a} is active now. You can switch back to {b} on the Versions page.")
                     st.rerun()
     stem = f"{model.handle}-{label(version)}"
-    with folded("Figures of each trait", icon=":material/query_stats:", key="figures") as is_open:
+    with folded("All figures", icon=":material/query_stats:", key="figures") as is_open:
         if is_open:
             st.caption(made_how(version))
             draw_tests(version, names, before=before, key="train.figures", file_name=f"{stem}-figures")
@@ -110,7 +110,7 @@ if model.state == "ready":
             draw_quality(figures, traits, key="train.figures", file_name=f"{stem}-figures")
             st.markdown("**How sure its scores are**")
             draw_confidence(model, version, names, key="train.confidence", file_name=f"{stem}-confidence")
-    with folded("Search report", icon=":material/manage_search:", key="search") as is_open:
+    with folded("What was tried", icon=":material/manage_search:", key="search") as is_open:
         if is_open:
             draw_gained(model, traits, version)
     with folded("Change traits or samples", icon=":material/upgrade:", key="change") as is_open:
@@ -126,7 +126,7 @@ if model.state == "ready":
                 improve_button(model, key="train.improve")
                 if learns:
                     page_link("score", "Give feedback on a score")
-    with folded("Refit the model", icon=":material/refresh:", key="refit") as is_open:
+    with folded("Train again", icon=":material/refresh:", key="refit") as is_open:
         if is_open:
             draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
     st.stop()

@@ -86,7 +86,7 @@ if view == "Compare" and len(sides) == 1:
         st.markdown("To get a second version, improve the model, give feedback on scores or refit the model.")
         with st.container(horizontal=True):
             page_link("score", "Give feedback on a score")
-            page_link("train", "Refit the model")
+            page_link("train", "Train again")
             page_link("score", "Compare two texts")
     st.stop()
 

@@ -38,7 +38,7 @@ def test_test_samples_count_and_out_of_fold_scores_only_without_them() -> None:
     assert (known["clarity"].right, known["clarity"].samples, known["clarity"].on_tests) == (18, 20, True)
     assert (
         known["warmth"].measured_on
-        == "50 of 60 samples are on the side of their label, each scored by a fit without it"
+        == "50 of 60 samples are on the side of their label, each checked by a model that had not seen it"
     )
     both = on(known)
     assert (both.right, both.samples, both.measured_on) == (

@@ -15,7 +15,7 @@ from traitbench_app.model.cards import draw_learned, draw_texts, draw_waiting, r
 from traitbench_app.parts.course import MOST, draw_course
 from traitbench_app.parts.model_actions import left
 from traitbench_app.parts.question import question
-from traitbench_app.parts.strips import draw_more, draw_strips, first_few, weakest_first
+from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
 from traitbench_app.parts.unreadable import cannot_be_read, draw_unreadable
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.navigation import page_link
@@ -52,7 +52,7 @@ def dashboard(model: Model) -> None:
     with wide:
         if traits:
             with question("Does it tell the sides apart?", key="sides"):
-                st.caption(_how_to_read(version))
+                st.caption(how_to_read(version))
                 draw_strips(model, version, shown, among=traits)
                 draw_more(order, key=_STRIPS)
         with question("Is it getting better?", key="course"):
@@ -134,11 +134,3 @@ def _last_failure(model: Model) -> str:
     reason = plain(last.error.message) if last.error else "The service gave no reason."
     kept = "Its samples are safe." if model.version_no is None else f"v{model.version_no} did not change."
     return f":material/error: **The last run failed.** {reason} {kept}"
-
-
-def _how_to_read(version: Version | None) -> str:
-    if version is None:
-        return "After training, each dot here is a sample, checked by a model that has not seen it."
-    evidence = evidence_on(by_trait(version.metrics))
-    tests = " The title counts test samples instead." if evidence and evidence.on_tests else ""
-    return f"Each dot is a sample, checked by a model that had not seen it. A ring is on the wrong side.{tests}"

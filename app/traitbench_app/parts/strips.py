@@ -10,7 +10,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.pictures import empty_strip, strip
-from traitbench.display.quality import by_trait
+from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.parts.runs import MISTAKES
 from traitbench_app.parts.version_figures import label, names_of
@@ -64,6 +64,15 @@ def strip_of(version: Version | None, trait: Trait, *, width: int = _WIDTH, heig
         return strip(figures.score_counts, negative=negative, positive=positive, width=width, height=height)
     words = f"{trait.name}, from {negative} to {positive}: no picture yet"
     return empty_strip(negative=negative, positive=positive, words=words, height=min(height, 72))
+
+
+def how_to_read(version: Version | None) -> str:
+    """Say what the dots of the strips are."""
+    if version is None:
+        return "After training, each dot here is a sample, checked by a model that has not seen it."
+    evidence = evidence_on(by_trait(version.metrics))
+    tests = " The title counts test samples instead." if evidence and evidence.on_tests else ""
+    return f"Each dot is a sample, checked by a model that had not seen it. A ring is on the wrong side.{tests}"
 
 
 def wrong_of(version: Version) -> int:

@@ -126,7 +126,7 @@ def _draw_curve(
 
 def _why_no_curve(figures: TraitMetrics) -> str:
     if figures.curve is None:
-        return "No learning curve was measured. Refit the model to get one."
+        return "No learning curve was measured. Train again to get one."
     return "No learning curve: there are too few samples."
 
 
@@ -134,7 +134,7 @@ def _draw_tiers(trait: Trait | None, figures: TraitMetrics, *, key: str, file_na
     """Draw the table and return the open cell, if any."""
     st.markdown("**Held-out samples by tier**")
     if not figures.confusion:
-        st.caption("No table was measured. Refit the model to get one.")
+        st.caption("No table was measured. Train again to get one.")
         return None
     poles = (trait.positive_label, trait.negative_label) if trait else ("positive", "negative")
     opens = trait is not None and trait.kind == "extrinsic"

@@ -13,14 +13,17 @@ from traitbench.display import held_out
 from traitbench.display.charts.auroc import CHANCE
 from traitbench.display.quality import Evidence, by_trait, evidence_on
 from traitbench.display.text import count, plain
+from traitbench_app.parts.question import question
 from traitbench_app.parts.runs import MISTAKES
 from traitbench_app.parts.shortcuts import draw_shortcuts
+from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
 from traitbench_app.parts.training_report import feed_in_words
 from traitbench_app.parts.version_figures import Names, label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 
 _MOST = 3
+_STRIPS = "train.traits"
 _WORTH_IT = 0.005
 
 
@@ -36,6 +39,11 @@ def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None
         with st.container(horizontal=True, vertical_alignment="center"):
             page_link("score", "Score a text")
             page_link("versions", "View versions")
+    order = weakest_first(version, traits)
+    with question("Does it tell the sides apart?", key="train.sides"):
+        st.caption(how_to_read(version))
+        draw_strips(model, version, first_few(order, key=_STRIPS), among=traits)
+        draw_more(order, key=_STRIPS)
     steps = list(_steps(model, traits, version, known))[:_MOST]
     if steps:
         st.markdown("**To make it better**", help="The weakest trait comes first.")
@@ -53,9 +61,8 @@ def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None
 
 def _headline(version: Version, evidence: Evidence | None, traits: Sequence[Trait]) -> str:
     if evidence is None:
-        return f"{label(version)} is active. How often it is right was not measured"
-    figure = f" :small[:gray[({evidence.figure})]]" if evidence.figure else ""
-    return f"{plain(evidence.says(label(version), traits))}{figure}"
+        return f"{label(version)} is in use. How often it is right was not measured"
+    return plain(evidence.says(label(version), traits))
 
 
 def _basis(version: Version, evidence: Evidence | None) -> Iterator[str]:
@@ -88,8 +95,7 @@ def _step(trait: Trait, names: Names, figures: TraitMetrics, evidence: Evidence 
     next_step = advice(trait, figures)
     if not next_step and not evidence.wrong:
         return ""
-    figure = f" ({evidence.figure})" if evidence.figure else ""
-    return f"{name}: {evidence.in_short}{figure}. {next_step}"
+    return f"{name}: {evidence.in_short}. {next_step}"
 
 
 def advice(trait: Trait, figures: TraitMetrics) -> str:

@@ -105,7 +105,7 @@ def _draw_folded(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
                     [(label(shown), by_trait)], names, speeds(shown), key="versions.modes", file_name=f"{stem}-modes"
                 )
     if any(each.search for each in by_trait.values()):
-        with folded("Search report", icon=":material/manage_search:", key="search") as is_open:
+        with folded("What was tried", icon=":material/manage_search:", key="search") as is_open:
             if is_open:
                 draw_search(by_trait, names, key="versions.search", file_name=f"{stem}-search")
                 for key, figures in by_trait.items():

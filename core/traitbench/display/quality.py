@@ -132,7 +132,7 @@ class Evidence:
         verb = "is" if self.right == 1 else "are"
         if self.on_tests:
             return f"{of} test samples {verb} on the side of their label. No version learns from these"
-        return f"{of} samples {verb} on the side of their label, each scored by a fit without it"
+        return f"{of} samples {verb} on the side of their label, each checked by a model that had not seen it"
 
     @property
     def doubt(self) -> str:
