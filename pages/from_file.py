@@ -7,7 +7,7 @@ import streamlit as st
 
 from traitbench.display.text import count, plain
 from traitbench_app.from_file.drop import FILE, FORM, draw_drop, dropped, forget
-from traitbench_app.from_file.found import draw_columns, draw_plan, draw_unused, found_in, lead_of, title_of
+from traitbench_app.from_file.layout import draw_columns, draw_plan, draw_unused, found_in, lead_of, title_of
 from traitbench_app.from_file.making import go_on, made, make
 from traitbench_app.from_file.result import draw_result
 from traitbench_app.parts.heading import heading
@@ -71,26 +71,26 @@ if file is None:
 top, body, reading = st.container(), st.container(), st.container(border=True, key="card.reading")
 with reading:
     upload = read_upload(FORM, file, keep=sys.maxsize)
-found = found_in(upload) if upload else None
+layout = found_in(upload) if upload else None
 plan, why, texts = None, "", []
-if found is not None:
+if layout is not None:
     with body:
-        draw_columns(found)
-        if found.text and found.named("label"):
-            plan, why = draw_plan(found, owned)
+        draw_columns(layout)
+        if layout.text and layout.named("label"):
+            plan, why = draw_plan(layout, owned)
         else:
-            draw_unused(found)
-            why = "" if found.text else "Choose the column with the texts."
-            texts = found.texts
+            draw_unused(layout)
+            why = "" if layout.text else "Choose the column with the texts."
+            texts = layout.texts
             new_model(name=Path(file.name).stem, texts=texts, source=file.name)
 
 with top:
     title, buttons = st.columns([2, 1], vertical_alignment="top")
     with title:
-        if found is None:
+        if layout is None:
             draw_title(f"{plain(file.name)} cannot be read", "The reason and the way out are below.")
         else:
-            draw_title(title_of(found, len(plan.traits) if plan else None), lead_of(found), plain(why))
+            draw_title(title_of(layout, len(plan.traits) if plan else None), lead_of(layout), plain(why))
     with buttons, st.container(horizontal=True, horizontal_alignment="right"):
         st.button("Choose another file", type="tertiary", key="from_file.again", on_click=forget)
         if texts:
@@ -102,7 +102,7 @@ with top:
                 on_click=start,
                 args=(TO_LABEL,),
             )
-        elif found is not None:
+        elif layout is not None:
             create = st.button(
                 "Create and train",
                 type="primary",

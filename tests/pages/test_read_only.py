@@ -60,7 +60,7 @@ def test_with_a_scoring_key_nothing_is_created_or_trained(scorer: Workbench, dra
     at = scorer.open("idea")
     assert "You cannot try ideas here." in words(at)
     assert "`authoring`" in words(at)
-    assert not at.button
+    assert not at.main.button
     at = scorer.open("from_file")
     assert "You cannot create models here." in words(at)
     assert not at.file_uploader

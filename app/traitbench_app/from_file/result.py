@@ -79,8 +79,8 @@ def _draw_text(model: Model, traits: list[Trait]) -> None:
 def _unseen(model: Model) -> str:
     """Return the text of a test sample; without any, that of another sample."""
     for held_out in (True, None):
-        if found := client().samples.list(model.handle, held_out=held_out, limit=1).items:
-            return found[0].text
+        if layout := client().samples.list(model.handle, held_out=held_out, limit=1).items:
+            return layout[0].text
     return ""
 
 

@@ -1,6 +1,7 @@
 """Parts of the workbench that several pages or the sidebar draw.
 
-- The page: `heading`, `model_picker`, `linked_version`, `operators_only`, `whoami`, `next_step`, `untrained`, `frozen`.
+- The page: `heading`, `title`, `model_picker`, `finder`, `linked_version`, `operators_only`, `whoami`, `next_step`,
+  `untrained`, `frozen`.
 - Small controls: `controls`, `copying`, `focus`, `folded`, `live`, `primary_link`, `progress`, `unreadable`.
 - Models: `model_actions`, `new_model`, `improve`.
 - Runs: `runs`, `derive`, `retune`, `learning`, `hold_switch`, `cost`.
@@ -9,6 +10,6 @@
 - Versions: `version_figures`, `version_confidence`, `retention`, `keeping`, `trait_figures`, `confusion`, `cells`.
 - Samples: `sample_table`, `undo`, `scored_samples`, `cell_texts`, `labeller`.
 - Questions about a model, each with its picture: `question`, `strips`, `course`.
-- Cards: `card`, `bars`, `scorecard`, `explanation`, `highlights`, `feedback`.
+- Cards: `card`, `bars`, `scorer`, `scorecard`, `explanation`, `highlights`, `lit_words`, `feedback`.
 - Tables, charts and files: `chart`, `figures_table`, `upload`, `input`, `bring`.
 """

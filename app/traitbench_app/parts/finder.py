@@ -68,8 +68,8 @@ def places(models: Sequence[Model], chosen: Model | None) -> Iterator[Place]:
 def matching(words: str, among: Iterator[Place]) -> list[Place]:
     """Return the places that contain all `words`, in any case; those that begin with them come first."""
     wanted = words.casefold().split()
-    found = [place for place in among if all(word in place.words.casefold() for word in wanted)]
-    return sorted(found, key=lambda place: not place.words.casefold().startswith(words.strip().casefold()))
+    matches = [place for place in among if all(word in place.words.casefold() for word in wanted)]
+    return sorted(matches, key=lambda place: not place.words.casefold().startswith(words.strip().casefold()))
 
 
 @st.dialog("Find", icon=":material/search:")
@@ -85,13 +85,13 @@ def _find() -> None:
         )
         models = offered_models()
         chosen = next((model for model in models if model.handle == session.chosen_handle()), None)
-        found = matching(words, places(models, chosen))
+        matches = matching(words, places(models, chosen))
         samples = _samples(words, chosen)
         with st.container(gap="xsmall", key="shell.found"):
             st.html(f'<i hidden data-words="{escape(words)}"></i>')  # for Enter, in shell.js
-            for place in (*found[: _MOST - len(samples)], *samples):
+            for place in (*matches[: _MOST - len(samples)], *samples):
                 _draw(place)
-        if not (found or samples):
+        if not (matches or samples):
             st.caption("Nothing has these words.")
         elif words:
             st.caption(":material/keyboard_return: opens the first.")
@@ -101,8 +101,8 @@ def _samples(words: str, chosen: Model | None) -> list[Place]:
     """The newest samples of the chosen model that contain the words, if the person may read them."""
     if chosen is None or len(words.strip()) < _FEWEST_LETTERS or why_read_only(chosen):
         return []
-    found = client().samples.list(chosen.handle, text=words, newest_first=True, limit=_MOST_SAMPLES).items
-    return [Place(f"“{shortened(each.text, 60)}”", "samples", None, {"find": words}) for each in found]
+    matches = client().samples.list(chosen.handle, text=words, newest_first=True, limit=_MOST_SAMPLES).items
+    return [Place(f"“{shortened(each.text, 60)}”", "samples", None, {"find": words}) for each in matches]
 
 
 def _draw(place: Place) -> None:

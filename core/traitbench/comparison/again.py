@@ -66,6 +66,8 @@ def _without(side: Trained, groups: Mapping[str, int], aside: Collection[int]) -
     if version.metrics.use_labels is False:
         raise PreviewUnavailable(f"v{version.version_no} was trained without its labels, which is not done here.")
     rest = [each for each in samples if groups[each.content_sha256] not in aside]
-    again = preview.rehearse(model, traits, rest, effort=cast(TrainEffort, version.metrics.effort or DEFAULT_EFFORT))
-    metrics = Metrics.model_validate(again.metrics)
-    return VersionSide(model.handle, version.version_no, again.param_hash, again.snapshot, metrics)
+    rehearsed = preview.rehearse(
+        model, traits, rest, effort=cast(TrainEffort, version.metrics.effort or DEFAULT_EFFORT)
+    )
+    metrics = Metrics.model_validate(rehearsed.metrics)
+    return VersionSide(model.handle, version.version_no, rehearsed.param_hash, rehearsed.snapshot, metrics)

@@ -55,9 +55,9 @@ def shown_first(traits: Mapping[str, TraitDifference]) -> tuple[list[str], list[
 
 def rest(traits: Mapping[str, TraitDifference], keys: Sequence[str]) -> str:
     """`9 traits: no difference shown`."""
-    found = [traits[key].verdict for key in keys]
+    verdicts = [traits[key].verdict for key in keys]
     return "; ".join(
-        f"{count(found.count(each), 'trait')}: {words}" for each, words in VERDICTS.items() if each in found
+        f"{count(verdicts.count(each), 'trait')}: {words}" for each, words in VERDICTS.items() if each in verdicts
     )
 
 

@@ -264,8 +264,8 @@ def _sides_of(counts: Mapping[str, int]) -> tuple[str, str] | None:
 
 def _negates(kind: str, other: str) -> bool:
     """Whether a kind is the other one with a negation in front: `unhappy`, `not happy`."""
-    start, found, end = folded(kind).rpartition(folded(other))
-    return bool(found) and not end and start.strip(" -_") in _NEGATIONS
+    start, base, end = folded(kind).rpartition(folded(other))
+    return bool(base) and not end and start.strip(" -_") in _NEGATIONS
 
 
 def _scale_of(counts: Mapping[str, int]) -> tuple[str, ...] | None:
@@ -314,18 +314,18 @@ def prepared(
         for place, trait in enumerate(traits)
     ]
     checked = check_each(table, choices, ())
-    kept, found = _without_copies(checked, _sources(table, source))
-    found = {problem.row: [problem] for problem in checked.problems} | found
+    kept, by_row = _without_copies(checked, _sources(table, source))
+    by_row = {problem.row: [problem] for problem in checked.problems} | by_row
     labels, unlabelled, used = {trait.column for trait in traits}, list[str](), {line for line, _ in kept}
     for row in table.rows:
-        if row.number in used or row.number in found:
+        if row.number in used or row.number in by_row:
             continue
         words = row.cells.get(text, "").strip()
         has_label = any(row.cells.get(column, "").strip() for column in labels)
         column, reason = ("", LEFT_OUT if has_label else BLANK) if words else (text, "is empty")
-        found[row.number] = [Problem(row.number, column, reason)]
+        by_row[row.number] = [Problem(row.number, column, reason)]
         unlabelled += [words] if words and not has_label else []
-    problems = tuple(each for line in sorted(found) for each in found[line])
+    problems = tuple(each for line in sorted(by_row) for each in by_row[line])
     result = Checked(tuple(sample for _, sample in kept), tuple(line for line, _ in kept), problems)
     return Prepared(result, tuple(dict.fromkeys(unlabelled)))
 
@@ -337,18 +337,18 @@ def _without_copies(
     qualities: dict[tuple[str, str], set[float]] = {}
     for sample in checked.samples:
         qualities.setdefault((sample.trait, sample.text), set()).add(sample.quality)
-    kept, seen, found = list[tuple[int, SampleInput]](), set[tuple[str, str]](), dict[int, list[Problem]]()
+    kept, seen, by_row = list[tuple[int, SampleInput]](), set[tuple[str, str]](), dict[int, list[Problem]]()
     for line, sample in zip(checked.lines, checked.samples, strict=True):
         what = (sample.trait, sample.text)
         if len(qualities[what]) > 1:
-            found[line] = [Problem(line, "", CONTRADICTS)]
+            by_row[line] = [Problem(line, "", CONTRADICTS)]
         elif what not in seen:
             seen.add(what)
             address = sources.get(line)
             kept.append((line, sample.model_copy(update={"source_url": address}) if address else sample))
     used = {line for line, _ in kept}
-    copies = {*checked.lines} - used - {*found}
-    return kept, found | {line: [Problem(line, "", REPEATS)] for line in copies}
+    copies = {*checked.lines} - used - {*by_row}
+    return kept, by_row | {line: [Problem(line, "", REPEATS)] for line in copies}
 
 
 def _sources(table: Table, source: str | None) -> dict[int, str]:

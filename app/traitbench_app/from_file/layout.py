@@ -64,7 +64,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Found:
+class Layout:
     """A file with the roles of its columns as they are chosen now."""
 
     upload: Upload
@@ -88,7 +88,7 @@ class Found:
         return [text for text in dict.fromkeys(cells) if text]
 
 
-def found_in(upload: Upload) -> Found:
+def found_in(upload: Upload) -> Layout:
     """Return what a file has, which is guessed once, with the roles that the person chose."""
     held = session.get(_READ)
     if held is None or held[0] != upload.key:
@@ -98,36 +98,36 @@ def found_in(upload: Upload) -> Found:
         session.store(_READ, held)
     _, table, columns = held
     roles = tuple(session.get(_role_key(upload, place), each.role) for place, each in enumerate(columns))
-    return Found(upload, table, columns, roles)
+    return Layout(upload, table, columns, roles)
 
 
 # ---- the columns -----------------------------------------------------------------------------------------------------
 
 
-def draw_columns(found: Found) -> None:
+def draw_columns(layout: Layout) -> None:
     """Draw the first rows below the role of each column; of many columns, texts and labels come first."""
-    places = list(range(len(found.columns)))
-    first = sorted(places, key=lambda place: found.roles[place] not in ("text", "label"))[:_COLUMNS]
+    places = list(range(len(layout.columns)))
+    first = sorted(places, key=lambda place: layout.roles[place] not in ("text", "label"))[:_COLUMNS]
     with st.container(border=True, key="card.columns"):
         st.html(_STYLE)
         shown = sorted(first) if len(places) <= _COLUMNS else first
-        widths = [4.0 if found.roles[place] == "text" else 1.0 for place in shown]
+        widths = [4.0 if layout.roles[place] == "text" else 1.0 for place in shown]
         for place, column in zip(shown, st.columns(widths, wrap=False), strict=True):
             with column:
-                _pick_role(found, place)
-                st.html(_cells(found, place))
+                _pick_role(layout, place)
+                st.html(_cells(layout, place))
         if rest := [place for place in places if place not in first]:
             with st.expander(count(len(rest), "more column")), st.grid(4, min_column_width=180):
                 for place in rest:
-                    _pick_role(found, place)
+                    _pick_role(layout, place)
 
 
 def _role_key(upload: Upload, place: int) -> str:
     return f"{upload.key}.role.{place}"
 
 
-def _pick_role(found: Found, place: int) -> None:
-    column, role = found.columns[place], found.roles[place]
+def _pick_role(layout: Layout, place: int) -> None:
+    column, role = layout.columns[place], layout.roles[place]
     offered: tuple[Role, ...] = ("text", "label", "unused") if column.shapes else ("text", "unused")
     options = list(dict.fromkeys((*offered, column.role, role)))
     names = {
@@ -137,30 +137,30 @@ def _pick_role(found: Found, place: int) -> None:
         "source": "Keep as source",
         "unused": "Not used",
     }
-    _begin(_role_key(found.upload, place), role)
+    _begin(_role_key(layout.upload, place), role)
     st.selectbox(
         plain(column.name),
         options,
         format_func=lambda each: names[each],
-        key=_role_key(found.upload, place),
+        key=_role_key(layout.upload, place),
         on_change=_one_text,
-        args=(found, place),
+        args=(layout, place),
     )
 
 
-def _one_text(found: Found, place: int) -> None:
+def _one_text(layout: Layout, place: int) -> None:
     """Let the column that was chosen for the texts be the only one. A callback."""
-    if session.get(_role_key(found.upload, place)) == "text":
-        others = [each for each, role in enumerate(found.roles) if role == "text" and each != place]
-        session.put({_role_key(found.upload, each): "unused" for each in others})
+    if session.get(_role_key(layout.upload, place)) == "text":
+        others = [each for each, role in enumerate(layout.roles) if role == "text" and each != place]
+        session.put({_role_key(layout.upload, each): "unused" for each in others})
 
 
-def _cells(found: Found, place: int) -> str:
+def _cells(layout: Layout, place: int) -> str:
     """The first cells of a column as HTML, one line each."""
-    role, name = found.roles[place], found.columns[place].name
+    role, name = layout.roles[place], layout.columns[place].name
     missing = f"no {role}" if role in ("text", "label") else ""
     cells = []
-    for row in found.table.rows[:_ROWS]:
+    for row in layout.table.rows[:_ROWS]:
         cell = shortened(row.cells.get(name, ""), 200)
         ink = token("ink-3" if role == "unused" or not cell else "ink")
         cells.append(
@@ -173,25 +173,25 @@ def _cells(found: Found, place: int) -> str:
 # ---- the model -------------------------------------------------------------------------------------------------------
 
 
-def draw_plan(found: Found, owned: Sequence[str]) -> tuple[Plan | None, str]:
+def draw_plan(layout: Layout, owned: Sequence[str]) -> tuple[Plan | None, str]:
     """Draw the model that the labels make and what is not used; return it, or None and why it cannot be created."""
     left, right = st.columns([1.8, 1], gap="small")
     with right, question("The model", key="plan"):
-        handle, why = _name(found, owned)
-        traits, pictures, problem = _traits(found)
-    with left, draw_unused(found):
-        traits = _decided(found, traits)
-        read = _prepared(found, traits)
-        _draw_rows(found, read)
-        samples = _draw_tests(found, read.samples)
-    _draw_balances(found, traits, samples, pictures)
+        handle, why = _name(layout, owned)
+        traits, pictures, problem = _traits(layout)
+    with left, draw_unused(layout):
+        traits = _decided(layout, traits)
+        read = _prepared(layout, traits)
+        _draw_rows(layout, read)
+        samples = _draw_tests(layout, read.samples)
+    _draw_balances(layout, traits, samples, pictures)
     why = why or problem or _missing(traits, samples)
     if why or not handle:
         return None, why
-    used, rows = len({*read.checked.lines}), found.upload.source.count
+    used, rows = len({*read.checked.lines}), layout.upload.source.count
     unseen = [*read.unlabelled[:1], *(each.text for each in samples if each.held_out), samples[0].text]
-    said = f"{used:,} of {count(rows, 'row')} in {found.upload.name} became samples."
-    return Plan(handle, _inputs(traits), samples, found.upload.name, unseen[0], said), ""
+    said = f"{used:,} of {count(rows, 'row')} in {layout.upload.name} became samples."
+    return Plan(handle, _inputs(traits), samples, layout.upload.name, unseen[0], said), ""
 
 
 def _inputs(traits: Sequence[TraitFound]) -> tuple[TraitInput, ...]:
@@ -208,33 +208,33 @@ def _inputs(traits: Sequence[TraitFound]) -> tuple[TraitInput, ...]:
     )
 
 
-def _name(found: Found, owned: Sequence[str]) -> tuple[str, str]:
+def _name(layout: Layout, owned: Sequence[str]) -> tuple[str, str]:
     """Draw the fields of the handle, for which a free name is proposed; return it, or why it is not valid."""
     held = session.get(_NAME)
-    if held is None or held[0] != found.upload.key:
-        stem = slug(Path(found.upload.name).stem) or "my-model"
-        held = (found.upload.key, free_name(owned[0], stem, end=""))
+    if held is None or held[0] != layout.upload.key:
+        stem = slug(Path(layout.upload.name).stem) or "my-model"
+        held = (layout.upload.key, free_name(owned[0], stem, end=""))
         session.store(_NAME, held)
-    namespace, name = handle_fields(found.upload.key, owned, name=held[1])
+    namespace, name = handle_fields(layout.upload.key, owned, name=held[1])
     return (f"{namespace}.{name}", "") if name else ("", no_name(name))
 
 
-def _traits(found: Found) -> tuple[list[TraitFound], list[DeltaGenerator], str]:
+def _traits(layout: Layout) -> tuple[list[TraitFound], list[DeltaGenerator], str]:
     """Draw the traits of each label column with their fields; return also the places of their pictures."""
     traits, pictures, slots = list[TraitFound](), list[DeltaGenerator](), list[DeltaGenerator]()
-    for place, column in enumerate(found.columns):
-        if found.roles[place] != "label" or not column.kinds:
+    for place, column in enumerate(layout.columns):
+        if layout.roles[place] != "label" or not column.kinds:
             continue
-        shape, order = _pick_shape(found, place, column)
+        shape, order = _pick_shape(layout, place, column)
         for number, guess in enumerate(traits_of(column.name, column.kinds, shape, order=order)):
-            trait, picture, slot = _fields(f"{found.upload.key}.{place}.{shape}.{number}", guess)
+            trait, picture, slot = _fields(f"{layout.upload.key}.{place}.{shape}.{number}", guess)
             traits.append(trait)
             pictures.append(picture)
             slots.append(slot)
     return traits, pictures, _check_names(traits, slots)
 
 
-def _pick_shape(found: Found, place: int, column: Column) -> tuple[Shape, list[str] | None]:
+def _pick_shape(layout: Layout, place: int, column: Column) -> tuple[Shape, list[str] | None]:
     """Draw the one question about a column with more than two kinds, and the order of a scale."""
     kinds = column.kinds or {}
     if len(column.shapes) < 2:
@@ -249,12 +249,12 @@ def _pick_shape(found: Found, place: int, column: Column) -> tuple[Shape, list[s
         f"“{plain(column.name)}” has {len(kinds)} kinds",
         column.shapes,
         format_func=lambda each: names[each],
-        key=f"{found.upload.key}.shape.{place}",
+        key=f"{layout.upload.key}.shape.{place}",
     )
     order = None
     if shape == "order":
         known = order_of(kinds)
-        order = st.multiselect("From the lowest to the highest", known, known, key=f"{found.upload.key}.order.{place}")
+        order = st.multiselect("From the lowest to the highest", known, known, key=f"{layout.upload.key}.order.{place}")
     return shape, order
 
 
@@ -313,13 +313,13 @@ def _check_names(traits: Sequence[TraitFound], slots: Sequence[DeltaGenerator]) 
 
 
 def _draw_balances(
-    found: Found, traits: Sequence[TraitFound], samples: Sequence[SampleInput], pictures: Sequence[DeltaGenerator]
+    layout: Layout, traits: Sequence[TraitFound], samples: Sequence[SampleInput], pictures: Sequence[DeltaGenerator]
 ) -> None:
     """Draw how many texts each side of a trait has, and how many rows have no label."""
     for number, (trait, picture) in enumerate(zip(traits, pictures, strict=True)):
         own = [each.quality for each in samples if each.trait == str(number)]
         above, below = sum(each > 0.5 for each in own), sum(each < 0.5 for each in own)
-        blank = sum(not row.cells.get(trait.column, "").strip() for row in found.table.rows)
+        blank = sum(not row.cells.get(trait.column, "").strip() for row in layout.table.rows)
         between = len(own) - above - below
         notes = [f"{count(between, 'text')} in the middle." if between else ""]
         notes.append(f"{count(blank, 'row has', 'rows have')} no label here." if blank else "")
@@ -342,38 +342,38 @@ def _missing(traits: Sequence[TraitFound], samples: Sequence[SampleInput]) -> st
 # ---- what is not used ------------------------------------------------------------------------------------------------
 
 
-def draw_unused(found: Found) -> DeltaGenerator:
+def draw_unused(layout: Layout) -> DeltaGenerator:
     """Draw each column that is not used with the reason; one that could be a label can become one. Return the card."""
     with question("What is not used", key="unused"):
-        _draw_columns_left_out(found)
+        _draw_columns_left_out(layout)
         return st.container()
 
 
-def _draw_columns_left_out(found: Found) -> None:
+def _draw_columns_left_out(layout: Layout) -> None:
     reasons: dict[str, list[str]] = {}
     offered = []
-    for place, column in enumerate(found.columns):
-        if found.roles[place] != "unused":
+    for place, column in enumerate(layout.columns):
+        if layout.roles[place] != "unused":
             continue
         if column.shapes and column.role != "label":
             offered.append(place)
         else:
             reasons.setdefault(column.reason or "You left it out.", []).append(column.name)
-    if source := found.named("source"):
+    if source := layout.named("source"):
         reasons["Stays with each text as its source."] = source
     _draw_list([(_names(names), plain(reason)) for reason, names in reasons.items()])
     for place in offered[:_NAMED]:
-        column = found.columns[place]
+        column = layout.columns[place]
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.markdown(f"**{plain(column.name)}**: {plain(column.reason)}", width="content")
             st.button(
                 "Add as a label",
                 type="tertiary",
-                key=f"{found.upload.key}.add.{place}",
+                key=f"{layout.upload.key}.add.{place}",
                 on_click=session.put,
-                args=({_role_key(found.upload, place): "label"},),
+                args=({_role_key(layout.upload, place): "label"},),
             )
-    if more := [found.columns[place].name for place in offered[_NAMED:]]:
+    if more := [layout.columns[place].name for place in offered[_NAMED:]]:
         _draw_list([(_names(more), "Could be labels. Choose Label above.")])
 
 
@@ -388,7 +388,7 @@ def _names(names: Sequence[str]) -> str:
     return f"{', '.join(map(plain, names[:_NAMED]))}{more}"
 
 
-def _decided(found: Found, traits: Sequence[TraitFound]) -> list[TraitFound]:
+def _decided(layout: Layout, traits: Sequence[TraitFound]) -> list[TraitFound]:
     """Draw each label at neither pole with the decision about it, and return the traits with these decisions."""
     result = []
     for number, trait in enumerate(traits):
@@ -403,7 +403,7 @@ def _decided(found: Found, traits: Sequence[TraitFound]) -> list[TraitFound]:
                 ["Leave out", "Middle"],
                 default="Leave out",
                 required=True,
-                key=f"{found.upload.key}.neither.{number}.{word}",
+                key=f"{layout.upload.key}.neither.{number}.{word}",
                 label_visibility="collapsed",
             )
             if decision == "Middle":
@@ -415,20 +415,20 @@ def _decided(found: Found, traits: Sequence[TraitFound]) -> list[TraitFound]:
     return result
 
 
-def _prepared(found: Found, traits: Sequence[TraitFound]) -> Prepared:
+def _prepared(layout: Layout, traits: Sequence[TraitFound]) -> Prepared:
     """The samples of the file, which are read once for every choice."""
     used = [(each.column, tuple(each.words.items()), tuple(each.neither)) for each in traits]
-    chosen = (found.upload.key, found.roles, used)
+    chosen = (layout.upload.key, layout.roles, used)
     held = session.get(_PREPARED)
     if held is None or held[0] != chosen:
-        test, source = (next(iter(found.named(role)), None) for role in ("test", "source"))
-        held = (chosen, prepared(found.table, found.text or "", traits, test=test, source=source))
+        test, source = (next(iter(layout.named(role)), None) for role in ("test", "source"))
+        held = (chosen, prepared(layout.table, layout.text or "", traits, test=test, source=source))
         session.store(_PREPARED, held)
     read: Prepared = held[1]
     return read
 
 
-def _draw_rows(found: Found, read: Prepared) -> None:
+def _draw_rows(layout: Layout, read: Prepared) -> None:
     """Draw how many rows give no sample for which reason, and offer them as a file."""
     lines: dict[tuple[str, str], list[int]] = {}
     for problem in read.checked.problems:
@@ -441,14 +441,14 @@ def _draw_rows(found: Found, read: Prepared) -> None:
     if lines:
         st.download_button(
             "Download these rows",
-            partial(csv_file, *to_mend(found.table, read.checked)),
+            partial(csv_file, *to_mend(layout.table, read.checked)),
             file_name="rows-not-used.csv",
             mime="text/csv",
             icon=":material/download:",
             key="from_file.rows",
             on_click="ignore",
         )
-    elif all(role != "unused" for role in found.roles):
+    elif all(role != "unused" for role in layout.roles):
         st.caption("Everything in the file is used.")
 
 
@@ -461,9 +461,9 @@ def _lines_named(lines: Sequence[int]) -> str:
     return f"lines {', '.join(shown)} and {last}"
 
 
-def _draw_tests(found: Found, samples: Sequence[SampleInput]) -> tuple[SampleInput, ...]:
+def _draw_tests(layout: Layout, samples: Sequence[SampleInput]) -> tuple[SampleInput, ...]:
     """Draw how many texts are set aside for testing, and return the samples with this mark."""
-    if test := found.named("test"):
+    if test := layout.named("test"):
         tests = len({each.text for each in samples if each.held_out})
         st.markdown(f"**{count(tests, 'text is', 'texts are')} set aside for testing**, as “{plain(test[0])}” says.")
         return tuple(samples)
@@ -477,7 +477,7 @@ def _draw_tests(found: Found, samples: Sequence[SampleInput]) -> tuple[SampleInp
     wanted = st.toggle(
         f"Set {count(texts, 'text')} aside for testing",
         value=True,
-        key=f"{found.upload.key}.tests",
+        key=f"{layout.upload.key}.tests",
         help="No version learns from them, so later versions can be compared on the same texts.",
     )
     marked = [
@@ -489,22 +489,22 @@ def _draw_tests(found: Found, samples: Sequence[SampleInput]) -> tuple[SampleInp
 # ---- the title -------------------------------------------------------------------------------------------------------
 
 
-def title_of(found: Found, traits: int | None) -> str:
+def title_of(layout: Layout, traits: int | None) -> str:
     """`2 traits found in 248 reviews`, in Markdown; `traits` is None while they cannot be made."""
-    text = (found.text or "").strip().lower()
-    rows = count(found.upload.source.count, text if text in _NOUNS else "text")
+    text = (layout.text or "").strip().lower()
+    rows = count(layout.upload.source.count, text if text in _NOUNS else "text")
     if traits is None:
-        return f"Labels found in {rows}" if found.named("label") else "No labels found"
+        return f"Labels found in {rows}" if layout.named("label") else "No labels found"
     return f"{count(traits, 'trait')} found in {rows}"
 
 
-def lead_of(found: Found) -> str:
+def lead_of(layout: Layout) -> str:
     """`reviews.csv, 8 columns. Texts are in “comment”, labels in “mood” and “detail”.`, in Markdown."""
-    start = f"{plain(found.upload.name)}, {count(len(found.columns), 'column')}."
-    labels = [f"“{plain(name)}”" for name in found.named("label")]
-    if found.text is None:
+    start = f"{plain(layout.upload.name)}, {count(len(layout.columns), 'column')}."
+    labels = [f"“{plain(name)}”" for name in layout.named("label")]
+    if layout.text is None:
         return f"{start} No column is chosen for the texts."
-    texts = f"{start} Texts are in “{plain(found.text)}”"
+    texts = f"{start} Texts are in “{plain(layout.text)}”"
     if not labels:
         return f"{texts}, and no column has labels."
     return f"{texts}, labels in {' and '.join([', '.join(labels[:-1]), labels[-1]] if labels[1:] else labels)}."
