@@ -11,13 +11,14 @@ from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.frozen import editable
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.next_step import needed
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
 from traitbench_app.traits import discovery
-from traitbench_app.traits.balance import balance_bar, missing_pole_message, poles_line
+from traitbench_app.traits.balance import balance_bar, poles_line
 from traitbench_app.traits.discovery import draw_outcome
 from traitbench_app.traits.suggestions import draw_details, draw_ends, draw_suggestions, flip
 from traitbench_app.traits.trait_form import describe, trait_form
@@ -135,8 +136,8 @@ else:
                     balance_bar(trait, most=most)
                 else:
                     poles_line(trait)
-                if can_edit and missing_pole_message(trait):
-                    st.markdown(f":small[:orange[:material/error: To train, it {missing_pole_message(trait)}.]]")
+                if can_edit and needed(trait):
+                    st.markdown(f":small[:orange[:material/error: To train, it {needed(trait)}.]]")
             with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
                 if can_edit and trait.kind == "intrinsic" and not trait.stored_samples:
                     st.button(

@@ -14,7 +14,7 @@ from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.question import question
 from traitbench_app.parts.scorecard import poles_of
 from traitbench_app.parts.scored_samples import find, pole_in_words
-from traitbench_app.parts.strips import draw_more, draw_strips, first_few, weakest_first
+from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
 from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
@@ -32,14 +32,10 @@ def draw_result(model: Model) -> None:
         return
     _draw_verdict(model, traits, version)
     shown = first_few(weakest_first(version, traits), key=_STRIPS)
-    evidence = evidence_on(by_trait(version.metrics))
-    tests = " The title counts test samples instead." if evidence and evidence.on_tests else ""
     left, right = st.columns([1.8, 1], gap="small")
     with left:
         with question("Does it tell the sides apart?", key="sides"):
-            st.caption(
-                f"Each dot is a row, checked by a model that had not seen it. A ring is on the wrong side.{tests}"
-            )
+            st.caption(how_to_read(version))
             draw_strips(model, version, shown, among=traits)
             draw_more(traits, key=_STRIPS)
         with question("First mistakes", key="mistakes"):

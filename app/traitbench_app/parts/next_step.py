@@ -260,10 +260,13 @@ def missing(traits: Sequence[Trait]) -> list[str]:
             "The model has no samples. A discovered trait takes its scale from them: make a suggestion your own on"
             " Traits, or label some texts."
         ]
-    return [sentence for trait in traits if trait.kind == "extrinsic" and (sentence := _missing(trait))]
+    return [f"{plain(trait.name)} {needs}." for trait in traits if (needs := needed(trait))]
 
 
-def _missing(trait: Trait) -> str:
+def needed(trait: Trait) -> str:
+    """What a trait needs before training, in Markdown; empty if nothing is missing or the trait is discovered."""
+    if trait.kind == "intrinsic":
+        return ""
     poles = ((trait.positive_samples, trait.positive_label), (trait.negative_samples, trait.negative_label))
     empty = [f"*{plain(pole)}*" for samples, pole in poles if not samples]
-    return f"{plain(trait.name)} needs at least one sample that is {' and one that is '.join(empty)}." if empty else ""
+    return f"needs at least one sample that is {' and one that is '.join(empty)}" if empty else ""

@@ -53,15 +53,6 @@ def poles_line(trait: Trait) -> None:
     st.markdown(f"{NEGATIVE_SIGN} {plain(trait.negative_label)} ↔ {plain(trait.positive_label)} {POSITIVE_SIGN}")
 
 
-def missing_pole_message(trait: Trait) -> str:
-    """The missing samples that prevent training, in markdown; empty if none are missing or the trait is discovered."""
-    if trait.kind == "intrinsic":
-        return ""
-    poles = ((trait.negative_samples, trait.negative_label), (trait.positive_samples, trait.positive_label))
-    empty = [f"*{plain(label)}*" for samples, label in poles if not samples]
-    return f"needs at least one sample that is {' and one that is '.join(empty)}" if empty else ""
-
-
 def _bar(samples: int, most: int, colour: str, radius: str) -> str:
     width = 100 * samples / most if most else 0
     return f'<span style="width:{width:.1f}%;background:{colour};border-radius:{radius}"></span>'

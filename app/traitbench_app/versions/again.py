@@ -67,7 +67,7 @@ def _compared(pair: tuple[Side, Side]) -> tuple[VersionsComparison, int]:
 
 
 def _samples(side: Side) -> list[Sample]:
-    """What the version was trained with; raise `PreviewUnavailable` if that cannot be told any more."""
+    """What the version was trained with; raise `PreviewUnavailable` if that is not known any more."""
     listed = client().samples.list(side.model.handle, held_out=False, limit=LARGEST_SAMPLE_PAGE)
     samples = [each for each in listed if not each.pending and each.created_at <= side.version.created_at]
     if len(samples) != side.version.sample_count:
