@@ -70,6 +70,8 @@ def test_two_labels_become_a_trained_model_and_a_scored_text_in_two_clicks(
     at.run()
     assert not at.exception
     assert "right" in title(at) or "guess" in title(at)
+    praised = title(at).endswith("on texts it has not seen")
+    assert ("st-key-primary_link" in html(at)) == praised, "no primary button for what may be luck"
     assert "60 of 61 rows in reviews.csv became samples." in plain(at)
     assert len(bars(at)) == 1
     assert at.text_area[0].value == "Hm."

@@ -43,7 +43,11 @@ def draw_result(model: Model) -> None:
     with right, question("Try it", key="try"):
         _draw_text(model, traits)
     with st.container(horizontal=True, vertical_alignment="center"):
-        primary_link("batch", "Score a file", model=model.handle)
+        evidence = evidence_on(by_trait(version.metrics))
+        if evidence is None or evidence.doubt or evidence.is_guessed or evidence.is_shared:
+            model_link("batch", "Score a file", model=model.handle)
+        else:
+            primary_link("batch", "Score a file", model=model.handle)
         model_link("label", "Label more texts", model=model.handle)
         model_link("model", "Open the model", model=model.handle)
 
