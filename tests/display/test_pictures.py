@@ -66,9 +66,27 @@ def test_a_strip_without_samples_is_an_empty_line() -> None:
     assert "0 of 0 warm" in picture
 
 
+def test_the_buttons_of_a_strip_have_each_sample_once() -> None:
+    picture = strip(
+        counts(positive={0: 1, 9: 2, 10: 3, 89: 1, 100: 4}, negative={99: 5, 30: 6}),
+        negative="cold",
+        positive="warm",
+        opens=True,
+    )
+    labels = dict(re.findall(r'data-cell="([^"]*)" aria-label="([^"]*)"', picture))
+    assert labels == {
+        "positive.0": "3 warm, score 0 to 9",
+        "positive.10": "3 warm, score 10 to 19",
+        "positive.80": "1 warm, score 80 to 89",
+        "positive.90": "4 warm, score 90 to 100",
+        "negative.30": "6 cold, score 30 to 39",
+        "negative.90": "5 cold, score 90 to 100",
+    }
+
+
 def test_labels_of_others_are_text() -> None:
     for picture in (
-        strip(counts(positive={1: 1}, negative={}), negative=HOSTILE, positive=HOSTILE),
+        strip(counts(positive={1: 1}, negative={}), negative=HOSTILE, positive=HOSTILE, opens=True),
         bar(70, "high", negative=HOSTILE, positive=HOSTILE, words=HOSTILE),
         interval(0.5, 0.4, 0.6, least=0, most=1, words=HOSTILE),
         difference(0.5, 0.4, 0.6, reach=1, words=HOSTILE),

@@ -106,8 +106,10 @@ def frame(at: AppTest, column: str) -> pd.DataFrame:
 
 
 def html(at: AppTest) -> str:
-    """What the page draws as HTML."""
-    return "\n".join(str(each.proto.body) for each in at.get("html"))
+    """What the page draws as HTML, with or without buttons in it."""
+    cells = (each.proto for each in at.get("bidi_component") if each.proto.component_name == "traitbench_cells")
+    drawn = [json.loads(each.json)["html"] for each in cells]
+    return "\n".join([*(str(each.proto.body) for each in at.get("html")), *drawn])
 
 
 def ending(elements: Iterable[Any], name: str) -> Any:

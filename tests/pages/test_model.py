@@ -24,6 +24,7 @@ from tests.pages.drive import (
 from traitbench.client import Traitbench
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.contract.traits import TraitInput
+from traitbench.display.pictures import tenth_in_words, tenth_of
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench_app.model import cards
 from traitbench_app.model.foreign_markdown import shown
@@ -66,6 +67,20 @@ def test_the_verdict_is_the_title_and_each_question_has_its_picture(workbench: W
     assert "AUROC" not in words(at) + html(at)
     assert not at.expander
     assert copied_link(at) == {"model": trained.handle, "part": "Overview"}
+
+
+def test_dots_of_a_strip_open_their_texts(workbench: Workbench, trained: Trained) -> None:
+    counts = trained.client.versions.get(trained.handle).metrics.traits["warmth"].score_counts
+    assert counts is not None
+    tenth = next(tenth_of(score) for score, samples in enumerate(counts["positive"]) if samples)
+    at = workbench.open("model", model=trained.handle)
+    at.session_state["strip.warmth.open"] = f"positive.{tenth}"
+    at.run()
+    samples = sum(number for score, number in enumerate(counts["positive"]) if tenth_of(score) == tenth)
+    assert f"**▲ warm, {tenth_in_words(tenth)}**" in [each.value for each in at.markdown]
+    opened = at.dataframe[0].value
+    assert len(opened) == samples
+    assert all(tenth_of(score) == tenth for score in opened["Score"])
 
 
 def test_mistakes_and_corrections_wait_where_they_are_done(

@@ -52,7 +52,7 @@ def dashboard(model: Model) -> None:
     with wide:
         if traits:
             with question("Does it tell the sides apart?", key="sides"):
-                st.caption(how_to_read(version))
+                st.caption(how_to_read(version, model))
                 draw_strips(model, version, shown, among=traits)
                 draw_more(order, key=_STRIPS)
         with question("Is it getting better?", key="course"):

@@ -1,18 +1,19 @@
-"""A table of counts whose cells are buttons; a pressed cell opens its texts.
+"""A table of counts or a picture whose parts are buttons; a pressed one opens its texts.
 
-The table stays HTML in the page's own text colour. Streamlit has no table with buttons, so a small component reports
-which one was pressed.
+It stays HTML in the page's own colours. Streamlit has no HTML with buttons, so a small component reports which one was
+pressed.
 """
 
 import streamlit as st
 
 _CSS = """
-:host { display: block; overflow-x: auto; color: var(--st-text-color); font: inherit; }
+:host { display: block; overflow-x: auto; padding-bottom: 4px; color: var(--st-text-color); font: inherit; }
 button {
   all: unset; box-sizing: border-box; display: block; width: 100%; text-align: center; cursor: pointer;
   border-radius: 4px; font-variant-numeric: tabular-nums;
 }
 button:hover b { text-decoration: underline; }
+button:empty:hover { background: color-mix(in srgb, var(--st-text-color) 8%, transparent); }
 button:focus-visible, button[aria-pressed="true"] { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
 button:disabled { cursor: default; }
 button:disabled:hover b { text-decoration: none; }
@@ -36,7 +37,7 @@ _cells = st.components.v2.component("traitbench_cells", html='<div class="cells"
 
 
 def draw_cells(html: str, *, key: str) -> str | None:
-    """Draw a table whose buttons have `data-cell`; return the pressed cell, which a second press closes."""
+    """Draw HTML whose buttons have `data-cell`; return the pressed cell, which a second press closes."""
     held = f"{key}.open"
 
     def press() -> None:

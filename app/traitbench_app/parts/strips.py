@@ -9,14 +9,18 @@ from traitbench.contract.metrics import Pole, Sureness
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.display.pictures import empty_strip, strip
+from traitbench.display.pictures import empty_strip, strip, tenth_in_words, tenth_of
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
+from traitbench_app.parts.cell_texts import draw_cell_texts
+from traitbench_app.parts.cells import draw_cells
 from traitbench_app.parts.runs import MISTAKES
+from traitbench_app.parts.scored_samples import pole_in_words
 from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import guarded
 
 _MOST = 6
 _LONGEST = 40
@@ -44,35 +48,50 @@ def draw_more(traits: Sequence[Trait], *, key: str) -> None:
 def draw_strips(model: Model, version: Version | None, shown: Sequence[Trait], *, among: Sequence[Trait]) -> None:
     """Draw a row for each of the traits `shown`; `among` are all traits of the model."""
     for trait in shown:
-        picture, words = st.columns([2.6, 1], vertical_alignment="center")
-        with picture:
-            st.html(strip_of(version, trait))
-        with words:
-            st.markdown(_in_words(version, trait))
-            _draw_mistakes(model, version, trait, among)
+        _draw_row(model, version, trait, among)
     if version is not None and any(_is_uncounted(version, trait) for trait in shown):
         st.caption(f"{label(version)} is of an older release, which did not count the scores of its samples.")
         if may_review(model):
             page_link("train", "Train again to see this", refit="true")
 
 
-def strip_of(version: Version | None, trait: Trait, *, width: int = _WIDTH, height: int = _HEIGHT) -> str:
-    """Return the strip of a trait as HTML; without samples whose scores were counted, its empty place."""
+@st.fragment
+def _draw_row(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
+    with guarded():
+        picture, words = st.columns([2.6, 1], vertical_alignment="center")
+        with picture:
+            opened = _draw_strip(model, version, trait)
+        with words:
+            st.markdown(_in_words(version, trait))
+            _draw_mistakes(model, version, trait, among)
+        if version is not None and opened:
+            _draw_opened(model, version, trait, *opened)
+
+
+def strip_of(
+    version: Version | None, trait: Trait, *, width: int = _WIDTH, height: int = _HEIGHT, opens: bool = False
+) -> str:
+    """Return the strip of a trait as HTML; without samples whose scores were counted, its empty place.
+
+    With `opens`, its samples are buttons for `draw_cells`.
+    """
     negative, positive = trait.negative_label, trait.positive_label
     figures = None if version is None else version.metrics.traits.get(trait.key)
     if figures is not None and figures.score_counts is not None:
-        return strip(figures.score_counts, negative=negative, positive=positive, width=width, height=height)
+        counts = figures.score_counts
+        return strip(counts, negative=negative, positive=positive, width=width, height=height, opens=opens)
     words = f"{trait.name}, from {negative} to {positive}: no picture yet"
     return empty_strip(negative=negative, positive=positive, words=words, height=min(height, 72))
 
 
-def how_to_read(version: Version | None) -> str:
-    """Say what the dots of the strips are."""
+def how_to_read(version: Version | None, model: Model | None = None) -> str:
+    """Say what the dots of the strips are; with the model also that they open, if they do."""
     if version is None:
         return "After training, each dot here is a sample, checked by a model that has not seen it."
     evidence = evidence_on(by_trait(version.metrics))
     tests = " The title counts test samples instead." if evidence and evidence.on_tests else ""
-    return f"Each dot is a sample, checked by a model that had not seen it. A ring is on the wrong side.{tests}"
+    press = " Press dots to read their texts." if model is not None and _may_read(model) else ""
+    return f"Each dot is a sample, checked by a model that had not seen it. A ring is on the wrong side.{press}{tests}"
 
 
 def wrong_of(version: Version) -> int:
@@ -83,7 +102,33 @@ def wrong_of(version: Version) -> int:
 
 def may_review(model: Model) -> bool:
     """Whether the person can read and decide the mistakes of the active version."""
-    return model.state == "ready" and not model.zero_data_retention and not why_read_only(model)
+    return model.state == "ready" and _may_read(model)
+
+
+def _may_read(model: Model) -> bool:
+    """Whether the person can read the samples of a version."""
+    return not model.zero_data_retention and not why_read_only(model)
+
+
+def _draw_strip(model: Model, version: Version | None, trait: Trait) -> tuple[bool, int] | None:
+    """Draw the strip; return whether the open samples are positive and the tenth that they score, if some are open."""
+    opens = version is not None and _may_read(model)
+    html = strip_of(version, trait, opens=opens)
+    if not opens or "<button" not in html:
+        st.html(html)
+        return None
+    pressed = draw_cells(html, key=f"strip.{trait.key}")
+    if pressed is None:
+        return None
+    pole, _, tenth = pressed.partition(".")
+    return (pole == "positive", int(tenth)) if tenth.isdecimal() else None
+
+
+def _draw_opened(model: Model, version: Version, trait: Trait, positive: bool, tenth: int) -> None:
+    draw_cell_texts(
+        model, version, trait, lambda each: (each.positive, tenth_of(each.points)) == (positive, tenth),
+        title=f"**{pole_in_words(positive, trait)}, {tenth_in_words(tenth)}**", key=f"strip.texts.{trait.key}",
+    )  # fmt: skip
 
 
 def _sides(version: Version | None, trait: Trait) -> Mapping[Pole, Sureness] | None:

@@ -14,6 +14,7 @@ from traitbench.display.charts.auroc import Measured
 from traitbench.display.text import plain, shortened
 from traitbench_app.parts.cell_texts import draw_cell_texts
 from traitbench_app.parts.confusion import draw_confusion
+from traitbench_app.parts.scored_samples import pole_in_words
 from traitbench_app.parts.training_report import curve_of, draw_curves, draw_outlook
 
 """A version's label, and its figures of the trait."""
@@ -63,7 +64,12 @@ def draw_trait(model: Model, trait: Trait | None, shown: Version, *, own: str, k
         with right:
             _draw_curve(model, trait, shown, figures, key=f"{key}.curve", file_name=f"{file_name}-curve")
         if opened and trait:
-            draw_cell_texts(model, shown, trait, *opened, key=f"{key}.texts")
+            pole, tier = opened
+            positive = pole == "positive"
+            draw_cell_texts(
+                model, shown, trait, lambda each: (each.positive, each.tier) == (positive, tier),
+                title=f"**{pole_in_words(positive, trait)} in tier {tier}**", key=f"{key}.texts",
+            )  # fmt: skip
         _draw_test_numbers(figures.test)
         _draw_numbers(figures)
 

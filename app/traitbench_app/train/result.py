@@ -41,7 +41,7 @@ def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None
             page_link("versions", "View versions")
     order = weakest_first(version, traits)
     with question("Does it tell the sides apart?", key="train.sides"):
-        st.caption(how_to_read(version))
+        st.caption(how_to_read(version, model))
         draw_strips(model, version, first_few(order, key=_STRIPS), among=traits)
         draw_more(order, key=_STRIPS)
     steps = list(_steps(model, traits, version, known))[:_MOST]

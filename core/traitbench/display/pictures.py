@@ -35,12 +35,14 @@ def strip(
     width: int = 640,
     height: int = 112,
     radius: float = 2.6,
+    opens: bool = False,
 ) -> str:
     """Draw the samples of both poles by their score: the positive ones stand up, the negative ones hang down.
 
     `counts` has, by pole, how many samples have the score 0, 1, ..., 100. A sample on the wrong side has a dark ring.
     If a stack would not fit, a dot stands for several samples, and the words say so. The labels keep their size when
-    the picture gets narrower than `width`.
+    the picture gets narrower than `width`. With `opens`, the samples of each tenth are a button with a `data-cell`,
+    such as `negative.30` for the scores from 30 to 39.
     """
     step = 2 * radius + 0.6
     room = height / 2 - 1
@@ -64,7 +66,23 @@ def strip(
     axis = "".join(f'<div style="position:absolute;{line}"></div>' for line in (across, down))
     labels = _corner(negative, "left:0;top:0", "left-ink") + _corner(positive, "right:0;bottom:0", "right-ink")
     size = f"max-width:{width}px;aspect-ratio:{width}/{height}"
-    return _picture(_strip_in_words(counts, negative, positive, per_dot), size, axis + drawn + labels)
+    words = _strip_in_words(counts, negative, positive, per_dot)
+    picture = _picture(words, size, axis + drawn + labels)
+    if not opens:
+        return picture
+    # An image hides its parts from screen readers, so the buttons stand beside it, not in it.
+    buttons = "".join(_buttons(counts[pole], pole, label) for pole, label in _both(negative, positive))
+    return f'<div style="position:relative;max-width:{width}px">{picture}{buttons}</div>'
+
+
+def tenth_of(score: int) -> int:
+    """The first score of the tenth that a score is in; a strip opens tenths, and the last one has 100 too."""
+    return min(score // 10 * 10, 90)
+
+
+def tenth_in_words(first: int) -> str:
+    """`score 30 to 39`, by its first score."""
+    return f"score {first} to {100 if first == 90 else first + 9}"
 
 
 def bar(score: int, confidence: Confidence, *, negative: str, positive: str, words: str) -> str:
@@ -236,6 +254,25 @@ def _placed(stacks: Sequence[tuple[int, int]], per_dot: int, step: float, width:
         dots = [False] * ceil(right / per_dot) + [True] * ceil(wrong / per_dot)
         for height, is_wrong in enumerate(dots):
             yield _Dot(x, (height + 0.5) * step + 0.5, is_wrong)
+
+
+def _both(negative: str, positive: str) -> tuple[tuple[Pole, str], tuple[Pole, str]]:
+    return ("negative", negative), ("positive", positive)
+
+
+def _buttons(by_score: Sequence[int], pole: Pole, label: str) -> str:
+    """A button over the samples of each tenth that has some."""
+    tenths = [0] * 10
+    for score, samples in enumerate(by_score):
+        tenths[tenth_of(score) // 10] += samples
+    half = "top:50%" if pole == "negative" else "top:0"
+    return "".join(
+        f'<button data-cell="{pole}.{first}" aria-label="{says}" title="{says}" style="position:absolute;{half};'
+        f'height:50%;left:{first / 1.01:.2f}%;width:{(11 if first == 90 else 10) / 1.01:.2f}%"></button>'
+        for first, samples in zip(range(0, 100, 10), tenths, strict=True)
+        if samples
+        for says in [escape(f"{samples:,} {label}, {tenth_in_words(first)}")]
+    )
 
 
 def _strip_in_words(counts: Mapping[Pole, Sequence[int]], negative: str, positive: str, per_dot: int) -> str:
