@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from traitbench.contract.explanations import Explanation
-from traitbench.display.reasons import MOST_SHOWN, amount, highlighted, legend, rows, strongest
+from traitbench.display.reasons import MOST_SHOWN, amount, deciding, highlighted, legend, rows, strongest
 
 EVIL = "<script>alert('1')</script> &amp; </div><img src=x onerror=y> \"quoted\""
 TEXT = f"Thank you, {EVIL}.  No reply."
@@ -95,3 +95,10 @@ def test_the_words_that_pull_most_are_named_without_their_punctuation() -> None:
     assert strongest(result, TEXT, positive=True) == ["Thank you"]
     assert strongest(result, TEXT, positive=False)[0] == "No reply"
     assert len(strongest(result, TEXT, positive=False, most=1)) == 1
+
+
+def test_the_words_that_decide_are_named_once_each_and_have_their_numbers() -> None:
+    words = deciding(explanation(), TEXT, most=2)
+    assert words.count("<span") == 2
+    assert "<script" not in words
+    assert [strongest(explanation(), TEXT, positive=positive)[0] in words for positive in (True, False)] == [True, True]

@@ -159,7 +159,7 @@ def test_filters_are_read_from_links(
     at.selectbox(key="namespace").set_value("trained")
     at.selectbox(key="state").set_value("ready").run()
     assert trained.handle in opened(at)
-    assert copied_link(at) == {"state": "Ready", "namespace": "trained"}
+    assert copied_link(at) == {"state": "In use", "namespace": "trained"}
     at.selectbox(key="state").set_value(None)
     at.selectbox(key="namespace").set_value(namespace).run()
     assert opened(at) == {f"{namespace}.one", f"{namespace}.two"}

@@ -48,7 +48,7 @@ def _draw_line(name: PageName, model: Model, traits: Sequence[Trait], query: Que
             st.title(entry(name).title, anchor=False, width="content")
             state_badge(model.state)
             if model.version_no is not None:
-                st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The active version.")
+                st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version in use.")
             retention_badge(model)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.next"):
             _draw_step(name, model, traits, query)
@@ -106,7 +106,7 @@ def _has_primary(name: PageName, facts: Facts, query: Query) -> bool:
 def _draw_more(name: PageName, model: Model, query: Query) -> None:
     """Draw what is rarely needed: where the model comes from, the link of the view, and actions."""
     for tag in model.version_tags:
-        st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the active version.")
+        st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the version in use.")
     descent_badge(model)
     copy_link(name, model=model.handle, **query)
     improve_button(model)

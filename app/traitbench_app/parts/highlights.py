@@ -11,7 +11,7 @@ from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
 
 _KNOWN = "highlights.explained"
-_MOST_KNOWN = 24
+_MOST_KNOWN = 64
 _LONGEST = 2_000
 
 

@@ -16,6 +16,7 @@ from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client, reader
 from traitbench_app.versions.again import draw_again
 from traitbench_app.versions.pair import Side
+from traitbench_app.versions.text_comparison import Comparison
 from traitbench_app.versions.texts import (
     TESTS,
     Source,
@@ -116,10 +117,17 @@ def _draw_texts(
     job = present_job(pair)
     if job is None and tests and may_read_samples(pair) and not is_discarded(pair):
         start(pair, Source(TESTS), keys)
+    top = st.container()  # its reasons take longest, so they are drawn last
+    if job is None or job.state != "running":
+        _draw_other_texts(model, pair, keys, traits, job)
     if job:
-        draw_triage(job, pair, names, {trait.key: trait for trait in traits})
-        if job.state == "running":
-            return
+        with top:
+            draw_triage(job, pair, names, {trait.key: trait for trait in traits})
+
+
+def _draw_other_texts(
+    model: Model, pair: Pair, keys: Sequence[str], traits: Sequence[Trait], job: Comparison | None
+) -> None:
     with st.expander("Compare on other texts", icon=":material/playlist_add:", expanded=job is None):
         source = pick_source(model, pair, traits, _trait(keys) or keys[0])
         texts = source.texts if source else None

@@ -6,12 +6,16 @@ from typing import Any, cast, get_args
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from traitbench.contract.explanations import Explanation
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, pole_sign
 from traitbench.display.moved import STYLE, moved
-from traitbench.display.text import count, plain
+from traitbench.display.text import count, is_address, plain
+from traitbench.errors import TraitbenchError
 from traitbench_app.parts.folded import folded
+from traitbench_app.parts.highlights import explained
 from traitbench_app.parts.progress import watch_work
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.shell import session
@@ -136,21 +140,42 @@ def _draw_texts(
     page = st.pagination(pages, key=f"versions.page:{job.id}:{picked}:{len(rows)}") if pages > 1 else 1
     with place:
         st.html(STYLE)
-        for at, row in rows.iloc[(page - 1) * _PAGE : page * _PAGE].iterrows():
-            _draw_text(row, f"{job.id}:{row[TRAIT]}:{at}", pair, traits.get(row[TRAIT]), names)
+        drawn = [
+            (row, trait, _draw_text(row, f"{job.id}:{row[TRAIT]}:{at}", pair, trait, names))
+            for at, row in rows.iloc[(page - 1) * _PAGE : page * _PAGE].iterrows()
+            for trait in [traits.get(row[TRAIT])]
+        ]
     with folded("As a table, with downloads", icon=":material/table:", key="table") as is_open:
         if is_open:
             _draw_table(rows, job, pair, names, traits)
+    _add_reasons(drawn, pair, names)
+
+
+def _add_reasons(
+    drawn: Sequence[tuple[pd.Series, Trait | None, DeltaGenerator]], pair: tuple[Side, Side], names: Mapping[str, str]
+) -> None:
+    """Draw the texts again with the words that decide, one after the other: each takes the service a moment."""
+    for row, trait, place in drawn:
+        if row[ERROR] or is_address(row[TEXT]):
+            continue
+        try:
+            reasons = [explained(side.pinned, row[TRAIT], row[TEXT]) for side in pair]
+        except TraitbenchError:
+            return  # The rows stay as they are, and the button of each says what went wrong.
+        place.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT]), [each for each in reasons if each]))
 
 
 def _draw_text(
     row: pd.Series, own: str, pair: tuple[Side, Side], trait: Trait | None, names: Mapping[str, str]
-) -> None:
-    """Draw a text with its label and both scores, and a button that opens the reasons of both versions."""
+) -> DeltaGenerator:
+    """Draw a text with its label and both scores, and a button that opens the reasons of both versions.
+
+    Return the place of the text.
+    """
     is_open = session.get(_OPENED) == own
-    what, button = st.columns([9, 1], vertical_alignment="center")
-    with what:
-        st.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT])))
+    what, button = st.columns([12, 1], vertical_alignment="center")
+    place = what.empty()
+    place.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT])))
     with button:
         st.button(
             "Close" if is_open else "Why", key=f"versions.why:{own}", type="tertiary",
@@ -158,16 +183,17 @@ def _draw_text(
         )  # fmt: skip
     if is_open:
         draw_opened(row, pair, row[TRAIT], trait)
+    return place
 
 
-def _in_html(row: pd.Series, trait: Trait | None, name: str) -> str:
+def _in_html(row: pd.Series, trait: Trait | None, name: str, reasons: Sequence[Explanation] = ()) -> str:
     labels, expected = _poles(trait), row[EXPECTED]
     about = f"{name}{', must pass' if row[MUST_PASS] else ''}"
     if row[ERROR]:
         return moved(row[TEXT], about, row[ERROR], None, labels, ())
     positive = None if pd.isna(expected) or expected == 0.5 else bool(expected > 0.5)
     scores = ((row[SCORE_A], row[SURE_A]), (row[SCORE_B], row[SURE_B]))
-    return moved(row[TEXT], about, expected_in_words(expected, trait), positive, labels, scores)
+    return moved(row[TEXT], about, expected_in_words(expected, trait), positive, labels, scores, reasons)
 
 
 def _poles(trait: Trait | None) -> tuple[str, str]:

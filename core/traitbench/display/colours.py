@@ -53,8 +53,8 @@ class Sign:
 
 STATES: Mapping[State, Sign] = {
     "draft": Sign("Draft", ":material/edit_note:", "gray", "Not trained yet. You can edit traits and samples."),
-    "busy": Sign("Busy", ":material/progress_activity:", "blue", "An operation is running on this model."),
-    "ready": Sign("Ready", ":material/check_circle:", "green", "Trained. Traits and samples are frozen."),
+    "busy": Sign("Busy", ":material/progress_activity:", "gray", "An operation is running on this model."),
+    "ready": Sign("In use", ":material/check_circle:", "green", "It scores texts. Traits and samples are frozen."),
     "failed": Sign("Failed", ":material/error:", "red", "The first training failed. An edit makes it a draft again."),
     "archived": Sign("Archived", ":material/inventory_2:", "gray", "Read-only. You can restore it for 30 days."),
 }

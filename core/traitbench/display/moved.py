@@ -1,18 +1,20 @@
-"""A text that two versions score: its label, and the scores of A and B on bars, as HTML."""
+"""A text that two versions score: its label, the scores of A and B on bars, and the words that decide, as HTML."""
 
 from collections.abc import Sequence
 from html import escape
 
+from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Confidence
 from traitbench.display.colours import SIDES
 from traitbench.display.pictures import bar
+from traitbench.display.reasons import deciding
 from traitbench.display.sides import side_at
 from traitbench.display.text import shortened
 
 STYLE = """
 <style>
 .tb-moved {
-  display: grid; grid-template-columns: 1.5fr 0.8fr 1.5fr; gap: 4px 24px;
+  display: grid; grid-template-columns: 1.3fr 0.5fr 1.4fr 1.1fr; gap: 4px 20px;
   align-items: center; font-size: 14px; line-height: 20px;
 }
 .tb-moved > div { min-width: 0; overflow-wrap: anywhere; }
@@ -22,6 +24,8 @@ STYLE = """
 .tb-moved .side {
   display: grid; grid-template-columns: 14px 1fr 26px minmax(0, 8.5em); gap: 8px; align-items: center; font-size: 13px;
 }
+.tb-moved .words { display: flex; gap: 4px; height: 22px; overflow: hidden; flex-wrap: wrap; font-size: 13px; }
+.tb-moved .words span { padding: 0 4px; border-radius: 3px; white-space: nowrap; }
 @media (max-width: 640px) { .tb-moved { grid-template-columns: 1fr; } }
 .tb-moved .side b { font-variant-numeric: tabular-nums; }
 </style>
@@ -38,15 +42,17 @@ def moved(
     positive: bool | None,
     poles: tuple[str, str],
     scores: Sequence[tuple[int, Confidence]],
+    reasons: Sequence[Explanation] = (),
 ) -> str:
     """Draw a text; `about` names its trait, `label` is at the positive pole or not, `poles` begin with the negative.
 
-    Without scores, `label` says why there are none.
+    Without scores, `label` says why there are none. `reasons` are those of A and B, as far as they are known.
     """
     what = f'{escape(about)}<br><b style="color:{SIDES[positive].words}">{escape(label)}</b>'
     sides = "".join(_side(letter, *score, poles) for letter, score in zip("AB", scores, strict=False))
-    words = f'<div class="text" dir="auto">{escape(shortened(text, _CUT))}</div>'
-    return f'<div class="tb-moved">{words}<div>{what}</div><div>{sides}</div></div>'
+    shown = f'<div class="text" dir="auto">{escape(shortened(text, _CUT))}</div>'
+    why = "".join(f'<div class="words" dir="auto">{deciding(each, text)}</div>' for each in reasons)
+    return f'<div class="tb-moved">{shown}<div>{what}</div><div>{sides}</div><div>{why}</div></div>'
 
 
 def _side(letter: str, score: int, sure: Confidence, poles: tuple[str, str]) -> str:

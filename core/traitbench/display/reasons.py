@@ -10,6 +10,7 @@ from html import escape
 
 from traitbench.contract.explanations import Explanation, Part, Piece
 from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, PALETTE, POSITIVE_SIGN, seen_through
+from traitbench.display.text import shortened
 
 COLUMNS = ("Part", "Start", "End", "Adds", "Text")
 MOST_SHOWN = 20_000
@@ -17,6 +18,7 @@ MOST_SHOWN = 20_000
 
 _PUNCTUATION = ".,;:!?…\"'“”‘’()[]–—- "
 _FAINTEST, _STRONGEST = 0.06, 0.5
+_LONGEST_WORDS = 24
 _UNITS = {"logit": (2, 1.0), "score": (1, 100.0)}
 _STYLE = """
 <style>
@@ -87,6 +89,21 @@ def strongest(explanation: Explanation, text: str, *, positive: bool, most: int 
     least = max((abs(amount) for amount, _ in pieces), default=0.0) * _FAINTEST / _STRONGEST
     pulling = sorted((each for each in pieces if each[0] > least and each[1]), reverse=True)
     return list(dict.fromkeys(words for _, words in pulling))[:most]
+
+
+def deciding(explanation: Explanation, text: str, *, most: int = 3) -> str:
+    """Return the words that count most for either pole, the strongest first, as HTML; each has its number."""
+    parts = [piece for part in explanation.parts for piece in (part.pieces or [part])]
+    named: dict[str, Piece] = {}
+    for each in sorted(parts, key=lambda each: -abs(each.contribution)):
+        named.setdefault(shortened(_bare(text[each.start : each.end]), _LONGEST_WORDS), each)
+    first = [(words, each) for words, each in named.items() if words][:most]
+    strongest = max((abs(each.contribution) for _, each in first), default=0.0) or 1.0
+    return "".join(
+        f'<span style="{_look(each.contribution / strongest)}" title="{amount(each.contribution, explanation)}">'
+        f"{escape(words)}</span>"
+        for words, each in first
+    )
 
 
 def _bare(words: str) -> str:

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
 from tests.conftest import Service, Trained, free_port
-from tests.pages.drive import Workbench, add_version, charts, copied_link, frame, links, press, upload, words
+from tests.pages.drive import Workbench, add_version, charts, copied_link, frame, html, links, press, upload, words
 from tests.pages.versions.reading import compared, side_by_side
 from traitbench.client import Traitbench
 from traitbench_app.shell.navigation import entry
@@ -141,6 +141,7 @@ def test_pasted_lines_are_scored_with_both_versions(at: AppTest, twice: Trained)
         assert tuple(table.loc[text, ["score_a", "score_b", "delta"]]) == (a, b, b - a)
     assert "of 3 texts changed sides" in words(at)
     assert "expected" not in table.columns
+    assert html(at).count('<div class="words"') == 2 * len(TEXTS), "the words that decide, of both versions"
 
 
 def test_labels_of_a_file_make_regressions_known(at: AppTest, twice: Trained) -> None:
