@@ -158,6 +158,18 @@ def test_a_deleted_trait_comes_back_with_its_samples(workbench: Workbench, clien
     assert [(each.text, each.quality, each.held_out) for each in client.samples.list(draft)] == texts
 
 
+def test_what_another_tab_changed_is_not_deleted_unread(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = press(workbench.open("traits", model=draft), "traits.delete.warmth")
+    sample = SampleInput(text="Come in, the kettle is on.", trait="warmth", quality=1.0)
+    client.samples.add(draft, [sample])
+    press(at, "traits.delete.yes")
+    assert client.traits.list(draft)
+    assert "This has changed meanwhile" in words(at)
+    assert "21 samples" in words(at)
+    press(at, "traits.delete.yes")
+    assert not client.traits.list(draft)
+
+
 def test_a_model_that_is_busy_refuses(workbench: Workbench, service: Service, client: Traitbench, draft: str) -> None:
     at = press(workbench.open("traits", model=draft), "traits.delete.warmth")
     at.button(key="traits.delete.yes").click()

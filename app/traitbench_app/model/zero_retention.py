@@ -13,7 +13,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.local import preview
 from traitbench.settings import read_settings
-from traitbench_app.parts.controls import ask, asked, confirm
+from traitbench_app.parts.controls import agreed_to, ask, asked, confirm, forget
 from traitbench_app.shell import session
 from traitbench_app.shell.links import link
 from traitbench_app.shell.service import attempt, client, field_error, forget_versions
@@ -126,9 +126,6 @@ def _is_covered(fork: Model) -> bool:
 
 
 def _ask_for_the_name(model: Model, traits: Sequence[Trait], forks: Sequence[Model]) -> None:
-    def dismiss() -> None:
-        session.store(PURGE, None)
-
     def ask_it() -> None:
         lines = losses(model, traits, forks)
         if lines:
@@ -145,24 +142,28 @@ def _ask_for_the_name(model: Model, traits: Sequence[Trait], forks: Sequence[Mod
         slot, refusal = st.empty(), st.container()
         with st.container(horizontal=True, horizontal_alignment="right"):
             if st.button("Keep everything", key=f"{PURGE}.no"):
-                dismiss()
+                forget(PURGE)
                 st.rerun()
-            agreed = st.button(
+            pressed = st.button(
                 "Remove and turn on" if lines else "Turn on",
                 icon=":material/shield:",
                 type="primary",
                 key=f"{PURGE}.yes",
             )
-        if agreed and typed.strip() != model.handle:
+        if pressed and typed.strip() != model.handle:
             field_error(slot, "This is not the model's name." if typed.strip() else "Type the model's name.")
-        elif agreed:
+            return
+        with refusal:
+            agreed = agreed_to(PURGE, " ".join(lines), pressed)
+        if agreed:
             with refusal, attempt() as acting:
                 _switch([model.handle, *(each.handle for each in forks if _is_covered(each))], on=True)
             if acting.done:
-                dismiss()
+                forget(PURGE)
                 st.rerun()
 
-    st.dialog("Turn zero data retention on?", icon=":material/shield:", on_dismiss=dismiss)(ask_it)()
+    dialog = st.dialog("Turn zero data retention on?", icon=":material/shield:", on_dismiss=lambda: forget(PURGE))
+    dialog(ask_it)()
 
 
 def _switch(handles: Sequence[str], *, on: bool) -> None:

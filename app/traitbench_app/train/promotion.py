@@ -10,6 +10,7 @@ from traitbench.display.text import plain
 from traitbench.display.verdicts import title
 from traitbench.errors import PromotionConflict
 from traitbench.names import pin
+from traitbench_app.parts.controls import agreed_to, ask, forget
 from traitbench_app.parts.improve import origin_of
 from traitbench_app.parts.verdict import compared, draw_changes, draw_picture, draw_verdict
 from traitbench_app.shell import session
@@ -49,7 +50,7 @@ def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
                 type="primary" if comparison.verdict == "better" else "secondary",
                 icon=":material/publish:",
                 key="train.promote_button",
-                on_click=session.store,
+                on_click=ask,
                 args=(_ASK, model.handle),
                 disabled=bool(forbidden) or origin.state != "ready",
                 help=forbidden or ("Wait until its run has ended." if origin.state == "busy" else None),
@@ -78,7 +79,7 @@ def _next_version_no(origin: Model) -> int:
 
 
 def _close() -> None:
-    session.store(_ASK, None)
+    forget(_ASK)
     session.store(_FORCE, None)
 
 
@@ -99,12 +100,11 @@ def _confirm(model: Model, origin: Model, comparison: VersionsComparison, names:
         if st.button("Not yet", key="train.promote_no"):
             _close()
             st.rerun()
-        agreed = st.button(
-            "Do it anyway" if force else f"Make it v{_next_version_no(origin)}",
-            type="primary",
-            icon=":material/publish:",
-            key="train.promote_yes",
-        )
+        version_no = _next_version_no(origin)
+        does = "Do it anyway" if force else f"Make it v{version_no}"
+        pressed = st.button(does, type="primary", icon=":material/publish:", key="train.promote_yes")
+    with refusal:
+        agreed = agreed_to(_ASK, f"{_pinned(model)} {version_no} {comparison.reason}", pressed)
     if not agreed:
         return
     with refusal, attempt() as promoting:

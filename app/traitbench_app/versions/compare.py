@@ -8,6 +8,7 @@ from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
+from traitbench_app.parts.controls import as_shown
 from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.verdict import compared, draw_changes, draw_picture, draw_verdict
 from traitbench_app.parts.version_figures import made_how
@@ -99,7 +100,9 @@ def _draw_use(pair: Pair, comparison: VersionsComparison) -> None:
 
 
 def _draw_activate(side: Side, verb: str, *, is_primary: bool = False, end: str = "") -> None:
-    if st.button(f"{verb} {side.name}{end}", key="versions.use", type="primary" if is_primary else "secondary"):
+    label = f"{verb} {side.name}{end}"
+    pressed = st.button(label, key="versions.use", type="primary" if is_primary else "secondary")
+    if as_shown("versions.use", f"{side.pinned} instead of v{side.model.version_no}: {label}", pressed):
         with attempt() as activating:
             client().versions.activate(side.model.handle, version=side.name)
         if activating.done:

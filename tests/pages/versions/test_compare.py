@@ -113,6 +113,21 @@ def test_a_version_can_be_put_in_use_from_the_comparison(
     assert "**B** v1, in use" in words(at)
 
 
+def test_a_version_that_another_tab_put_in_use_is_not_replaced_unread(
+    workbench: Workbench, service: Service, client: Traitbench, ready: str
+) -> None:
+    for _ in range(2):
+        add_version(service.context, ready, client)
+    client.versions.activate(ready, version="v1")
+    at = side_by_side(workbench, ready, a="v1", b="v2")
+    client.versions.activate(ready, version="v3")
+    press(at, "versions.use")
+    assert client.models.get(ready).version_no == 3
+    assert "This has changed meanwhile" in words(at)
+    press(at, "versions.use")
+    assert client.models.get(ready).version_no == 2
+
+
 def test_versions_whose_samples_changed_are_not_trained_again(at: AppTest) -> None:
     press(at, "versions.again.go")
     assert "The samples of v2 have changed since it was trained" in words(at)
