@@ -24,7 +24,8 @@ FILTERS = ("q", "state", "namespace", "sort")
 
 owned = namespaces()
 nowhere = why_nowhere(owned)
-listed, unreadable = listing()
+with st.skeleton(320):
+    listed, unreadable = listing()
 
 with st.container(gap=None, key="home.title"):
     st.title(entry("catalog").help, anchor=False)

@@ -34,6 +34,7 @@ _RUNNING: dict[OperationKind, str] = {
     "synthesize": "Writing samples",
 }
 _STRIPS = "model.traits"
+_CARDS = 480  # pixels, about the height of the cards that need the samples
 
 
 def dashboard(model: Model) -> None:
@@ -61,7 +62,8 @@ def dashboard(model: Model) -> None:
             else:
                 st.markdown("No version yet. Each training adds one here, with how often it is right.")
     with narrow:
-        samples = read(model, traits)
+        with st.skeleton(_CARDS):
+            samples = read(model, traits)
         draw_learned(model, version, shown, traits, samples)
         draw_texts(model, traits, samples)
         draw_waiting(model, version, traits, newest[0] if newest else None)

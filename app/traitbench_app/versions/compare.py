@@ -32,6 +32,8 @@ from traitbench_app.versions.triage import draw_triage
 
 Pair = tuple[Side, Side]
 
+_PICTURE = 260  # pixels, about the height of the picture of two or three traits
+
 
 def draw_comparison(
     model: Model, pair: Pair, traits: Sequence[Trait], names: Mapping[str, str], *, may_change: bool
@@ -39,7 +41,7 @@ def draw_comparison(
     """Draw the verdict, then the texts; an error of the service instead if it cannot compare these versions."""
     before, after = pair
     labels = before.title, after.title
-    with st.spinner("Comparing on the test samples", show_time=True), attempt() as comparing:
+    with st.skeleton(_PICTURE), attempt() as comparing:
         comparison = compared(reader(), before.pinned, after.pinned)
     if not comparing.done:
         return
@@ -81,20 +83,23 @@ def _draw_use(pair: Pair, comparison: VersionsComparison) -> None:
     """Draw what to do about the verdict: only a better version is offered by the primary button."""
     before, after = pair
     verdict = comparison.verdict
-    is_better, end = verdict == "better", " anyway" if verdict == "unknown" else ""
+    end = " anyway" if verdict == "unknown" else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         if before.model.handle != after.model.handle:
-            if after.state != "draft":
+            draft, other = (before, after) if before.state == "draft" else (after, before)
+            if draft.state != "draft":
                 return
-            if verdict == "worse":
-                page_link("model", f"Keep {plain(before.name)}", model=before.model.handle)
+            # The verdict is that of B.
+            better, worse = ("better", "worse") if draft is after else ("worse", "better")
+            if verdict == worse:
+                page_link("model", f"Keep {plain(other.name)}", model=other.model.handle)
             else:
-                link = primary_link if is_better else page_link
-                link("train", f"Use the draft{end}", icon=":material/publish:", model=after.model.handle)
+                link = primary_link if verdict == better else page_link
+                link("train", f"Use the draft{end}", icon=":material/publish:", model=draft.model.handle)
         elif verdict == "worse":
             _draw_activate(before, "Keep" if before.state else "Use")
         elif not after.state:
-            _draw_activate(after, "Use", is_primary=is_better, end=end)
+            _draw_activate(after, "Use", is_primary=verdict == "better", end=end)
         if any(each.n and each.verdict == "unknown" for each in comparison.traits.values()):
             page_link("samples", "Add test texts", icon=":material/notes:")
 

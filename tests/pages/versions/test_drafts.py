@@ -95,6 +95,19 @@ def test_a_worse_draft_is_not_offered_for_use(worse: AppTest) -> None:
     assert not [button.label for button in worse.button if button.proto.type == "primary"]
 
 
+@pytest.mark.parametrize(("verdict", "link"), [("worse", "Use the draft"), ("better", "Keep twice")])
+def test_a_draft_at_the_left_is_better_where_the_other_is_worse(
+    workbench: Workbench, improved: Trained, monkeypatch: pytest.MonkeyPatch, verdict: str, link: str
+) -> None:
+    draft = f"{improved.handle}-next"
+    truth = improved.client.versions.compare(f"{draft}@v1", f"{improved.handle}@v1")
+    said = truth.model_copy(update={"verdict": verdict})
+    monkeypatch.setattr("traitbench_app.versions.compare.compared", lambda *_: said)
+    at = side_by_side(workbench, draft, a="v1", b=f"{improved.handle}@v1")
+    offered = [each for each in links(at) if each.startswith(("Use", "Keep"))]
+    assert [each.startswith(link) for each in offered] == [True]
+
+
 def test_texts_that_became_worse_come_first_and_can_be_filtered(worse: AppTest) -> None:
     table = frame(worse, "delta")
     assert set(table["text"]) == {*WARM_TESTS, *COLD_TESTS}
