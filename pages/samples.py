@@ -13,8 +13,8 @@ from traitbench_app.parts.sample_table import edit_table, redraw, show_table
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.samples.add import add_by_hand, link_place, restore_place
-from traitbench_app.samples.checks import draw_doctor
-from traitbench_app.samples.held_out import draw_leaks, draw_set_aside
+from traitbench_app.samples.checks import draw_check
+from traitbench_app.samples.held_out import draw_set_aside
 from traitbench_app.samples.importing import VIEW, import_file
 from traitbench_app.samples.raters import compare_labels
 from traitbench_app.samples.review import draw_review
@@ -205,7 +205,7 @@ if view != "table":
     if view == "add":
         add_by_hand(model.handle, traits, samples)
     elif view == "check":
-        draw_doctor(model, traits, samples, can_edit=can_edit)
+        draw_check(model, traits, samples, can_edit=can_edit)
     elif view == "raters":
         compare_labels(model, traits, samples, can_edit=can_edit)
     elif view == "synthesize":
@@ -262,9 +262,6 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
         draw_undo(model.handle)
         delete_synthesized(model, synthesized)
     draw_discarded(model)
-
-if isinstance(table, HeldSamples):
-    draw_leaks(model, traits, table.samples, can_edit=can_edit)
 
 if not table.total:
     with st.container(border=True, key="samples.empty"):

@@ -18,7 +18,7 @@ from traitbench_app.parts.runs import MISTAKES, draw_readiness, in_link, pick_se
 from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.verdict import draw_compared_with
 from traitbench_app.parts.version_figures import label, made_how, names_of, series
-from traitbench_app.samples.checks import draw_doctor_line
+from traitbench_app.samples.checks import draw_check_line
 from traitbench_app.samples.unsaved import draw_unsaved_line
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
@@ -196,6 +196,6 @@ with start:
 
 if not why_not:
     with findings:
-        draw_doctor_line(model, traits)
+        draw_check_line(model, traits)
     if not missing_poles:
         draw_ahead(model, traits)

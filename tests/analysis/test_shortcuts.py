@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from traitbench.analysis.shortcuts import Mark, Shortcut, marks_of, shortcuts
+from traitbench.analysis.shortcuts import Accuracy, Mark, Shortcut, marks_of, shortcuts
 from traitbench.scoring.inputs import Floats
 
 GOOD = (
@@ -30,6 +30,10 @@ def of(change: Callable[[str, int], str], **more: object) -> list[Shortcut]:
     return shortcuts([*(change(text, at) for at, text in enumerate(HAPPY)), *SAD], Y, **more)  # type: ignore[arg-type]
 
 
+def measured(area: float) -> Accuracy:
+    return Accuracy(area, ((1, 1), (1, 1)))
+
+
 def name_of(at: int) -> str:
     return "".join("bdfgk"[at // 5**digit % 5] + "aeiou"[digit] for digit in range(3))
 
@@ -41,19 +45,19 @@ def test_texts_without_a_mark_have_no_shortcut() -> None:
 @pytest.mark.parametrize(
     ("change", "kind", "says"),
     [
-        (lambda text, _: f"zylor {text}", "token", 'The token "zylor" occurs'),
-        (lambda text, _: f"that {text}", "token", 'The first word is "that"'),
+        (lambda text, _: f"zylor {text}", "token", "“zylor” occurs"),
+        (lambda text, _: f"that {text}", "token", "The first word is “that”"),
         (lambda text, at: f"@{name_of(at)} {text}", "handle", "A handle occurs"),
-        (lambda text, _: f"{text} thanks @zylor", "handle", 'The handle "@zylor" occurs'),
+        (lambda text, _: f"{text} thanks @zylor", "handle", "The handle “@zylor” occurs"),
         (lambda text, at: f"{text} https://{name_of(at)}.example/a", "link", "A link occurs"),
         (lambda text, at: f"{text} #{name_of(at)}", "hashtag", "A hashtag occurs"),
         (lambda text, at: f"{310 + 7 * at} {text}", "number", "A number is the first word"),
-        (lambda text, at: f"{text} (ref A{310 + 7 * at})", "token", 'The token "ref" occurs'),
+        (lambda text, at: f"{text} (ref A{310 + 7 * at})", "token", "“ref” occurs"),
         (lambda text, at: f"{text} {EMOJI[at % 3]}", "emoji", "An emoji occurs"),
         (lambda text, _: text.lower(), "spelling", "Capital letters are missing"),
         (lambda text, _: text.upper(), "spelling", "All letters are capitals"),
         (lambda text, _: text.title(), "spelling", "Most words begin with a capital letter"),
-        (lambda text, _: f"{text}!", "spelling", 'The character "!" occurs'),
+        (lambda text, _: f"{text}!", "spelling", "The character “!” occurs"),
         (lambda text, _: text.replace("e", "é"), "spelling", "A letter with an accent occurs"),
         (lambda text, _: text.replace(" ", "  ", 1), "spelling", "A double space occurs"),
     ],
@@ -75,9 +79,9 @@ def test_a_mark_in_nine_of_ten_texts_and_in_some_of_the_others_is_named() -> Non
 def test_all_marks_of_the_same_texts_are_one_shortcut_and_are_masked_together() -> None:
     masked: list[str] = []
 
-    def measure(texts: Sequence[str]) -> float:
+    def measure(texts: Sequence[str]) -> Accuracy:
         masked.extend(texts)
-        return 0.9
+        return measured(0.9)
 
     (only,) = of(lambda text, _: f"Praise zylor: {text}", measure=measure)
     assert {"praise", "zylor"} <= {mark.value for mark in only.marks}
@@ -111,7 +115,7 @@ def test_few_texts_are_no_evidence_for_one_of_many_marks(count: int, named: list
 def test_what_many_texts_have_counts_only_if_little_is_left_without_it(
     change: Callable[[str, int], str], is_it: Callable[[Mark], bool], without: float, count: int
 ) -> None:
-    answers = iter((0.96, without))
+    answers = iter(map(measured, (0.96, without)))
     found = of(lambda text, at: text if at < 4 else change(text, at), measure=lambda _: next(answers))
     assert len([each for each in found if is_it(each.mark)]) == count
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, run
-from traitbench.analysis.checks import Finding, examine
+from traitbench.analysis.checks import examine
+from traitbench.analysis.findings import Finding
 
 SIZES = (16, 32, 64)
 PURITIES = (1.0, 0.9)

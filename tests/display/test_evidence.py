@@ -151,9 +151,16 @@ def test_texts_that_share_a_shortcut_are_not_called_unseen() -> None:
     evidence = mood(shortcut=SHORTCUT, confidence={"high": {"samples": 128, "right": 128}})
     assert evidence.says("v1", [MOOD]) == "v1 gets all 128 right, but only on texts that have the same shortcut"
     assert evidence.in_short == "all 128 right on texts with its shortcut"
-    assert evidence.warnings([MOOD]) == [
-        "Mood: One token alone tells the poles apart (AUROC 0.98). Without that, AUROC is 0.55 instead of 1.00."
-    ]
+    assert evidence.warnings([MOOD]) == ["Mood: One word alone tells the poles apart."]
+    sides = {"positive": {"samples": 64, "right": 61}, "negative": {"samples": 64, "right": 64}}
+    counted = mood(shortcut=SHORTCUT | {"sides": sides})
+    said = f"61 of 64 {MOOD.positive_label} and 64 of 64 {MOOD.negative_label} texts"
+    assert counted.warnings([MOOD]) == [f"Mood: One word alone gets {said} right."]
+    assert counted.warnings([]) == ["mood: One word alone gets 61 of 64 positive and 64 of 64 negative texts right."]
+    assert counted.shortcuts["mood"].says == (
+        "One word alone gets 61 of 64 positive and 64 of 64 negative texts right (AUROC 0.98). "
+        "Without that, AUROC is 0.55 instead of 1.00."
+    )
 
 
 @pytest.mark.parametrize(("in_tests", "says"), [(False, "on texts it has not seen"), (True, "the same shortcut")])
@@ -162,7 +169,6 @@ def test_test_samples_count_as_unseen_if_they_do_not_share_the_shortcut(in_tests
     evidence = mood(shortcut=SHORTCUT | {"in_tests": in_tests}, test=test)
     assert says in evidence.says("v1", [MOOD])
     assert evidence.warnings([MOOD]), "what training learned is said anyway"
-    assert evidence.warnings([MOOD], figures=False) == ["Mood: One token alone tells the poles apart."]
     assert ("that have the same shortcut" in evidence.title) == in_tests
 
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Service, Trained
 from tests.pages.drive import Workbench, buttons, copied_link, links, plain, press, texts, words
-from traitbench.analysis.checks import Finding, Fix
+from traitbench.analysis.findings import Fix
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -14,7 +14,7 @@ from traitbench.local import handover, preview
 from traitbench.service.embedded import Embedded
 from traitbench.store import models, vectors
 from traitbench.store.database import reading
-from traitbench_app.workspace import fixes as doctor
+from traitbench_app.workspace.fixes import changes_of
 
 
 @pytest.fixture
@@ -39,30 +39,36 @@ def check(workbench: Workbench, handle: str) -> AppTest:
 
 def test_findings_stand_in_order_of_severity_with_texts_and_fixes(workbench: Workbench, messy: str) -> None:
     at = check(workbench, messy)
-    assert "findings in 23 samples: 1 error" in words(at)
-    assert "### Warmth has the same text at both poles" in words(at)
-    groups = "\n".join(str(group.label) for group in at.expander)
-    assert groups.index("Same text at both poles") < groups.index("Duplicate texts")
-    assert f"▲ warm “{WARM[1][:20]}" in words(at)
-    assert "will be deleted" in words(at)
+    said = plain(at)
+    assert "findings in 23 samples, the gravest first" in said
+    conflict, copies = f"“{WARM[1]}” stands under warm and under cold.", "2 texts of Warmth are there more than once."
+    assert said.index(conflict) < said.index(copies)
+    assert {"Keep warm", "Keep cold", "Remove 2 texts", "Remove the duplicate"} <= {each.label for each in at.button}
+    assert said.index(copies) < said.index(f"“{WARM[0]}” stands twice under warm."), "a few are open below"
     assert copied_link(at) == {"model": messy, "task": "Check"}
-    (line,) = (link for link in links(workbench.open("train", model=messy)) if "before you train" in link)
-    assert ", 1 error: review before you train" in line
+    at = workbench.open("train", model=messy)
+    assert conflict in plain(at)
+    assert any("findings: review before you train" in link for link in links(at))
 
 
-def test_where_nothing_is_found_it_says_what_was_looked_at(workbench: Workbench, draft: str) -> None:
+def test_where_nothing_is_wrong_it_says_what_was_looked_for_and_what_is_next(workbench: Workbench, draft: str) -> None:
     at = check(workbench, draft)
-    for key in buttons(at, "doctor.ignore."):
-        press(at, key)
-    assert "Checked 20 samples of 1 trait for:" in words(at)
-    assert "Same text at both poles" in words(at)
-    assert "problems that this check cannot detect" in words(at)
+    said = plain(at)
+    assert "Nothing to fix in 20 samples" in said
+    assert "Same text at both poles" in said
+    assert "What is next?** 10 + 10 samples." in said
+    assert "Train" in links(at)
+
+
+def test_no_figure_of_an_expert_is_on_the_page(workbench: Workbench, marked: str) -> None:
+    for at in (check(workbench, marked), workbench.open("train", model=marked)):
+        assert "AUROC" not in "\n".join([plain(at), *(each.value for each in at.warning)])
 
 
 def test_a_pole_without_samples_is_an_error_that_leads_to_a_form(workbench: Workbench, empty: str) -> None:
     at = check(workbench, empty)
-    assert "2 errors" in words(at)
-    negative = next(button for button in at.button if str(button.label).endswith("cold"))
+    assert "Warmth has no cold texts, so it cannot be trained." in plain(at)
+    negative = next(button for button in at.button if button.label == "Add 10 cold texts")
     assert negative.click().run().segmented_control(key="samples.add_pole").value == "negative"
 
 
@@ -70,8 +76,8 @@ def test_a_label_that_only_denies_is_to_be_renamed(workbench: Workbench, client:
     client.traits.add(new, [TraitInput(name="Warmth", positive_label="warm", negative_label="not warm")])
     add(client, new, *((text, 1.0) for text in WARM), *((text, 0.0) for text in COLD))
     at = check(workbench, new)
-    assert "Warmth has a label that only negates" in words(at)
-    assert "Rename the label" in links(at)
+    assert "“not warm” only says what a text of Warmth is not, so it gathers whatever is left." in plain(at)
+    assert "Rename the pole" in links(at)
 
 
 def test_of_a_trained_model_it_is_read_and_not_mended(workbench: Workbench, trained: Trained) -> None:
@@ -94,12 +100,11 @@ def marked(client: Traitbench, empty: str) -> str:
 def test_check_names_the_token_and_what_is_left_without_it(workbench: Workbench, marked: str) -> None:
     at = check(workbench, marked)
     said = plain(at)
-    assert "### A mark alone tells the poles of Warmth apart" in said
-    assert 'The token "zylor" occurs in 10 of 10 texts labelled warm and in 0 of 10 labelled cold.' in said
-    assert 'Without the token "zylor", a fit to the other samples reaches only 0.' in said
-    assert "add texts with it that are labelled cold" in said
-    assert any(str(button.label).startswith("Add 3 texts: cold") for button in at.button)
-    assert 'The token "zylor" occurs' in workbench.open("train", model=marked).warning[0].value.replace("\\", "")
+    assert "“zylor” occurs in 10 of 10 warm texts and in 0 of 10 cold ones." in said
+    assert "Without the word “zylor”, a model gets only " in said
+    assert "or add texts with it that are cold" in said
+    assert any(button.label == "Add cold texts with it" for button in at.button)
+    assert "“zylor” occurs" in workbench.open("train", model=marked).warning[0].value.replace("\\", "")
 
 
 def test_every_page_says_the_shortcut_before_any_praise(workbench: Workbench, client: Traitbench, marked: str) -> None:
@@ -113,19 +118,14 @@ def test_every_page_says_the_shortcut_before_any_praise(workbench: Workbench, cl
     assert shortcut.without is not None
     assert shortcut.base - shortcut.without >= 0.1
     assert "zylor" not in metrics.model_dump_json().casefold(), "no text in a version"
-    for page, view, figure in (
-        ("train", None, " (AUROC 1.00)"),
-        ("model", None, ""),
-        ("versions", None, ""),
-        ("versions", "Details", " (AUROC 1.00)"),
-    ):
+    for page, view in (("train", None), ("model", None), ("versions", None), ("versions", "Details")):
         at = workbench.open(page, model=marked, **({} if view is None else {"view": view, "version": "v1"}))
         said = "\n".join([*(each.value for each in at.warning), words(at)]).replace("\\", "")
-        assert f"Warmth: One token alone tells the poles apart{figure}." in said, page
+        assert "Warmth: One word alone gets 10 of 10 warm and 10 of 10 cold texts right." in said, page
         assert "but only on texts that have the same shortcut" in said, page
         assert "on texts it has not seen" not in said, page
-    assert "One token alone" in workbench.open("train", model=marked).warning[0].value
-    assert "One token alone" in words(workbench.open("catalog"))
+    assert "One word alone" in workbench.open("train", model=marked).warning[0].value
+    assert "One word alone" in words(workbench.open("catalog"))
 
 
 # ---- mending ---------------------------------------------------------------------------------------------------------
@@ -150,15 +150,32 @@ def test_a_text_at_both_poles_can_be_kept_at_either(workbench: Workbench, client
     at = check(workbench, messy)
     labels = {button.label: str(button.key) for button in at.button}
     keys = {label: key for label, key in labels.items() if key.startswith("doctor.fix.conflict")}
-    assert set(keys) == {"Keep ▲ warm", "Keep ▼ cold"}
-    press(press(at, keys["Keep ▼ cold"]), "samples.doctor.yes")
+    assert set(keys) == {"Keep warm", "Keep cold"}
+    at = press(at, keys["Keep cold"])
+    press(at, "samples.doctor.yes")
     assert [quality for text, quality in texts(client, messy) if text == WARM[1]] == [0.0]
 
 
 def test_all_of_a_kind_are_mended_in_one_go(workbench: Workbench, client: Traitbench, messy: str) -> None:
-    at = press(press(check(workbench, messy), "doctor.all.note.duplicate"), "samples.doctor.yes")
+    at = press(check(workbench, messy), "doctor.fix.duplicate:warmth:note")
+    assert "Either every change is applied or none" in words(at)
+    press(at, "samples.doctor.yes")
     assert len(texts(client, messy)) == 21
     assert not buttons(at, "doctor.fix.duplicate")
+
+
+def test_more_than_a_few_findings_of_a_kind_are_one_click_away_a_page_at_a_time(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
+    add(client, draft, *((f"{text}!", 1.0) for text in WARM), *((f"{text}?", 0.0) for text in COLD[:3]))
+    at = check(workbench, draft)
+    assert "13 texts of Warmth are there more than once." in plain(at)
+    assert buttons(at, "doctor.fix.duplicate") == ["doctor.fix.duplicate:warmth:note"]
+    press(at, "doctor.open.duplicate")
+    assert len(buttons(at, "doctor.fix.duplicate")) == 1 + 10
+    press(press(at, "doctor.ignore.duplicate:warmth:note"), "doctor.show_again")
+    press(press(at, "doctor.fix.duplicate:warmth:note"), "samples.doctor.yes")
+    assert len(texts(client, draft)) == 20
 
 
 def test_a_label_is_turned_at_once_and_can_be_turned_back(workbench: Workbench, client: Traitbench, draft: str) -> None:
@@ -198,20 +215,10 @@ def test_findings_of_changed_samples_are_found_again(workbench: Workbench, clien
     assert len(texts(client, messy)) == 22
 
 
-def test_two_fixes_never_change_the_same_sample(workbench: Workbench, client: Traitbench, messy: str) -> None:
-    traits, samples = client.traits.list(messy), list(client.samples.list(messy))
-    result = doctor.examine(traits, samples, progress=lambda done, of: None).findings
-    by_id = {sample.id: sample for sample in samples}
-    once = doctor.changes_of(result, by_id)
-    assert doctor.changes_of([*result, *result], by_id) == once
-    assert not once.deletions & once.edits.keys()
-
-
 def test_what_nobody_wrote_is_deleted_rather_than_turned(client: Traitbench, draft: str) -> None:
     (sample, *_) = client.samples.list(draft)
     made = sample.model_copy(update={"provenance": "synthesized"})
-    finding = Finding("suspect", "warmth", (made.id,), "warning", "", Fix("", relabel={made.id: 0.0}))
-    changes = doctor.changes_of([finding], {made.id: made})
+    changes = changes_of(Fix("", relabel={made.id: 0.0}), {made.id: made})
     assert not changes.edits
     assert changes.deletions == {made.id}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import COLD, WARM, Service
-from tests.pages.drive import Workbench, edit, html, plain, press, upload, words
+from tests.pages.drive import Workbench, buttons, edit, html, plain, press, upload, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import TraitInput
@@ -85,13 +85,13 @@ def test_an_edited_or_restored_test_sample_stays_one(workbench: Workbench, clien
 
 def test_a_test_text_like_a_training_text_can_be_moved(workbench: Workbench, client: Traitbench, draft: str) -> None:
     client.samples.add(draft, [SampleInput(trait="warmth", text=f"{WARM[0]}!", quality=1.0, held_out=True)])
-    at = workbench.open("samples", model=draft)
-    assert "1 test sample resembles a training sample." in words(at)
-    assert WARM[0][:40] in words(at)
-    press(at, "samples.test_too")
+    at = workbench.open("samples", model=draft, task="Check")
+    assert f"The test text “{WARM[0]}!” is nearly the same as a training text." in plain(at)
+    both, training = buttons(at, "doctor.fix.leak")
+    press(at, both)
     assert {sample.text for sample in held_out_of(client, draft)} == {WARM[0], f"{WARM[0]}!"}
-    assert "resembles" not in words(at)
-    press(press(at, "samples.undo_button"), "samples.train_instead")
+    assert not buttons(at, "doctor.fix.leak")
+    press(press(at, "samples.undo_button"), training)
     assert held_out_of(client, draft) == []
 
 

@@ -80,7 +80,7 @@ def _draw_top(model: Model, evidence: Evidence | None, traits: Sequence[Trait]) 
     said = [] if evidence is None else [f"**{_verdict(evidence)}**"]
     said += [plain(shortened(model.description, 120))] if model.description else []
     st.caption("  \n".join(said))
-    for sentence in evidence.warnings(traits, figures=False)[:1] if evidence else ():
+    for sentence in evidence.warnings(traits)[:1] if evidence else ():
         st.caption(f":material/warning: {plain(sentence)}")
 
 

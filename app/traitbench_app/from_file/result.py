@@ -57,7 +57,7 @@ def _draw_verdict(model: Model, traits: list[Trait], version: Version) -> None:
     plan = plan_of(model)
     said = [plan.said] if plan else []
     if evidence is not None:
-        said += [*evidence.warnings(traits, figures=False), evidence.lead(traits), evidence.doubt]
+        said += [*evidence.warnings(traits), evidence.lead(traits), evidence.doubt]
     title = evidence.title if evidence else "How often it is right is not known"
     draw_title(plain(title), f"**{plain(model.handle)}** is trained. {' '.join(plain(each) for each in said if each)}")
 

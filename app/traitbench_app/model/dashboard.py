@@ -96,7 +96,7 @@ def _lead(model: Model, version: Version | None, traits: Sequence[Trait], eviden
     """The sentences below the title, in Markdown; warnings come before figures."""
     lines = []
     if evidence is not None:
-        said = [*evidence.warnings(traits, figures=False), evidence.lead(traits), evidence.doubt]
+        said = [*evidence.warnings(traits), evidence.lead(traits), evidence.doubt]
         lines.append(" ".join(plain(sentence) for sentence in said if sentence))
     elif version is not None:
         lines.append(f"{label(version)} scores texts, but was not measured on texts that it has not seen.")

@@ -1,80 +1,46 @@
-"""The check of the samples on a page: problems to fix before training.
+"""The check of the samples on a page: a list of sentences, the gravest first, each with its fix.
 
 Each fix is shown with the texts that it changes, before it is applied. Either all of it is applied or none. A fix that
 deletes samples must be confirmed, and the undo of the page covers it.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-import pandas as pd
 import streamlit as st
 
-from traitbench.analysis.checks import KINDS, Finding, Kind, Severity, Wanted
+from traitbench.analysis.findings import KINDS, Finding, Fix, grouped
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import NEUTRAL_SIGN, BadgeColour, pole_sign
+from traitbench.display.colours import NEUTRAL_SIGN, pole_sign
 from traitbench.display.text import count, plain, shortened
+from traitbench.local.checks import Findings
 from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.controls import ask, asked, confirm
+from traitbench_app.parts.folded import folded
+from traitbench_app.parts.next_step import facts_of, next_step
+from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.sample_table import waiting
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.samples.add import POLE, TRAIT
-from traitbench_app.samples.held_out import draw_leaks
 from traitbench_app.samples.rows import show_rows
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt
-from traitbench_app.workspace import fixes as doctor
+from traitbench_app.workspace import fixes
 from traitbench_app.workspace.changes import Changes, remember, save
-from traitbench_app.workspace.fixes import Examination
+from traitbench_app.workspace.fixes import Examination, identity
 from traitbench_app.workspace.samples import all_samples
 
-_QUESTION, _IGNORED, _READ, _MORE = "samples.doctor", "samples.ignored", "samples.read_all", "samples.more"
+_QUESTION, _IGNORED, _READ, _OPEN = "samples.doctor", "samples.ignored", "samples.read_all", "samples.opened"
 _OTHER = ":other"
 _UNASKED_ON_TRAIN = 2_000
-_A_PAGE, _TEXTS, _IN_QUESTION, _TEXT, _LABEL = 10, 6, 12, 150, 40
+_A_PAGE, _FEW, _IN_QUESTION, _TEXT, _NAME = 10, 3, 12, 150, 40
 
-
-@dataclass(frozen=True)
-class _Sign:
-    one: str
-    icon: str
-    colour: BadgeColour
-
-
-_SEVERITIES: Mapping[Severity, _Sign] = {
-    "error": _Sign("error", ":material/error:", "red"),
-    "warning": _Sign("warning", ":material/warning:", "orange"),
-    "note": _Sign("note", ":material/info:", "blue"),
-}
-
-_HEADLINES: Mapping[Kind, str] = {
-    "no_samples": "{} has a pole without samples",
-    "shortcut": "A mark alone tells the poles of {} apart",
-    "inseparable": "Labels of {} cannot be told apart",
-    "conflict": "{} has the same text at both poles",
-    "negation": "{} has a label that only negates",
-    "suspect": "Some labels of {} look wrong",
-    "length": "The poles of {} differ in length",
-    "language": "The poles of {} differ in language",
-    "source": "The poles of {} differ in source",
-    "few": "{} has few samples",
-    "unbalanced": "The poles of {} differ in size",
-    "duplicate": "{} has duplicate texts",
-    "near_duplicate": "{} has texts that are nearly the same",
-    "outlier": "{} has texts unlike all others",
-}
-"""What each kind of finding says in a few words, with a place for the trait."""
-
-_ABOUT: Mapping[Kind, str] = {
-    "suspect": "Usually the label is wrong; sometimes the text is ambiguous. Read the text before you flip its label.",
-    "outlier": "They may be valid samples, or they may have been added by mistake.",
-}
-"""An explanation shown once for all findings of a kind."""
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -87,39 +53,41 @@ class _Context:
     can_edit: bool
 
 
-def draw_doctor(model: Model, traits: Sequence[Trait], samples: list[Sample], *, can_edit: bool) -> None:
-    """Check the samples and draw the findings, the most severe first."""
+def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, can_edit: bool) -> None:
+    """Check the samples and draw the findings, the gravest first."""
     context = _Context(model, {each.key: each for each in traits}, {each.id: each for each in samples}, can_edit)
     with st.container(horizontal=True, vertical_alignment="center", key="doctor.said"):
-        summary = st.container(width="content")
+        title = st.container(width="content")
         if can_edit:
             draw_undo(model.handle)
     if unsaved := len(waiting(model.handle)):
         st.caption(f":material/edit: {count(unsaved, 'unsaved change')} in the table not included.")
-    draw_leaks(model, traits, samples, can_edit=can_edit)
     examination = _examined(context, traits, samples)
     if examination is None:
         return
-    ignored = _ignored(model.handle)
-    shown = [each for each in examination.findings if doctor.identity(each) not in ignored]
-    if shown:
-        st.markdown(f"### {_gravest(context, shown[0])}")
-    summary.caption(_summary(examination, shown))
-    hidden = len(examination.findings) - len(shown)
+    shown = _to_show(model.handle, examination)
+    hidden = len(examination.findings) - sum(len(each.parts) or 1 for each in shown)
+    checked = count(examination.samples, "sample")
+    found = count(len(shown), "finding") if shown else f"Nothing {'else ' if hidden else ''}to fix"
+    title.subheader(
+        f"{found} in {checked}{', the gravest first' if len(shown) > 1 else ''}", anchor=False, width="content"
+    )
     if hidden:
-        _draw_hidden(model.handle, hidden)
-    if not shown:
-        _draw_nothing(context, examination, hidden)
-    for place, group in enumerate(dict.fromkeys(map(_group, shown))):
-        _draw_group(context, group, [finding for finding in shown if _group(finding) == group], first=not place)
+        _draw_hidden(hidden)
+    if examination.left_out:
+        st.caption(f"Not checked: {count(examination.left_out, 'sample')}.")
     if shown:
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            download_table(_table(context, shown), key="doctor", file_name=f"{model.handle}-findings")
-    _ask_once_more(context, shown)
+        with st.container(border=True, key="card.findings"):
+            for finding in _page_of(shown, key="doctor.page"):
+                _draw_finding(context, finding)
+        _draw_download(context, shown)
+        _ask_once_more(context, shown)
+    else:
+        _draw_nothing(context, traits)
 
 
-def draw_doctor_line(model: Model, traits: Sequence[Trait]) -> None:
-    """Draw the number of findings in one line, with a link to the check; a shortcut in its own words."""
+def draw_check_line(model: Model, traits: Sequence[Trait]) -> None:
+    """Draw the number of findings in one line, with a link to the check; a finding that harms training is said."""
     given = sum(trait.sample_count for trait in traits if trait.kind == "extrinsic")
     if not given:
         return
@@ -130,23 +98,21 @@ def draw_doctor_line(model: Model, traits: Sequence[Trait]) -> None:
     try:
         with place.container():
             samples = all_samples(model.handle, traits)
-            if doctor.to_read(traits, samples):
+            if fixes.to_read(traits, samples):
                 _check_link("Check the samples before you train")
                 return
             examination = _with_progress(traits, samples)
     except PreviewUnavailable:
         place.empty()
         return
-    findings = [each for each in examination.findings if doctor.identity(each) not in _ignored(model.handle)]
+    shown = _to_show(model.handle, examination)
     with place.container():
-        if findings:
-            errors = sum(finding.severity == "error" for finding in findings)
-            worst = f", {count(errors, 'error')}" if errors else ""
-            if findings[0].kind == "shortcut":
-                st.warning(plain(findings[0].says), icon=":material/warning:")
-            _check_link(f"{count(len(findings), 'finding')}{worst}: review before you train")
+        if shown and (shown[0].severity == "error" or shown[0].kind == "shortcut"):
+            st.warning(plain(shown[0].says), icon=":material/warning:")
+        if shown:
+            _check_link(f"{count(len(shown), 'finding')}: review before you train")
         else:
-            st.caption(f":material/stethoscope: No problems found in {count(examination.samples, 'sample')}.")
+            st.caption(f":material/stethoscope: Nothing to fix in {count(examination.samples, 'sample')}.")
 
 
 def _check_link(label: str) -> None:
@@ -160,26 +126,26 @@ def _examined(context: _Context, traits: Sequence[Trait], samples: Sequence[Samp
     """The result of the check; None while many texts wait for the button, or if this workbench has no encoder."""
     agreed = f"{_READ}:{context.model.handle}"
     try:
-        many = doctor.to_read(traits, samples)
-        if many and session.get(agreed) is None:
-            with st.container(border=True, key="doctor.many"):
-                st.markdown(
-                    f"**{count(many, 'text')} must be read first.** This may take "
-                    f"{'a few minutes' if many > 5_000 else 'a minute'}. Later checks read only new texts."
-                )
-                st.button(
-                    f"Read {count(many, 'text')}",
-                    type="primary",
-                    icon=":material/stethoscope:",
-                    key="doctor.read",
-                    on_click=session.store,
-                    args=(agreed, True),
-                )
-            return None
-        return _with_progress(traits, samples)
+        many = fixes.to_read(traits, samples)
+        if not many or session.get(agreed) is not None:
+            return _with_progress(traits, samples)
     except PreviewUnavailable as reason:
         st.info(f"The samples cannot be checked here. {plain(str(reason))}", icon=":material/info:")
         return None
+    with st.container(border=True, key="doctor.many"):
+        st.markdown(
+            f"**{count(many, 'text')} must be read first.** This may take "
+            f"{'a few minutes' if many > 5_000 else 'a minute'}. Later checks read only new texts."
+        )
+        st.button(
+            f"Read {count(many, 'text')}",
+            type="primary",
+            icon=":material/stethoscope:",
+            key="doctor.read",
+            on_click=session.store,
+            args=(agreed, True),
+        )
+    return None
 
 
 def _with_progress(traits: Sequence[Trait], samples: Sequence[Sample]) -> Examination:
@@ -190,47 +156,38 @@ def _with_progress(traits: Sequence[Trait], samples: Sequence[Sample]) -> Examin
             place.progress(done / of, text=f"Reading {done:,} of {count(of, 'text')}")
 
     with st.spinner(f"Checking {count(len(samples), 'sample')}", show_time=True):
-        examination = doctor.examine(traits, samples, progress=progress)
+        examination = fixes.examine(traits, samples, progress=progress)
     place.empty()
     return examination
 
 
-def _summary(examination: Examination, shown: Sequence[Finding]) -> str:
-    if not shown:
-        return ""
-    numbers = {name: sum(finding.severity == name for finding in shown) for name in doctor.SEVERITIES}
-    parts = [count(number, _SEVERITIES[name].one) for name, number in numbers.items() if number]
-    where = f" in {count(examination.samples, 'sample')}" if examination.samples else ""
-    return f"{count(len(shown), 'finding')}{where}: {', '.join(parts)}.{_left_out(examination)}"
+def _draw_nothing(context: _Context, traits: Sequence[Trait]) -> None:
+    """Draw what was looked for, and what is next for the model."""
+    with folded(f"What was looked for: {len(KINDS)} kinds of problems", icon=":material/check:", key="looked_for"):
+        st.markdown("\n".join(f"- {title}" for title in KINDS.values()))
+        st.caption("There may still be problems that this check cannot detect.")
+    step = next_step(facts_of(context.model, traits))
+    if context.can_edit and step.page is not None:
+        with st.container(horizontal=True, vertical_alignment="center", key="doctor.next"):
+            st.markdown(f"**What is next?** {step.sentence}", width="content")
+            (primary_link if step.primary else page_link)(step.page, step.label, **step.query)
 
 
-def _gravest(context: _Context, finding: Finding) -> str:
-    """The most severe finding in a few words, with the name of its trait, in markdown."""
-    trait = context.traits.get(finding.trait_key)
-    said = _HEADLINES[finding.kind].format(plain(trait.name) if trait else plain(finding.trait_key))
-    return said if finding.auroc is None else f"{said}: {finding.auroc:.2f}"
+def _draw_download(context: _Context, shown: Sequence[Finding]) -> None:
+    table = Findings(tuple(shown), len(context.samples)).to_frame()
+    table["texts"] = [
+        " | ".join(shortened(context.samples[each].text, _TEXT) for each in finding.sample_ids) for finding in shown
+    ]
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        download_table(table, key="doctor", file_name=f"{context.model.handle}-findings")
 
 
-def _left_out(examination: Examination) -> str:
-    return f" Not checked: {count(examination.left_out, 'sample')}." if examination.left_out else ""
+# ---- ignoring, opening and paging ------------------------------------------------------------------------------------
 
 
-def _draw_nothing(context: _Context, examination: Examination, hidden: int) -> None:
-    with st.container(border=True, key="doctor.nothing"):
-        st.subheader(
-            "No other problems found" if hidden else "No problems found", icon=":material/check_circle:", anchor=False
-        )
-        given = sum(trait.kind == "extrinsic" for trait in context.traits.values())
-        looked_for = "\n".join(f"- {title}" for title in KINDS.values())
-        st.markdown(
-            f"Checked {count(examination.samples, 'sample')} of {count(given, 'trait')} for:\n\n{looked_for}\n\n"
-            f"There may still be problems that this check cannot detect.{_left_out(examination)}"
-        )
-        if context.can_edit:
-            page_link("train", "Train this model")
-
-
-# ---- ignoring --------------------------------------------------------------------------------------------------------
+def _to_show(handle: str, examination: Examination) -> tuple[Finding, ...]:
+    ignored = _ignored(handle)
+    return grouped(each for each in examination.findings if identity(each) not in ignored)
 
 
 def _ignored(handle: str) -> frozenset[str]:
@@ -240,10 +197,10 @@ def _ignored(handle: str) -> frozenset[str]:
 
 def _ignore(handle: str, findings: Iterable[Finding]) -> None:
     """Hide these findings for this session. A button callback."""
-    session.store(_IGNORED, (handle, _ignored(handle) | {doctor.identity(finding) for finding in findings}))
+    session.store(_IGNORED, (handle, _ignored(handle) | set(map(identity, findings))))
 
 
-def _draw_hidden(handle: str, hidden: int) -> None:
+def _draw_hidden(hidden: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="doctor.ignored"):
         st.caption(f"{count(hidden, 'finding')} ignored until you close this tab.", width="content")
         st.button(
@@ -256,178 +213,120 @@ def _draw_hidden(handle: str, hidden: int) -> None:
         )
 
 
-# ---- findings --------------------------------------------------------------------------------------------------------
+def _page_of(every: Sequence[Item], *, key: str) -> Sequence[Item]:
+    """The items of the chosen page; the choice is drawn above them if there are several."""
+    pages = -(-len(every) // _A_PAGE)
+    page = st.pagination(pages, key=f"{key}:{pages}") if pages > 1 else 1
+    return every[(page - 1) * _A_PAGE : page * _A_PAGE]
 
 
-def _group(finding: Finding) -> str:
-    """The group of a finding: findings of one severity and kind are shown together."""
-    return f"{finding.severity}.{finding.kind}"
+# ---- a finding -------------------------------------------------------------------------------------------------------
 
 
-def _draw_group(context: _Context, group: str, findings: Sequence[Finding], *, first: bool) -> None:
-    """Draw the findings of a group as compact rows, folded unless it is the first group."""
-    kind = findings[0].kind
-    fixable = [finding for finding in findings if len(doctor.changes_of([finding], context.samples))]
-    sign = _SEVERITIES[findings[0].severity]
-    named = count(len(findings), sign.one) if len(findings) > 1 else sign.one
-    with st.expander(
-        f":{sign.colour}[{sign.icon}] **{KINDS[kind]}** :small[:gray[{named}]]",
-        expanded=first,
-        key=f"doctor.{group}",
-    ):
-        if len(findings) > 1:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                _draw_all(context, group, findings, fixable)
-        if kind in _ABOUT:
-            st.caption(_ABOUT[kind])
-        limit = session.get(f"{_MORE}:{group}", _A_PAGE)
-        before = None
-        for finding in findings[:limit]:
-            _draw_finding(context, finding, after=before)
-            before = finding
-        if len(findings) > limit:
-            st.button(
-                f"Show {min(_A_PAGE, len(findings) - limit)} more of {len(findings) - limit:,}",
-                type="tertiary",
-                icon=":material/expand_more:",
-                key=f"doctor.more.{group}",
-                on_click=session.store,
-                args=(f"{_MORE}:{group}", limit + _A_PAGE),
-            )
+def _draw_finding(context: _Context, finding: Finding) -> None:
+    """Draw a finding: its sentence, beside it what can be done, below it its texts or the findings that it consists of.
 
-
-def _draw_all(context: _Context, group: str, findings: Sequence[Finding], fixable: Sequence[Finding]) -> None:
-    if context.can_edit and len(fixable) > 1:
-        st.button(
-            f"Fix all {len(fixable):,}",
-            icon=":material/healing:",
-            key=f"doctor.all.{group}",
-            on_click=ask,
-            args=(_QUESTION, group),
-        )
-    st.button(
-        f"Ignore all {len(findings):,}",
-        type="tertiary",
-        icon=":material/visibility_off:",
-        key=f"doctor.ignore_all.{group}",
-        on_click=_ignore,
-        args=(context.model.handle, findings),
-    )
-
-
-def _draw_finding(context: _Context, finding: Finding, *, after: Finding | None) -> None:
-    """Draw a finding as a row: its texts and, beside them, what can be done. A sentence is not repeated."""
-    this = doctor.identity(finding)
-    changes = doctor.changes_of([finding], context.samples) if context.can_edit else Changes()
-    fix = finding.fix.says if finding.fix and context.can_edit else ""
+    A few are open, more are one click away.
+    """
+    this = identity(finding)
+    is_open = 0 < len(finding.parts) <= _FEW or session.get(f"{_OPEN}:{this}", False)
     with st.container(key=f"doctor.one.{this}", gap="xsmall"):
-        if after is None or (after.says, after.trait_key) != (finding.says, finding.trait_key):
-            st.markdown(_about(context, finding) + plain(finding.says))
-        if fix and (after is None or after.fix is None or after.fix.says != fix):
-            st.caption(plain(fix))
-        texts = [context.samples[each] for each in finding.sample_ids if each in context.samples]
-        if not texts:
-            _draw_actions(context, finding, changes)
-            return
         words, actions = st.columns([3, 2], vertical_alignment="center", gap="small")
         with words:
-            st.markdown("\n".join(_line(context, sample, changes) for sample in _first(texts, changes)))
-            if len(texts) > _TEXTS:
-                st.caption(f"and {count(len(texts) - _TEXTS, 'more text')}")
-        with actions:
-            _draw_actions(context, finding, changes)
+            st.markdown(_about(context, finding) + plain(finding.says))
+            if finding.more:
+                st.caption(plain(finding.more))
+            _draw_texts(context, finding)
+        with actions, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            _draw_actions(context, finding)
+        if finding.parts and is_open:
+            for part in _page_of(finding.parts, key=f"doctor.page.{this}"):
+                _draw_finding(context, part)
 
 
 def _about(context: _Context, finding: Finding) -> str:
-    """The trait of a finding, in markdown; empty if the model has only one."""
+    """The name of the trait, unless the model has only one or the sentence names it."""
     trait = context.traits.get(finding.trait_key)
-    return f"**{plain(trait.name)}:** " if trait and len(context.traits) > 1 else ""
+    named = trait is None or len(context.traits) == 1 or trait.name in finding.says
+    return "" if trait is None or named else f"**{plain(shortened(trait.name, _NAME))}:** "
 
 
-def _draw_actions(context: _Context, finding: Finding, changes: Changes) -> None:
-    this = doctor.identity(finding)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        other = doctor.kept_otherwise(finding, context.samples)
-        if context.can_edit and other is not None:
-            for subject, each in ((this, finding), (f"{this}{_OTHER}", other)):
-                st.button(
-                    f"Keep {_kept(context, each)}",
-                    icon=":material/check:",
-                    key=f"doctor.fix.{subject}",
-                    on_click=ask,
-                    args=(_QUESTION, subject),
-                )
-        elif context.can_edit and finding.fix and len(changes):
-            agreed = st.button(
-                _verbs(changes),
-                icon=":material/healing:",
-                key=f"doctor.fix.{this}",
-                on_click=ask if changes.deletions else None,
-                args=(_QUESTION, this) if changes.deletions else None,
-            )
-            if agreed and not changes.deletions:
-                with attempt() as fixing:
-                    _apply(context, changes)
-                if fixing.done:
-                    st.rerun()
-        if context.can_edit and finding.fix and finding.fix.add:
-            _draw_adding(context, finding, finding.fix.add)
-        if finding.sample_ids:
-            st.button(
-                "Show in the table",
-                type="tertiary",
-                icon=":material/table_rows:",
-                key=f"doctor.rows.{this}",
-                on_click=show_rows,
-                args=(finding.sample_ids,),
-            )
-        if context.can_edit and finding.kind == "negation":
-            page_link("traits", "Rename the label")
+def _draw_texts(context: _Context, finding: Finding) -> None:
+    """Draw a few texts with what a fix would do to them, unless the sentence quotes them in full."""
+    texts = [context.samples[each] for each in finding.sample_ids if each in context.samples]
+    if len(texts) <= _FEW and not finding.parts and not all(f"“{text.text}”" in finding.says for text in texts):
+        changes = fixes.changes_of(finding.fix, context.samples) if context.can_edit else Changes()
+        st.markdown("\n".join(_line(context, sample, changes) for sample in texts))
+
+
+def _draw_actions(context: _Context, finding: Finding) -> None:
+    this, fix = identity(finding), finding.fix
+    if context.can_edit and fix:
+        if fix.add:
+            place = {"task": "add", TRAIT: finding.trait_key, POLE: fix.add.pole}
+            st.button(fix.says, icon=":material/add:", key=f"doctor.add.{this}", on_click=session.put, args=(place,))
+        elif fix.rename:
+            page_link("traits", fix.says)
+        else:
+            _draw_fix(context, finding, fix, this)
+            if fix.other:
+                _draw_fix(context, finding, fix.other, f"{this}{_OTHER}")
+    if len(finding.parts) > _FEW:
+        opened = session.get(f"{_OPEN}:{this}", False)
         st.button(
-            "Ignore",
+            "Hide them" if opened else f"Show the {len(finding.parts):,}",
             type="tertiary",
-            icon=":material/visibility_off:",
-            key=f"doctor.ignore.{this}",
-            on_click=_ignore,
-            args=(context.model.handle, [finding]),
+            key=f"doctor.open.{this}",
+            on_click=session.store,
+            args=(f"{_OPEN}:{this}", not opened),
         )
-
-
-def _kept(context: _Context, finding: Finding) -> str:
-    """The pole at which the fix of a finding keeps a text, in markdown."""
-    gone = finding.fix.delete if finding.fix else ()
-    stays = next(context.samples[each] for each in finding.sample_ids if each not in gone)
-    return _pole(context, stays.trait, stays.quality)
-
-
-def _draw_adding(context: _Context, finding: Finding, wanted: Wanted) -> None:
-    """Draw a button that opens the form for new samples, with trait and pole preselected."""
-    trait = context.traits[finding.trait_key]
-    label = trait.positive_label if wanted.pole == "positive" else trait.negative_label
+    elif finding.sample_ids and not finding.parts:
+        texts = count(len(finding.sample_ids), "text")
+        st.button(
+            f"Show the {texts}" if len(finding.sample_ids) > _FEW else "Edit",
+            type="tertiary",
+            key=f"doctor.rows.{this}",
+            help="Opens the table.",
+            on_click=show_rows,
+            args=(finding.sample_ids,),
+        )
     st.button(
-        f"Add {count(wanted.count, 'text')}: {plain(shortened(label, _LABEL))}",
-        icon=":material/add:",
-        key=f"doctor.add.{doctor.identity(finding)}",
-        on_click=session.put,
-        args=({"task": "add", TRAIT: trait.key, POLE: wanted.pole},),
+        "Ignore",
+        type="tertiary",
+        key=f"doctor.ignore.{this}",
+        on_click=_ignore,
+        args=(context.model.handle, finding.parts or [finding]),
     )
 
 
-def _first(texts: Sequence[Sample], changes: Changes) -> list[Sample]:
-    """The texts to show, in the order of the finding; those that a fix would change come into the selection first."""
-    touched = changes.deletions | changes.edits.keys()
-    chosen = sorted(texts, key=lambda sample: sample.id not in touched)[:_TEXTS]
-    return [sample for sample in texts if sample in chosen]
+def _draw_fix(context: _Context, finding: Finding, fix: Fix, subject: str) -> None:
+    """Draw the button of a fix. It asks first if texts would be deleted, or if not all are on screen."""
+    changes = fixes.changes_of(fix, context.samples)
+    asks = bool(changes.deletions or finding.parts)
+    agreed = st.button(
+        plain(fix.says),
+        key=f"doctor.fix.{subject}",
+        on_click=ask if asks else None,
+        args=(_QUESTION, subject) if asks else None,
+    )
+    if agreed and not asks:
+        with attempt() as fixing:
+            _apply(context, changes)
+        if fixing.done:
+            st.rerun()
 
 
 def _line(context: _Context, sample: Sample, changes: Changes) -> str:
     """A markdown list item: a text with its pole, and what a fix would do with it."""
     words = f"- {_pole(context, sample.trait, sample.quality)} “{plain(shortened(sample.text, _TEXT))}”"
+    becomes = ""
     if sample.id in changes.deletions:
-        return f"{words} :red-badge[:material/delete: will be deleted]"
-    if sample.id in changes.edits:
-        return f"{words} :blue-badge[will be {_pole(context, sample.trait, changes.edits[sample.id].quality)}]"
-    return words
+        becomes = "removed"
+    elif sample.id in changes.edits:
+        becomes = _pole(context, sample.trait, changes.edits[sample.id].quality)
+    elif sample.id in changes.marks:
+        becomes = "a test text" if changes.marks[sample.id][0] else "a training text"
+    return f"{words} :gray-badge[will be {becomes}]" if becomes else words
 
 
 def _pole(context: _Context, key: str, quality: float) -> str:
@@ -446,12 +345,10 @@ def _ask_once_more(context: _Context, shown: Sequence[Finding]) -> None:
     subject = asked(_QUESTION)
     if subject is None:
         return
-    meant = [each for each in shown if subject in (doctor.identity(each), _group(each))]
-    if subject.endswith(_OTHER):
-        same = (each for each in shown if doctor.identity(each) == subject.removesuffix(_OTHER))
-        meant = [other for each in same if (other := doctor.kept_otherwise(each, context.samples))]
-    changes = doctor.changes_of(meant, context.samples)
-    if not context.can_edit or not len(changes):
+    every = [each for finding in shown for each in (finding, *finding.parts)]
+    fix = next((each.fix for each in every if identity(each) == subject.removesuffix(_OTHER)), None)
+    changes = fixes.changes_of(fix.other if fix and subject.endswith(_OTHER) else fix, context.samples)
+    if fix is None or not context.can_edit or not len(changes):
         session.store(_QUESTION, None)
         return
     confirm(
@@ -466,17 +363,13 @@ def _ask_once_more(context: _Context, shown: Sequence[Finding]) -> None:
 
 
 def _verbs(changes: Changes) -> str:
-    """`Delete 3 samples and flip 2 labels`."""
-    parts = []
-    if changes.deletions:
-        parts.append(f"delete {count(len(changes.deletions), 'sample')}")
-    if changes.edits:
-        parts.append(f"flip {count(len(changes.edits), 'label')}")
-    return " and ".join(parts).capitalize()
+    """`Remove 3 texts and change 2 labels`."""
+    every = (("remove", changes.deletions, "text"), ("change", changes.edits, "label"), ("move", changes.marks, "text"))
+    return " and ".join(f"{verb} {count(len(ids), what)}" for verb, ids, what in every if ids).capitalize()
 
 
 def _body(context: _Context, changes: Changes) -> str:
-    touched = [context.samples[each] for each in sorted(changes.deletions | changes.edits.keys())]
+    touched = [context.samples[each] for each in sorted(changes.ids)]
     lines = [_line(context, sample, changes) for sample in touched[:_IN_QUESTION]]
     if len(touched) > _IN_QUESTION:
         lines.append(f"- and {len(touched) - _IN_QUESTION:,} more")
@@ -497,27 +390,3 @@ def _apply(context: _Context, changes: Changes) -> None:
     )
     remember(done)
     session.flash(f"Applied: {done.what}.")
-
-
-def _table(context: _Context, findings: Sequence[Finding]) -> pd.DataFrame:
-    """One row per finding."""
-    return pd.DataFrame(
-        [
-            {
-                "Severity": finding.severity,
-                "Kind": finding.kind,
-                "Trait": context.traits[finding.trait_key].name
-                if finding.trait_key in context.traits
-                else finding.trait_key,
-                "Finding": finding.says,
-                "Fix": finding.fix.says if finding.fix else None,
-                "Samples": json.dumps(list(finding.sample_ids)),
-                "Texts": " | ".join(
-                    shortened(context.samples[each].text, _TEXT)
-                    for each in finding.sample_ids
-                    if each in context.samples
-                ),
-            }
-            for finding in findings
-        ]
-    )

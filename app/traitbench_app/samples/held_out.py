@@ -1,4 +1,4 @@
-"""Test samples on the Samples page: set some aside in one click, and see which resemble training samples."""
+"""Test samples on the Samples page: set some aside in one click."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,17 +7,13 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
-from traitbench.display.text import count, plain, shortened
+from traitbench.display.text import count, plain
 from traitbench.local import held_out, preview
-from traitbench.local.leaks import Leak, leaks_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 from traitbench_app.workspace.changes import marked, remember
-from traitbench_app.workspace.samples import facts
 
 _SEED, _REFUSED = "samples.seed", "samples.not_set_aside"
-_READ_UNASKED = 1_000
-_SHOWN, _TEXT = 5, 110
 
 _ABOUT = (
     f"Picks {held_out.SHARE:.0%} of the texts at each pole of each trait at random, at least {held_out.AT_LEAST}. "
@@ -60,58 +56,6 @@ def draw_set_aside(
         place.info(plain(refused[1]), icon=":material/info:")
 
 
-def draw_leaks(model: Model, traits: Sequence[Trait], samples: list[Sample], *, can_edit: bool) -> None:
-    """Draw the test samples that resemble training samples, each with its counterpart, and the ways out."""
-    if not facts(samples).tests:
-        return
-    try:
-        if len(preview.unread(samples)) > _READ_UNASKED:
-            return
-        leaks = leaks_of(samples, preview.identity(traits, samples))
-    except preview.PreviewUnavailable:
-        return
-    if not leaks:
-        return
-    names = {trait.key: trait.name for trait in traits}
-    with st.container(border=True, key="samples.leaks"):
-        st.markdown(
-            f":material/warning: **{count(len(leaks), 'test sample resembles', 'test samples resemble')} a training "
-            "sample.** A version would know the answer, so its figures leave these out."
-        )
-        st.markdown("\n".join(_line(leak, names) for leak in leaks[:_SHOWN]))
-        if len(leaks) > _SHOWN:
-            st.caption(f"The first {_SHOWN} of {len(leaks):,}.")
-        if can_edit:
-            _ways_out(model.handle, leaks)
-
-
-def _ways_out(handle: str, leaks: Sequence[Leak]) -> None:
-    trained = list({each.training.id: each.training for each in leaks}.values())
-    tests = list({each.test.id: each.test for each in leaks}.values())
-    with st.container(horizontal=True):
-        test_too = st.button(
-            f"Test with {_these(len(trained), 'training sample')} too",
-            icon=":material/science:",
-            key="samples.test_too",
-            help="Makes the training samples test samples, so that no version learns from these texts.",
-        )
-        train_too = st.button(
-            f"Train with {_these(len(tests), 'test sample')} instead",
-            icon=":material/model_training:",
-            type="tertiary",
-            key="samples.train_instead",
-            help="Makes the test samples training samples again.",
-        )
-    if test_too:
-        _mark(handle, trained, (True, False), f"{count(len(trained), 'sample')} set aside as test samples")
-    elif train_too:
-        _mark(handle, tests, (False, False), f"{count(len(tests), 'test sample')} put back for training")
-
-
-def _these(number: int, thing: str) -> str:
-    return f"this {thing}" if number == 1 else f"these {number:,} {thing}s"
-
-
 def _set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, seed: int) -> None:
     bar = st.empty()
     try:
@@ -141,9 +85,3 @@ def _mark(handle: str, samples: Sequence[Sample], mark: tuple[bool, bool], what:
         remember(undo)
         session.flash(plain(say) or f"Done: {what}.")
         st.rerun()
-
-
-def _line(leak: Leak, names: dict[str, str]) -> str:
-    test, training = (plain(shortened(" ".join(each.text.split()), _TEXT)) for each in (leak.test, leak.training))
-    name = plain(names.get(leak.test.trait, leak.test.trait))
-    return f"- **{name}**: test #{leak.test.id} “{test}” and training #{leak.training.id} “{training}”"

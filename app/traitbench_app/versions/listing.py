@@ -63,7 +63,7 @@ def _draw_in_use(model: Model, versions: Sequence[Version], traits: Sequence[Tra
     if active is None:
         return
     evidence = evidence_on(by_trait(active.metrics))
-    said = [] if evidence is None else [*evidence.warnings(traits, figures=False), f"{evidence.says('It', traits)}."]
+    said = [] if evidence is None else [*evidence.warnings(traits), f"{evidence.says('It', traits)}."]
     verb = "was in use when the model was archived" if model.state == "archived" else "is in use"
     right = "".join(f" {plain(sentence)}" for sentence in said)
     st.markdown(f"**{label(active)} {verb}.**{right}", help=made_how(active))

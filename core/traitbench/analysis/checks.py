@@ -1,66 +1,41 @@
-"""Check samples before a training: findings, most severe first, each with a suggested fix.
+"""Check samples before a training: findings, each with a suggested fix.
 
-Pure: texts, labels and vectors are the input. A finding is not proof. It names the samples and says what is unusual
-about them; a person decides whether to apply the fix. No message quotes a text: a shortcut names only a token that
-most texts of a pole share.
+Pure: texts, labels and vectors are the input. A finding about one text or a few quotes how they begin.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from traitbench.analysis import nuisance
-from traitbench.analysis.shortcuts import AT_LEAST, BY_NATURE, LOST, MarkKind, Shortcut, marks_of, shortcuts
+from traitbench.analysis.findings import (
+    KINDS,
+    SEVERITIES,
+    Alone,
+    Finding,
+    Fix,
+    Kind,
+    Pole,
+    Sample,
+    Severity,
+    Wanted,
+    quoted,
+)
+from traitbench.analysis.nuisance import Counts
+from traitbench.analysis.shortcuts import AT_LEAST, BY_NATURE, LOST, Accuracy, Shortcut, marks_of, shortcuts
 from traitbench.analysis.suspects import LabelCheck, isolated, out_of_fold_check
-from traitbench.fitting.auroc import auroc, interval
+from traitbench.display.text import count, shortened
+from traitbench.fitting.auroc import interval
 from traitbench.fitting.duplicates import Vectors, alike, joined, plain
 from traitbench.fitting.negation import negates
 from traitbench.scoring.inputs import Floats, SampleLike, TraitLike
 
-Kind = Literal[
-    "no_samples",
-    "shortcut",
-    "inseparable",
-    "conflict",
-    "negation",
-    "suspect",
-    "length",
-    "language",
-    "source",
-    "few",
-    "unbalanced",
-    "duplicate",
-    "near_duplicate",
-    "outlier",
-]
-Severity = Literal["error", "warning", "note"]
-Pole = Literal["positive", "negative"]
-
-KINDS: Mapping[Kind, str] = {
-    "no_samples": "Pole without samples",
-    "shortcut": "A mark tells the poles apart",
-    "inseparable": "Labels that cannot be told apart",
-    "conflict": "Same text at both poles",
-    "negation": "Label that only negates",
-    "suspect": "Labels that look wrong",
-    "length": "Poles differ in length",
-    "language": "Poles differ in language",
-    "source": "Poles differ in source",
-    "few": "Few samples",
-    "unbalanced": "Poles of unequal size",
-    "duplicate": "Duplicate texts",
-    "near_duplicate": "Near duplicates",
-    "outlier": "Texts unlike all others",
-}
-"""The title of every kind of finding. Findings of the same severity are sorted in this order."""
-
-_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 ENOUGH = 10
 """Different texts at each pole from which the figures of a trait are worth reading. Screens recommend this number."""
 
@@ -71,27 +46,14 @@ _MOST_OUTLIERS = 5
 _AS_GOOD = 0.05
 _FEWEST_TO_ADD = 3
 _FEWEST_WORDS = 3
-_SHARED = 0.75
+_LONGEST = 40
 _MOST_TOKENS = 3
 _MOST_READ = 128
 _FEWEST = 5
+_TWICE = 1.75
 
 Embed = Callable[[Sequence[str]], Vectors]
 """Texts to their vectors (n, d)."""
-
-
-class Sample(SampleLike, Protocol):
-    """A sample with its text; `trait` may be a name too."""
-
-    @property
-    def text(self) -> str:
-        """The text."""
-        ...
-
-    @property
-    def source_url(self) -> str | None:
-        """The address it came from."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -104,70 +66,6 @@ class LabelledText:
     quality: float
     provenance: str = "authored"
     source_url: str | None = None
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Samples to add: the pole, their number, and about how many words each, None for any length."""
-
-    pole: Pole
-    count: int
-    words: int | None = None
-
-
-@dataclass(frozen=True)
-class Fix:
-    """What to do: a sentence, ids to delete, new qualities by id, and samples that a person should write."""
-
-    says: str
-    delete: tuple[int, ...] = ()
-    relabel: Mapping[int, float] = field(default_factory=dict)
-    add: Wanted | None = None
-
-
-@dataclass(frozen=True)
-class Alone:
-    """What alone tells the poles apart: its kind, its AUROC, and the out-of-fold AUROC of the texts as they are and
-    without it, None if not measured.
-
-    `value` gives it as a number, which is higher at the positive pole.
-    """
-
-    kind: MarkKind | Literal["length", "language", "source"]
-    auroc: float
-    base: float | None
-    without: float | None
-    value: Callable[[Sample], float] = field(compare=False, repr=False)
-
-    @property
-    def carries(self) -> bool:
-        """Whether the poles are much harder to tell apart without it, or whether nothing is left to measure that on."""
-        return self.without is None or self.base is None or self.base - self.without >= LOST
-
-    def is_in(self, samples: Sequence[Sample]) -> bool | None:
-        """Whether it tells other samples apart as well; None without samples at both poles."""
-        y = np.array([sample.quality for sample in samples], np.float64)
-        if not ((y > 0.5).any() and (y < 0.5).any()):
-            return None
-        return auroc(np.array([self.value(sample) for sample in samples], np.float64), y) >= _SHARED
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that a person should check; the most conspicuous sample comes first in `sample_ids`.
-
-    `auroc` is the out-of-fold AUROC of the labels, if the finding is about that. `alone` is what alone tells the poles
-    apart, if the finding is about that.
-    """
-
-    kind: Kind
-    trait_key: str
-    sample_ids: tuple[int, ...]
-    severity: Severity
-    says: str
-    fix: Fix | None = None
-    auroc: float | None = None
-    alone: Alone | None = None
 
 
 def examine(
@@ -190,7 +88,7 @@ def examine(
             rows = [order[i] for i in own.tolist()]
             check = _TraitCheck(trait, [samples[at] for at in rows], X[rows])
             for finding in (*_of_trait(check, embed), *_outliers(check, is_isolated.result()[own])):
-                findings.append((_SEVERITIES.index(finding.severity), kinds.index(finding.kind), number, finding))
+                findings.append((SEVERITIES.index(finding.severity), kinds.index(finding.kind), number, finding))
     return tuple(finding for *_, finding in sorted(findings, key=lambda each: (*each[:3], each[3].sample_ids)))
 
 
@@ -225,9 +123,17 @@ def shortcuts_of(
             every = [each.alone for each in _nuisances(check, judgement, embed) if each.alone is not None]
             if every:
                 worst = max(every, key=lambda each: (each.carries, each.auroc))
-                figures = {"kind": worst.kind, "auroc": worst.auroc, "base": worst.base, "without": worst.without}
-                in_tests = worst.is_in([sample for sample in tests if sample.trait == trait.key])
-                result[trait.key] = figures | {"in_tests": in_tests}
+                result[trait.key] = {
+                    "kind": worst.kind,
+                    "auroc": worst.auroc,
+                    "base": worst.base,
+                    "without": worst.without,
+                    "in_tests": worst.is_in([sample for sample in tests if sample.trait == trait.key]),
+                    "sides": {
+                        pole: {"samples": of, "right": right}
+                        for pole, (right, of) in zip(_POLES, worst.counts, strict=True)
+                    },
+                }
     return result
 
 
@@ -269,7 +175,27 @@ class _TraitCheck:
 
     def label(self, pole: Pole) -> str:
         """The label of the pole."""
-        return self.trait.positive_label if pole == "positive" else self.trait.negative_label
+        return shortened(self.trait.positive_label if pole == "positive" else self.trait.negative_label, _LONGEST)
+
+    @property
+    def name(self) -> str:
+        """The name of the trait."""
+        return shortened(self.trait.name, _LONGEST)
+
+    def label_of(self, row: int) -> str:
+        """The label of the pole that the sample at this row is at; of one in between, the number."""
+        y = float(self.y[row])
+        return f"{y:g}" if y == 0.5 else self.label("positive" if y > 0.5 else "negative")
+
+    def quote(self, row: int) -> str:
+        """How the text at this row begins."""
+        return quoted(self.samples[row].text)
+
+    def sides(self, counts: Counts) -> str:
+        """`23 of 25 warm and 22 of 25 cold`."""
+        return " and ".join(
+            f"{right:,} of {of:,} {self.label(pole)}" for pole, (right, of) in zip(_POLES, counts, strict=True)
+        )
 
     def ids(self, rows: Sequence[int] | NDArray[np.integer]) -> tuple[int, ...]:
         """The ids of the samples at these rows."""
@@ -292,9 +218,21 @@ def _of_trait(check: _TraitCheck, embed: Embed | None) -> Iterator[Finding]:
 
 
 def _finding(
-    check: _TraitCheck, kind: Kind, severity: Severity, ids: tuple[int, ...], says: str, fix: Fix | None = None
+    check: _TraitCheck,
+    kind: Kind,
+    severity: Severity,
+    ids: tuple[int, ...],
+    says: str,
+    fix: Fix | None = None,
+    *,
+    several: str = "",
+    more: str = "",
+    texts: int = 0,
 ) -> Finding:
-    return Finding(kind, check.trait.key, ids, severity, says, fix)
+    """A finding; its sentence begins with a capital."""
+    return Finding(
+        kind, check.trait.key, ids, severity, f"{says[0].upper()}{says[1:]}", fix, more, texts, several=several
+    )
 
 
 # ---- the trait ---------------------------------------------------------------------------------------------------
@@ -304,67 +242,81 @@ def _labels(check: _TraitCheck) -> Iterator[Finding]:
     for pole in _POLES:
         if negates(check.label(pole)):
             says = (
-                f"The label of the {pole} pole, {check.label(pole)}, only says what a text is not. Such a pole"
-                " collects whatever is left, and its label does not help the training."
+                f"“{check.label(pole)}” only says what a text of {check.name} is not, so it gathers whatever is left."
             )
-            yield _finding(check, "negation", "warning", (), says, Fix("Rename the label: say what such a text is."))
+            there, fix = int(check.at(pole).sum()), Fix("Rename the pole", rename=True)
+            more = "A label that says what such a text is helps the training."
+            yield _finding(check, "negation", "warning", (), says, fix, more=more, texts=there)
 
 
 def _sizes(check: _TraitCheck) -> Iterator[Finding]:
     counts = {pole: check.distinct(pole) for pole in _POLES}
-    for pole, count in counts.items():
+    for pole, distinct in counts.items():
         there = int(check.at(pole).sum())
+        fix = _more(check, pole, ENOUGH - distinct)
         if not there:
-            says = f"The {pole} pole, {check.label(pole)}, has no samples, so the trait cannot be trained."
-            yield _finding(check, "no_samples", "error", (), says, _more(check, pole, ENOUGH))
-        elif count < 2:
+            says = f"{check.name} has no {check.label(pole)} texts, so it cannot be trained."
+            yield _finding(check, "no_samples", "error", (), says, fix, texts=len(check.samples))
+        elif distinct < 2:
             made = " (synthesized ones do not count)" if check.made[check.at(pole)].any() else ""
-            says = (
-                f"The {pole} pole, {check.label(pole)}, has {_number(count, 'distinct text')}{made}. At least two"
-                " are needed to measure anything."
-            )
-            yield _finding(check, "few", "warning", (), says, _more(check, pole, ENOUGH - count))
-        elif count < ENOUGH:
-            says = (
-                f"The {pole} pole, {check.label(pole)}, has {count} distinct texts. With fewer than"
-                f" {ENOUGH}, the figures are unreliable."
-            )
-            yield _finding(check, "few", "note", (), says, _more(check, pole, ENOUGH - count))
+            texts = f"{distinct} {check.label(pole)} {'text' if distinct == 1 else 'texts'}"
+            says = f"{check.name} has {texts}{made}: at least 2 are needed to measure anything."
+            yield _finding(check, "few", "warning", (), says, fix, texts=there)
+        elif distinct < ENOUGH:
+            texts = f"{distinct} different {check.label(pole)} texts"
+            says = f"{check.name} has only {texts}: from {ENOUGH} on, its figures mean more."
+            yield _finding(check, "few", "note", (), says, fix, texts=there)
     small, large = sorted(_POLES, key=lambda pole: counts[pole])
     if counts[small] >= ENOUGH and counts[large] >= _UNBALANCED * counts[small]:
-        says = (
-            f"The {small} pole, {check.label(small)}, has {counts[small]} distinct texts and the other {counts[large]}."
-            " A new text helps most at the smaller pole."
-        )
-        missing = counts[large] // _UNBALANCED + 1 - counts[small]
-        yield _finding(check, "unbalanced", "note", (), says, _more(check, small, missing))
+        one, other = (f"{counts[pole]:,} {check.label(pole)}" for pole in (large, small))
+        says = f"{check.name} has {one} texts, but only {other} ones."
+        fix = _more(check, small, counts[large] // _UNBALANCED + 1 - counts[small])
+        yield _finding(check, "unbalanced", "note", (), says, fix, texts=counts[small])
 
 
-def _more(check: _TraitCheck, pole: Pole, count: int, words: int | None = None) -> Fix:
-    long = f" of about {_number(words, 'word')}" if words else ""
-    return Fix(f"Add {_number(count, 'text')}{long} labelled {check.label(pole)}.", add=Wanted(pole, count, words))
+def _more(check: _TraitCheck, pole: Pole, number: int, words: int | None = None, *, kind: str = "") -> Fix:
+    long = f" of about {count(words, 'word')}" if words else ""
+    texts = "text" if number == 1 else "texts"
+    named = f"{kind} {check.label(pole)}".strip()
+    return Fix(f"Add {number:,} {named} {texts}{long}", add=Wanted(pole, number, words))
 
 
 # ---- duplicates --------------------------------------------------------------------------------------------------
 
 
 def _copies(check: _TraitCheck, judgement: LabelCheck | None, kept: Mapping[int, int]) -> Iterator[Finding]:
+    positive, negative = map(check.label, _POLES)
     for rows in (group for group in _groups(check.same) if len(group) > 1):
         stays = kept[rows[0]]
-        gone = [row for row in rows if row != stays]
-        ids, delete = check.ids([stays, *gone]), check.ids(gone)
-        sides = [int(check.at(pole)[rows].sum()) for pole in _POLES]
-        if all(sides):
-            side = "positive" if check.y[stays] > 0.5 else "negative"
-            says = (
-                f"The same text is {_times(sides[0])} at the positive and {_times(sides[1])} at the negative pole, so"
-                " its labels cancel out."
+        ids, fix = _keep(check, rows, stays)
+        other = _kept_otherwise(check, rows, stays)
+        if other is not None:
+            says = f"{check.quote(stays)} stands under {positive} and under {negative}."
+            fix = replace(
+                fix,
+                says=f"Keep {check.label_of(stays)}",
+                other=replace(_keep(check, rows, other)[1], says=f"Keep {check.label_of(other)}"),
             )
-            fix = Fix(f"Keep one copy, at the {side} pole, {_why(check, rows, stays, judgement)}.", delete)
-            yield _finding(check, "conflict", "error", ids, says, fix)
+            several = f"texts stand under {positive} and under {negative}."
+            more = _why(check, rows, stays, judgement)
+            yield _finding(check, "conflict", "error", ids, says, fix, several=several, more=more)
         else:
-            says = f"The same text appears {_times(len(rows))}, ignoring case, spaces and punctuation. It counts once."
-            yield _finding(check, "duplicate", "note", ids, says, Fix("Keep one copy and delete the others.", delete))
+            times = {2: "twice"}.get(len(rows), f"{len(rows):,} times")
+            says = f"{check.quote(stays)} stands {times} under {check.label_of(stays)}."
+            several = f"texts of {check.name} are there more than once."
+            yield _finding(check, "duplicate", "note", ids, says, fix, several=several)
+
+
+def _keep(check: _TraitCheck, rows: Sequence[int], stays: int) -> tuple[tuple[int, ...], Fix]:
+    """The ids of copies, that of the copy to keep first, and the fix that keeps it."""
+    delete = check.ids([row for row in rows if row != stays])
+    return (*check.ids([stays]), *delete), Fix(f"Remove the {'duplicates' if len(delete) > 1 else 'duplicate'}", delete)
+
+
+def _kept_otherwise(check: _TraitCheck, rows: Sequence[int], stays: int) -> int | None:
+    """The copy to keep at the other pole: the newest real one; None if there is none at the other pole."""
+    others = [row for row in rows if (check.y[row] - 0.5) * (check.y[stays] - 0.5) < 0]
+    return max(others, key=lambda row: (not check.made[row], row), default=None)
 
 
 def _kept(check: _TraitCheck, rows: Sequence[int], judgement: LabelCheck | None) -> int:
@@ -389,11 +341,13 @@ def _leaning(rows: Sequence[int], judgement: LabelCheck | None) -> float:
 
 
 def _why(check: _TraitCheck, rows: Sequence[int], kept: int, judgement: LabelCheck | None) -> str:
+    """Why the copy to keep is at its pole."""
+    label = check.label_of(kept)
     if np.sign(check.y[list(rows)] - 0.5).sum():
-        return "where most of its copies are"
+        return f"Most of its copies are {label}."
     if _leaning(rows, judgement) * (check.y[kept] - 0.5) > 0:
-        return "where the other samples suggest it belongs"
-    return "where it was added last"
+        return f"The other samples suggest {label}."
+    return f"It was added as {label} last."
 
 
 def _near(check: _TraitCheck, kept: Mapping[int, int]) -> Iterator[Finding]:
@@ -401,18 +355,22 @@ def _near(check: _TraitCheck, kept: Mapping[int, int]) -> Iterator[Finding]:
     stay = np.zeros(len(check.y), bool)
     stay[list(kept.values())] = True
     for rows in (group for group in _groups(check.near, stay & ~check.made) if len(group) > 1):
-        ids = check.ids(rows)
+        ids, texts = check.ids(rows), f"{check.quote(rows[0])} and {_others(check, rows)}"
         if len({bool(side) for side in check.y[rows] > 0.5}) > 1:
-            says = (
-                f"{len(rows)} texts are nearly the same but at different poles. A label may be wrong. If the small"
-                " difference is what the trait measures, keep them: they help."
-            )
-            yield _finding(check, "near_duplicate", "warning", ids, says, Fix("Read them and correct wrong labels."))
+            poles = f"under {check.label('positive')} and under {check.label('negative')}"
+            says = f"{texts} are nearly the same, but stand {poles}."
+            several = f"groups of nearly equal texts stand {poles}."
+            more = "If the small difference is what the trait measures, keep them: they help. If not, correct a label."
+            yield _finding(check, "near_duplicate", "warning", ids, says, several=several, more=more)
         else:
-            says = f"{len(rows)} texts are nearly the same. They count once and help little more than one text."
-            yield _finding(
-                check, "near_duplicate", "note", ids, says, Fix("Keep the first and delete the others.", delete=ids[1:])
-            )
+            says = f"{texts} are nearly the same, so they count once."
+            several = f"groups of texts of {check.name} are nearly the same, so each counts once."
+            fix = Fix("Keep the first", delete=ids[1:])
+            yield _finding(check, "near_duplicate", "note", ids, says, fix, several=several)
+
+
+def _others(check: _TraitCheck, rows: Sequence[int]) -> str:
+    return check.quote(rows[1]) if len(rows) == 2 else f"{len(rows) - 1:,} others"
 
 
 def _groups(labels: NDArray[np.int64], mask: NDArray[np.bool_] | None = None) -> list[list[int]]:
@@ -431,12 +389,17 @@ def _inseparable(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[F
     if judgement is None or judgement.auroc >= _CHANCE:
         return
     severity: Severity = "error" if min(check.distinct(pole) for pole in _POLES) >= _CERTAIN else "warning"
+    positive, negative = map(check.label, _POLES)
     says = (
-        f"The labels cannot be told apart: {judgement.auroc:.2f}, where 0.50 is chance and 1.00 is perfect. A fit to"
-        " the other samples does not predict them."
+        f"{positive} and {negative} texts look alike: a model that has not seen them gets only"
+        f" {check.sides(judgement.counts)} ones right."
     )
-    fix = Fix("Label ten of these texts again without looking, then compare. If they differ, name the poles better.")
-    yield replace(_finding(check, "inseparable", severity, (), says, fix), auroc=judgement.auroc)
+    more = (
+        f"Label ten of them again without looking. If the labels differ, say more clearly what {positive} and"
+        f" {negative} mean."
+    )
+    fix, texts = Fix("Rename the poles", rename=True), sum(of for _, of in judgement.counts)
+    yield _finding(check, "inseparable", severity, (), says, fix, more=more, texts=texts)
 
 
 def _suspects(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Finding]:
@@ -444,41 +407,38 @@ def _suspects(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Find
         return
     torn = {row for rows in _groups(check.same) if len(rows) > 1 for row in rows}
     rows = [row for row in judgement.suspects.tolist() if row not in torn and not check.made[row]][:_MOST_SUSPECTS]
-    if not rows:
-        return
-    says = (
-        f"{_number(len(rows), 'text')} {'looks' if len(rows) == 1 else 'look'} mislabelled: a fit to the other samples"
-        f" scores {'it' if len(rows) == 1 else 'each'} close to the other pole. Usually the label is wrong; sometimes"
-        " the text is hard to judge."
-    )
-    relabel = {check.samples[row].id: round(1 - check.samples[row].quality, 6) for row in rows}
-    fix = Fix("Read and, where the label is wrong, switch it to the other pole.", relabel=relabel)
-    yield _finding(check, "suspect", "warning", check.ids(rows), says, fix)
+    for row in rows:
+        better = check.label("negative" if check.y[row] > 0.5 else "positive")
+        says = f"{check.quote(row)} is labelled {check.label_of(row)}, but reads like {better}."
+        several = f"labels of {check.name} look wrong."
+        more = "Usually the label is wrong; sometimes the text is hard to judge. Read it first."
+        fix = Fix(f"Change to {better}", relabel={check.samples[row].id: round(1 - check.samples[row].quality, 6)})
+        yield _finding(check, "suspect", "warning", check.ids([row]), says, fix, several=several, more=more)
 
 
 def _nuisances(check: _TraitCheck, judgement: LabelCheck | None, embed: Embed | None) -> Iterator[Finding]:
     if min(int(check.at(pole).sum()) for pole in _POLES) < 2:
         return
     reading = _Reading.of(check, embed)
-    names = (check.trait.name, *map(check.label, _POLES))
+    names = (check.trait.name, check.trait.positive_label, check.trait.negative_label)
     area_of_length = nuisance.of_length([len(sample.text) for sample in check.samples], check.y)
     for each in shortcuts(reading.texts, reading.y, names, reading.measure if embed else None):
-        yield _by_mark(check, each, reading.rows)
+        yield _by_mark(check, each, reading)
     if area_of_length:
         yield from _by_length(check, area_of_length, judgement, reading)
     done = set()
-    for kind, what, of in _GROUPINGS:
+    for kind, of in _GROUPINGS:
         groups = [of(sample) for sample in check.samples]
         if kind not in done and (group := nuisance.of_group(groups, check.y)):
             done.add(kind)
-            yield _by_group(check, judgement, group, kind, what, of)
+            yield _by_group(check, judgement, group, kind, of)
 
 
 _Grouping = Literal["language", "source"]
-_GROUPINGS: tuple[tuple[_Grouping, str, Callable[[Sample], str | None]], ...] = (
-    ("language", "language or script", lambda sample: nuisance.language(sample.text)),
-    ("source", "source", lambda sample: nuisance.source(sample.provenance, sample.source_url)),
-    ("source", "source", lambda sample: nuisance.folder(sample.provenance, sample.source_url)),
+_GROUPINGS: tuple[tuple[_Grouping, Callable[[Sample], str | None]], ...] = (
+    ("language", lambda sample: nuisance.language(sample.text)),
+    ("source", lambda sample: nuisance.source(sample.provenance, sample.source_url)),
+    ("source", lambda sample: nuisance.folder(sample.provenance, sample.source_url)),
 )
 
 
@@ -508,8 +468,8 @@ class _Reading:
         """(n,): their qualities."""
         return self.check.y[self.rows]
 
-    def measure(self, texts: Sequence[str]) -> float | None:
-        """The out-of-fold AUROC of these texts in place of those of the samples; None if it cannot be measured."""
+    def measure(self, texts: Sequence[str]) -> Accuracy | None:
+        """How well these texts, in place of those of the samples, are told apart; None if it cannot be measured."""
         if self.embed is None:
             return None
         X = self.check.X[self.rows]
@@ -517,7 +477,7 @@ class _Reading:
         if changed:
             X[changed] = self.embed([texts[place] for place in changed])
         judgement = out_of_fold_check(X, self.y, alike(X), np.zeros(len(X), bool))
-        return None if judgement is None else judgement.auroc
+        return None if judgement is None else Accuracy(judgement.auroc, judgement.counts)
 
 
 def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -525,45 +485,50 @@ def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return rows[:: max(1, -(-len(rows) // _MOST_READ))]
 
 
-def _by_mark(check: _TraitCheck, shortcut: Shortcut, rows: NDArray[np.intp]) -> Finding:
-    one, other = (f"{count:,} of {total:,}" for count, total in zip(shortcut.counts, shortcut.of, strict=True))
+def _by_mark(check: _TraitCheck, shortcut: Shortcut, reading: _Reading) -> Finding:
     positive = shortcut.counts[0] / shortcut.of[0] > shortcut.counts[1] / shortcut.of[1]
     fuller, emptier = _POLES if positive else _POLES[::-1]
-    tokens = [mark.value for mark in shortcut.others if mark.form == "token"][:_MOST_TOKENS]
-    more = f" So do other tokens of the same texts: {', '.join(tokens)}." if tokens else ""
-    says = (
-        f"{shortcut.mark.says} in {one} texts labelled {check.label('positive')} and in {other} labelled"
-        f" {check.label('negative')}. That alone tells the poles apart (AUROC {shortcut.area:.2f}).{more}"
-        f"{_remains(f'Without {shortcut.mark.name}', shortcut.base, shortcut.without)}"
-    )
-    has = rows[shortcut.has]
-    having = has[check.at(fuller)[has]]
     sign = 1.0 if positive else -1.0
+    has = reading.rows[shortcut.has]
+    having = has[check.at(fuller)[has]]
     alone = Alone(
         shortcut.mark.kind,
         shortcut.area,
-        shortcut.base,
-        shortcut.without,
+        nuisance.on_their_side(shortcut.has == positive, reading.y),
+        shortcut.base and shortcut.base.auroc,
+        shortcut.without and shortcut.without.auroc,
         lambda sample: sign * (shortcut.mark in marks_of(sample.text)),
     )
+    (one, n), (other, m) = sorted(zip(shortcut.counts, shortcut.of, strict=True), key=lambda each: -each[0] / each[1])
+    says = (
+        f"{shortcut.mark.says} in {one:,} of {n:,} {check.label(fuller)} texts and in {other:,} of {m:,}"
+        f" {check.label(emptier)} ones."
+    )
+    words = [f"“{mark.value}”" for mark in shortcut.others if mark.form == "token"][:_MOST_TOKENS]
+    more = (
+        f"{_remains(check, f'Without {shortcut.mark.name}', shortcut.base, shortcut.without)}"
+        f" If {check.name} does not mean this, remove it from the texts, or add texts with it that are"
+        f" {check.label(emptier)}."
+    )
+    if words:
+        more += f" The same texts have {', '.join(words)}."
     fix = Fix(
-        f"If {check.trait.name} does not mean this: remove it from the texts, or add texts with it that are labelled"
-        f" {check.label(emptier)} and texts without it that are labelled {check.label(fuller)}.",
+        f"Add {check.label(emptier)} texts with it",
         add=Wanted(emptier, max(_FEWEST_TO_ADD, len(having) // 4)),
     )
-    severity: Severity = "error" if shortcut.without is not None and alone.carries else "warning"
-    return replace(_finding(check, "shortcut", severity, check.ids(having), says, fix), alone=alone)
+    severity: Severity = "error" if shortcut.loses else "warning"
+    found = _finding(check, "shortcut", severity, check.ids(having), says, fix, more=more.strip())
+    return replace(found, alone=alone)
 
 
-def _remains(without: str, base: float | None, left: float | None) -> str:
-    """How well the poles can be told apart without something, as the end of a finding."""
+def _remains(check: _TraitCheck, without: str, base: Accuracy | None, left: Accuracy | None) -> str:
+    """How many texts are on their side without something."""
     if base is None or left is None:
         return ""
-    if base - left >= LOST:
-        return f" {without}, a fit to the other samples reaches only {left:.2f} instead of {base:.2f}."
+    if base.auroc - left.auroc >= LOST:
+        return f"{without}, a model gets only {check.sides(left.counts)} ones right, now {check.sides(base.counts)}."
     return (
-        f" {without}, a fit to the other samples still reaches {left:.2f} ({base:.2f} now). Is it part of what the"
-        " trait means?"
+        f"{without}, a model still gets {check.sides(left.counts)} ones right. Is it part of what {check.name} means?"
     )
 
 
@@ -578,23 +543,48 @@ def _by_length(
     words = len(check.samples[int(typical)].text.split())
     cut, base, without = _at_one_length(check, short, reading)
     sign = 1.0 if long == "positive" else -1.0
-    alone = Alone("length", auroc_of_length, base, without, lambda sample: sign * len(sample.text))
-    counts = [int(check.at(pole).sum()) for pole in _POLES]
-    is_lost = base is not None and without is not None and base - without >= LOST
-    if interval(auroc_of_length, counts[0], counts[1])[0] < (AT_LEAST if is_lost else BY_NATURE):
+    alone = Alone(
+        "length",
+        auroc_of_length,
+        nuisance.by_cut(sign * lengths, check.y),
+        base and base.auroc,
+        without and without.auroc,
+        lambda sample: sign * len(sample.text),
+    )
+    poles = [int(check.at(pole).sum()) for pole in _POLES]
+    is_lost = base is not None and without is not None and base.auroc - without.auroc >= LOST
+    if interval(auroc_of_length, poles[0], poles[1])[0] < (AT_LEAST if is_lost else BY_NATURE):
         return
     says = (
-        f"The median {long} text has {medians[long]:,} characters, the median {short} text {medians[short]:,}. Length"
-        f" alone separates the poles ({_compared(auroc_of_length, area)})."
-        f"{_remains(f'With every text cut to {cut} words', base, without)}"
+        f"{check.label(long)} texts are {_times_as_long(medians[long] / max(1, medians[short]))} {check.label(short)}"
+        f" ones: the length alone gets {check.sides(alone.counts)} ones right."
     )
     few = max(_FEWEST_TO_ADD, int(check.at(short).sum()) // 4)
-    finding = _finding(check, "length", _severity(auroc_of_length, area), (), says, _more(check, short, few, words))
+    more = _remains(check, f"With every text cut to {count(cut, 'word')}", base, without)
+    finding = _finding(
+        check,
+        "length",
+        _severity(auroc_of_length, area),
+        (),
+        says,
+        _more(check, short, few, words),
+        more=more,
+        texts=sum(poles),
+    )
     yield replace(finding, alone=alone)
 
 
-def _at_one_length(check: _TraitCheck, short: Pole, reading: _Reading) -> tuple[int, float | None, float | None]:
-    """A number of words that most texts of the shorter pole have, and the AUROC of all texts, whole and cut to it."""
+def _times_as_long(ratio: float) -> str:
+    times = round(ratio)
+    if ratio < _TWICE:
+        return "longer than"
+    return f"about {'twice' if times == 2 else f'{times:,} times'} as long as"
+
+
+def _at_one_length(check: _TraitCheck, short: Pole, reading: _Reading) -> tuple[int, Accuracy | None, Accuracy | None]:
+    """A number of words that most texts of the shorter pole have, and how well all texts, whole and cut to it, are told
+    apart.
+    """
     counts = [len(check.samples[int(row)].text.split()) for row in reading.rows[check.at(short)[reading.rows]]]
     cut = max(_FEWEST_WORDS, int(np.quantile(counts or [0], 0.25)))
     if reading.embed is None:
@@ -612,31 +602,49 @@ def _by_group(
     judgement: LabelCheck | None,
     group: nuisance.Group,
     kind: _Grouping,
-    what: str,
     of: Callable[[Sample], str | None],
 ) -> Finding:
     area = None if judgement is None else judgement.auroc
-    without = None
+    within = None
     if judgement is not None:
-        without = nuisance.within(judgement.scores, check.y, [of(sample) for sample in check.samples])
-    fuller, other = ("positive", "negative") if group.positive > group.negative else ("negative", "positive")
-    left = (
-        f" Among texts of one {what}, a fit to the other samples reaches {without:.2f}."
-        if without is not None
-        else f" No {what} has enough texts of both poles to measure what is left without it."
-    )
-    says = (
-        f"{group.positive:.0%} of the positive and {group.negative:.0%} of the negative texts are"
-        f" {group.name}. The {what} alone separates the poles ({_compared(group.area, area)}).{left}"
-    )
-    fix = Fix(f"Add {group.name} texts to the {other} pole, or other texts to the {fuller} pole.")
+        within = nuisance.within(judgement.scores, check.y, [of(sample) for sample in check.samples])
+    fuller, other = _POLES if group.positive > group.negative else _POLES[::-1]
     sign = 1.0 if fuller == "positive" else -1.0
-    alone = Alone(kind, group.area, area, without, lambda sample: sign * (of(sample) == group.name))
-    return replace(_finding(check, kind, _severity(group.area, area), (), says, fix), alone=alone)
+    own = np.array([of(sample) == group.name for sample in check.samples])
+    alone = Alone(
+        kind,
+        group.area,
+        nuisance.on_their_side(own == (sign > 0), check.y),
+        area,
+        within and within[0],
+        lambda sample: sign * (of(sample) == group.name),
+    )
+    having, lacking = (
+        f"{int(own[check.at(pole)].sum()):,} of {int(check.at(pole).sum()):,}" for pole in (fuller, other)
+    )
+    says = f"{having} {check.label(fuller)} texts {_are(kind, group.name)}, and {lacking} {check.label(other)} ones."
+    more = (
+        f"No {kind} has enough {check.label('positive')} and {check.label('negative')} texts to see what is left"
+        " without it."
+        if within is None
+        else f"Among texts of one {kind}, a model gets {check.sides(within[1])} ones right."
+    )
+    few = max(_FEWEST_TO_ADD, int(check.at(other).sum()) // 4)
+    fix = _more(check, other, few, kind="such")
+    if kind == "language":
+        fix = _more(check, other, few, kind=group.name)
+    finding = _finding(
+        check, kind, _severity(group.area, area), (), says, fix, more=more, texts=int(own[check.at(fuller)].sum())
+    )
+    return replace(finding, alone=alone)
 
 
-def _compared(auroc: float, area: float | None) -> str:
-    return f"AUROC {auroc:.2f}" if area is None else f"AUROC {auroc:.2f}; with the whole text {area:.2f}"
+def _are(kind: _Grouping, name: str) -> str:
+    """`are German`, `come from a.example`."""
+    if kind == "language":
+        return f"are {name}" if name in nuisance.LANGUAGES else f"are in {name} script"
+    own = {"synthesized": "are synthesized", "feedback": "come from feedback", "no address": "have no address"}
+    return own.get(name, f"come from {shortened(name, _LONGEST)}")
 
 
 def _severity(auroc: float, area: float | None) -> Severity:
@@ -645,20 +653,10 @@ def _severity(auroc: float, area: float | None) -> Severity:
 
 def _outliers(check: _TraitCheck, is_isolated: NDArray[np.bool_]) -> Iterator[Finding]:
     """Texts unlike all others of the model, by `is_isolated` (n,)."""
-    rows = np.flatnonzero(is_isolated & ~check.made)[:_MOST_OUTLIERS]
-    if len(rows):
-        if len(rows) == 1:
-            says = "1 text is unlike all other texts of the model and hardly helps to score them."
-            fix = Fix("Check whether it belongs here. If it does, add similar texts; if not, delete it.")
-        else:
-            says = f"{len(rows)} texts are unlike all other texts of the model and hardly help to score them."
-            fix = Fix("Check whether they belong here. If they do, add similar texts; if not, delete them.")
-        yield _finding(check, "outlier", "note", check.ids(rows), says, fix)
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+    for row in np.flatnonzero(is_isolated & ~check.made)[:_MOST_OUTLIERS].tolist():
+        ids = check.ids([row])
+        says = f"{check.quote(row)} is unlike all other texts, so it hardly helps."
+        several = f"texts of {check.name} are unlike all others, so they hardly help."
+        more = "If it belongs here, add texts like it. If not, remove it."
+        fix = Fix("Remove the text", delete=ids)
+        yield _finding(check, "outlier", "note", ids, says, fix, several=several, more=more)

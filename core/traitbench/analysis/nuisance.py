@@ -14,16 +14,21 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from traitbench.fitting.auroc import auroc
 from traitbench.scoring.inputs import Floats
+
+Counts = tuple[tuple[int, int], tuple[int, int]]
+"""How many texts are on the side of their label, and of how many: at the positive pole, and at the negative one."""
 
 _LOOKED_AT = 1_000
 CHANCE = 0.01
 _AREA = 0.75
 _AREA_OF_LENGTH = 0.82
 _FEWEST_PAIRS = 25
+_FOLDS = 10
 _FEWEST_WORDS = 2
 _SCRIPTS = (
     *("LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "BENGALI", "TAMIL", "TELUGU", "THAI"),
@@ -45,6 +50,9 @@ _LANGUAGES_OF: Mapping[str, Sequence[str]] = {
     word: [language for language, common in _COMMON.items() if word in common]
     for word in frozenset().union(*_COMMON.values())
 }
+LANGUAGES = _COMMON.keys()
+"""The languages that are recognized by their words; all other groups are scripts."""
+
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -87,6 +95,35 @@ def of_group(groups: Sequence[str | None], y: Floats) -> Group | None:
     return max(candidates, key=lambda group: (group.area, group.name), default=None)
 
 
+def on_their_side(is_positive: NDArray[np.bool_], y: Floats) -> Counts:
+    """How many texts are on their side, if (n,) says which are on the positive one."""
+    above, below = y > 0.5, y < 0.5
+    return (int(is_positive[above].sum()), int(above.sum())), (int((~is_positive)[below].sum()), int(below.sum()))
+
+
+def by_cut(values: Floats, y: Floats) -> Counts:
+    """How many texts a cut of the values (n,) puts on their side; values are higher at the positive pole.
+
+    The cut is chosen on nine tenths of the texts at each pole and counted on the other tenth, so that it is not chosen
+    by the texts that it is counted on.
+    """
+    fold, is_positive = np.zeros(len(y), np.intp), np.zeros(len(y), bool)
+    for pole in (y > 0.5, y < 0.5):
+        fold[pole] = np.arange(pole.sum()) % _FOLDS
+    for each in range(_FOLDS):
+        rest = (fold != each) & (y != 0.5)
+        is_positive[fold == each] = values[fold == each] > _best_cut(values[rest], y[rest] > 0.5)
+    return on_their_side(is_positive, y)
+
+
+def _best_cut(values: Floats, is_positive: NDArray[np.bool_]) -> float:
+    """The middle of the two values between which both poles together have the largest shares on their side."""
+    steps = np.unique(values)
+    shares = [np.searchsorted(np.sort(values[own]), steps, "right") / own.sum() for own in (is_positive, ~is_positive)]
+    best = int(np.argmax(shares[1] - shares[0]))
+    return float(steps[best : best + 2].mean())
+
+
 def language(text: str) -> str | None:
     """The script of most letters; for Latin the language, by its common words. None if unclear or without letters."""
     start = text[:_LOOKED_AT]
@@ -103,9 +140,11 @@ def language(text: str) -> str | None:
     return max(hits, key=lambda name: hits[name])
 
 
-def within(scores: Floats, y: Floats, groups: Sequence[str | None]) -> float | None:
-    """The AUROC of scores (n,) among texts of one group only; None if too few pairs of both poles share a group."""
-    won, pairs = 0.0, 0
+def within(scores: Floats, y: Floats, groups: Sequence[str | None]) -> tuple[float, Counts] | None:
+    """The AUROC of scores (n,) among texts of one group only, and how many of these texts are on their side; None if
+    too few pairs of both poles share a group.
+    """
+    won, pairs, shared = 0.0, 0, np.zeros(len(y), bool)
     names = np.array([group or "" for group in groups], object)
     for name in sorted(set(groups) - {None}, key=str):
         own = names == name
@@ -113,7 +152,8 @@ def within(scores: Floats, y: Floats, groups: Sequence[str | None]) -> float | N
         if above and below:
             won += auroc(scores[own], y[own]) * above * below
             pairs += above * below
-    return won / pairs if pairs >= _FEWEST_PAIRS else None
+            shared |= own
+    return (won / pairs, on_their_side(scores[shared] > 0.5, y[shared])) if pairs >= _FEWEST_PAIRS else None
 
 
 def folder(provenance: str, address: str | None) -> str:

@@ -16,12 +16,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.analysis.nuisance import CHANCE, by_chance
+from traitbench.analysis.nuisance import CHANCE, Counts, by_chance
 from traitbench.fitting.auroc import interval
 from traitbench.fitting.phrases import is_function_word, singular, words
 from traitbench.scoring.inputs import Floats
@@ -72,12 +72,12 @@ class Mark:
 
     @property
     def says(self) -> str:
-        """`The token "xyz" occurs`, before "in 61 of 64 texts"."""
+        """`“xyz” occurs`, before "in 61 of 64 texts"."""
         return _FORMS[self.form].says.format(self.value)
 
     @property
     def name(self) -> str:
-        """`the token "xyz"`."""
+        """`the word “xyz”`."""
         return _FORMS[self.form].name.format(self.value)
 
     @property
@@ -90,12 +90,19 @@ class Mark:
         return " ".join(_FORMS[self.form].mask(text, self.value).split())
 
 
+class Accuracy(NamedTuple):
+    """How well texts can be told apart: the out-of-fold AUROC, and how many are on their side."""
+
+    auroc: float
+    counts: Counts
+
+
 @dataclass(frozen=True, eq=False)
 class Shortcut:
     """A mark that alone tells the poles apart: how many of the `of` texts at each pole have it (positive, negative).
 
-    `area` is the AUROC of the mark alone; `base` and `without` are out-of-fold AUROCs of the texts as they are and
-    without the mark, None if not measured. `has` (n,) says which texts have it. `others` are marks of the same texts.
+    `area` is the AUROC of the mark alone; `base` and `without` are measured on the texts as they are and without the
+    mark, None if not measured. `has` (n,) says which texts have it. `others` are marks of the same texts.
     """
 
     mark: Mark
@@ -104,8 +111,13 @@ class Shortcut:
     area: float
     has: NDArray[np.bool_]
     others: tuple[Mark, ...] = ()
-    base: float | None = None
-    without: float | None = None
+    base: Accuracy | None = None
+    without: Accuracy | None = None
+
+    @property
+    def loses(self) -> bool:
+        """Whether the poles are known to be much harder to tell apart without the mark."""
+        return self.base is not None and self.without is not None and self.base.auroc - self.without.auroc >= LOST
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -117,12 +129,12 @@ def shortcuts(
     texts: Sequence[str],
     y: Floats,
     names: Iterable[str] = (),
-    measure: Callable[[Sequence[str]], float | None] | None = None,
+    measure: Callable[[Sequence[str]], Accuracy | None] | None = None,
 ) -> list[Shortcut]:
     """Return the marks that alone tell the poles apart, the clearest first, at most three.
 
-    `names` are the name and the labels of the trait; their words are no shortcuts. `measure` gives the out-of-fold
-    AUROC of changed texts, in the same order. `y` (n,) are qualities.
+    `names` are the name and the labels of the trait; their words are no shortcuts. `measure` measures changed
+    texts, in the same order. `y` (n,) are qualities.
     """
     if min((y > 0.5).sum(), (y < 0.5).sum()) < 2:
         return []
@@ -278,31 +290,31 @@ class _Form:
 
 
 _FORMS: Mapping[str, _Form] = {
-    "one handle": _Form("handle", 'The handle "{}" occurs', 'the handle "{}"', _cut(_HANDLE)),
-    "one hashtag": _Form("hashtag", 'The hashtag "{}" occurs', 'the hashtag "{}"', _cut(_HASHTAG)),
-    "one emoji": _Form("emoji", 'The emoji "{}" occurs', 'the emoji "{}"', _cut_characters(_is_emoji)),
+    "one handle": _Form("handle", "The handle “{}” occurs", "the handle “{}”", _cut(_HANDLE)),
+    "one hashtag": _Form("hashtag", "The hashtag “{}” occurs", "the hashtag “{}”", _cut(_HASHTAG)),
+    "one emoji": _Form("emoji", "The emoji “{}” occurs", "the emoji “{}”", _cut_characters(_is_emoji)),
     "emoji": _Form("emoji", "An emoji occurs", "emoji", _cut_characters(_is_emoji)),
     "accent": _Form(
         "spelling", "A letter with an accent occurs", "accents", lambda text, _: "".join(map(_bare_letter, text))
     ),
     "token": _Form(
         "token",
-        'The token "{}" occurs',
-        'the token "{}"',
+        "“{}” occurs",
+        "the word “{}”",
         _cut_tokens(lambda token: token.casefold().replace("’", "'")),
     ),
     "pattern": _Form(
         "token",
-        'A token like "{}" occurs',
-        'tokens like "{}"',
+        "A word like “{}” occurs",
+        "words like “{}”",
         _cut_tokens(lambda token: _DIGIT.sub("0", token.casefold())),
     ),
     **{
         kind: _Form(kind, f"A {kind} occurs", f"{kind}s", _cut(pattern), kind == "number")
         for kind, pattern in _PATTERNS.items()
     },
-    "first": _Form("token", 'The first word is "{}"', 'the first word "{}"', _cut_first),
-    "last": _Form("token", 'The last word is "{}"', 'the last word "{}"', _cut_last),
+    "first": _Form("token", "The first word is “{}”", "the first word “{}”", _cut_first),
+    "last": _Form("token", "The last word is “{}”", "the last word “{}”", _cut_last),
     **{
         f"{place} {kind}": _Form(
             kind,
@@ -322,16 +334,16 @@ _FORMS: Mapping[str, _Form] = {
     "line": _Form("spelling", "A line break occurs", "line breaks", lambda text, _: text, by_nature=True),
     "spaces": _Form("spelling", "A double space occurs", "double spaces", lambda text, _: text),
     "character": _Form(
-        "spelling", 'The character "{}" occurs', 'the character "{}"', lambda text, value: text.replace(value, " ")
+        "spelling", "The character “{}” occurs", "the character “{}”", lambda text, value: text.replace(value, " ")
     ),
     "end": _Form(
-        "spelling", 'The last character is "{}"', "punctuation at the end", lambda text, _: text.rstrip(_ENDS)
+        "spelling", "The last character is “{}”", "punctuation at the end", lambda text, _: text.rstrip(_ENDS)
     ),
     "no end": _Form(
         "spelling", "Punctuation is missing at the end", "punctuation at the end", lambda text, _: text.rstrip(_ENDS)
     ),
     "start": _Form(
-        "spelling", 'The first character is "{}"', 'the character "{}"', lambda text, value: text.replace(value, " ")
+        "spelling", "The first character is “{}”", "the character “{}”", lambda text, value: text.replace(value, " ")
     ),
     "no punctuation": _Form("spelling", "Punctuation is missing", "punctuation", _cut_characters(_is_punctuation)),
 }
@@ -392,4 +404,4 @@ def _is_clear(shortcut: Shortcut) -> bool:
     """Whether to report a mark: a natural one only if it is nearly perfect or the texts without it lose much."""
     if not shortcut.mark.by_nature or interval(shortcut.area, *shortcut.of)[0] >= BY_NATURE:
         return True
-    return shortcut.base is not None and shortcut.without is not None and shortcut.base - shortcut.without >= LOST
+    return shortcut.loses

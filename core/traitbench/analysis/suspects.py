@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from traitbench.analysis.nuisance import Counts, on_their_side
 from traitbench.fitting.axis import pole_weights
 from traitbench.fitting.calibrate import calibrate, smoothed
 from traitbench.fitting.duplicates import Vectors
@@ -32,10 +33,13 @@ _TO_DEVIATION = 1.4826
 
 @dataclass(frozen=True, eq=False)
 class LabelCheck:
-    """Out-of-fold scores (n,), 0.5 where there is none, their AUROC, and the rows with suspect labels, worst first."""
+    """Out-of-fold scores (n,), 0.5 where there is none, their AUROC, how many are on the side of their label, and the
+    rows with suspect labels, worst first.
+    """
 
     scores: Floats
     auroc: float
+    counts: Counts
     suspects: NDArray[np.intp]
 
 
@@ -54,9 +58,9 @@ def out_of_fold_check(X: Vectors, y: Floats, groups: NDArray[np.int64], made: ND
         part_scores, part_tally = _held_out(among(samples, rows))
         scores[rows] = part_scores
         tally += part_tally
-    return LabelCheck(
-        scores, tally.auroc, _suspects(scores, y, samples.is_evaluated) if tally.auroc >= _LEAST_AUROC else _NO_ROWS
-    )
+    evaluated = samples.is_evaluated
+    suspects = _suspects(scores, y, evaluated) if tally.auroc >= _LEAST_AUROC else _NO_ROWS
+    return LabelCheck(scores, tally.auroc, on_their_side(scores[evaluated] > 0.5, y[evaluated]), suspects)
 
 
 def isolated(X: Vectors) -> NDArray[np.bool_]:

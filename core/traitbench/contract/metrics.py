@@ -174,7 +174,8 @@ class HeldOutFigures(_Measured):
 class ShortcutFigures(_Measured):
     """What alone tells the poles apart, by its kind: `auroc` of it alone, and of the texts as they are and without it.
 
-    `base` and `without` are out of fold, null if they could not be measured. `in_tests` says whether it tells the test
+    `base` and `without` are out of fold, null if they could not be measured. `sides` counts the samples of each pole
+    that were read, and how many of these it puts on their side; older versions lack it. `in_tests` says whether it tells the test
     samples apart too, null without test samples. A version has no sample text, so the mark itself is not named here.
     """
 
@@ -183,22 +184,28 @@ class ShortcutFigures(_Measured):
     base: Share | None = None
     without: Share | None = None
     in_tests: bool | None = None
+    sides: dict[Pole, Sureness] | None = None
 
     @property
     def subject(self) -> str:
-        """`one token`, `links`, `the length of the text`."""
+        """`one word`, `links`, `the length of the text`."""
         return _SHORTCUTS.get(self.kind, "one mark")
 
-    @property
-    def claim(self) -> str:
-        """`One token alone tells the poles apart`."""
-        verb = "tell" if self.subject.endswith("s") else "tells"
-        return f"{self.subject[0].upper()}{self.subject[1:]} alone {verb} the poles apart"
+    def claim(self, positive: str = "positive", negative: str = "negative") -> str:
+        """`One word alone gets 10 of 10 warm and 9 of 10 cold texts right`, with the labels of the poles."""
+        alone, verb = f"{self.subject[0].upper()}{self.subject[1:]} alone", "" if self.subject.endswith("s") else "s"
+        if self.sides is None:
+            return f"{alone} tell{verb} the poles apart"
+        one, other = (
+            f"{each.right:,} of {each.samples:,} {label}"
+            for each, label in ((self.sides["positive"], positive), (self.sides["negative"], negative))
+        )
+        return f"{alone} get{verb} {one} and {other} texts right"
 
     @property
     def says(self) -> str:
-        """`One token alone tells the poles apart (AUROC 1.00). Without that, AUROC is 0.55 instead of 1.00.`"""
-        alone = f"{self.claim} (AUROC {in_decimals(self.auroc)})."
+        """`One word alone tells the poles apart (AUROC 1.00). Without that, AUROC is 0.55 instead of 1.00.`"""
+        alone = f"{self.claim()} (AUROC {in_decimals(self.auroc)})."
         if self.base is None or self.without is None:
             return f"{alone} What is left without that could not be measured."
         without, base = in_decimals(self.without), in_decimals(self.base)
@@ -209,7 +216,7 @@ class ShortcutFigures(_Measured):
 
 _MUCH = 0.1
 _SHORTCUTS: Mapping[str, str] = {
-    "token": "one token",
+    "token": "one word",
     "link": "links",
     "handle": "handles",
     "hashtag": "hashtags",

@@ -107,11 +107,13 @@ class Evidence:
             return f"{who} gets {self.in_words} right, but only on texts that have the same shortcut"
         return f"{who} gets {self.in_words} right on texts it has not seen"
 
-    def warnings(self, traits: Sequence[Trait], *, figures: bool = True) -> list[str]:
-        """One sentence for each shortcut, as plain text; read them before any figure. Without `figures`, no AUROC."""
-        names = {trait.key: trait.name for trait in traits}
+    def warnings(self, traits: Sequence[Trait]) -> list[str]:
+        """One sentence for each shortcut, as plain text; read them before any figure."""
+        own = {trait.key: trait for trait in traits}
         return [
-            f"{names.get(key, key)}: {each.says if figures else f'{each.claim}.'}"
+            f"{own[key].name}: {each.claim(own[key].positive_label, own[key].negative_label)}."
+            if key in own
+            else f"{key}: {each.claim()}."
             for key, each in self.shortcuts.items()
         ]
 

@@ -1,4 +1,4 @@
-"""What to check in labelled texts before a training: the findings of the sample doctor, worst first."""
+"""What to check in labelled texts before a training: the findings of the sample check, the gravest first."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from traitbench.analysis.checks import KINDS, Finding, LabelledText, examine
+from traitbench.analysis.checks import LabelledText, examine
+from traitbench.analysis.findings import KINDS, Finding, grouped
 from traitbench.display import frames
 from traitbench.display.html import bold, line, small, table
 from traitbench.local.training import LocalSample, LocalTrait, find_encoder
@@ -50,6 +51,7 @@ class Findings:
                     "severity": each.severity,
                     "trait": each.trait_key,
                     "says": each.says,
+                    "more": each.more or None,
                     "rows": ", ".join(map(str, each.sample_ids)),
                     "fix": each.fix.says if each.fix else None,
                 }
@@ -66,7 +68,13 @@ class Findings:
         if not self.findings:
             return line(self._nothing)
         rows = [
-            (bold(KINDS[each.kind]), each.severity, each.says, each.fix.says if each.fix else "", _rows(each))
+            (
+                bold(KINDS[each.kind]),
+                each.severity,
+                f"{each.says} {each.more}".rstrip(),
+                each.fix.says if each.fix else "",
+                _rows(each),
+            )
             for each in self.findings
         ]
         return table(("finding", "severity", "what", "suggestion", "rows"), rows) + small("Rows count from 0.")
@@ -96,7 +104,7 @@ def check_samples(
         for each in samples
     ]
     X = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
-    return Findings(examine(traits, checked, X, partial(embed, loaded.encode)), len(samples))
+    return Findings(grouped(examine(traits, checked, X, partial(embed, loaded.encode))), len(samples))
 
 
 def _rows(finding: Finding) -> str:

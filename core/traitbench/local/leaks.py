@@ -3,33 +3,34 @@
 import hashlib
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cachetools import LRUCache, cached
 
+from traitbench.analysis.findings import Finding, Fix, quoted
 from traitbench.contract.samples import Sample
 from traitbench.fitting.collect import text_groups
 from traitbench.fitting.duplicates import counterparts
 from traitbench.local import preview
 
 _MOST_RESULTS = 16
+_MORE = "A version would know the answer, so its figures leave such texts out."
 
 
-class Leak(NamedTuple):
-    """A test sample, and the training sample of its trait that it resembles."""
-
-    test: Sample
-    training: Sample
-
-
-def leaks_of(samples: Sequence[Sample], identity: str) -> list[Leak]:
-    """The test samples with an equal text, a near duplicate or a variation among the training samples.
+def leaks_of(samples: Sequence[Sample], identity: str) -> list[Finding]:
+    """Test samples with an equal text, a near duplicate or a variation among the training samples, a finding each.
 
     `identity` is the hash of the samples by `preview.identity`.
     """
     marks = hashlib.sha256(repr([sample.id for sample in samples if sample.held_out]).encode()).hexdigest()
     by_id = {sample.id: sample for sample in samples}
-    return [Leak(by_id[test], by_id[training]) for test, training in _leaks(f"{identity}:{marks}", samples)]
+    return [_finding(by_id[test], by_id[training]) for test, training in _leaks(f"{identity}:{marks}", samples)]
+
+
+def _finding(test: Sample, training: Sample) -> Finding:
+    says = f"The test text {quoted(test.text)} is nearly the same as a training text."
+    fix = Fix("Test with both", test={training.id: True}, other=Fix("Train with both", test={test.id: False}))
+    several = "test texts are nearly the same as training texts."
+    return Finding("leak", test.trait, (test.id, training.id), "warning", says, fix, _MORE, several=several)
 
 
 @cached(LRUCache(_MOST_RESULTS), key=lambda identity, _: identity, condition=threading.Condition())
