@@ -121,7 +121,7 @@ COPIES: dict[str, tuple[dict[str, Any], str, str, tuple[int, ...], dict[str, Any
     "a text at both poles is kept where most copies are": (
         {"texts": dict.fromkeys([2, 3, 4], "A text"), "at": {3: 2, 4: 2}},
         *("conflict", "error", (14, 12, 13), {"delete": (12, 13)}),
-        "^“A text” stands under warm and under cold.*Most of its copies are warm",
+        "^“A text” stands under warm and under cold.*Most copies are warm",
     ),
     "one copy at each pole is settled by the other samples, here positive": (
         {"texts": dict.fromkeys([2, 3], "A text"), "at": {3: 2}},
@@ -161,9 +161,18 @@ def test_without_other_evidence_the_newest_label_is_kept() -> None:
     samples = [Sample(1, "A text", 1.0), Sample(2, "a text!", 0.0)]
     finding = one(of(samples, np.array([vector_of("a text")] * 2)), "conflict")
     assert finding.sample_ids == (2, 1)
-    assert finding.more == "It was added as cold last."
+    assert finding.more == "The newest is cold."
     other = fix_of(finding).other
     assert (fix_of(finding).says, other and other.says, other and other.delete) == ("Keep cold", "Keep warm", (2,))
+
+
+def test_of_a_text_at_both_poles_and_in_between_one_at_a_pole_is_kept() -> None:
+    samples = [Sample(1, "A text", 1.0), Sample(2, "a text!", 0.0), Sample(3, "A text.", 0.5)]
+    finding = one(of(samples, np.array([vector_of("a text")] * 3)), "conflict")
+    assert (finding.sample_ids, finding.more) == ((2, 1, 3), "The newest is cold.")
+    assert of([samples[2], replace(samples[2], id=4)], np.array([vector_of("a text")] * 2))[-1].says == (
+        "“A text.” stands twice under no side."
+    )
 
 
 def test_a_text_unlike_all_others_is_pointed_out() -> None:
@@ -268,7 +277,7 @@ def test_a_shortcut_is_named_first_with_how_many_are_right_without_it() -> None:
     assert finding.alone.without < 0.65
     assert finding.alone.counts == ((30, 30), (30, 30))
     assert re.search(
-        r"^Without the word “zylor”, a model gets only \d+ of 30 warm and \d+ of 30 cold ones right, now 30 of 30 warm",
+        r"^Without the word “zylor”, a model gets only \d+ of 30 warm and \d+ of 30 cold ones right, instead of 30",
         finding.more,
     )
     assert fix_of(finding).add == Wanted("negative", 7)

@@ -102,7 +102,7 @@ def test_check_names_the_token_and_what_is_left_without_it(workbench: Workbench,
     said = plain(at)
     assert "“zylor” occurs in 10 of 10 warm texts and in 0 of 10 cold ones." in said
     assert "Without the word “zylor”, a model gets only " in said
-    assert "or add texts with it that are cold" in said
+    assert "If Warmth does not mean this, change these texts, or add cold ones with it." in said
     assert any(button.label == "Add cold texts with it" for button in at.button)
     assert "“zylor” occurs" in workbench.open("train", model=marked).warning[0].value.replace("\\", "")
 

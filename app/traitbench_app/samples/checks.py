@@ -67,13 +67,15 @@ def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, 
         return
     shown = _to_show(model.handle, examination)
     hidden = len(examination.findings) - sum(len(each.parts) or 1 for each in shown)
-    checked = count(examination.samples, "sample")
-    found = count(len(shown), "finding") if shown else f"Nothing {'else ' if hidden else ''}to fix"
-    title.subheader(
-        f"{found} in {checked}{', the gravest first' if len(shown) > 1 else ''}", anchor=False, width="content"
-    )
+    said = count(len(shown), "finding") if shown else f"Nothing {'else ' if hidden else ''}to fix"
+    checked = f" in {count(examination.samples, 'sample')}" if examination.samples else ""
+    first = ", the gravest first" if len(shown) > 1 else ""
+    title.subheader(f"{said}{checked}{first}", anchor=False, width="content")
     if hidden:
-        _draw_hidden(hidden)
+        with st.container(horizontal=True, vertical_alignment="center", key="doctor.ignored"):
+            st.caption(f"{count(hidden, 'finding')} ignored until you close this tab.", width="content")
+            args = (f"{_IGNORED}:{model.handle}", frozenset())
+            st.button("Show again", type="tertiary", key="doctor.show_again", on_click=session.store, args=args)
     if examination.left_out:
         st.caption(f"Not checked: {count(examination.left_out, 'sample')}.")
     if shown:
@@ -191,26 +193,13 @@ def _to_show(handle: str, examination: Examination) -> tuple[Finding, ...]:
 
 
 def _ignored(handle: str) -> frozenset[str]:
-    held = session.get(_IGNORED)
-    return held[1] if held and held[0] == handle else frozenset()
+    ignored: frozenset[str] = session.get(f"{_IGNORED}:{handle}", frozenset())
+    return ignored
 
 
 def _ignore(handle: str, findings: Iterable[Finding]) -> None:
     """Hide these findings for this session. A button callback."""
-    session.store(_IGNORED, (handle, _ignored(handle) | set(map(identity, findings))))
-
-
-def _draw_hidden(hidden: int) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="doctor.ignored"):
-        st.caption(f"{count(hidden, 'finding')} ignored until you close this tab.", width="content")
-        st.button(
-            "Show again",
-            icon=":material/visibility:",
-            type="tertiary",
-            key="doctor.show_again",
-            on_click=session.store,
-            args=(_IGNORED, None),
-        )
+    session.store(f"{_IGNORED}:{handle}", _ignored(handle) | set(map(identity, findings)))
 
 
 def _page_of(every: Sequence[Item], *, key: str) -> Sequence[Item]:
@@ -223,25 +212,24 @@ def _page_of(every: Sequence[Item], *, key: str) -> Sequence[Item]:
 # ---- a finding -------------------------------------------------------------------------------------------------------
 
 
-def _draw_finding(context: _Context, finding: Finding) -> None:
+def _draw_finding(context: _Context, finding: Finding, *, whole: Finding | None = None) -> None:
     """Draw a finding: its sentence, beside it what can be done, below it its texts or the findings that it consists of.
 
-    A few are open, more are one click away.
+    A few are open, more are one click away. `whole` is the finding that it is a part of.
     """
-    this = identity(finding)
-    is_open = 0 < len(finding.parts) <= _FEW or session.get(f"{_OPEN}:{this}", False)
+    this, parts = identity(finding), finding.parts
     with st.container(key=f"doctor.one.{this}", gap="xsmall"):
-        words, actions = st.columns([3, 2], vertical_alignment="center", gap="small")
-        with words:
-            st.markdown(_about(context, finding) + plain(finding.says))
-            if finding.more:
+        words, actions = st.columns([3, 2], gap="small")
+        with words, st.container(gap=None):
+            st.markdown(("" if whole else _about(context, finding)) + plain(finding.says))
+            if finding.more and (whole is None or whole.more != finding.more):
                 st.caption(plain(finding.more))
             _draw_texts(context, finding)
         with actions, st.container(horizontal=True, vertical_alignment="center", gap="small"):
             _draw_actions(context, finding)
-        if finding.parts and is_open:
-            for part in _page_of(finding.parts, key=f"doctor.page.{this}"):
-                _draw_finding(context, part)
+        if parts and (len(parts) <= _FEW or session.get(f"{_OPEN}:{this}")):
+            for part in _page_of(parts, key=f"doctor.page.{this}"):
+                _draw_finding(context, part, whole=finding)
 
 
 def _about(context: _Context, finding: Finding) -> str:
@@ -260,56 +248,34 @@ def _draw_texts(context: _Context, finding: Finding) -> None:
 
 
 def _draw_actions(context: _Context, finding: Finding) -> None:
-    this, fix = identity(finding), finding.fix
-    if context.can_edit and fix:
-        if fix.add:
-            place = {"task": "add", TRAIT: finding.trait_key, POLE: fix.add.pole}
-            st.button(fix.says, icon=":material/add:", key=f"doctor.add.{this}", on_click=session.put, args=(place,))
-        elif fix.rename:
-            page_link("traits", fix.says)
-        else:
-            _draw_fix(context, finding, fix, this)
-            if fix.other:
-                _draw_fix(context, finding, fix.other, f"{this}{_OTHER}")
-    if len(finding.parts) > _FEW:
+    this, fix, many = identity(finding), finding.fix, len(finding.parts)
+    if context.can_edit and fix and fix.add:
+        args = ({"task": "add", TRAIT: finding.trait_key, POLE: fix.add.pole},)
+        st.button(plain(fix.says), key=f"doctor.add.{this}", on_click=session.put, args=args)
+    elif context.can_edit and fix and fix.rename:
+        page_link("traits", fix.says)
+    elif context.can_edit and fix:
+        _draw_fix(context, finding, fix, this)
+        if fix.other:
+            _draw_fix(context, finding, fix.other, f"{this}{_OTHER}")
+    if many > _FEW:
         opened = session.get(f"{_OPEN}:{this}", False)
-        st.button(
-            "Hide them" if opened else f"Show the {len(finding.parts):,}",
-            type="tertiary",
-            key=f"doctor.open.{this}",
-            on_click=session.store,
-            args=(f"{_OPEN}:{this}", not opened),
-        )
-    elif finding.sample_ids and not finding.parts:
-        texts = count(len(finding.sample_ids), "text")
-        st.button(
-            f"Show the {texts}" if len(finding.sample_ids) > _FEW else "Edit",
-            type="tertiary",
-            key=f"doctor.rows.{this}",
-            help="Opens the table.",
-            on_click=show_rows,
-            args=(finding.sample_ids,),
-        )
-    st.button(
-        "Ignore",
-        type="tertiary",
-        key=f"doctor.ignore.{this}",
-        on_click=_ignore,
-        args=(context.model.handle, finding.parts or [finding]),
-    )
+        label, args = "Hide them" if opened else f"Show the {many:,}", (f"{_OPEN}:{this}", not opened)
+        st.button(label, type="tertiary", key=f"doctor.open.{this}", on_click=session.store, args=args)
+    elif finding.sample_ids and not many:
+        ids = finding.sample_ids
+        label = f"Show the {len(ids):,} texts" if len(ids) > _FEW else "Show in the table"
+        st.button(label, type="tertiary", key=f"doctor.rows.{this}", on_click=show_rows, args=(ids,))
+    ignored = (context.model.handle, finding.parts or [finding])
+    st.button("Ignore", type="tertiary", key=f"doctor.ignore.{this}", on_click=_ignore, args=ignored)
 
 
 def _draw_fix(context: _Context, finding: Finding, fix: Fix, subject: str) -> None:
     """Draw the button of a fix. It asks first if texts would be deleted, or if not all are on screen."""
     changes = fixes.changes_of(fix, context.samples)
-    asks = bool(changes.deletions or finding.parts)
-    agreed = st.button(
-        plain(fix.says),
-        key=f"doctor.fix.{subject}",
-        on_click=ask if asks else None,
-        args=(_QUESTION, subject) if asks else None,
-    )
-    if agreed and not asks:
+    asks, args = (ask, (_QUESTION, subject)) if changes.deletions or finding.parts else (None, None)
+    agreed = st.button(plain(fix.says), key=f"doctor.fix.{subject}", on_click=asks, args=args)
+    if agreed and asks is None:
         with attempt() as fixing:
             _apply(context, changes)
         if fixing.done:
@@ -319,23 +285,23 @@ def _draw_fix(context: _Context, finding: Finding, fix: Fix, subject: str) -> No
 def _line(context: _Context, sample: Sample, changes: Changes) -> str:
     """A markdown list item: a text with its pole, and what a fix would do with it."""
     words = f"- {_pole(context, sample.trait, sample.quality)} “{plain(shortened(sample.text, _TEXT))}”"
-    becomes = ""
     if sample.id in changes.deletions:
         becomes = "removed"
     elif sample.id in changes.edits:
         becomes = _pole(context, sample.trait, changes.edits[sample.id].quality)
     elif sample.id in changes.marks:
         becomes = "a test text" if changes.marks[sample.id][0] else "a training text"
-    return f"{words} :gray-badge[will be {becomes}]" if becomes else words
+    else:
+        return words
+    return f"{words} :gray-badge[will be {becomes}]"
 
 
 def _pole(context: _Context, key: str, quality: float) -> str:
     trait = context.traits.get(key)
     if trait is None or quality == 0.5:
         return f"{NEUTRAL_SIGN} {quality:.2f}"
-    label = trait.positive_label if quality > 0.5 else trait.negative_label
-    exactly = "" if quality in (0.0, 1.0) else f" {quality:.2f}"
-    return f"{pole_sign(quality)} {plain(label)}{exactly}"
+    label = plain(shortened(trait.positive_label if quality > 0.5 else trait.negative_label, _NAME))
+    return f"{pole_sign(quality)} {label}{'' if quality in (0.0, 1.0) else f' {quality:.2f}'}"
 
 
 # ---- fixes -----------------------------------------------------------------------------------------------------------
@@ -347,25 +313,20 @@ def _ask_once_more(context: _Context, shown: Sequence[Finding]) -> None:
         return
     every = [each for finding in shown for each in (finding, *finding.parts)]
     fix = next((each.fix for each in every if identity(each) == subject.removesuffix(_OTHER)), None)
-    changes = fixes.changes_of(fix.other if fix and subject.endswith(_OTHER) else fix, context.samples)
+    fix = fix.other if fix and subject.endswith(_OTHER) else fix
+    changes = fixes.changes_of(fix, context.samples)
     if fix is None or not context.can_edit or not len(changes):
         session.store(_QUESTION, None)
         return
     confirm(
         _QUESTION,
-        title=f"{_verbs(changes)}?",
+        title=f"{plain(fix.says)}?",
         body=_body(context, changes),
         yes="Apply",
         no="Not yet",
         icon=":material/healing:",
         act=lambda: _apply(context, changes),
     )
-
-
-def _verbs(changes: Changes) -> str:
-    """`Remove 3 texts and change 2 labels`."""
-    every = (("remove", changes.deletions, "text"), ("change", changes.edits, "label"), ("move", changes.marks, "text"))
-    return " and ".join(f"{verb} {count(len(ids), what)}" for verb, ids, what in every if ids).capitalize()
 
 
 def _body(context: _Context, changes: Changes) -> str:

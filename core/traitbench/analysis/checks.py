@@ -46,7 +46,7 @@ _MOST_OUTLIERS = 5
 _AS_GOOD = 0.05
 _FEWEST_TO_ADD = 3
 _FEWEST_WORDS = 3
-_LONGEST = 40
+_LONGEST = 24
 _MOST_TOKENS = 3
 _MOST_READ = 128
 _FEWEST = 5
@@ -183,9 +183,9 @@ class _TraitCheck:
         return shortened(self.trait.name, _LONGEST)
 
     def label_of(self, row: int) -> str:
-        """The label of the pole that the sample at this row is at; of one in between, the number."""
+        """The label of the pole that the sample at this row is at."""
         y = float(self.y[row])
-        return f"{y:g}" if y == 0.5 else self.label("positive" if y > 0.5 else "negative")
+        return "no side" if y == 0.5 else self.label("positive" if y > 0.5 else "negative")
 
     def quote(self, row: int) -> str:
         """How the text at this row begins."""
@@ -229,18 +229,17 @@ def _finding(
     more: str = "",
     texts: int = 0,
 ) -> Finding:
-    """A finding; its sentence begins with a capital."""
-    return Finding(
-        kind, check.trait.key, ids, severity, f"{says[0].upper()}{says[1:]}", fix, more, texts, several=several
-    )
+    """A finding; its sentence begins with a capital, and has no full stop after the ellipsis of a label."""
+    says, more, several = (each.replace("….", "…") for each in (f"{says[0].upper()}{says[1:]}", more, several))
+    return Finding(kind, check.trait.key, ids, severity, says, fix, more, texts, several=several)
 
 
 # ---- the trait ---------------------------------------------------------------------------------------------------
 
 
 def _labels(check: _TraitCheck) -> Iterator[Finding]:
-    for pole in _POLES:
-        if negates(check.label(pole)):
+    for pole, label in zip(_POLES, (check.trait.positive_label, check.trait.negative_label), strict=True):
+        if negates(label):
             says = (
                 f"“{check.label(pole)}” only says what a text of {check.name} is not, so it gathers whatever is left."
             )
@@ -259,7 +258,7 @@ def _sizes(check: _TraitCheck) -> Iterator[Finding]:
             yield _finding(check, "no_samples", "error", (), says, fix, texts=len(check.samples))
         elif distinct < 2:
             made = " (synthesized ones do not count)" if check.made[check.at(pole)].any() else ""
-            texts = f"{distinct} {check.label(pole)} {'text' if distinct == 1 else 'texts'}"
+            texts = count(distinct, f"{check.label(pole)} text")
             says = f"{check.name} has {texts}{made}: at least 2 are needed to measure anything."
             yield _finding(check, "few", "warning", (), says, fix, texts=there)
         elif distinct < ENOUGH:
@@ -276,9 +275,8 @@ def _sizes(check: _TraitCheck) -> Iterator[Finding]:
 
 def _more(check: _TraitCheck, pole: Pole, number: int, words: int | None = None, *, kind: str = "") -> Fix:
     long = f" of about {count(words, 'word')}" if words else ""
-    texts = "text" if number == 1 else "texts"
-    named = f"{kind} {check.label(pole)}".strip()
-    return Fix(f"Add {number:,} {named} {texts}{long}", add=Wanted(pole, number, words))
+    text = f"{kind} {check.label(pole)} text".strip()
+    return Fix(f"Add {count(number, text)}{long}", add=Wanted(pole, number, words))
 
 
 # ---- duplicates --------------------------------------------------------------------------------------------------
@@ -333,7 +331,7 @@ def _kept(check: _TraitCheck, rows: Sequence[int], judgement: LabelCheck | None)
         agrees = bool(lean * (check.y[row] - 0.5) > 0) if torn else bool(check.y[row] != 0.5)
         return agrees, not check.made[row], row if torn else -row
 
-    return max(rows, key=worth)
+    return max((row for row in rows if not torn or check.y[row] != 0.5), key=worth)
 
 
 def _leaning(rows: Sequence[int], judgement: LabelCheck | None) -> float:
@@ -344,10 +342,10 @@ def _why(check: _TraitCheck, rows: Sequence[int], kept: int, judgement: LabelChe
     """Why the copy to keep is at its pole."""
     label = check.label_of(kept)
     if np.sign(check.y[list(rows)] - 0.5).sum():
-        return f"Most of its copies are {label}."
+        return f"Most copies are {label}."
     if _leaning(rows, judgement) * (check.y[kept] - 0.5) > 0:
         return f"The other samples suggest {label}."
-    return f"It was added as {label} last."
+    return f"The newest is {label}."
 
 
 def _near(check: _TraitCheck, kept: Mapping[int, int]) -> Iterator[Finding]:
@@ -411,7 +409,7 @@ def _suspects(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Find
         better = check.label("negative" if check.y[row] > 0.5 else "positive")
         says = f"{check.quote(row)} is labelled {check.label_of(row)}, but reads like {better}."
         several = f"labels of {check.name} look wrong."
-        more = "Usually the label is wrong; sometimes the text is hard to judge. Read it first."
+        more = "Usually the label is wrong; sometimes the text is hard to judge."
         fix = Fix(f"Change to {better}", relabel={check.samples[row].id: round(1 - check.samples[row].quality, 6)})
         yield _finding(check, "suspect", "warning", check.ids([row]), says, fix, several=several, more=more)
 
@@ -505,31 +503,28 @@ def _by_mark(check: _TraitCheck, shortcut: Shortcut, reading: _Reading) -> Findi
         f" {check.label(emptier)} ones."
     )
     words = [f"“{mark.value}”" for mark in shortcut.others if mark.form == "token"][:_MOST_TOKENS]
-    more = (
-        f"{_remains(check, f'Without {shortcut.mark.name}', shortcut.base, shortcut.without)}"
-        f" If {check.name} does not mean this, remove it from the texts, or add texts with it that are"
-        f" {check.label(emptier)}."
-    )
-    if words:
-        more += f" The same texts have {', '.join(words)}."
+    more = [
+        _remains(check, f"Without {shortcut.mark.name}", shortcut.base, shortcut.without),
+        f"The same texts have {', '.join(words)}." if words else "",
+        f"If {check.name} does not mean this, change these texts, or add {check.label(emptier)} ones with it.",
+    ]
     fix = Fix(
         f"Add {check.label(emptier)} texts with it",
         add=Wanted(emptier, max(_FEWEST_TO_ADD, len(having) // 4)),
     )
     severity: Severity = "error" if shortcut.loses else "warning"
-    found = _finding(check, "shortcut", severity, check.ids(having), says, fix, more=more.strip())
-    return replace(found, alone=alone)
+    finding = _finding(check, "shortcut", severity, check.ids(having), says, fix, more=" ".join(filter(None, more)))
+    return replace(finding, alone=alone)
 
 
 def _remains(check: _TraitCheck, without: str, base: Accuracy | None, left: Accuracy | None) -> str:
     """How many texts are on their side without something."""
     if base is None or left is None:
         return ""
+    now = check.sides(left.counts)
     if base.auroc - left.auroc >= LOST:
-        return f"{without}, a model gets only {check.sides(left.counts)} ones right, now {check.sides(base.counts)}."
-    return (
-        f"{without}, a model still gets {check.sides(left.counts)} ones right. Is it part of what {check.name} means?"
-    )
+        return f"{without}, a model gets only {now} ones right, instead of {check.sides(base.counts)}."
+    return f"{without}, a model still gets {now} ones right."
 
 
 def _by_length(
@@ -619,10 +614,8 @@ def _by_group(
         within and within[0],
         lambda sample: sign * (of(sample) == group.name),
     )
-    having, lacking = (
-        f"{int(own[check.at(pole)].sum()):,} of {int(check.at(pole).sum()):,}" for pole in (fuller, other)
-    )
-    says = f"{having} {check.label(fuller)} texts {_are(kind, group.name)}, and {lacking} {check.label(other)} ones."
+    one, two = (f"{int(own[check.at(pole)].sum()):,} of {int(check.at(pole).sum()):,}" for pole in (fuller, other))
+    says = f"{one} {check.label(fuller)} texts {_are(kind, group.name)}, and {two} {check.label(other)} ones."
     more = (
         f"No {kind} has enough {check.label('positive')} and {check.label('negative')} texts to see what is left"
         " without it."
@@ -630,9 +623,7 @@ def _by_group(
         else f"Among texts of one {kind}, a model gets {check.sides(within[1])} ones right."
     )
     few = max(_FEWEST_TO_ADD, int(check.at(other).sum()) // 4)
-    fix = _more(check, other, few, kind="such")
-    if kind == "language":
-        fix = _more(check, other, few, kind=group.name)
+    fix = _more(check, other, few, kind=group.name if kind == "language" else "such")
     finding = _finding(
         check, kind, _severity(group.area, area), (), says, fix, more=more, texts=int(own[check.at(fuller)].sum())
     )
@@ -657,6 +648,6 @@ def _outliers(check: _TraitCheck, is_isolated: NDArray[np.bool_]) -> Iterator[Fi
         ids = check.ids([row])
         says = f"{check.quote(row)} is unlike all other texts, so it hardly helps."
         several = f"texts of {check.name} are unlike all others, so they hardly help."
-        more = "If it belongs here, add texts like it. If not, remove it."
+        more = "If such texts belong here, add more like them."
         fix = Fix("Remove the text", delete=ids)
         yield _finding(check, "outlier", "note", ids, says, fix, several=several, more=more)

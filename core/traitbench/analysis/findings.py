@@ -179,6 +179,7 @@ def _together(parts: Sequence[Finding]) -> Finding:
         parts[0],
         sample_ids=tuple(dict.fromkeys(each for part in parts for each in part.sample_ids)),
         says=f"{len(parts):,} {parts[0].several}",
+        more=parts[0].more if len({part.more for part in parts}) == 1 else "",
         fix=replace(_merged(fixes), other=_merged(others) if others else None) if fixes else None,
         parts=tuple(parts),
     )

@@ -175,8 +175,9 @@ class ShortcutFigures(_Measured):
     """What alone tells the poles apart, by its kind: `auroc` of it alone, and of the texts as they are and without it.
 
     `base` and `without` are out of fold, null if they could not be measured. `sides` counts the samples of each pole
-    that were read, and how many of these it puts on their side; older versions lack it. `in_tests` says whether it tells the test
-    samples apart too, null without test samples. A version has no sample text, so the mark itself is not named here.
+    that were read, and how many of these it puts on their side; older versions lack it. `in_tests` says whether it
+    tells the test samples apart too, null without test samples. A version has no sample text, so the mark itself is
+    not named here.
     """
 
     kind: str = "token"
