@@ -366,11 +366,16 @@ def test_a_cut_is_counted_on_texts_that_did_not_choose_it() -> None:
     """Of noise, the best cut would seem to put more than half on their side."""
     lot, shares = np.random.default_rng(0), list[float]()
     for _ in range(200):
-        (right, of_positive), (also_right, of_negative) = by_cut(lot.normal(size=40), np.arange(40) % 2 * 1.0)
+        (right, of_positive), (also_right, of_negative) = by_cut(
+            lot.normal(size=40), np.arange(40, dtype=np.float64) % 2
+        )
         assert (of_positive, of_negative) == (20, 20)
         shares.append((right + also_right) / 40)
     assert abs(float(np.mean(shares)) - 0.5) < 0.03
-    assert by_cut(np.array([1, 2, 3, 9, 8, 7.0]), np.array([0, 0, 0, 1, 1, 1.0])) == ((3, 3), (3, 3))
+    assert by_cut(np.array([1, 2, 3, 9, 8, 7], np.float64), np.array([0, 0, 0, 1, 1, 1], np.float64)) == (
+        (3, 3),
+        (3, 3),
+    )
 
 
 # ---- whatever the samples are ----------------------------------------------------------------------------------------

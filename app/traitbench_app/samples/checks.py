@@ -74,8 +74,8 @@ def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, 
     if hidden:
         with st.container(horizontal=True, vertical_alignment="center", key="doctor.ignored"):
             st.caption(f"{count(hidden, 'finding')} ignored until you close this tab.", width="content")
-            args = (f"{_IGNORED}:{model.handle}", frozenset())
-            st.button("Show again", type="tertiary", key="doctor.show_again", on_click=session.store, args=args)
+            none = (f"{_IGNORED}:{model.handle}", frozenset[str]())
+            st.button("Show again", type="tertiary", key="doctor.show_again", on_click=session.store, args=none)
     if examination.left_out:
         st.caption(f"Not checked: {count(examination.left_out, 'sample')}.")
     if shown:
@@ -250,8 +250,8 @@ def _draw_texts(context: _Context, finding: Finding) -> None:
 def _draw_actions(context: _Context, finding: Finding) -> None:
     this, fix, many = identity(finding), finding.fix, len(finding.parts)
     if context.can_edit and fix and fix.add:
-        args = ({"task": "add", TRAIT: finding.trait_key, POLE: fix.add.pole},)
-        st.button(plain(fix.says), key=f"doctor.add.{this}", on_click=session.put, args=args)
+        place = {"task": "add", TRAIT: finding.trait_key, POLE: fix.add.pole}
+        st.button(plain(fix.says), key=f"doctor.add.{this}", on_click=session.put, args=(place,))
     elif context.can_edit and fix and fix.rename:
         page_link("traits", fix.says)
     elif context.can_edit and fix:
