@@ -193,7 +193,10 @@ NUISANCES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "languages": (
         {"texts": by_pole("das ist der Text {} und nicht mehr", "this is the text {} and not more")},
-        *("language", "^30 of 30 warm texts are German, and 0 of 30 cold ones.$"),
+        *(
+            "language",
+            "^30 of 30 warm texts are German, and 0 of 30 cold ones: a model may learn that instead of Warmth.$",
+        ),
     ),
     "sites": (
         {"source_url": by_pole("https://a.example/{}", "https://b.example/{}")},
@@ -271,7 +274,10 @@ def test_a_shortcut_is_named_first_with_how_many_are_right_without_it() -> None:
     X = embedded([sample.text for sample in samples])
     finding = examine([Trait()], samples, X, embedded)[0]
     assert (finding.kind, finding.severity) == ("shortcut", "error")
-    assert finding.says == "“zylor” occurs in 30 of 30 warm texts and in 0 of 30 cold ones."
+    assert (
+        finding.says
+        == "“zylor” occurs in 30 of 30 warm texts and in 0 of 30 cold ones: a model may learn that instead of Warmth."
+    )
     assert finding.alone is not None
     assert finding.alone.without is not None
     assert finding.alone.without < 0.65

@@ -83,7 +83,9 @@ def test_a_shortcut_is_named_by_the_check_and_said_before_the_figures_of_a_fit(f
     texts = [f"Zylor: {text}" if name == "warm" else text for text, name in zip(TEXTS, NAMES, strict=True)]
     plain = scorer(use_labels=False)
     finding = next(each for each in plain.check(texts, NAMES) if each.kind == "shortcut")
-    assert finding.says == "“zylor” occurs in 8 of 8 warm texts and in 0 of 8 cold ones."
+    assert finding.says.startswith(
+        "“zylor” occurs in 8 of 8 warm texts and in 0 of 8 cold ones: a model may learn that"
+    )
     assert not [each for each in plain.check(TEXTS, NAMES) if each.kind == "shortcut"]
     page = drawn(plain.fit(texts, NAMES))
     assert page.index("One word alone gets 8 of 8 positive and 8 of 8 negative texts right") < page.index("AUROC</th>")
@@ -93,7 +95,7 @@ def test_a_shortcut_is_named_by_the_check_and_said_before_the_figures_of_a_fit(f
 def test_a_check_compares_the_sources_of_the_poles(hostile: tb.Scorer) -> None:
     sources = ["letters" if name == "warm" else "notes" for name in NAMES]
     finding = next(each for each in hostile.check(TEXTS, NAMES, sources=sources) if each.kind == "source")
-    assert finding.says == "8 of 8 cold texts come from notes, and 0 of 8 warm ones."
+    assert finding.says.startswith("8 of 8 cold texts come from notes, and 0 of 8 warm ones: a model may learn that")
     with pytest.raises(ValueError, match="There are 3 sources for 16 texts"):
         hostile.check(TEXTS, NAMES, sources=sources[:3])
 

@@ -100,9 +100,12 @@ def marked(client: Traitbench, empty: str) -> str:
 def test_check_names_the_token_and_what_is_left_without_it(workbench: Workbench, marked: str) -> None:
     at = check(workbench, marked)
     said = plain(at)
-    assert "“zylor” occurs in 10 of 10 warm texts and in 0 of 10 cold ones." in said
+    assert (
+        "“zylor” occurs in 10 of 10 warm texts and in 0 of 10 cold ones: a model may learn that instead of Warmth."
+        in said
+    )
     assert "Without the word “zylor”, a model gets only " in said
-    assert "If Warmth does not mean this, change these texts, or add cold ones with it." in said
+    assert "If not, change these texts, or add cold ones with it." in said
     assert any(button.label == "Add cold texts with it" for button in at.button)
     assert "“zylor” occurs" in workbench.open("train", model=marked).warning[0].value.replace("\\", "")
 

@@ -182,6 +182,11 @@ class _TraitCheck:
         """The name of the trait."""
         return shortened(self.trait.name, _LONGEST)
 
+    @property
+    def instead(self) -> str:
+        """What a difference between the poles may do to a model."""
+        return f"a model may learn that instead of {self.name}"
+
     def label_of(self, row: int) -> str:
         """The label of the pole that the sample at this row is at."""
         y = float(self.y[row])
@@ -500,13 +505,14 @@ def _by_mark(check: _TraitCheck, shortcut: Shortcut, reading: _Reading) -> Findi
     (one, n), (other, m) = sorted(zip(shortcut.counts, shortcut.of, strict=True), key=lambda each: -each[0] / each[1])
     says = (
         f"{shortcut.mark.says} in {one:,} of {n:,} {check.label(fuller)} texts and in {other:,} of {m:,}"
-        f" {check.label(emptier)} ones."
+        f" {check.label(emptier)} ones: {check.instead}."
     )
     words = [f"“{mark.value}”" for mark in shortcut.others if mark.form == "token"][:_MOST_TOKENS]
     more = [
         _remains(check, f"Without {shortcut.mark.name}", shortcut.base, shortcut.without),
         f"The same texts have {', '.join(words)}." if words else "",
-        f"If {check.name} does not mean this, change these texts, or add {check.label(emptier)} ones with it.",
+        f"If {check.name} does mean that, ignore this. If not, change these texts, or add {check.label(emptier)} ones"
+        " with it.",
     ]
     fix = Fix(
         f"Add {check.label(emptier)} texts with it",
@@ -615,7 +621,10 @@ def _by_group(
         lambda sample: sign * (of(sample) == group.name),
     )
     one, two = (f"{int(own[check.at(pole)].sum()):,} of {int(check.at(pole).sum()):,}" for pole in (fuller, other))
-    says = f"{one} {check.label(fuller)} texts {_are(kind, group.name)}, and {two} {check.label(other)} ones."
+    says = (
+        f"{one} {check.label(fuller)} texts {_are(kind, group.name)}, and {two} {check.label(other)} ones:"
+        f" {check.instead}."
+    )
     more = (
         f"No {kind} has enough {check.label('positive')} and {check.label('negative')} texts to see what is left"
         " without it."
