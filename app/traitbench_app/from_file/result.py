@@ -8,18 +8,15 @@ from traitbench.contract.versions import Version
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.from_file.making import plan_of
-from traitbench_app.parts.card import draw_card
-from traitbench_app.parts.live import read_while_typing
 from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.question import question
-from traitbench_app.parts.scorecard import poles_of
 from traitbench_app.parts.scored_samples import find, pole_in_words
+from traitbench_app.parts.scored_text import draw_scored_text
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
 from traitbench_app.parts.title import draw_title
-from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
-from traitbench_app.shell.service import active_version, attempt, client
+from traitbench_app.shell.service import active_version, client
 
 _TEXT, _STRIPS, _MISTAKES = "from_file.text", "from_file.traits", 4
 
@@ -41,7 +38,11 @@ def draw_result(model: Model) -> None:
         with question("First mistakes", key="mistakes"):
             _draw_mistakes(model, version, traits)
     with right, question("Try it", key="try"):
-        _draw_text(model, traits)
+        key = f"{_TEXT}.{model.handle}"
+        if session.get(key) is None:
+            plan = plan_of(model)
+            session.put({key: plan.example if plan else _unseen(model)})
+        draw_scored_text(model.handle, traits, key=key)
     with st.container(horizontal=True, vertical_alignment="center"):
         evidence = evidence_on(by_trait(version.metrics))
         if evidence is None or evidence.doubt or evidence.is_guessed or evidence.is_shared:
@@ -60,20 +61,6 @@ def _draw_verdict(model: Model, traits: list[Trait], version: Version) -> None:
         said += [*evidence.warnings(traits), evidence.lead(traits), evidence.doubt]
     title = evidence.title if evidence else "How often it is right is not known"
     draw_title(plain(title), f"**{plain(model.handle)}** is trained. {' '.join(plain(each) for each in said if each)}")
-
-
-def _draw_text(model: Model, traits: list[Trait]) -> None:
-    key = f"{_TEXT}.{model.handle}"
-    if session.get(key) is None:
-        plan = plan_of(model)
-        session.put({key: plan.example if plan else _unseen(model)})
-    text = st.text_area("Text", key=key, height=96, persist_state="session", label_visibility="collapsed")
-    read_while_typing(key)
-    if text.strip():
-        with attempt() as scoring:
-            card = client().scores.score(model.handle, text)
-        if scoring.done:
-            draw_card(card, names_of(traits), poles_of(traits), main=None, key="from_file.card")
 
 
 def _unseen(model: Model) -> str:

@@ -14,11 +14,8 @@ from traitbench.contract.traits import TraitInput
 from traitbench.display.text import plain
 from traitbench.errors import HandleTaken
 from traitbench.model_names import slug
-from traitbench_app.parts.card import draw_card
-from traitbench_app.parts.live import read_while_typing
 from traitbench_app.parts.runs import watch
-from traitbench_app.parts.scorecard import poles_of
-from traitbench_app.parts.version_figures import names_of
+from traitbench_app.parts.scored_text import draw_scored_text
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link, open_page
 from traitbench_app.shell.service import attempt, client, field_error
@@ -87,19 +84,12 @@ def draw_trial(model: Model) -> None:
 
 
 def _draw_result(model: Model) -> None:
-    traits = client().traits.list(model.handle)
     if _knows_only_made_up_text(model):
         st.warning(
             "**Trained on made-up text only.** It has never seen a real text, so how often it is right is unknown.",
             icon=":material/science:",
         )
-    text = st.text_area("Text", key=TEXT, placeholder="Type a text.", height=96, persist_state="session")
-    read_while_typing(TEXT)
-    if text.strip():
-        with attempt() as scoring:
-            card = client().scores.score(model.handle, text)
-        if scoring.done:
-            draw_card(card, names_of(traits), poles_of(traits), main=None, key="idea.card")
+    draw_scored_text(model.handle, client().traits.list(model.handle), key=TEXT)
     if not _knows_only_made_up_text(model):
         model_link("model", "This idea has learned from real texts: open its model", model=model.handle)
         return
