@@ -96,7 +96,7 @@ def check_samples(
     encoder: str | None,
     sources: Sequence[str | None] | None = None,
 ) -> Findings:
-    """Return what the sample doctor finds in the labelled texts of traits; their ids are rows, and so are `sources`."""
+    """Return what the check finds in the labelled texts of traits; their ids are rows, and so are `sources`."""
     loaded = find_encoder(encoder)
     vectors = vectors_of(loaded, {sample.content_sha256: sample.text for sample in samples})
     checked = [
