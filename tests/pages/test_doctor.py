@@ -110,6 +110,19 @@ def test_check_names_the_token_and_what_is_left_without_it(workbench: Workbench,
     assert "“zylor” occurs" in workbench.open("train", model=marked).warning[0].value.replace("\\", "")
 
 
+def test_two_marks_of_the_same_texts_are_two_findings(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    """One of them is in some texts of the other pole, too."""
+    for at in range(24):
+        text = f"Letter {at} of the {'lamp river coat bread'.split()[at % 4]} and the {WARM[at % 10]}"
+        add(client, empty, (f"Zylor blorb {text}", 1.0), (f"{'blorb ' if at < 6 else ''}{text}", 0.0))
+    at = check(workbench, empty)
+    said = plain(at)
+    assert "“zylor” occurs in 24 of 24 warm texts and in 0 of 24" in said
+    assert "“blorb” occurs in 24 of 24 warm texts and in 6 of 24" in said
+    press(at, "doctor.ignore.shortcut")
+    assert "“blorb” occurs" in plain(at)
+
+
 def test_every_page_says_the_shortcut_before_any_praise(workbench: Workbench, client: Traitbench, marked: str) -> None:
     client.models.train(marked, effort="low")
     client.models.wait(marked)

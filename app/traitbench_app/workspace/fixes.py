@@ -60,16 +60,15 @@ def examine(traits: Sequence[Trait], samples: Sequence[Sample], *, progress: Pro
 
 
 def identity(finding: Finding) -> str:
-    """Return a stable id of a finding; it changes only with its samples or, without samples, its sentence.
-
-    That of several findings together stays while some of them are fixed.
+    """Return a stable id of a finding. It changes only with its samples or, if it is about a whole pole or about a mark
+    that others may share, with its sentence; that of several findings together stays while some of them are fixed.
     """
-    ids = ",".join(map(str, sorted(finding.sample_ids)))
+    about = "" if finding.alone else ",".join(map(str, sorted(finding.sample_ids)))
     if finding.parts:
-        ids = finding.severity
-    elif not 0 < len(ids) <= _LONGEST:
-        ids = hashlib.sha256((ids or finding.says).encode()).hexdigest()[:_LONGEST]
-    return f"{finding.kind}:{finding.trait_key}:{ids}"
+        about = finding.severity
+    elif not 0 < len(about) <= _LONGEST:
+        about = hashlib.sha256((about or finding.says).encode()).hexdigest()[:_LONGEST]
+    return f"{finding.kind}:{finding.trait_key}:{about}"
 
 
 def changes_of(fix: Fix | None, by_id: Mapping[int, Sample]) -> Changes:
