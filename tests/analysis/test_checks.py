@@ -242,6 +242,8 @@ def test_labels_without_a_pattern_are_named_first() -> None:
         r"^Warm and cold texts look alike: .* gets only \d\d of 40 warm and \d\d of 40 cold ones", first.says
     )
     assert "Label ten of them again" in first.more
+    assert first.auroc is not None
+    assert first.auroc < 0.6
 
 
 def test_texts_of_no_known_language_are_no_other_language() -> None:

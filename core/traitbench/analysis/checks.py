@@ -402,7 +402,9 @@ def _inseparable(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[F
         f" {negative} mean."
     )
     fix, texts = Fix("Rename the poles", rename=True), sum(of for _, of in judgement.counts)
-    yield _finding(check, "inseparable", severity, (), says, fix, more=more, texts=texts)
+    yield replace(
+        _finding(check, "inseparable", severity, (), says, fix, more=more, texts=texts), auroc=judgement.auroc
+    )
 
 
 def _suspects(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Finding]:

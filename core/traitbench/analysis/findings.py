@@ -132,7 +132,8 @@ class Finding:
 
     `says` is one sentence, and `more` what helps to decide. `texts` counts the texts concerned if it names no samples.
     `several` is the sentence for several findings like this one after their number, empty if each stands alone; `parts`
-    are those findings. `alone` is what alone tells the poles apart, if the finding is about that.
+    are those findings. `auroc` is the out-of-fold AUROC of the labels, and `alone` what alone tells the poles apart, if
+    the finding is about that.
     """
 
     kind: Kind
@@ -145,6 +146,7 @@ class Finding:
     texts: int = 0
     several: str = ""
     parts: tuple["Finding", ...] = ()
+    auroc: float | None = None
     alone: Alone | None = None
 
 
