@@ -100,7 +100,7 @@ def test_columns_named_like_traits_hold_their_labels(workbench: Workbench, clien
 
 def test_columns_can_be_chosen_otherwise(at: AppTest, client: Traitbench, empty: str) -> None:
     upload(at, "a.csv", "a,b\nShort,Much longer.\n")
-    assert "Choose the column with the pole" in words(at)
+    assert "Choose the column with the labels" in words(at)
     ending(at.selectbox, "text").set_value("a")
     ending(at.selectbox, "default_quality.False").set_value(0.0).run()
     press(at, "samples.import_button")

@@ -30,7 +30,7 @@ def test_samples_are_added_to_both_poles_and_then_to_one(workbench: Workbench, c
     cold, warm = at.text_area
     cold.set_value("Go away.").run()
     warm.set_value("  Thank you, dear.\n\nHow kind!  \n").run()
-    assert at.button(key="samples.add_button").label == "Add 3 samples"
+    assert at.button(key="samples.add_button").label == "Add 3 texts"
     press(at, "samples.add_button")
     first = [("Go away.", 0.0), ("Thank you, dear.", 1.0), ("How kind!", 1.0)]
     assert texts(client, empty) == first
@@ -54,7 +54,7 @@ def test_a_text_of_many_lines_can_be_one_sample(workbench: Workbench, client: Tr
 def test_a_link_opens_the_form_at_a_trait_and_a_pole_once(workbench: Workbench, empty: str) -> None:
     at = workbench.open("samples", model=empty, task="Add by hand", trait="Warmth", pole="negative")
     assert at.segmented_control(key="samples.add_pole").value == "negative"
-    assert copied_link(at) == {"model": empty, "task": "Add by hand", "trait": "Warmth", "pole": "negative"}
+    assert copied_link(at) == {"model": empty, "task": "Add by hand", "trait": "Warmth", "pole": "cold"}
     at.segmented_control(key="samples.add_pole").set_value("positive").run()
     assert at.segmented_control(key="samples.add_pole").value == "positive"
 
@@ -76,7 +76,7 @@ def test_what_cannot_be_added_stays_in_its_field(
 
 def test_what_is_there_already_is_remarked(workbench: Workbench, draft: str) -> None:
     at = workbench.open("samples", model=draft, task="Add by hand")
-    at.text_area[0].set_value(f"{COLD[0]}\nNew.\nNew.").run()
+    at.text_area[1].set_value(f"{COLD[0]}\nNew.\nNew.").run()
     assert "1 repeated line, 1 already in this trait, 1 of them at the other pole" in words(at)
 
 
@@ -88,7 +88,7 @@ def test_filters_are_read_from_links(workbench: Workbench, draft: str) -> None:
     expected = [text for text in COLD if "the" in text.casefold()]
     assert list(at.dataframe[0].value["text"]) == expected[::-1]
     assert f"{len(expected)} of 20 samples" in words(at)
-    assert copied_link(at) == {"model": draft, "pole": "negative", "find": "the", "trait": "Warmth"}
+    assert copied_link(at) == {"model": draft, "pole": "cold", "find": "the", "trait": "Warmth"}
     assert {"samples.csv", "samples.jsonl"} <= {str(each.key) for each in at.get("download_button")}
     at.text_input(key="find").set_value("nothing has this in it").run()
     assert "No samples match" in words(at)
@@ -97,7 +97,7 @@ def test_filters_are_read_from_links(workbench: Workbench, draft: str) -> None:
 
 def test_edits_wait_for_a_save_and_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
     before = texts(client, draft)
-    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed.", "quality": 0.25}}, gone=(1, 2))
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed.", "label": "warmth 0.25"}}, gone=(1, 2))
     assert at.button(key="samples.save").label == "Save 3 changes"
     assert texts(client, draft) == before
     press(at, "samples.save")

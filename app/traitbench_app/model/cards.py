@@ -1,19 +1,20 @@
 """The smaller cards of a model's dashboard: what it learned from, what its texts are like, and what waits."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from traitbench.analysis.texts import Texts, describe
 from traitbench.contract.models import Model
-from traitbench.contract.samples import Provenance, Sample
+from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.pictures import balance, histogram, listed
 from traitbench.display.text import count
 from traitbench_app.parts.question import question
 from traitbench_app.parts.runs import MISTAKES
+from traitbench_app.parts.sample_table import ORIGINS
 from traitbench_app.parts.strips import may_review, wrong_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, page_link
@@ -24,11 +25,6 @@ from traitbench_app.workspace.sample_table import MOST_HELD, number_of
 from traitbench_app.workspace.samples import all_samples
 from traitbench_app.workspace.waiting import waiting
 
-_ORIGINS: Mapping[Provenance, str] = {
-    "authored": "Written or imported",
-    "score_feedback": "Corrections of scores",
-    "synthesized": "Generated",
-}
 _NEWEST = 250
 _TEXTS = "model.texts"
 
@@ -75,10 +71,10 @@ def _origins(model: Model, samples: Sequence[Sample], total: int) -> dict[str, i
     """How many samples are of each origin; the service counts them if they are too many to read."""
     if total <= MOST_HELD:
         counted = Counter(sample.provenance for sample in samples)
-        return {words: counted[origin] for origin, words in _ORIGINS.items()}
+        return {words: counted[origin] for origin, words in ORIGINS.items()}
     counts = {
         words: client().samples.list(model.handle, provenance=origin, limit=1, count=True).count
-        for origin, words in _ORIGINS.items()
+        for origin, words in ORIGINS.items()
     }
     return {words: number or 0 for words, number in counts.items()}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from traitbench.analysis.checks import ENOUGH
+from traitbench.contract.metrics import Pole
 from traitbench.contract.models import Model, OperationKind, State
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -40,10 +41,16 @@ class Sides:
     positives: int
 
     @property
+    def fewer_pole(self) -> Pole:
+        """The pole with fewer samples."""
+        return "negative" if self.negatives <= self.positives else "positive"
+
+    @property
     def fewer(self) -> tuple[int, str]:
         """The smaller side: its number of samples and its label in Markdown."""
-        side = min((self.negatives, self.negative), (self.positives, self.positive), key=lambda each: each[0])
-        return side[0], plain(shortened(side[1], _LONGEST_LABEL))
+        is_negative = self.fewer_pole == "negative"
+        samples, label = (self.negatives, self.negative) if is_negative else (self.positives, self.positive)
+        return samples, plain(shortened(label, _LONGEST_LABEL))
 
     @property
     def is_lopsided(self) -> bool:
@@ -165,9 +172,8 @@ def _too_few(facts: Facts) -> NextStep | None:
         return None
     fewer, label = sides.fewer
     number = f"{fewer} of about {ENOUGH} {label} texts" if fewer else f"No {label} texts yet"
-    return NextStep(
-        f"{_of_trait(facts, sides)}{number}.", f"Add {label} texts", "samples", {"task": "Add by hand"}, primary=True
-    )
+    query = {"task": "Add by hand", "trait": sides.trait, "pole": sides.fewer_pole}
+    return NextStep(f"{_of_trait(facts, sides)}{number}.", f"Add {label} texts", "samples", query, primary=True)
 
 
 def _lopsided(facts: Facts) -> NextStep | None:

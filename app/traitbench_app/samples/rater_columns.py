@@ -13,7 +13,7 @@ from traitbench.tables.rating_files import MOST_RATERS, Columns, Ratings, guess_
 from traitbench.tables.sample_files import MOST_MEGABYTES, Table, table_of
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.importing import draw_problems, pick_trait
-from traitbench_app.samples.label_meanings import pick_meanings
+from traitbench_app.samples.label_meanings import meanings, pick_meanings
 from traitbench_app.shell import session
 
 _FORM, _RATINGS = "samples.raters", "samples.raters.ratings"
@@ -104,8 +104,8 @@ def _words(form: str, table: Table, rater: str, traits: Sequence[Trait]) -> Mapp
     with st.expander(
         f"Meaning of the labels in {plain(rater)}", expanded=unknown, icon=":material/help:" if unknown else None
     ):
-        meanings = pick_meanings(labels, guesses, key=f"{form}.word.{rater}")
-    if len(meanings) < len(labels):
+        picked = pick_meanings(labels, guesses, meanings(traits), key=f"{form}.word.{rater}")
+    if len(picked) < len(labels):
         st.info(f"Choose the meaning of every label in {plain(rater)}.", icon=":material/arrow_upward:")
         return None
-    return meanings
+    return picked
