@@ -67,7 +67,9 @@ sort: Order = "name"
 if is_filtered:
     with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.filters"):
         text = find("q", "Name, description or trait")
-        state = pick("State", {each: sign.label for each, sign in STATES.items()}, key="state", every="All but archived")
+        state = pick(
+            "State", {each: sign.label for each, sign in STATES.items()}, key="state", every="All but archived"
+        )
         listed, unreadable = listing(state=state)
         spaces = sorted({*owned, *(model.handle.split(".")[0] for model in listed)})
         namespace = pick("Namespace", dict(zip(spaces, spaces, strict=True)), key="namespace")

@@ -1,25 +1,26 @@
 """Traits: what the model measures. Each trait is an axis between two poles, defined by samples or discovered."""
 
+from contextlib import suppress
 from functools import partial
 
 import streamlit as st
 
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import DISCOVERED_SIGN
 from traitbench.display.text import count, plain
+from traitbench.errors import InternalError
 from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.frozen import editable
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import needed
+from traitbench_app.parts.strips import how_to_read, is_measured
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
-from traitbench_app.shell.service import client
+from traitbench_app.shell.service import active_version, client
 from traitbench_app.traits import discovery
-from traitbench_app.traits.balance import balance_bar, poles_line
 from traitbench_app.traits.discovery import draw_outcome
+from traitbench_app.traits.row import draw_name, draw_poles, draw_style
 from traitbench_app.traits.suggestions import draw_details, draw_ends, draw_suggestions, flip
 from traitbench_app.traits.trait_form import describe, trait_form
 from traitbench_app.workspace import pool
@@ -48,6 +49,9 @@ def consequences(trait: Trait) -> str:
 model = chosen_model()
 traits = client().traits.list(model.handle)
 heading("traits", model, traits)
+version = None
+with suppress(InternalError):
+    version = active_version(model)
 draw_unreadable(traits.unreadable, "trait", key="traits.unreadable")
 can_edit = editable(model, "traits")
 if can_edit:
@@ -85,7 +89,8 @@ else:
     suggestions = [trait for trait in traits if can_edit and is_suggestion(trait)]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         samples = sum(trait.stored_samples for trait in traits)
-        st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}", width="content")
+        dots = f" {how_to_read(version)}" if any(is_measured(version, each) for each in traits) else ""
+        st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}.{dots}", width="content")
         if can_edit:
             with st.container(horizontal=True, horizontal_alignment="right", width="content"):
                 st.button(
@@ -112,32 +117,14 @@ else:
         draw_suggestions(model.handle, suggestions, names, texts, with_samples=samples > 0)
         if len(suggestions) < len(traits):
             st.subheader("Traits", icon=":material/tune:", anchor=False)
-    most = max(max(trait.positive_samples, trait.negative_samples) for trait in traits)
+    draw_style(traits)
     for trait in (each for each in traits if each not in suggestions):
         with st.container(border=True, key=f"traits.card.{trait.key}"):
-            about, balance, actions = st.columns([5, 6, 2], vertical_alignment="center", gap="medium")
-            with about, st.container(gap="xsmall"):
-                sign = f" {DISCOVERED_SIGN}" if trait.kind == "intrinsic" else ""
-                st.markdown(f"**{plain(trait.name)}**{sign}", help=f"Key in files and in the API: {plain(trait.key)}")
-                if trait.kind == "intrinsic":
-                    st.badge(
-                        "Discovered",
-                        icon=":material/explore:",
-                        color="violet",
-                        help="Derived from your texts by discovery. Its axis is fixed; training only calibrates its "
-                        "scores.",
-                    )
-                if trait.description:
-                    st.caption(plain(trait.description))
-                if trait.aggregation != "mean":
-                    st.caption(f"Aggregation: {trait.aggregation}")
-            with balance:
-                if trait.kind == "extrinsic" or trait.sample_count:
-                    balance_bar(trait, most=most)
-                else:
-                    poles_line(trait)
-                if can_edit and needed(trait):
-                    st.markdown(f":small[:orange[:material/error: To train, it {needed(trait)}.]]")
+            about, poles, actions = st.columns([4, 6, 1.4], vertical_alignment="center", gap="medium")
+            with about:
+                draw_name(trait)
+            with poles, st.container(gap="small"):
+                draw_poles(model, version, trait, traits, can_edit=can_edit)
             with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
                 if can_edit and trait.kind == "intrinsic" and not trait.stored_samples:
                     st.button(

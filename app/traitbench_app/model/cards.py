@@ -10,12 +10,12 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.display.pictures import balance, histogram, listed
+from traitbench.display.pictures import histogram, listed
 from traitbench.display.text import count
 from traitbench_app.parts.question import question
 from traitbench_app.parts.runs import MISTAKES
 from traitbench_app.parts.sample_table import ORIGINS
-from traitbench_app.parts.strips import may_review, wrong_of
+from traitbench_app.parts.strips import balance_of, may_review, wrong_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.permission import why_read_only
@@ -50,21 +50,13 @@ def draw_learned(
     learned = 0 if version is None else version.sample_count
     with question("What has it learned from?", key="learned", note=count(total or learned, "sample")):
         if shown:
-            st.html("".join(_balance(trait, version, from_version=not total) for trait in shown))
+            st.html("".join(balance_of(version, trait, from_version=not total) for trait in shown))
         if not total:
             st.caption("Its samples were removed after training." if learned else "It has no samples yet.")
         elif samples is not None:
             tests = sum(trait.held_out_samples for trait in traits)
             st.html(listed({**_origins(model, samples, total), "Of these, only for testing": tests}))
             page_link("samples", "Open its samples")
-
-
-def _balance(trait: Trait, version: Version | None, *, from_version: bool) -> str:
-    """The samples of the trait at each pole: those that are stored, or those that the version learned from."""
-    positive, negative = trait.positive_samples, trait.negative_samples
-    if from_version and version is not None and (figures := version.metrics.traits.get(trait.key)) is not None:
-        positive, negative = (figures.counts.get(pole, 0) for pole in ("positive", "negative"))
-    return balance(negative, positive, negative=trait.negative_label, positive=trait.positive_label)
 
 
 def _origins(model: Model, samples: Sequence[Sample], total: int) -> dict[str, int]:

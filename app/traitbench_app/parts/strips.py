@@ -9,7 +9,7 @@ from traitbench.contract.metrics import Pole, Sureness
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.display.pictures import empty_strip, strip, tenth_in_words, tenth_of
+from traitbench.display.pictures import balance, empty_strip, strip, tenth_in_words, tenth_of
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.parts.cell_texts import draw_cell_texts
@@ -63,7 +63,7 @@ def _draw_row(model: Model, version: Version | None, trait: Trait, among: Sequen
             opened = _draw_strip(model, version, trait)
         with words:
             st.markdown(_in_words(version, trait))
-            _draw_mistakes(model, version, trait, among)
+            draw_mistakes(model, version, trait, among)
         if version is not None and opened:
             _draw_opened(model, version, trait, *opened)
 
@@ -82,6 +82,20 @@ def strip_of(
         return strip(counts, negative=negative, positive=positive, width=width, height=height, opens=opens)
     words = f"{trait.name}, from {negative} to {positive}: no picture yet"
     return empty_strip(negative=negative, positive=positive, words=words, height=min(height, 72))
+
+
+def is_measured(version: Version | None, trait: Trait) -> bool:
+    """Whether the scores of the trait's samples were counted, so that its strip has dots."""
+    figures = None if version is None else version.metrics.traits.get(trait.key)
+    return figures is not None and figures.score_counts is not None
+
+
+def balance_of(version: Version | None, trait: Trait, *, from_version: bool) -> str:
+    """Return how many samples of the trait are at each pole, as HTML: those of the version, or those stored."""
+    positive, negative = trait.positive_samples, trait.negative_samples
+    if from_version and version is not None and (figures := version.metrics.traits.get(trait.key)) is not None:
+        positive, negative = (figures.counts.get(pole, 0) for pole in ("positive", "negative"))
+    return balance(negative, positive, negative=trait.negative_label, positive=trait.positive_label)
 
 
 def how_to_read(version: Version | None, model: Model | None = None) -> str:
@@ -167,7 +181,8 @@ def _of_enough(samples: int) -> str:
     return f"{samples} of {ENOUGH}" if samples < ENOUGH else f"{samples:,}"
 
 
-def _draw_mistakes(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
+def draw_mistakes(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
+    """Draw the link to the samples of the trait on the wrong side; nothing if the person may not review them."""
     sides = _sides(version, trait)
     wrong = sum(side.samples - side.right for side in sides.values()) if sides else 0
     if wrong and may_review(model):

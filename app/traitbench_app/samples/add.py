@@ -108,7 +108,7 @@ def _texts(place: DeltaGenerator, label: str, key: str, *, by_line: bool) -> lis
 def _where(traits: Sequence[Trait]) -> tuple[Trait, str]:
     """Draw the choice of the trait, if there are several, and of the pole."""
     by_key = {trait.key: trait for trait in traits}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True):
         key = traits[0].key
         if len(traits) > 1:
             key = st.selectbox(

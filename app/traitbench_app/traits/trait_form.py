@@ -104,21 +104,21 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
     left, right = st.columns(2)
     with left:
         negative = st.text_input(
-            f"{NEGATIVE_SIGN} Negative pole",
+            f"{NEGATIVE_SIGN} Left pole",
             trait.negative_label if trait else "",
             key=f"{form}.negative",
             placeholder="cold",
-            help='One word for the low end (quality 0). "Negative" is not a judgement, only one of two ends.',
+            help="One word for texts with low scores.",
             persist_state="session",
         )
         slots["negative_label"] = st.empty()
     with right:
         positive = st.text_input(
-            f"{POSITIVE_SIGN} Positive pole",
+            f"{POSITIVE_SIGN} Right pole",
             trait.positive_label if trait else "",
             key=f"{form}.positive",
             placeholder="warm",
-            help="One word for the high end (quality 1).",
+            help="One word for texts with high scores.",
             persist_state="session",
         )
         slots["positive_label"] = st.empty()
