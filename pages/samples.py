@@ -1,5 +1,7 @@
 """Samples: the labelled texts of a model. View and edit them, add or import new ones, synthesize them, check them."""
 
+from typing import Literal
+
 import streamlit as st
 
 from traitbench.display.text import count
@@ -10,7 +12,6 @@ from traitbench_app.parts.sample_table import edit_table, show_table
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.samples.add import add_by_hand, link_place, restore_place
 from traitbench_app.samples.checks import draw_doctor
-from traitbench_app.samples.empty import draw_empty
 from traitbench_app.samples.filters import draw_filters, draw_no_match, page_in_link
 from traitbench_app.samples.held_out import draw_leaks, draw_set_aside
 from traitbench_app.samples.importing import VIEW, import_file
@@ -28,6 +29,7 @@ from traitbench_app.samples.unsaved import (
 )
 from traitbench_app.samples.waiting import draw_waiting_feedback
 from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, namespaces
 from traitbench_app.workspace.sample_table import HeldSamples, sample_table
@@ -42,6 +44,7 @@ VIEWS = {
     "raters": "Compare labels",
 }
 READING = ("table", "check", "raters")
+WAYS: dict[str, Literal["primary", "secondary"]] = {"add": "primary", "import": "secondary", "synthesize": "secondary"}
 
 model = chosen_model()
 top = st.container()
@@ -144,7 +147,15 @@ if isinstance(table, HeldSamples):
     draw_leaks(model, traits, table.samples, can_edit=can_edit)
 
 if not table.total:
-    draw_empty(can_edit=can_edit)
+    with st.container(border=True, key="samples.empty"):
+        st.subheader("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
+        if can_edit:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                for way, kind in WAYS.items():
+                    st.button(
+                        VIEWS[way], type=kind, key=f"samples.first_{way}", on_click=session.put, args=({"task": way},)
+                    )
+                page_link("label", "Label texts one by one")
     st.stop()
 
 if not matches.count:

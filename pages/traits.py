@@ -46,6 +46,36 @@ def consequences(trait: Trait) -> str:
     return f"{said} You can undo this until you close the tab."
 
 
+def draw_actions(handle: str, trait: Trait) -> None:
+    """Draw what can be done with a trait, as signs."""
+    flips = trait.kind == "intrinsic" and not trait.stored_samples
+    for name, icon, hint, act, args in (
+        *((("flip", "swap_horiz", "Exchange its poles", flip, (handle, trait)),) if flips else ()),
+        ("edit", "edit", "Edit this trait", describe, (trait.key,)),
+        ("delete", "delete", "Delete this trait and its samples", ask, (DELETE, trait.key)),
+    ):
+        st.button(
+            "",
+            icon=f":material/{icon}:",
+            type="tertiary",
+            key=f"traits.{name}.{trait.key}",
+            help=hint,
+            on_click=act,
+            args=args,
+        )
+
+
+def draw_discover(hint: str) -> None:
+    """Draw the button that opens the discovery of traits."""
+    st.button(
+        "Discover traits",
+        icon=":material/explore:",
+        key="traits.discover_button",
+        on_click=discovery.start,
+        help=hint,
+    )
+
+
 model = chosen_model()
 traits = client().traits.list(model.handle)
 heading("traits", model, traits)
@@ -75,13 +105,7 @@ elif not traits and not traits.unreadable:
             st.button(
                 "Add the first trait", type="primary", icon=":material/add:", key="traits.first", on_click=describe
             )
-            st.button(
-                "Discover traits",
-                icon=":material/explore:",
-                key="traits.discover_button",
-                on_click=discovery.start,
-                help="Bring texts without labels, and see what differs between them.",
-            )
+            draw_discover("Bring texts without labels, and see what differs between them.")
 
 # ---- the traits ------------------------------------------------------------------------------------------------------
 
@@ -93,19 +117,8 @@ else:
         st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}.{dots}", width="content")
         if can_edit:
             with st.container(horizontal=True, horizontal_alignment="right", width="content"):
-                st.button(
-                    "Discover traits",
-                    icon=":material/explore:",
-                    key="traits.discover_button",
-                    on_click=discovery.start,
-                    help="Find differences between your texts that no trait covers yet.",
-                )
-                st.button(
-                    "New trait",
-                    icon=":material/add:",
-                    key="traits.new",
-                    on_click=describe,
-                )
+                draw_discover("Find differences between your texts that no trait covers yet.")
+                st.button("New trait", icon=":material/add:", key="traits.new", on_click=describe)
 
     names = {trait.key: trait.name for trait in traits}
     texts = {}
@@ -120,41 +133,16 @@ else:
     draw_style(traits)
     for trait in (each for each in traits if each not in suggestions):
         with st.container(border=True, key=f"traits.card.{trait.key}"):
-            about, poles, actions = st.columns([4, 6, 1.4], vertical_alignment="center", gap="medium")
+            about, poles, *actions = st.columns(
+                [4, 6, *([1.4] if can_edit else [])], vertical_alignment="center", gap="medium"
+            )
             with about:
                 draw_name(trait)
             with poles, st.container(gap="small"):
                 draw_poles(model, version, trait, traits, can_edit=can_edit)
-            with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
-                if can_edit and trait.kind == "intrinsic" and not trait.stored_samples:
-                    st.button(
-                        "",
-                        icon=":material/swap_horiz:",
-                        type="tertiary",
-                        key=f"traits.flip.{trait.key}",
-                        help="Exchange its poles",
-                        on_click=flip,
-                        args=(model.handle, trait),
-                    )
-                if can_edit:
-                    st.button(
-                        "",
-                        icon=":material/edit:",
-                        type="tertiary",
-                        key=f"traits.edit.{trait.key}",
-                        help="Edit this trait",
-                        on_click=describe,
-                        args=(trait.key,),
-                    )
-                    st.button(
-                        "",
-                        icon=":material/delete:",
-                        type="tertiary",
-                        key=f"traits.delete.{trait.key}",
-                        help="Delete this trait and its samples",
-                        on_click=ask,
-                        args=(DELETE, trait.key),
-                    )
+            for place in actions:
+                with place, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+                    draw_actions(model.handle, trait)
             if trait.kind == "intrinsic":
                 with st.expander("What it measures", icon=":material/format_quote:", key=f"traits.ends.{trait.key}"):
                     draw_ends(trait, texts)

@@ -24,9 +24,9 @@ ROW_HEIGHT, _HEADER_HEIGHT = 34, 36
 _CARRIED, _ROUND = "samples.carried", "samples.table"
 _FIELDS = ["text", "label", "held_out", "must_pass"]
 _ORDER = [*_FIELDS, "provenance", "created_at"]
-_STEPS, _MOST_ROWS = 20, 8
+_STEPS, _MOST_ROWS = 20, 7
 # Pixels. The columns together are as wide as a page in a wide window, and a row is so high that its text wraps.
-_WIDTH, _TEST, _MUST_PASS, _ORIGIN, _ADDED, _LINES = 970, 60, 130, 150, 110, 66
+_WIDTH, _TEST, _MUST_PASS, _ORIGIN, _ADDED, _LINES = 970, 60, 130, 150, 110, 80
 
 ORIGINS: Mapping[Provenance, str] = {
     "authored": "Written or imported",
@@ -90,16 +90,7 @@ def keep_after_all(model: Model, ids: Iterable[int]) -> None:
 def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
     """Draw the samples read-only."""
     frame = _frame(samples, Changes())
-    st.dataframe(
-        frame,
-        column_config=_columns(frame, traits),
-        column_order=_ORDER,
-        hide_index=True,
-        height=_height(len(frame)),
-        row_height=_LINES,
-        key="samples.read",
-        alt="Samples of the model",
-    )
+    st.dataframe(frame, key="samples.read", alt="Samples of the model", **_look(frame, traits))
     st.caption(_MARKS)
 
 
@@ -117,15 +108,11 @@ def edit_table(model: Model, samples: Sequence[Sample], traits: Sequence[Trait])
     frame = _frame(samples, carried[1])
     edited = st.data_editor(
         frame,
-        column_config=_columns(frame, traits),
         disabled=["provenance", "created_at"],
         num_rows="delete",
-        column_order=_ORDER,
-        hide_index=True,
-        height=_height(len(frame)),
-        row_height=_LINES,
         key=key,
         alt="Samples of the model, to be edited",
+        **_look(frame, traits),
     )
     st.caption(f"Double-click a cell to edit it. To delete rows, tick them on the left and press Delete.  \n{_MARKS}")
     changes = _changes(samples, edited, waiting(model.handle))
@@ -133,8 +120,14 @@ def edit_table(model: Model, samples: Sequence[Sample], traits: Sequence[Trait])
     return changes
 
 
-def _height(rows: int) -> int:
-    return _LINES * min(max(rows, 1), _MOST_ROWS) + _HEADER_HEIGHT
+def _look(frame: pd.DataFrame, traits: Sequence[Trait]) -> dict[str, Any]:
+    return {
+        "column_config": _columns(frame, traits),
+        "column_order": _ORDER,
+        "hide_index": True,
+        "height": _LINES * min(max(len(frame), 1), _MOST_ROWS) + _HEADER_HEIGHT,
+        "row_height": _LINES,
+    }
 
 
 def _key(handle: str, samples: Sequence[Sample]) -> str:

@@ -67,8 +67,8 @@ def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
 
 def _first_help(traits: Sequence[Trait]) -> None:
     st.caption(
-        f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts, and a column of labels or one for each trait. "
-        "You see a preview before anything is imported."
+        "The file needs a column of texts, and a column of labels or one for each trait. You see a preview before "
+        "anything is imported."
     )
     poles = [(trait.name, pole) for trait in traits[:2] for pole in (trait.negative_label, trait.positive_label)]
     rows = [(f"A text that is {pole}.", name, pole) for name, pole in poles]

@@ -22,8 +22,8 @@ _FORM, _RATINGS = "samples.raters", "samples.raters.ratings"
 def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
     """Draw the upload and the choice of columns; None until every row of the file can be read."""
     about = (
-        f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts and a column of labels for each rater: a "
-        "language model, a colleague, yourself. A column of traits is optional."
+        "The file needs a column of texts and a column of labels for each rater: a language model, a colleague, "
+        "yourself. A column of traits is optional."
     )
     upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: st.caption(about), keep=sys.maxsize)
     if upload is None:
