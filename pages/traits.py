@@ -12,7 +12,7 @@ from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.frozen import editable
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.strips import how_to_read, is_measured
+from traitbench_app.parts.strips import draw_opened, how_to_read, is_measured
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
@@ -113,7 +113,7 @@ else:
     suggestions = [trait for trait in traits if can_edit and is_suggestion(trait)]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         samples = sum(trait.stored_samples for trait in traits)
-        dots = f" {how_to_read(version)}" if any(is_measured(version, each) for each in traits) else ""
+        dots = f" {how_to_read(version, model)}" if any(is_measured(version, each) for each in traits) else ""
         st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}.{dots}", width="content")
         if can_edit:
             with st.container(horizontal=True, horizontal_alignment="right", width="content"):
@@ -139,10 +139,12 @@ else:
             with about:
                 draw_name(trait)
             with poles, st.container(gap="small"):
-                draw_poles(model, version, trait, traits, can_edit=can_edit)
+                opened = draw_poles(model, version, trait, traits, can_edit=can_edit)
             for place in actions:
                 with place, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
                     draw_actions(model.handle, trait)
+            if version is not None and opened:
+                draw_opened(model, version, trait, *opened)
             if trait.kind == "intrinsic":
                 with st.expander("What it measures", icon=":material/format_quote:", key=f"traits.ends.{trait.key}"):
                     draw_ends(trait, texts)

@@ -60,12 +60,12 @@ def _draw_row(model: Model, version: Version | None, trait: Trait, among: Sequen
     with guarded():
         picture, words = st.columns([2.6, 1], vertical_alignment="center")
         with picture:
-            opened = _draw_strip(model, version, trait)
+            opened = draw_strip(model, version, trait)
         with words:
             st.markdown(_in_words(version, trait))
             draw_mistakes(model, version, trait, among)
         if version is not None and opened:
-            _draw_opened(model, version, trait, *opened)
+            draw_opened(model, version, trait, *opened)
 
 
 def strip_of(
@@ -103,7 +103,7 @@ def how_to_read(version: Version | None, model: Model | None = None) -> str:
     if version is None:
         return "After training, each dot here is a sample, checked by a model that has not seen it."
     evidence = evidence_on(by_trait(version.metrics))
-    tests = " The title counts test samples instead." if evidence and evidence.on_tests else ""
+    tests = f" “{evidence.in_short}” counts test samples instead." if evidence and evidence.on_tests else ""
     press = " Press dots to read their texts." if model is not None and _may_read(model) else ""
     return f"Each dot is a sample, checked by a model that had not seen it. A ring is on the wrong side.{press}{tests}"
 
@@ -124,7 +124,7 @@ def _may_read(model: Model) -> bool:
     return not model.zero_data_retention and not why_read_only(model)
 
 
-def _draw_strip(model: Model, version: Version | None, trait: Trait) -> tuple[bool, int] | None:
+def draw_strip(model: Model, version: Version | None, trait: Trait) -> tuple[bool, int] | None:
     """Draw the strip; return whether the open samples are positive and the tenth that they score, if some are open."""
     opens = version is not None and _may_read(model)
     html = strip_of(version, trait, opens=opens)
@@ -138,7 +138,8 @@ def _draw_strip(model: Model, version: Version | None, trait: Trait) -> tuple[bo
     return (pole == "positive", int(tenth)) if tenth.isdecimal() else None
 
 
-def _draw_opened(model: Model, version: Version, trait: Trait, positive: bool, tenth: int) -> None:
+def draw_opened(model: Model, version: Version, trait: Trait, positive: bool, tenth: int) -> None:
+    """Draw the texts of the dots that are open, as `draw_strip` returned them."""
     draw_cell_texts(
         model, version, trait, lambda each: (each.positive, tenth_of(each.points)) == (positive, tenth),
         title=f"**{pole_in_words(positive, trait)}, {tenth_in_words(tenth)}**", key=f"strip.texts.{trait.key}",

@@ -11,11 +11,11 @@ from traitbench.contract.versions import Version
 from traitbench.display.colours import DISCOVERED_SIGN, NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.parts.next_step import Sides, sides_of
-from traitbench_app.parts.strips import balance_of, draw_mistakes, is_measured, strip_of
+from traitbench_app.parts.strips import balance_of, draw_mistakes, draw_strip, is_measured
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 
-_HEIGHT, _LONGEST = 84, 30
+_LONGEST = 30
 _STYLE = """
 <style>
 [class*="st-key-traits-pole"] :is(div, .stTooltipIcon, .stTooltipHoverTarget, a) { width: 100%%; }
@@ -62,10 +62,14 @@ def draw_name(trait: Trait) -> None:
             st.caption(f"Aggregation: {trait.aggregation}")
 
 
-def draw_poles(model: Model, version: Version | None, trait: Trait, traits: Sequence[Trait], *, can_edit: bool) -> None:
-    """Draw the picture of the trait, the samples at its poles as links to them, and what it lacks."""
-    if is_measured(version, trait):
-        st.html(strip_of(version, trait, height=_HEIGHT))
+def draw_poles(
+    model: Model, version: Version | None, trait: Trait, traits: Sequence[Trait], *, can_edit: bool
+) -> tuple[bool, int] | None:
+    """Draw the picture of the trait, the samples at its poles as links to them, and what it lacks.
+
+    Return which dots of the picture are open, as `draw_opened` takes them.
+    """
+    opened = draw_strip(model, version, trait) if is_measured(version, trait) else None
     if trait.kind == "intrinsic" and not trait.stored_samples:
         st.markdown(f"{NEGATIVE_SIGN} {plain(trait.negative_label)} ↔ {plain(trait.positive_label)} {POSITIVE_SIGN}")
     elif trait.stored_samples and not why_read_only(model):
@@ -82,6 +86,7 @@ def draw_poles(model: Model, version: Version | None, trait: Trait, traits: Sequ
             draw_mistakes(model, version, trait, traits)
         if apart:
             st.caption(", ".join(apart), width="content")
+    return opened
 
 
 def _draw_links(trait: Trait, place: int) -> None:
