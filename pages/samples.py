@@ -12,7 +12,7 @@ from traitbench_app.parts.sample_table import edit_table, show_table
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.samples.add import add_by_hand, link_place, restore_place
 from traitbench_app.samples.checks import draw_doctor
-from traitbench_app.samples.filters import draw_filters, draw_no_match, page_in_link
+from traitbench_app.samples.filters import NO_FILTERS, draw_filters, draw_no_match, page_in_link
 from traitbench_app.samples.held_out import draw_leaks, draw_set_aside
 from traitbench_app.samples.importing import VIEW, import_file
 from traitbench_app.samples.just_now import draw_just_now
@@ -32,6 +32,7 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, namespaces
+from traitbench_app.workspace.changes import UNDO
 from traitbench_app.workspace.sample_table import HeldSamples, sample_table
 from traitbench_app.workspace.unsaved import unsaved
 
@@ -79,7 +80,7 @@ elif isinstance(table, HeldSamples):
 # ---- which view ------------------------------------------------------------------------------------------------------
 
 if can_edit and (goal := session.get(VIEW)):
-    session.put({"task": goal})
+    session.put({**NO_FILTERS, "task": goal})
     session.store(VIEW, None)
 view = "table"
 if can_edit or table.total:
@@ -104,7 +105,7 @@ if view != "table":
         heading("samples", model, traits, task=VIEWS[view], **(link_place(traits) if view == "add" else {}))
     if view == "add":
         add_by_hand(model, traits, samples)
-        draw_just_now(model, traits)
+        draw_just_now(model, traits, adds=True)
     elif view == "check":
         draw_doctor(model, traits, samples, can_edit=can_edit)
     elif view == "raters":
@@ -119,7 +120,8 @@ if view != "table":
 
 synthesized = table.synthesized() if can_edit else ()
 if can_edit:
-    draw_just_now(model, traits)
+    if table.total or session.get(UNDO):
+        draw_just_now(model, traits)
     draw_outcome(model, len(synthesized))
     draw_review(model, traits, synthesized)
 

@@ -58,13 +58,22 @@ def test_after_adding_the_page_says_what_there_is_and_what_is_next(
     at.text_area[1].set_value("\n".join(WARM)).run()
     said = words(press(at, "samples.add_button"))
     assert "Just now: 10 texts added to Warmth" in said
-    assert "**Warmth**: 0 cold, 10 warm · No cold texts yet." in said
+    assert "Warmth: 0 cold, 10 warm" in said
+    assert "**Next**: No cold texts yet." in said
     assert press(at, "samples.now.step").segmented_control(key="samples.add_pole").value == "negative"
     at.text_area[0].set_value("\n".join(COLD)).run()
     assert "10 + 10 samples." in words(press(at, "samples.add_button"))
     assert press(at, "samples.now.step").title[0].value == "Train"
     press(visit(at, "samples"), "samples.undo_button")
     assert len(texts(client, empty)) == 10
+
+
+def test_the_table_does_the_step_that_its_header_names(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=0.0) for text in COLD])
+    at = workbench.open("samples", model=empty)
+    assert at.button(key="samples.now.step").label == "Add warm texts"
+    assert press(at, "samples.now.step").segmented_control(key="samples.add_pole").value == "positive"
+    assert not buttons(at, "samples.now")
 
 
 def test_a_text_of_many_lines_can_be_one_sample(workbench: Workbench, client: Traitbench, empty: str) -> None:

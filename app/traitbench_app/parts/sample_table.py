@@ -7,6 +7,7 @@ input then includes the unsaved edits, but its output is never fed back into the
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -24,9 +25,11 @@ ROW_HEIGHT, _HEADER_HEIGHT = 34, 36
 _CARRIED, _ROUND = "samples.carried", "samples.table"
 _FIELDS = ["text", "label", "held_out", "must_pass"]
 _ORDER = [*_FIELDS, "provenance", "created_at"]
-_STEPS, _MOST_ROWS = 20, 7
-# Pixels. The columns together are as wide as a page in a wide window, and a row is so high that its text wraps.
-_WIDTH, _TEST, _MUST_PASS, _ORIGIN, _ADDED, _LINES = 970, 60, 130, 150, 110, 80
+_STEPS = 20
+# Pixels. The columns together are as wide as a page in a wide window.
+_WIDTH, _TEST, _MUST_PASS, _ORIGIN, _ADDED = 970, 60, 130, 150, 125
+# By the lines of the longest text. Below 65 pixels, Streamlit wraps no text.
+_ROW_HEIGHTS, _HEIGHT, _LETTER = ((1.0, ROW_HEIGHT), (3.0, 66), (inf, 80)), 560, 6.5
 
 ORIGINS: Mapping[Provenance, str] = {
     "authored": "Written or imported",
@@ -121,12 +124,15 @@ def edit_table(model: Model, samples: Sequence[Sample], traits: Sequence[Trait])
 
 
 def _look(frame: pd.DataFrame, traits: Sequence[Trait]) -> dict[str, Any]:
+    columns = _columns(frame, traits)
+    lines = _LETTER * frame["text"].str.len().max() / columns["text"]["width"] if len(frame) else 0
+    row = next(height for most, height in _ROW_HEIGHTS if lines <= most)
     return {
-        "column_config": _columns(frame, traits),
+        "column_config": columns,
         "column_order": _ORDER,
         "hide_index": True,
-        "height": _LINES * min(max(len(frame), 1), _MOST_ROWS) + _HEADER_HEIGHT,
-        "row_height": _LINES,
+        "height": row * min(max(len(frame), 1), _HEIGHT // row) + _HEADER_HEIGHT,
+        "row_height": row,
     }
 
 

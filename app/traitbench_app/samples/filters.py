@@ -13,6 +13,9 @@ from traitbench_app.samples.rows import ids_of, pick_rows
 from traitbench_app.shell import session
 from traitbench_app.workspace.sample_table import Filters, HeldSamples, ServedSamples
 
+NO_FILTERS = {"find": "", "trait": None, "pole": None, "origin": None, "use": None, "rows": ""}
+"""The values of the widgets that show all samples."""
+
 _USES = {"test": "Test samples", "training": "Training samples"}
 
 
@@ -63,7 +66,7 @@ def draw_no_match() -> None:
             icon=":material/filter_alt_off:",
             key="samples.clear",
             on_click=session.put,
-            args=({"find": "", "trait": None, "pole": None, "origin": None, "use": None, "rows": ""},),
+            args=(NO_FILTERS,),
         )
 
 

@@ -175,7 +175,7 @@ def _pick_quality(
 def _choose_wide(form: str, table: Table, choice: Choice, named: Mapping[str, str], traits: Sequence[Trait]) -> Choice:
     """Draw the columns of labels, one for each trait, and the meaning of their words."""
     by_key = {trait.key: trait for trait in traits}
-    chosen = st.multiselect("Label columns", list(named), default=list(named), key=f"{form}.wide")
+    chosen = st.multiselect("Columns with the labels", list(named), default=list(named), key=f"{form}.wide")
     words: dict[str, dict[str, float]] = {}
     left_out: set[str] = set()
     for column in chosen:

@@ -9,7 +9,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables.writing import csv_file
-from traitbench_app.parts.next_step import facts_of, next_step
+from traitbench_app.parts.next_step import NextStep, facts_of, next_step
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.samples.add import place_of
 from traitbench_app.shell import session
@@ -25,17 +25,25 @@ def leave_out(undo: Undo, header: Sequence[str], rows: Sequence[Sequence[str]]) 
     session.store(_LEFT_OUT, (undo, header, rows) if rows else None)
 
 
-def draw_just_now(model: Model, traits: Sequence[Trait]) -> None:
-    """Draw the last change of this model with its undo, what there is now, and the next step with its button."""
-    last = session.get(UNDO)
-    if not isinstance(last, Undo) or last.handle != model.handle:
+def draw_just_now(model: Model, traits: Sequence[Trait], *, adds: bool = False) -> None:
+    """Draw the last change of this model with its undo, what there is now, and the next step with its button.
+
+    Without a change, draw nothing but a step that is done on this page; nothing at all if the view `adds` samples.
+    """
+    last, step = session.get(UNDO), next_step(facts_of(model, traits))
+    changed = isinstance(last, Undo) and last.handle == model.handle
+    if not changed and (adds or step.page != "samples"):
         return
     with st.container(border=True, key="samples.now"):
+        if changed:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                draw_undo(model.handle)
+                _draw_left_out(last)
+                now = [f"{plain(each.name)}: {_at_poles(each)}" for each in traits if each.kind == "extrinsic"]
+                if len(now) <= _MOST:
+                    st.caption(" · ".join(now), width="content")
         with st.container(horizontal=True, vertical_alignment="center"):
-            draw_undo(model.handle)
-            _draw_left_out(last)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            _draw_next(model, traits)
+            _draw_next(traits, step)
 
 
 def _draw_left_out(last: Undo) -> None:
@@ -53,11 +61,9 @@ def _draw_left_out(last: Undo) -> None:
         )
 
 
-def _draw_next(model: Model, traits: Sequence[Trait]) -> None:
+def _draw_next(traits: Sequence[Trait], step: NextStep) -> None:
     """Draw the step that the header says, which is done here if it is about samples."""
-    now = [f"**{plain(each.name)}**: {_at_poles(each)}" for each in traits if each.kind == "extrinsic"]
-    step = next_step(facts_of(model, traits))
-    st.markdown(" · ".join([*(now if len(now) <= _MOST else []), step.sentence]), width="content")
+    st.markdown(f"**Next**: {step.sentence}", width="content")
     if step.page == "samples":
         st.button(
             step.label,

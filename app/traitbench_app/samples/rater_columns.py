@@ -69,7 +69,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:
         trait, default_trait = pick_trait(form, columns, trait_guess, traits)
         others = [column for column in columns if column not in (text, trait)]
         raters = st.multiselect(
-            "Label columns, one per rater",
+            "Columns with the labels, one per rater",
             others,
             default=[column for column in raters_guess if column in others],
             max_selections=MOST_RATERS,
