@@ -139,7 +139,9 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice | None:
 def pick_trait(
     form: str, columns: list[str], guess: str | None, traits: Sequence[Trait]
 ) -> tuple[str | None, str | None]:
-    """Draw the choice of the trait column and of the trait of empty cells."""
+    """Draw the choice of the trait column and of the trait of empty cells; none if there is only one trait."""
+    if len(traits) == 1 and guess is None:
+        return None, traits[0].key
     names = {trait.key: trait.name for trait in traits}
     with st.container():
         trait = _column("Column with the traits", columns, guess, "One trait for all rows", key=f"{form}.trait")
@@ -276,12 +278,7 @@ def _preview(table: Table, checked: Checked, traits: Sequence[Trait]) -> None:
                 columns=["Line", "Text", "Trait", "Label", "Test"],
             ),
             column_order=["Line", "Text", "Trait", "Label", *(["Test"] if tests else [])],
-            column_config={
-                "Line": st.column_config.NumberColumn(width=60),
-                "Text": st.column_config.TextColumn(width=530),
-                "Trait": st.column_config.TextColumn(width=140),
-                "Label": st.column_config.TextColumn(width=150),
-            },
+            column_config={"Line": st.column_config.NumberColumn(width=60), "Text": st.column_config.Column(width=530)},
             hide_index=True,
             height=table_height(len(first), most=10),
             row_height=ROW_HEIGHT,

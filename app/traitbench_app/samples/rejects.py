@@ -116,8 +116,7 @@ def _add(model: Model, picked: Sequence[RejectedText], place: DeltaGenerator) ->
     inputs = [SampleInput(trait=each.trait, text=each.text, quality=each.quality) for each in picked]
     with place, attempt() as adding:
         ids = client().samples.add(model.handle, inputs)
-        remember(Undo(model.handle, f"{len(ids):,} added", (), tuple(ids)))
+        remember(Undo(model.handle, f"{count(len(ids), 'sample')} added", (), tuple(ids)))
         session.store(_ADDED, _added() | {(each.trait, each.text): own for each, own in zip(picked, ids, strict=True)})
     if adding.done:
-        session.flash(f"{count(len(inputs), 'sample')} added.")
         st.rerun()

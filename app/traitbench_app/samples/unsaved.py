@@ -125,8 +125,7 @@ def _add_mine(model: Model, conflict: Conflict) -> None:
         ids = client().samples.add(model.handle, [conflict.mine])
     if adding.done:
         unsaved.drop(model, [conflict.original.id])
-        remember(Undo(model.handle, "1 added", (), tuple(ids)))
-        session.flash("Your text was added as another sample.")
+        remember(Undo(model.handle, "1 sample added", (), tuple(ids)))
         st.rerun()
 
 
