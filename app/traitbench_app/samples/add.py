@@ -48,8 +48,8 @@ def link_place(traits: Sequence[Trait]) -> dict[str, str]:
     pole = session.get(POLE, "")
     if trait is None or not pole:
         return {}
-    words: dict[str, str] = {**pole_words([trait]), _BOTH: _BOTH}
-    return {"trait": trait.name, "pole": words[pole]}
+    words = {str(each): word for each, word in pole_words([trait]).items()}
+    return {"trait": trait.name, "pole": words.get(pole, pole)}
 
 
 def add_by_hand(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:

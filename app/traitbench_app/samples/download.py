@@ -1,5 +1,8 @@
 """The files of the samples that the table shows."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from traitbench.contract.samples import Sample
@@ -30,7 +33,7 @@ def draw_download(handle: str, matches: Matches) -> None:
         for name, write, mime, hint in _FILES:
             st.download_button(
                 name,
-                lambda write=write: write(_COLUMNS, map(_row, matches.every())),
+                partial(_content, write, matches),
                 file_name=f"{handle}-samples.{name.lower()}",
                 mime=mime,
                 icon=":material/download:",
@@ -38,6 +41,10 @@ def draw_download(handle: str, matches: Matches) -> None:
                 on_click="ignore",
                 help=hint,
             )
+
+
+def _content(write: Callable[..., bytes], matches: Matches) -> bytes:
+    return write(_COLUMNS, map(_row, matches.every()))
 
 
 def _row(sample: Sample) -> tuple[object, ...]:
