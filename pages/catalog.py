@@ -11,6 +11,7 @@ from traitbench_app.catalog.ranking import ORDERS, Order, in_order
 from traitbench_app.catalog.ways import draw_ways
 from traitbench_app.from_file.drop import draw_drop
 from traitbench_app.parts.copying import copy_link
+from traitbench_app.parts.filters import find, pick
 from traitbench_app.parts.model_actions import archive, offer_undo
 from traitbench_app.parts.new_model import new_model
 from traitbench_app.parts.unreadable import draw_unreadable
@@ -65,36 +66,13 @@ text, state, namespace = "", None, None
 sort: Order = "name"
 if is_filtered:
     with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.filters"):
-        text = st.text_input(
-            "Find",
-            key="q",
-            bind="query-params",
-            type="search",
-            icon=":material/search:",
-            placeholder="Name, description or trait",
-            live="300ms",
-            width=320,
-        )
-        state = st.selectbox(
-            "State",
-            list(STATES),
-            index=None,
-            key="state",
-            bind="query-params",
-            format_func=lambda each: STATES[each].label,
-            placeholder="All except archived",
-            width=190,
+        text = find("q", "Name, description or trait")
+        state = pick(
+            "State", {each: sign.label for each, sign in STATES.items()}, key="state", every="All but archived"
         )
         listed, unreadable = listing(state=state)
-        namespace = st.selectbox(
-            "Namespace",
-            sorted({*owned, *(model.handle.split(".")[0] for model in listed)}),
-            index=None,
-            key="namespace",
-            bind="query-params",
-            placeholder="All",
-            width=190,
-        )
+        spaces = sorted({*owned, *(model.handle.split(".")[0] for model in listed)})
+        namespace = pick("Namespace", dict(zip(spaces, spaces, strict=True)), key="namespace")
         sort = st.selectbox(
             "Sort by", list(ORDERS), key="sort", bind="query-params", format_func=ORDERS.__getitem__, width=190
         )

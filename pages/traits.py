@@ -1,25 +1,26 @@
 """Traits: what the model measures. Each trait is an axis between two poles, defined by samples or discovered."""
 
+from contextlib import suppress
 from functools import partial
 
 import streamlit as st
 
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import DISCOVERED_SIGN
 from traitbench.display.text import count, plain
+from traitbench.errors import InternalError
 from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.frozen import editable
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import needed
+from traitbench_app.parts.strips import draw_opened, how_to_read, is_measured
 from traitbench_app.parts.undo import draw_undo
 from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
-from traitbench_app.shell.service import client
+from traitbench_app.shell.service import active_version, client
 from traitbench_app.traits import discovery
-from traitbench_app.traits.balance import balance_bar, poles_line
 from traitbench_app.traits.discovery import draw_outcome
+from traitbench_app.traits.row import draw_name, draw_poles, draw_style
 from traitbench_app.traits.suggestions import draw_details, draw_ends, draw_suggestions, flip
 from traitbench_app.traits.trait_form import describe, trait_form
 from traitbench_app.workspace import pool
@@ -45,9 +46,42 @@ def consequences(trait: Trait) -> str:
     return f"{said} You can undo this until you close the tab."
 
 
+def draw_actions(handle: str, trait: Trait) -> None:
+    """Draw what can be done with a trait, as signs."""
+    flips = trait.kind == "intrinsic" and not trait.stored_samples
+    for name, icon, hint, act, args in (
+        *((("flip", "swap_horiz", "Exchange its poles", flip, (handle, trait)),) if flips else ()),
+        ("edit", "edit", "Edit this trait", describe, (trait.key,)),
+        ("delete", "delete", "Delete this trait and its samples", ask, (DELETE, trait.key)),
+    ):
+        st.button(
+            "",
+            icon=f":material/{icon}:",
+            type="tertiary",
+            key=f"traits.{name}.{trait.key}",
+            help=hint,
+            on_click=act,
+            args=args,
+        )
+
+
+def draw_discover(hint: str) -> None:
+    """Draw the button that opens the discovery of traits."""
+    st.button(
+        "Discover traits",
+        icon=":material/explore:",
+        key="traits.discover_button",
+        on_click=discovery.start,
+        help=hint,
+    )
+
+
 model = chosen_model()
 traits = client().traits.list(model.handle)
 heading("traits", model, traits)
+version = None
+with suppress(InternalError):
+    version = active_version(model)
 draw_unreadable(traits.unreadable, "trait", key="traits.unreadable")
 can_edit = editable(model, "traits")
 if can_edit:
@@ -71,13 +105,7 @@ elif not traits and not traits.unreadable:
             st.button(
                 "Add the first trait", type="primary", icon=":material/add:", key="traits.first", on_click=describe
             )
-            st.button(
-                "Discover traits",
-                icon=":material/explore:",
-                key="traits.discover_button",
-                on_click=discovery.start,
-                help="Bring texts without labels, and see what differs between them.",
-            )
+            draw_discover("Bring texts without labels, and see what differs between them.")
 
 # ---- the traits ------------------------------------------------------------------------------------------------------
 
@@ -85,22 +113,12 @@ else:
     suggestions = [trait for trait in traits if can_edit and is_suggestion(trait)]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         samples = sum(trait.stored_samples for trait in traits)
-        st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}", width="content")
+        dots = f" {how_to_read(version, model)}" if any(is_measured(version, each) for each in traits) else ""
+        st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}.{dots}", width="content")
         if can_edit:
             with st.container(horizontal=True, horizontal_alignment="right", width="content"):
-                st.button(
-                    "Discover traits",
-                    icon=":material/explore:",
-                    key="traits.discover_button",
-                    on_click=discovery.start,
-                    help="Find differences between your texts that no trait covers yet.",
-                )
-                st.button(
-                    "New trait",
-                    icon=":material/add:",
-                    key="traits.new",
-                    on_click=describe,
-                )
+                draw_discover("Find differences between your texts that no trait covers yet.")
+                st.button("New trait", icon=":material/add:", key="traits.new", on_click=describe)
 
     names = {trait.key: trait.name for trait in traits}
     texts = {}
@@ -112,62 +130,21 @@ else:
         draw_suggestions(model.handle, suggestions, names, texts, with_samples=samples > 0)
         if len(suggestions) < len(traits):
             st.subheader("Traits", icon=":material/tune:", anchor=False)
-    most = max(max(trait.positive_samples, trait.negative_samples) for trait in traits)
+    draw_style(traits)
     for trait in (each for each in traits if each not in suggestions):
         with st.container(border=True, key=f"traits.card.{trait.key}"):
-            about, balance, actions = st.columns([5, 6, 2], vertical_alignment="center", gap="medium")
-            with about, st.container(gap="xsmall"):
-                sign = f" {DISCOVERED_SIGN}" if trait.kind == "intrinsic" else ""
-                st.markdown(f"**{plain(trait.name)}**{sign}", help=f"Key in files and in the API: {plain(trait.key)}")
-                if trait.kind == "intrinsic":
-                    st.badge(
-                        "Discovered",
-                        icon=":material/explore:",
-                        color="violet",
-                        help="Derived from your texts by discovery. Its axis is fixed; training only calibrates its "
-                        "scores.",
-                    )
-                if trait.description:
-                    st.caption(plain(trait.description))
-                if trait.aggregation != "mean":
-                    st.caption(f"Aggregation: {trait.aggregation}")
-            with balance:
-                if trait.kind == "extrinsic" or trait.sample_count:
-                    balance_bar(trait, most=most)
-                else:
-                    poles_line(trait)
-                if can_edit and needed(trait):
-                    st.markdown(f":small[:orange[:material/error: To train, it {needed(trait)}.]]")
-            with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
-                if can_edit and trait.kind == "intrinsic" and not trait.stored_samples:
-                    st.button(
-                        "",
-                        icon=":material/swap_horiz:",
-                        type="tertiary",
-                        key=f"traits.flip.{trait.key}",
-                        help="Exchange its poles",
-                        on_click=flip,
-                        args=(model.handle, trait),
-                    )
-                if can_edit:
-                    st.button(
-                        "",
-                        icon=":material/edit:",
-                        type="tertiary",
-                        key=f"traits.edit.{trait.key}",
-                        help="Edit this trait",
-                        on_click=describe,
-                        args=(trait.key,),
-                    )
-                    st.button(
-                        "",
-                        icon=":material/delete:",
-                        type="tertiary",
-                        key=f"traits.delete.{trait.key}",
-                        help="Delete this trait and its samples",
-                        on_click=ask,
-                        args=(DELETE, trait.key),
-                    )
+            about, poles, *actions = st.columns(
+                [4, 6, *([1.4] if can_edit else [])], vertical_alignment="center", gap="medium"
+            )
+            with about:
+                draw_name(trait)
+            with poles, st.container(gap="small"):
+                opened = draw_poles(model, version, trait, traits, can_edit=can_edit)
+            for place in actions:
+                with place, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+                    draw_actions(model.handle, trait)
+            if version is not None and opened:
+                draw_opened(model, version, trait, *opened)
             if trait.kind == "intrinsic":
                 with st.expander("What it measures", icon=":material/format_quote:", key=f"traits.ends.{trait.key}"):
                     draw_ends(trait, texts)

@@ -16,8 +16,8 @@ def add_samples(page: Page, pole: str, texts: tuple[str, ...]) -> None:
     page.get_by_role("radio", name=re.compile(pole)).click()
     settled(page).get_by_role("textbox", name="Texts").fill("\n".join(texts))
     page.get_by_role("textbox", name="Texts").press("Control+Enter")
-    page.get_by_role("button", name=f"Add {len(texts)} samples").click()
-    expect(page.get_by_text(f"{len(texts)} samples added to Warmth.")).to_be_visible()
+    page.get_by_role("button", name=f"Add {len(texts)} texts").click()
+    expect(page.get_by_text(f"{len(texts)} texts added to Warmth")).to_be_visible()
 
 
 def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started, page: Page, handle: str) -> None:
@@ -31,8 +31,8 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
 
     page.get_by_role("button", name="Add the first trait").click()
     page.get_by_role("textbox", name="Name", exact=True).fill("Warmth")
-    page.get_by_role("textbox", name="Positive pole").fill("warm")
-    page.get_by_role("textbox", name="Negative pole").fill("cold")
+    page.get_by_role("textbox", name="Right pole").fill("warm")
+    page.get_by_role("textbox", name="Left pole").fill("cold")
     page.get_by_role("button", name="Add trait", exact=True).click()
     expect(page.get_by_text("Trait added.")).to_be_visible()
 

@@ -4,7 +4,8 @@ import pytest
 
 from tests.display.answers import trait_score
 from traitbench.contract.scores import Confidence
-from traitbench.display.sides import side_of
+from traitbench.contract.traits import Trait
+from traitbench.display.sides import label_of, side_of
 
 
 @pytest.mark.parametrize(
@@ -26,3 +27,18 @@ def test_a_side_is_claimed_only_as_far_as_confidence_promises(
     side = side_of(score, positive_label="warm", negative_label="cold")
     assert side.words == words
     assert (side.positive is None) == (words == "no clear side")
+
+
+@pytest.mark.parametrize(
+    ("quality", "words"),
+    [
+        (1.0, "▲ warm"),
+        (0.75, "▲ rather warm (0.75)"),
+        (0.5, "■ in between"),
+        (0.1, "▼ rather cold (0.1)"),
+        (0.0, "▼ cold"),
+    ],
+)
+def test_a_label_is_said_by_the_word_of_its_pole(quality: float, words: str) -> None:
+    trait = Trait.model_construct(positive_label="warm", negative_label="cold")
+    assert label_of(trait, quality) == words

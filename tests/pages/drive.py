@@ -145,6 +145,11 @@ def links(at: AppTest) -> list[str]:
     return [link.proto.label for link in at.get("page_link")]
 
 
+def link_query(at: AppTest, label: str) -> dict[str, str]:
+    """The query of the page's link with this label."""
+    return dict(parse_qsl(next(link.proto.query_string for link in at.get("page_link") if link.proto.label == label)))
+
+
 def next_step(at: AppTest) -> str:
     """The button for the next step in the page's header; empty if there is none."""
     return next((button.label for button in at.button if button.key == "head.step"), "")

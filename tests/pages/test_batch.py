@@ -116,7 +116,7 @@ def test_a_column_is_guessed_questioned_or_asked_for(at: AppTest) -> None:
     upload(at, "b.csv", b"id,stars\n1,5\n2,4\n")
     assert "No column looks like texts" in words(at)
     assert at.button(key="batch.start").disabled
-    assert not box(at, "Text column").set_value("stars").run().button(key="batch.start").disabled
+    assert not box(at, "Column with the texts").set_value("stars").run().button(key="batch.start").disabled
 
 
 # ---- a batch that runs -----------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_texts_that_are_unlike_the_samples_are_counted_and_can_be_shown_alone(at
 
 def test_a_file_says_which_rows_could_not_be_scored(at: AppTest) -> None:
     upload(at, "letters.jsonl", f'{{"id": 1, "message": "{WARM[0]}"}}\nno json\n{{"id": 2, "message": "  "}}\n')
-    assert box(at, "Text column").value == "message"
+    assert box(at, "Column with the texts").value == "message"
     assert "2 rows of 3 could not be scored" in words(scored(at))
     at.segmented_control(key="show").set_value("Not scored").run()
     assert [(row["line"], bool(row["error"])) for row in table(at)] == [(2, True), (3, True)]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import COLD, WARM, Service
-from tests.pages.drive import Workbench, buttons, edit, html, plain, press, upload, words
+from tests.pages.drive import Workbench, buttons, edit, plain, press, upload, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import TraitInput
@@ -136,4 +136,4 @@ def test_the_list_the_card_home_and_the_traits_page_show_them_too(workbench: Wor
     card = words(workbench.open("model", model=measured, part="Model card"))
     assert card.index("On test samples") < card.index("Out of fold")
     assert "from few samples" in words(workbench.open("catalog"))
-    assert "8 test samples" in html(workbench.open("traits", model=measured))
+    assert "8 test samples" in words(workbench.open("traits", model=measured))

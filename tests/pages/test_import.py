@@ -33,6 +33,7 @@ def at(workbench: Workbench, empty: str) -> AppTest:
 def test_a_file_is_previewed_and_then_imported(at: AppTest, client: Traitbench, empty: str) -> None:
     upload(at, "a.csv", CSV)
     assert "Preview: 2 samples" in words(at)
+    assert list(at.dataframe[0].value["Label"]) == ["▲ warm", "▼ cold"]
     assert list(at.dataframe[0].value["Text"]) == ["Thank you, dear.", "Go away."]
     assert not texts(client, empty)
     press(at, "samples.import_button")
@@ -64,6 +65,10 @@ def test_of_a_file_with_bad_rows_the_good_ones_go_in(at: AppTest, client: Traitb
     assert at.button(key="samples.import_button").label == "Import 2, leave out 2"
     press(at, "samples.import_button")
     assert texts(client, empty) == IMPORTED
+    assert "Just now: 2 samples imported into Warmth, 2 left out" in words(at)
+    assert "samples.left_out_file" in [str(each.key) for each in at.get("download_button")]
+    press(at, "samples.undo_button")
+    assert "samples.left_out_file" not in [str(each.key) for each in at.get("download_button")]
 
 
 def test_the_file_of_bad_rows_says_where_each_was_and_what_is_wrong(client: Traitbench, empty: str) -> None:
@@ -100,7 +105,7 @@ def test_columns_named_like_traits_hold_their_labels(workbench: Workbench, clien
 
 def test_columns_can_be_chosen_otherwise(at: AppTest, client: Traitbench, empty: str) -> None:
     upload(at, "a.csv", "a,b\nShort,Much longer.\n")
-    assert "Choose the column with the pole" in words(at)
+    assert "Choose the column with the labels" in words(at)
     ending(at.selectbox, "text").set_value("a")
     ending(at.selectbox, "default_quality.False").set_value(0.0).run()
     press(at, "samples.import_button")

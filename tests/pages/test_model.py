@@ -69,11 +69,12 @@ def test_the_verdict_is_the_title_and_each_question_has_its_picture(workbench: W
     assert copied_link(at) == {"model": trained.handle, "part": "Overview"}
 
 
-def test_dots_of_a_strip_open_their_texts(workbench: Workbench, trained: Trained) -> None:
+@pytest.mark.parametrize("page", ["model", "traits"])
+def test_dots_of_a_strip_open_their_texts(workbench: Workbench, trained: Trained, page: str) -> None:
     counts = trained.client.versions.get(trained.handle).metrics.traits["warmth"].score_counts
     assert counts is not None
     tenth = next(tenth_of(score) for score, samples in enumerate(counts["positive"]) if samples)
-    at = workbench.open("model", model=trained.handle)
+    at = workbench.open(page, model=trained.handle)
     at.session_state["strip.warmth.open"] = f"positive.{tenth}"
     at.run()
     samples = sum(number for score, number in enumerate(counts["positive"]) if tenth_of(score) == tenth)

@@ -1,14 +1,24 @@
 """The Samples page: add by hand, edit in the table with undo, filter, download."""
 
+import json
+
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Service
-from tests.pages.drive import Workbench, buttons, copied_link, edit, press, texts, words
+from tests.pages.drive import Workbench, buttons, copied_link, edit, press, texts, visit, words
 from tests.pages.mute_proxy import nth_deletion, proxied
 from traitbench.client import Traitbench
 from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleInput
+from traitbench.contract.traits import TraitInput
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench_app.workspace.changes import Changes, as_input, save
+
+
+def label_options(at: AppTest) -> list[str]:
+    """The choices of the label column, as they are shown."""
+    column = json.loads(at.dataframe[0].proto.columns)["label"]
+    return [option["label"] for option in column["type_config"]["options"]]
 
 
 def ignore(_done: int, _of: int) -> None:
@@ -30,7 +40,7 @@ def test_samples_are_added_to_both_poles_and_then_to_one(workbench: Workbench, c
     cold, warm = at.text_area
     cold.set_value("Go away.").run()
     warm.set_value("  Thank you, dear.\n\nHow kind!  \n").run()
-    assert at.button(key="samples.add_button").label == "Add 3 samples"
+    assert at.button(key="samples.add_button").label == "Add 3 texts"
     press(at, "samples.add_button")
     first = [("Go away.", 0.0), ("Thank you, dear.", 1.0), ("How kind!", 1.0)]
     assert texts(client, empty) == first
@@ -39,6 +49,31 @@ def test_samples_are_added_to_both_poles_and_then_to_one(workbench: Workbench, c
     press(at, "samples.add_button")
     assert texts(client, empty) == [*first, ("Not now.", 0.0)]
     assert at.text_area[0].value == ""
+
+
+def test_after_adding_the_page_says_what_there_is_and_what_is_next(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    at = workbench.open("samples", model=empty, task="Add by hand")
+    at.text_area[1].set_value("\n".join(WARM)).run()
+    said = words(press(at, "samples.add_button"))
+    assert "Just now: 10 texts added to Warmth" in said
+    assert "Warmth: 0 cold, 10 warm" in said
+    assert "**Next**: No cold texts yet." in said
+    assert press(at, "samples.now.step").segmented_control(key="samples.add_pole").value == "negative"
+    at.text_area[0].set_value("\n".join(COLD)).run()
+    assert "10 + 10 samples." in words(press(at, "samples.add_button"))
+    assert press(at, "samples.now.step").title[0].value == "Train"
+    press(visit(at, "samples"), "samples.undo_button")
+    assert len(texts(client, empty)) == 10
+
+
+def test_the_table_does_the_step_that_its_header_names(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=0.0) for text in COLD])
+    at = workbench.open("samples", model=empty)
+    assert at.button(key="samples.now.step").label == "Add warm texts"
+    assert press(at, "samples.now.step").segmented_control(key="samples.add_pole").value == "positive"
+    assert not buttons(at, "samples.now")
 
 
 def test_a_text_of_many_lines_can_be_one_sample(workbench: Workbench, client: Traitbench, empty: str) -> None:
@@ -54,7 +89,7 @@ def test_a_text_of_many_lines_can_be_one_sample(workbench: Workbench, client: Tr
 def test_a_link_opens_the_form_at_a_trait_and_a_pole_once(workbench: Workbench, empty: str) -> None:
     at = workbench.open("samples", model=empty, task="Add by hand", trait="Warmth", pole="negative")
     assert at.segmented_control(key="samples.add_pole").value == "negative"
-    assert copied_link(at) == {"model": empty, "task": "Add by hand", "trait": "Warmth", "pole": "negative"}
+    assert copied_link(at) == {"model": empty, "task": "Add by hand", "trait": "Warmth", "pole": "cold"}
     at.segmented_control(key="samples.add_pole").set_value("positive").run()
     assert at.segmented_control(key="samples.add_pole").value == "positive"
 
@@ -76,7 +111,7 @@ def test_what_cannot_be_added_stays_in_its_field(
 
 def test_what_is_there_already_is_remarked(workbench: Workbench, draft: str) -> None:
     at = workbench.open("samples", model=draft, task="Add by hand")
-    at.text_area[0].set_value(f"{COLD[0]}\nNew.\nNew.").run()
+    at.text_area[1].set_value(f"{COLD[0]}\nNew.\nNew.").run()
     assert "1 repeated line, 1 already in this trait, 1 of them at the other pole" in words(at)
 
 
@@ -88,7 +123,7 @@ def test_filters_are_read_from_links(workbench: Workbench, draft: str) -> None:
     expected = [text for text in COLD if "the" in text.casefold()]
     assert list(at.dataframe[0].value["text"]) == expected[::-1]
     assert f"{len(expected)} of 20 samples" in words(at)
-    assert copied_link(at) == {"model": draft, "pole": "negative", "find": "the", "trait": "Warmth"}
+    assert copied_link(at) == {"model": draft, "pole": "cold", "find": "the", "trait": "Warmth"}
     assert {"samples.csv", "samples.jsonl"} <= {str(each.key) for each in at.get("download_button")}
     at.text_input(key="find").set_value("nothing has this in it").run()
     assert "No samples match" in words(at)
@@ -97,7 +132,9 @@ def test_filters_are_read_from_links(workbench: Workbench, draft: str) -> None:
 
 def test_edits_wait_for_a_save_and_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
     before = texts(client, draft)
-    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed.", "quality": 0.25}}, gone=(1, 2))
+    at = edit(
+        workbench.open("samples", model=draft), rows={0: {"text": "Changed.", "label": "warmth 0.25"}}, gone=(1, 2)
+    )
     assert at.button(key="samples.save").label == "Save 3 changes"
     assert texts(client, draft) == before
     press(at, "samples.save")
@@ -107,6 +144,18 @@ def test_edits_wait_for_a_save_and_can_be_undone(workbench: Workbench, client: T
     press(at, "samples.undo_button")
     assert sorted(texts(client, draft)) == sorted(before)
     assert not buttons(at, "samples.undo_button")
+
+
+def test_a_label_is_the_word_of_a_pole_and_can_be_one_of_another_trait(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    client.samples.add(empty, [SampleInput(trait="warmth", text="Thank you.", quality=1.0)])
+    assert label_options(workbench.open("samples", model=empty))[:2] == ["▲ warm", "▼ cold"]
+    client.traits.add(empty, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
+    at = workbench.open("samples", model=empty)
+    assert {"▲ warm, Warmth", "▼ muddled, Clarity", "▲ rather clear (0.75), Clarity"} <= set(label_options(at))
+    press(edit(at, rows={0: {"label": "clarity 0.0"}}), "samples.save")
+    assert [(each.trait, each.quality) for each in client.samples.list(empty)] == [("clarity", 0.0)]
 
 
 def test_several_changes_are_undone_one_after_another(workbench: Workbench, client: Traitbench, draft: str) -> None:

@@ -70,7 +70,7 @@ def test_samples_are_synthesized_and_marked_as_such(workbench: Workbench, client
     assert client.models.wait(empty).state == "draft"
     at.run()
     assert f"{len(made(client, empty))} synthesized samples. Read some before you train" in at.info[0].value
-    assert set(at.dataframe[0].value["provenance"]) == {"synthesized"}
+    assert set(at.dataframe[0].value["provenance"]) == {"Synthesized"}
     read_by_keys(client, at, empty)
 
     press(press(at, "samples.delete_synthesized"), "samples.save")
@@ -114,9 +114,9 @@ def test_texts_can_only_be_varied_when_there_are_some(workbench: Workbench, empt
 
 
 def test_the_table_filters_where_samples_come_from(workbench: Workbench, client: Traitbench, synthesized: str) -> None:
-    at = workbench.open("samples", model=synthesized, origin="Authored")
+    at = workbench.open("samples", model=synthesized, origin="Written or imported")
     assert list(at.dataframe[0].value["text"]) == ["Thank you, dear."]
-    assert copied_link(at)["origin"] == "Authored"
+    assert copied_link(at)["origin"] == "Written or imported"
     at.selectbox(key="origin").set_value("synthesized").run()
     assert set(at.dataframe[0].value["text"]) == set(made(client, synthesized))
 

@@ -3,8 +3,20 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import Service
-from tests.pages.drive import Workbench, buttons, end_badly, hold_busy, html, links, next_step, plain, press, words
+from tests.conftest import COLD, Service, Trained
+from tests.pages.drive import (
+    Workbench,
+    buttons,
+    end_badly,
+    hold_busy,
+    html,
+    link_query,
+    links,
+    next_step,
+    plain,
+    press,
+    words,
+)
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
@@ -46,20 +58,41 @@ def test_an_empty_model_asks_what_it_should_measure(workbench: Workbench, client
     assert "Plain words" in words(at)
 
 
-def test_what_is_missing_to_train_is_said_by_trait(workbench: Workbench, client: Traitbench, empty: str) -> None:
-    client.samples.add(empty, [SampleInput(trait="warmth", text="Thank you!", quality=1.0)])
+@pytest.mark.parametrize(
+    ("warm", "cold", "lack", "add", "pole"),
+    [
+        (0, 0, "Needs 10 cold and 10 warm texts.", "Add texts", "both"),
+        (10, 4, "Needs 6 more cold texts.", "Add cold texts", "negative"),
+        (70, 11, "Few cold texts (11 of 81).", "Add cold texts", "negative"),
+    ],
+)
+def test_a_trait_says_what_it_lacks_and_leads_there(
+    workbench: Workbench, client: Traitbench, empty: str, warm: int, cold: int, lack: str, add: str, pole: str
+) -> None:
+    given = ((warm, 1.0), (cold, 0.0))
+    texts = [SampleInput(trait="warmth", text=f"{side} {n}", quality=side) for each, side in given for n in range(each)]
+    if texts:
+        client.samples.add(empty, texts)
     at = workbench.open("traits", model=empty)
-    assert "needs at least one sample that is *cold*" in words(at)
-    assert "1 at warm" in html(at)
-    assert "0 at cold" in html(at)
+    assert lack in words(at)
+    assert link_query(at, add) == {"task": "Add by hand", "trait": "Warmth", "pole": pole}
 
 
-def test_balance_is_drawn_with_counts(workbench: Workbench, client: Traitbench, draft: str) -> None:
+def test_the_counts_of_a_trait_lead_to_its_samples(workbench: Workbench, client: Traitbench, draft: str) -> None:
     client.samples.add(draft, [SampleInput(trait="warmth", text="Hm.", quality=0.5)])
     at = workbench.open("traits", model=draft)
-    assert "Samples: 10 at cold, 10 at warm, 1 in between" in html(at)
-    assert "needs" not in words(at)
+    assert "1 in between" in words(at)
+    assert "Needs" not in words(at)
     assert next_step(at) == "Train"
+    assert link_query(at, "warm 10") == {"trait": "Warmth", "pole": "warm"}
+    samples = workbench.open("samples", model=draft, **link_query(at, "10 cold"))
+    assert list(samples.dataframe[0].value["text"]) == list(COLD)[::-1]
+
+
+def test_a_trained_trait_has_its_strip(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("traits", model=trained.handle)
+    assert "Each dot is a sample, checked by a model that had not seen it" in words(at)
+    assert "traitbench_cells" in [part.proto.component_name for part in at.get("bidi_component")]
 
 
 def test_labels_cannot_smuggle_markup_into_the_drawing(workbench: Workbench, client: Traitbench, new: str) -> None:
@@ -249,7 +282,7 @@ def test_discovered_traits_can_be_edited(
     anchors = results[0].anchor_sample_ids
     assert anchors is not None
     assert texts[anchors.positive[0]].split(",")[0][:40] in plain(at)
-    assert "needs at least one sample" not in words(at)
+    assert "Needs" not in words(at)
 
     discover(at)
     assert "already ran on these texts with this effort" in at.info[-1].value

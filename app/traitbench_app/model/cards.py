@@ -1,20 +1,21 @@
 """The smaller cards of a model's dashboard: what it learned from, what its texts are like, and what waits."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from traitbench.analysis.texts import Texts, describe
 from traitbench.contract.models import Model
-from traitbench.contract.samples import Provenance, Sample
+from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.display.pictures import balance, histogram, listed
+from traitbench.display.pictures import histogram, listed
 from traitbench.display.text import count
 from traitbench_app.parts.question import question
 from traitbench_app.parts.runs import MISTAKES
-from traitbench_app.parts.strips import may_review, wrong_of
+from traitbench_app.parts.sample_table import ORIGINS
+from traitbench_app.parts.strips import balance_of, may_review, wrong_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.permission import why_read_only
@@ -24,11 +25,6 @@ from traitbench_app.workspace.sample_table import MOST_HELD, number_of
 from traitbench_app.workspace.samples import all_samples
 from traitbench_app.workspace.waiting import waiting
 
-_ORIGINS: Mapping[Provenance, str] = {
-    "authored": "Written or imported",
-    "score_feedback": "Corrections of scores",
-    "synthesized": "Generated",
-}
 _NEWEST = 250
 _TEXTS = "model.texts"
 
@@ -54,7 +50,7 @@ def draw_learned(
     learned = 0 if version is None else version.sample_count
     with question("What has it learned from?", key="learned", note=count(total or learned, "sample")):
         if shown:
-            st.html("".join(_balance(trait, version, from_version=not total) for trait in shown))
+            st.html("".join(balance_of(version, trait, from_version=not total) for trait in shown))
         if not total:
             st.caption("Its samples were removed after training." if learned else "It has no samples yet.")
         elif samples is not None:
@@ -63,22 +59,14 @@ def draw_learned(
             page_link("samples", "Open its samples")
 
 
-def _balance(trait: Trait, version: Version | None, *, from_version: bool) -> str:
-    """The samples of the trait at each pole: those that are stored, or those that the version learned from."""
-    positive, negative = trait.positive_samples, trait.negative_samples
-    if from_version and version is not None and (figures := version.metrics.traits.get(trait.key)) is not None:
-        positive, negative = (figures.counts.get(pole, 0) for pole in ("positive", "negative"))
-    return balance(negative, positive, negative=trait.negative_label, positive=trait.positive_label)
-
-
 def _origins(model: Model, samples: Sequence[Sample], total: int) -> dict[str, int]:
     """How many samples are of each origin; the service counts them if they are too many to read."""
     if total <= MOST_HELD:
         counted = Counter(sample.provenance for sample in samples)
-        return {words: counted[origin] for origin, words in _ORIGINS.items()}
+        return {words: counted[origin] for origin, words in ORIGINS.items()}
     counts = {
         words: client().samples.list(model.handle, provenance=origin, limit=1, count=True).count
-        for origin, words in _ORIGINS.items()
+        for origin, words in ORIGINS.items()
     }
     return {words: number or 0 for words, number in counts.items()}
 

@@ -2,7 +2,7 @@
 
 - The page: `heading`, `title`, `model_picker`, `finder`, `linked_version`, `operators_only`, `whoami`, `next_step`,
   `untrained`, `frozen`.
-- Small controls: `controls`, `copying`, `focus`, `folded`, `live`, `primary_link`, `progress`, `unreadable`.
+- Small controls: `controls`, `copying`, `filters`, `focus`, `folded`, `live`, `primary_link`, `progress`, `unreadable`.
 - Models: `model_actions`, `new_model`, `improve`.
 - Runs: `runs`, `derive`, `retune`, `learning`, `hold_switch`, `cost`.
 - Quality: `quality`, `confidence`, `modes`, `on_tests`, `training_report`, `search_report`, `verdict`,

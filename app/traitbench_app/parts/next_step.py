@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from traitbench.analysis.checks import ENOUGH
+from traitbench.contract.metrics import Pole
 from traitbench.contract.models import Model, OperationKind, State
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -40,10 +41,24 @@ class Sides:
     positives: int
 
     @property
+    def fewer_pole(self) -> Pole:
+        """The pole with fewer samples."""
+        return min(self.poles, key=lambda each: each[0])[2]
+
+    @property
+    def poles(self) -> tuple[tuple[int, str, Pole], ...]:
+        """For each pole its number of samples, its label in Markdown, and which it is."""
+        poles: tuple[tuple[int, str, Pole], ...] = (
+            (self.negatives, self.negative, "negative"),
+            (self.positives, self.positive, "positive"),
+        )
+        return tuple((samples, plain(shortened(label, _LONGEST_LABEL)), pole) for samples, label, pole in poles)
+
+    @property
     def fewer(self) -> tuple[int, str]:
         """The smaller side: its number of samples and its label in Markdown."""
-        side = min((self.negatives, self.negative), (self.positives, self.positive), key=lambda each: each[0])
-        return side[0], plain(shortened(side[1], _LONGEST_LABEL))
+        samples, label, _ = min(self.poles, key=lambda each: each[0])
+        return samples, label
 
     @property
     def is_lopsided(self) -> bool:
@@ -165,9 +180,8 @@ def _too_few(facts: Facts) -> NextStep | None:
         return None
     fewer, label = sides.fewer
     number = f"{fewer} of about {ENOUGH} {label} texts" if fewer else f"No {label} texts yet"
-    return NextStep(
-        f"{_of_trait(facts, sides)}{number}.", f"Add {label} texts", "samples", {"task": "Add by hand"}, primary=True
-    )
+    query = {"task": "Add by hand", "trait": sides.trait, "pole": sides.fewer_pole}
+    return NextStep(f"{_of_trait(facts, sides)}{number}.", f"Add {label} texts", "samples", query, primary=True)
 
 
 def _lopsided(facts: Facts) -> NextStep | None:
@@ -200,11 +214,7 @@ def facts_of(model: Model, traits: Sequence[Trait]) -> Facts:
         may_change=may_change,
         traits=len(traits) or len(model.traits),
         suggestions=sum(map(is_suggestion, traits)),
-        sides=[
-            Sides(each.name, each.negative_label, each.positive_label, each.negative_samples, each.positive_samples)
-            for each in traits
-            if each.kind == "extrinsic"
-        ],
+        sides=[sides_of(each) for each in traits if each.kind == "extrinsic"],
         samples=sum(each.sample_count for each in traits),
         version="" if model.version_no is None else f"v{model.version_no}",
         is_readable=version is not None,
@@ -219,6 +229,12 @@ def facts_of(model: Model, traits: Sequence[Trait]) -> Facts:
         held="" if model.held_version_no is None else f"v{model.held_version_no}",
         archived=left(model) if model.state == "archived" else "",
     )
+
+
+def sides_of(trait: Trait) -> Sides:
+    """Return the poles of a trait and how many samples are at each."""
+    labels, samples = (trait.negative_label, trait.positive_label), (trait.negative_samples, trait.positive_samples)
+    return Sides(trait.name, *labels, *samples)
 
 
 def _corrections(model: Model, traits: Sequence[Trait], version: Version | None) -> int:

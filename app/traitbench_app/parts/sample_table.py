@@ -7,26 +7,55 @@ input then includes the unsaved edits, but its output is never fed back into the
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from traitbench.contract.models import Model
-from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
+from traitbench.contract.samples import LONGEST_TEXT, Provenance, Sample, SampleInput
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, pole_sign
+from traitbench.display.sides import label_of
 from traitbench_app.shell import session
 from traitbench_app.workspace.changes import Changes, Mark, mark_of
 from traitbench_app.workspace.unsaved import keep, unsaved
 
 ROW_HEIGHT, _HEADER_HEIGHT = 34, 36
 _CARRIED, _ROUND = "samples.carried", "samples.table"
-_ORDER = ["text", "trait", "quality", "held_out", "must_pass", "provenance", "created_at"]
-_FIELDS = ["text", "trait", "quality", "held_out", "must_pass"]
+_FIELDS = ["text", "label", "held_out", "must_pass"]
+_ORDER = [*_FIELDS, "provenance", "created_at"]
 _STEPS = 20
 # Pixels. The columns together are as wide as a page in a wide window.
-_WIDTH, _TEST, _MUST_PASS, _ORIGIN, _ADDED = 970, 60, 90, 90, 120
+_WIDTH, _TEST, _MUST_PASS, _ORIGIN, _ADDED = 970, 60, 130, 150, 125
+# By the lines of the longest text. Below 65 pixels, Streamlit wraps no text.
+_ROW_HEIGHTS, _HEIGHT, _LETTER = ((1.0, ROW_HEIGHT), (3.0, 66), (inf, 80)), 560, 6.5
+
+ORIGINS: Mapping[Provenance, str] = {
+    "authored": "Written or imported",
+    "score_feedback": "Corrections of scores",
+    "synthesized": "Synthesized",
+}
+"""Where samples come from, in words."""
+
+_TEST_MEANS = "No version learns from this text, and every version is checked on it."
+_NEVER_MEANS = "A test text that every version must put on the side of its label."
+_MARKS = f"**Test**: {_TEST_MEANS} **Never get wrong**: {_NEVER_MEANS}"
+
+
+class _Label(NamedTuple):
+    """The label of a sample: one pole of one trait, or somewhere between its poles."""
+
+    trait: str
+    quality: float
+
+    def __str__(self) -> str:
+        return f"{self.trait} {self.quality!r}"
+
+    @classmethod
+    def read(cls, written: str) -> "_Label":
+        trait, _, quality = written.rpartition(" ")
+        return cls(trait, float(quality))
 
 
 def table_height(rows: int, *, most: int) -> int:
@@ -63,16 +92,9 @@ def keep_after_all(model: Model, ids: Iterable[int]) -> None:
 
 def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
     """Draw the samples read-only."""
-    st.dataframe(
-        _frame(samples, Changes()),
-        column_config=_columns(samples, traits),
-        column_order=_ORDER,
-        hide_index=True,
-        height=table_height(len(samples), most=15),
-        row_height=ROW_HEIGHT,
-        key="samples.read",
-        alt="Samples of the model",
-    )
+    frame = _frame(samples, Changes())
+    st.dataframe(frame, key="samples.read", alt="Samples of the model", **_look(frame, traits))
+    st.caption(_MARKS)
 
 
 def edit_table(model: Model, samples: Sequence[Sample], traits: Sequence[Trait]) -> Changes:
@@ -89,19 +111,29 @@ def edit_table(model: Model, samples: Sequence[Sample], traits: Sequence[Trait])
     frame = _frame(samples, carried[1])
     edited = st.data_editor(
         frame,
-        column_config=_columns(samples, traits),
         disabled=["provenance", "created_at"],
         num_rows="delete",
-        column_order=_ORDER,
-        hide_index=True,
-        height=table_height(len(frame), most=15),
-        row_height=ROW_HEIGHT,
         key=key,
         alt="Samples of the model, to be edited",
+        **_look(frame, traits),
     )
+    st.caption(f"Double-click a cell to edit it. To delete rows, tick them on the left and press Delete.  \n{_MARKS}")
     changes = _changes(samples, edited, waiting(model.handle))
     keep(model, changes, samples)
     return changes
+
+
+def _look(frame: pd.DataFrame, traits: Sequence[Trait]) -> dict[str, Any]:
+    columns = _columns(frame, traits)
+    lines = _LETTER * frame["text"].str.len().max() / columns["text"]["width"] if len(frame) else 0
+    row = next(height for most, height in _ROW_HEIGHTS if lines <= most)
+    return {
+        "column_config": columns,
+        "column_order": _ORDER,
+        "hide_index": True,
+        "height": row * min(max(len(frame), 1), _HEIGHT // row) + _HEADER_HEIGHT,
+        "row_height": row,
+    }
 
 
 def _key(handle: str, samples: Sequence[Sample]) -> str:
@@ -116,65 +148,49 @@ def _frame(samples: Sequence[Sample], changes: Changes) -> pd.DataFrame:
         if sample.id not in changes.deletions:
             now = changes.edits.get(sample.id, sample)
             marks = changes.marks.get(sample.id, (now.held_out, now.must_pass))
-            rows.append((sample.id, now.text, now.trait, now.quality, *marks, *_origin(sample)))
-    frame = pd.DataFrame(rows, columns=["id", *_FIELDS, "provenance", "created_at"])
-    return frame.astype({"text": "str", "trait": "str", "quality": "float64"}).set_index("id")
+            label, added = str(_Label(now.trait, now.quality)), pd.Timestamp(sample.created_at)
+            rows.append((sample.id, now.text, label, *marks, ORIGINS[sample.provenance], added))
+    frame = pd.DataFrame(rows, columns=["id", *_ORDER])
+    return frame.astype({"text": "str", "label": "str"}).set_index("id")
 
 
-def _origin(sample: Sample) -> tuple[str, pd.Timestamp]:
-    return sample.provenance.replace("_", " "), pd.Timestamp(sample.created_at)
+def _labels(labels: Iterable[_Label], traits: Sequence[Trait]) -> dict[str, str]:
+    """The choices of the label column: the poles of every trait, then the steps between them and `labels` in use."""
+    by_key = {trait.key: trait for trait in traits}
+    steps = {_Label(trait.key, step / _STEPS) for trait in traits for step in range(_STEPS + 1)}
+    order = {key: place for place, key in enumerate(by_key)}
+
+    def rank(label: _Label) -> tuple[bool, int, bool, float]:
+        return label.quality not in (0, 0.5, 1), order[label.trait], label.quality == 0.5, -label.quality
+
+    known = steps | {label for label in labels if label.trait in order}
+    return {str(each): _in_words(by_key[each.trait], each, among=traits) for each in sorted(known, key=rank)}
 
 
-def _label_names(samples: Sequence[Sample], traits: Sequence[Trait]) -> Mapping[float, str]:
-    """The choices of the label column: steps of 0.05 and all qualities in use, with the poles of a single trait."""
-    own = [trait for trait in traits if any(sample.trait == trait.key for sample in samples)]
-    poles = {0.0: own[0].negative_label, 1.0: own[0].positive_label} if len(own) == 1 else {}
-    qualities = {step / _STEPS for step in range(_STEPS + 1)} | {sample.quality for sample in samples}
-    words = {1.0: "1", 0.0: "0", 0.5: "0.5"}
-    return {
-        each: f"{pole_sign(each)} {words.get(each, f'{each:.4g}')} {poles.get(each, '')}".rstrip()
-        for each in sorted(qualities, key=lambda each: (each not in (0.0, 0.5, 1.0), each not in (0.0, 1.0), -each))
-    }
+def _in_words(trait: Trait, label: _Label, *, among: Sequence[Trait]) -> str:
+    """`▲ warm`, and with several traits `▲ warm, Warmth`."""
+    words = label_of(trait, label.quality)
+    return f"{words}, {trait.name}" if len(among) > 1 else words
 
 
-def _with_poles(trait: Trait) -> str:
-    return f"{trait.name}  {NEGATIVE_SIGN} {trait.negative_label}  {POSITIVE_SIGN} {trait.positive_label}"
-
-
-def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, Any]:
-    several = len({sample.trait for sample in samples}) > 1
-    all_authored = all(sample.provenance == "authored" for sample in samples)
-    trait, label = (240, 80) if several else (130, 150)
-    text = _WIDTH - trait - label - _TEST - _MUST_PASS - _ADDED - (0 if all_authored else _ORIGIN)
-    names = {trait.key: _with_poles(trait) if several else trait.name for trait in traits}
-    labels = _label_names(samples, traits)
+def _columns(frame: pd.DataFrame, traits: Sequence[Trait]) -> dict[str, Any]:
+    all_authored = set(frame["provenance"]) <= {ORIGINS["authored"]}
+    width = 150 if len(traits) == 1 else 240
+    text = _WIDTH - width - _TEST - _MUST_PASS - _ADDED - (0 if all_authored else _ORIGIN)
+    labels = _labels(map(_Label.read, frame["label"]), traits)
     column = st.column_config
     return {
         "text": column.TextColumn("Text", width=text, required=True, max_chars=LONGEST_TEXT),
-        "trait": column.SelectboxColumn(
-            "Trait",
-            options=list(names),
-            format_func=lambda key: names.get(str(key), str(key)),
-            width=trait,
-            required=True,
-        ),
-        "quality": column.SelectboxColumn(
+        "label": column.SelectboxColumn(
             "Label",
             options=list(labels),
-            format_func=lambda quality: labels.get(float(quality), f"{quality}"),
-            width=label,
+            format_func=lambda label: labels.get(str(label), str(label)),
+            width=width,
             required=True,
-            help=f"{POSITIVE_SIGN} 1 is the positive pole, {NEGATIVE_SIGN} 0 the negative pole, 0.5 is in between. "
-            "Choose another label, or type a number.",
+            help="Click twice to choose another label; type to find it.",
         ),
-        "held_out": column.CheckboxColumn(
-            "Test", width=_TEST, help="A test sample: no version learns from it, and every version is measured on it."
-        ),
-        "must_pass": column.CheckboxColumn(
-            "Must pass",
-            width=_MUST_PASS,
-            help="A test sample whose score has to be on its pole's side. Ticking it makes the sample a test sample.",
-        ),
+        "held_out": column.CheckboxColumn("Test", width=_TEST, help=_TEST_MEANS),
+        "must_pass": column.CheckboxColumn("Never get wrong", width=_MUST_PASS, help=_NEVER_MEANS),
         "provenance": None if all_authored else column.TextColumn("Origin", width=_ORIGIN),
         "created_at": column.DatetimeColumn("Added", format="distance", width=_ADDED),
     }
@@ -185,12 +201,12 @@ def _changes(samples: Sequence[Sample], edited: pd.DataFrame, before: Changes) -
     shown = {sample.id: sample for sample in samples}
     edits = {key: each for key, each in before.edits.items() if key not in shown}
     marks = {key: each for key, each in before.marks.items() if key not in shown}
-    for sample_id, (text, trait, quality, *ticks) in zip(
+    for sample_id, (text, label, *ticks) in zip(
         edited.index, edited[_FIELDS].itertuples(index=False, name=None), strict=True
     ):
         old = shown[int(sample_id)]
-        text, trait = (text if isinstance(text, str) else ""), (trait if isinstance(trait, str) else old.trait)
-        quality = old.quality if pd.isna(quality) else float(quality)
+        text = text if isinstance(text, str) else ""
+        trait, quality = _Label.read(label) if isinstance(label, str) else (old.trait, old.quality)
         mark = _mark(old, bool(ticks[0]), bool(ticks[1]))
         if (text, trait, quality) != (old.text, old.trait, old.quality):
             now = SampleInput.model_construct(text=text, trait=trait, quality=quality, source_url=old.source_url)

@@ -9,7 +9,7 @@ from traitbench.contract.metrics import Pole, Sureness
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.display.pictures import empty_strip, strip, tenth_in_words, tenth_of
+from traitbench.display.pictures import balance, empty_strip, strip, tenth_in_words, tenth_of
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.parts.cell_texts import draw_cell_texts
@@ -60,12 +60,12 @@ def _draw_row(model: Model, version: Version | None, trait: Trait, among: Sequen
     with guarded():
         picture, words = st.columns([2.6, 1], vertical_alignment="center")
         with picture:
-            opened = _draw_strip(model, version, trait)
+            opened = draw_strip(model, version, trait)
         with words:
             st.markdown(_in_words(version, trait))
-            _draw_mistakes(model, version, trait, among)
+            draw_mistakes(model, version, trait, among)
         if version is not None and opened:
-            _draw_opened(model, version, trait, *opened)
+            draw_opened(model, version, trait, *opened)
 
 
 def strip_of(
@@ -84,12 +84,26 @@ def strip_of(
     return empty_strip(negative=negative, positive=positive, words=words, height=min(height, 72))
 
 
+def is_measured(version: Version | None, trait: Trait) -> bool:
+    """Whether the scores of the trait's samples were counted, so that its strip has dots."""
+    figures = None if version is None else version.metrics.traits.get(trait.key)
+    return figures is not None and figures.score_counts is not None
+
+
+def balance_of(version: Version | None, trait: Trait, *, from_version: bool) -> str:
+    """Return how many samples of the trait are at each pole, as HTML: those of the version, or those stored."""
+    positive, negative = trait.positive_samples, trait.negative_samples
+    if from_version and version is not None and (figures := version.metrics.traits.get(trait.key)) is not None:
+        positive, negative = (figures.counts.get(pole, 0) for pole in ("positive", "negative"))
+    return balance(negative, positive, negative=trait.negative_label, positive=trait.positive_label)
+
+
 def how_to_read(version: Version | None, model: Model | None = None) -> str:
     """Say what the dots of the strips are; with the model also that they open, if they do."""
     if version is None:
         return "After training, each dot here is a sample, checked by a model that has not seen it."
     evidence = evidence_on(by_trait(version.metrics))
-    tests = " The title counts test samples instead." if evidence and evidence.on_tests else ""
+    tests = f" “{evidence.in_short}” counts test samples instead." if evidence and evidence.on_tests else ""
     press = " Press dots to read their texts." if model is not None and _may_read(model) else ""
     return f"Each dot is a sample, checked by a model that had not seen it. A ring is on the wrong side.{press}{tests}"
 
@@ -110,7 +124,7 @@ def _may_read(model: Model) -> bool:
     return not model.zero_data_retention and not why_read_only(model)
 
 
-def _draw_strip(model: Model, version: Version | None, trait: Trait) -> tuple[bool, int] | None:
+def draw_strip(model: Model, version: Version | None, trait: Trait) -> tuple[bool, int] | None:
     """Draw the strip; return whether the open samples are positive and the tenth that they score, if some are open."""
     opens = version is not None and _may_read(model)
     html = strip_of(version, trait, opens=opens)
@@ -124,7 +138,8 @@ def _draw_strip(model: Model, version: Version | None, trait: Trait) -> tuple[bo
     return (pole == "positive", int(tenth)) if tenth.isdecimal() else None
 
 
-def _draw_opened(model: Model, version: Version, trait: Trait, positive: bool, tenth: int) -> None:
+def draw_opened(model: Model, version: Version, trait: Trait, positive: bool, tenth: int) -> None:
+    """Draw the texts of the dots that are open, as `draw_strip` returned them."""
     draw_cell_texts(
         model, version, trait, lambda each: (each.positive, tenth_of(each.points)) == (positive, tenth),
         title=f"**{pole_in_words(positive, trait)}, {tenth_in_words(tenth)}**", key=f"strip.texts.{trait.key}",
@@ -167,7 +182,8 @@ def _of_enough(samples: int) -> str:
     return f"{samples} of {ENOUGH}" if samples < ENOUGH else f"{samples:,}"
 
 
-def _draw_mistakes(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
+def draw_mistakes(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
+    """Draw the link to the samples of the trait on the wrong side; nothing if the person may not review them."""
     sides = _sides(version, trait)
     wrong = sum(side.samples - side.right for side in sides.values()) if sides else 0
     if wrong and may_review(model):

@@ -73,10 +73,10 @@ def pick_text_column(table: Table, *, key: str) -> str | None:
     guess = guess_text_column(table)
     columns = list(table.columns)
     column = st.selectbox(
-        "Text column",
+        "Column with the texts",
         columns,
         index=None if guess is None else columns.index(guess),
-        placeholder="Choose the column with the texts",
+        placeholder="Choose a column",
         key=key,
     )
     if column is None:

@@ -1,14 +1,16 @@
 """The form that adds samples by hand: a trait, a pole, and one text or many."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain
+from traitbench_app.samples.label_meanings import pole_words
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, field_error
 from traitbench_app.workspace.changes import Undo, remember
@@ -17,9 +19,8 @@ TRAIT, POLE = "samples.add_trait", "samples.add_pole"
 """Keys of the two widgets, which other views set."""
 
 _FORM, _RESTORED = "samples.add", "samples.add_restored"
-_POLES = {"negative": 0.0, "between": 0.5, "positive": 1.0}
+_QUALITIES: Mapping[str, float] = {"negative": 0.0, "between": 0.5, "positive": 1.0}
 _BOTH = "both"
-_IN_LINK = {"negative": "negative", "between": "in between", "positive": "positive", _BOTH: "both"}
 
 
 def restore_place(traits: Sequence[Trait]) -> None:
@@ -28,49 +29,67 @@ def restore_place(traits: Sequence[Trait]) -> None:
     if linked == ("", "") or session.get(_RESTORED) == linked:
         return
     session.store(_RESTORED, linked)
-    trait = next((trait.key for trait in traits if linked[0] in (trait.name, trait.key)), None)
-    pole = next((pole for pole, name in _IN_LINK.items() if name == linked[1]), None)
-    session.put({key: value for key, value in ((TRAIT, trait), (POLE, pole)) if value})
+    session.put(place_of(traits, dict(zip(("trait", "pole"), linked, strict=True))))
+
+
+def place_of(traits: Sequence[Trait], query: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of the two widgets for the trait and the pole in a link, each by its key or its word."""
+    named, linked = query.get("trait", ""), query.get("pole", "")
+    trait = next((each for each in traits if named in (each.name, each.key)), None)
+    words = pole_words([trait] if trait else traits)
+    pole = next((pole for pole, word in words.items() if word == linked), linked)
+    place = {TRAIT: trait.key if trait else "", POLE: pole if pole in (*words, _BOTH) else ""}
+    return {key: value for key, value in place.items() if value}
 
 
 def link_place(traits: Sequence[Trait]) -> dict[str, str]:
     """Trait and pole as query parameters, once they are on screen."""
-    names = {trait.key: trait.name for trait in traits}
-    place = {"trait": names.get(session.get(TRAIT, ""), ""), "pole": _IN_LINK.get(session.get(POLE, ""), "")}
-    return place if all(place.values()) else {}
+    trait = next((each for each in traits if each.key == session.get(TRAIT, traits[0].key)), None)
+    pole = session.get(POLE, "")
+    if trait is None or not pole:
+        return {}
+    words = {str(each): word for each, word in pole_words([trait]).items()}
+    return {"trait": trait.name, "pole": words.get(pole, pole)}
 
 
-def add_by_hand(handle: str, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
+def add_by_hand(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
     """Draw the form and add its samples."""
-    trait, quality = _where(traits)
-    by_line = st.toggle("One sample per line", value=True, key="samples.by_line", persist_state="session")
+    trait, pole = _where(traits)
     form = session.round_key(_FORM)
-    if quality is None:
-        left, right = st.columns(2)
-        given = [
-            (0.0, _texts(left, f"{NEGATIVE_SIGN} {plain(trait.negative_label)}", f"{form}.negative", by_line=by_line)),
-            (1.0, _texts(right, f"{POSITIVE_SIGN} {plain(trait.positive_label)}", f"{form}.positive", by_line=by_line)),
-        ]
-    else:
-        given = [(quality, _texts(st.container(), "Texts" if by_line else "Text", form, by_line=by_line))]
+    fields = st.container()
+    by_line = st.toggle("One text per line", value=True, key="samples.by_line", persist_state="session")
+    with fields:
+        if pole == _BOTH:
+            left, right = st.columns(2)
+            poles = (
+                (left, 0.0, NEGATIVE_SIGN, trait.negative_label, trait.negative_samples, "negative"),
+                (right, 1.0, POSITIVE_SIGN, trait.positive_label, trait.positive_samples, "positive"),
+            )
+            given = [
+                (own, _texts(place, f"{sign} {plain(word)} ({there:,} so far)", f"{form}.{name}", by_line=by_line))
+                for place, own, sign, word, there, name in poles
+            ]
+        else:
+            quality = _pick_quality(trait) if pole == "between" else _QUALITIES[pole]
+            given = [(quality, _texts(st.container(), "Texts" if by_line else "Text", form, by_line=by_line))]
     slot = st.empty()
     inputs = [
         SampleInput.model_construct(trait=trait.key, text=text, quality=own) for own, texts in given for text in texts
     ]
     refusal = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = f"Add {count(len(inputs), 'sample')}" if inputs else "Add samples"
+        label = f"Add {count(len(inputs), 'text')}" if inputs else "Add texts"
         sent = st.button(label, type="primary", icon=":material/add:", key="samples.add_button")
         remarks = (_remarks(trait, own, texts, samples) for own, texts in given)
         st.caption(", ".join(each for each in remarks if each))
     if sent and not inputs:
         field_error(slot, "Type or paste a text first.")
     elif sent:
+        what = f"{count(len(inputs), 'text')} added to {trait.name}"
         with refusal, attempt({"text": slot}) as adding:
-            remember(Undo(handle, f"{len(inputs):,} added", (), tuple(client().samples.add(handle, inputs))))
+            remember(Undo(model.handle, what, (), tuple(client().samples.add(model.handle, inputs))))
         if adding.done:
             session.next_round(_FORM)
-            session.flash(f"{count(len(inputs), 'sample')} added to {plain(trait.name)}.")
             st.rerun()
 
 
@@ -86,47 +105,52 @@ def _texts(place: DeltaGenerator, label: str, key: str, *, by_line: bool) -> lis
     return [text for each in (typed.splitlines() if by_line else [typed]) if (text := each.strip())]
 
 
-def _where(traits: Sequence[Trait]) -> tuple[Trait, float | None]:
-    """Draw the choice of the trait and of the pole; return them, None for both poles."""
+def _where(traits: Sequence[Trait]) -> tuple[Trait, str]:
+    """Draw the choice of the trait, if there are several, and of the pole."""
     by_key = {trait.key: trait for trait in traits}
-    left, right = st.columns([2, 3], vertical_alignment="top")
-    key = left.selectbox(
-        "Trait",
-        list(by_key),
-        format_func=lambda each: by_key[each].name if each in by_key else each,
-        key=TRAIT,
-        persist_state="session",
+    with st.container(horizontal=True):
+        key = traits[0].key
+        if len(traits) > 1:
+            key = st.selectbox(
+                "Trait",
+                list(by_key),
+                format_func=lambda each: by_key[each].name if each in by_key else each,
+                key=TRAIT,
+                persist_state="session",
+                width=300,
+            )
+        trait = by_key[str(key)]
+        words = pole_words([trait])
+        labels = {
+            _BOTH: "Both poles",
+            "negative": f"{NEGATIVE_SIGN} {words['negative']}",
+            "between": f"{NEUTRAL_SIGN} {words['between']}",
+            "positive": f"{POSITIVE_SIGN} {words['positive']}",
+        }
+        pole = st.segmented_control(
+            "These texts are",
+            list(labels),
+            default=_BOTH,
+            required=True,
+            format_func=lambda each: plain(labels[each]),
+            key=POLE,
+            persist_state="session",
+        )
+    return trait, pole
+
+
+def _pick_quality(trait: Trait) -> float:
+    return float(
+        st.slider(
+            f"From 0, {plain(trait.negative_label)}, to 1, {plain(trait.positive_label)}",
+            0.0,
+            1.0,
+            0.5,
+            0.05,
+            key="samples.add_quality",
+            persist_state="session",
+        )
     )
-    trait = by_key[str(key)]
-    labels = {
-        _BOTH: "Both poles",
-        "negative": f"{NEGATIVE_SIGN} {trait.negative_label}",
-        "between": f"{NEUTRAL_SIGN} in between",
-        "positive": f"{POSITIVE_SIGN} {trait.positive_label}",
-    }
-    pole = right.segmented_control(
-        "These texts are",
-        list(labels),
-        default="positive" if trait.positive_samples or trait.negative_samples else _BOTH,
-        required=True,
-        format_func=lambda each: plain(labels[each]),
-        key=POLE,
-        persist_state="session",
-    )
-    if pole == _BOTH:
-        return trait, None
-    if pole != "between":
-        return trait, _POLES[str(pole)]
-    quality = st.slider(
-        f"Quality: 0 is {plain(trait.negative_label)}, 1 is {plain(trait.positive_label)}",
-        0.0,
-        1.0,
-        0.5,
-        0.05,
-        key="samples.add_quality",
-        persist_state="session",
-    )
-    return trait, float(quality)
 
 
 def _remarks(trait: Trait, quality: float, texts: Sequence[str], samples: Sequence[Sample]) -> str:

@@ -25,18 +25,13 @@ _ABOUT = (
 def draw_set_aside(
     model: Model, traits: Sequence[Trait], tests: int, every_sample: Callable[[], Sequence[Sample]]
 ) -> None:
-    """Draw how many test samples there are, and the button that sets some aside; it reads all samples."""
-    with st.expander(f"Test samples ({tests:,})" if tests else "Test samples", icon=":material/science:"):
-        st.caption(
-            f"{count(tests, 'test sample')}: no version learns from them."
-            if tests
-            else f"No test samples. Set {held_out.SHARE:.0%} of the texts at each pole aside (at "
-            f"least {held_out.AT_LEAST}) to see how good a version is on texts it never saw."
-        )
-        with st.container(horizontal=True, vertical_alignment="bottom", key="samples.tests"):
-            asked = st.button(
-                "Set test samples aside", icon=":material/call_split:", key="samples.set_aside", help=_ABOUT
-            )
+    """Draw how many test samples there are, and the button that sets some aside, which reads all samples."""
+    some = f"{count(tests, 'test sample')}: no version learns from them."
+    none = "No test samples: nothing shows yet how good a version is on texts that it never saw."
+    with st.container(horizontal=True, vertical_alignment="center", key="samples.tests"):
+        st.caption(f":material/science: {some if tests else none}", width="content")
+        asked = st.button("Set test samples aside", icon=":material/call_split:", key="samples.set_aside", help=_ABOUT)
+        with st.popover("Seed", type="tertiary"):
             seed = st.number_input(
                 "Seed",
                 0,
@@ -45,7 +40,6 @@ def draw_set_aside(
                 key=_SEED,
                 help="The same samples and the same seed give the same choice.",
                 persist_state="session",
-                width=140,
             )
     place = st.container()
     if asked:

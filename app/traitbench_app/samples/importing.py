@@ -16,7 +16,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import pole_sign
+from traitbench.display.sides import label_of
 from traitbench.display.text import count, plain
 from traitbench.errors import TraitbenchError
 from traitbench.tables import sample_files
@@ -25,7 +25,8 @@ from traitbench.tables.sample_files import MOST_MEGABYTES, Checked, Choice, Comp
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.upload import pick_text_column, upload_table
-from traitbench_app.samples.label_meanings import LEAVE_OUT, MEANINGS, meaning_name, pick_meanings
+from traitbench_app.samples.just_now import leave_out
+from traitbench_app.samples.label_meanings import LEAVE_OUT, meanings, pick_meanings
 from traitbench_app.samples.unlabelled import offer_labelling
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
@@ -50,8 +51,7 @@ def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
         return
     if choice.quality is None and choice.default_quality is None and not choice.wide:
         st.info(
-            "Choose the column with the pole or quality, or one pole for all rows. Or label the texts yourself, one by "
-            "one.",
+            "Choose the column with the labels, or one label for all rows. Or label the texts yourself, one by one.",
             icon=":material/arrow_upward:",
         )
         offer_labelling(model.handle, sample_files.unlabelled(table, choice), upload.name, primary=True)
@@ -60,21 +60,21 @@ def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
     against = sample_files.compared(checked, samples)
     repeated = _pick_repeated(upload.key, checked, against)
     _preview(table, checked, traits)
-    _offer(model.handle, checked, against, repeated)
+    _offer(model.handle, traits, table, checked, against, repeated)
     if choice.default_quality is None:
         offer_labelling(model.handle, sample_files.unlabelled(table, choice), upload.name, primary=False)
 
 
 def _first_help(traits: Sequence[Trait]) -> None:
     st.caption(
-        f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts, and a column of labels or one for each trait. "
-        "You see a preview before anything is imported."
+        "The file needs a column of texts, and a column of labels or one for each trait. You see a preview before "
+        "anything is imported."
     )
-    rows = [("A text at the positive pole.", trait.name, 1) for trait in traits[:2]]
-    rows += [("A text at the negative pole.", trait.name, 0) for trait in traits[:2]]
+    poles = [(trait.name, pole) for trait in traits[:2] for pole in (trait.negative_label, trait.positive_label)]
+    rows = [(f"A text that is {pole}.", name, pole) for name, pole in poles]
     st.download_button(
         "Download example file",
-        partial(csv_file, ("text", "trait", "quality"), rows),
+        partial(csv_file, ("text", "trait", "label"), rows),
         file_name="samples-example.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -109,26 +109,29 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice | None:
         text = pick_text_column(table, key=f"{form}.text")
         if not wide:
             trait, default_trait = pick_trait(form, columns, trait_guess, traits)
-            quality, default_quality = _pick_quality(form, columns, quality_guess)
-        held_out = _column("Test column", columns, held_guess, "No test samples", key=f"{form}.held_out")
+            own = [each for each in traits if trait or each.key == default_trait] or traits
+            quality, default_quality = _pick_quality(form, columns, quality_guess, own)
+        held_out = _column("Column that marks test texts", columns, held_guess, "No test texts", key=f"{form}.held_out")
         must_pass = None
         if held_out:
-            must_pass = _column("Must-pass column", columns, must_guess, "None must pass", key=f"{form}.must_pass")
+            must_pass = _column(
+                "Column that marks texts to never get wrong", columns, must_guess, "None", key=f"{form}.must_pass"
+            )
     if text is None:
         return None
     if wide:
         return _choose_wide(form, table, Choice(text, None, None, None, None, {}, held_out, must_pass), named, traits)
-    meanings = _words(form, sample_files.words(table, quality), traits) if quality else {}
+    words = _words(form, sample_files.words(table, quality), own) if quality else {}
     return Choice(
         text,
         trait,
         default_trait,
         quality,
         None if default_quality == LEAVE_OUT else default_quality,
-        {word: meaning for word, meaning in meanings.items() if meaning != LEAVE_OUT},
+        {word: meaning for word, meaning in words.items() if meaning != LEAVE_OUT},
         held_out,
         must_pass,
-        frozenset(word for word, meaning in meanings.items() if meaning == LEAVE_OUT),
+        frozenset(word for word, meaning in words.items() if meaning == LEAVE_OUT),
         leave_out_blank=default_quality == LEAVE_OUT,
     )
 
@@ -136,10 +139,12 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice | None:
 def pick_trait(
     form: str, columns: list[str], guess: str | None, traits: Sequence[Trait]
 ) -> tuple[str | None, str | None]:
-    """Draw the choice of the trait column and of the trait of empty cells."""
+    """Draw the choice of the trait column and of the trait of empty cells; none if there is only one trait."""
+    if len(traits) == 1 and guess is None:
+        return None, traits[0].key
     names = {trait.key: trait.name for trait in traits}
     with st.container():
-        trait = _column("Trait column", columns, guess, "One trait for all rows", key=f"{form}.trait")
+        trait = _column("Column with the traits", columns, guess, "One trait for all rows", key=f"{form}.trait")
         default_trait = st.selectbox(
             "Trait for empty cells" if trait else "Trait for all rows",
             list(names),
@@ -151,16 +156,19 @@ def pick_trait(
     return trait, default_trait
 
 
-def _pick_quality(form: str, columns: list[str], guess: str | None) -> tuple[str | None, float | None]:
+def _pick_quality(
+    form: str, columns: list[str], guess: str | None, traits: Sequence[Trait]
+) -> tuple[str | None, float | None]:
     """Draw the choice of the label column and of the label of empty cells, which may be `LEAVE_OUT`."""
     with st.container():
-        quality = _column("Pole or quality column", columns, guess, "One pole for all rows", key=f"{form}.q")
+        quality = _column("Column with the labels", columns, guess, "One label for all rows", key=f"{form}.q")
+        words = meanings(traits, can_leave_out=quality is not None)
         default_quality = st.selectbox(
-            "Pole for empty cells" if quality else "Pole for all rows",
-            [*MEANINGS, *([LEAVE_OUT] if quality else [])],
+            "Label for empty cells" if quality else "Label for all rows",
+            list(words),
             index=None,
-            format_func=meaning_name,
-            placeholder="Report an error" if quality else "Choose a pole",
+            format_func=lambda meaning: words.get(meaning, str(meaning)),
+            placeholder="Report an error" if quality else "Choose a label",
             key=f"{form}.default_quality.{bool(quality)}",
         )
     return quality, default_quality
@@ -169,7 +177,7 @@ def _pick_quality(form: str, columns: list[str], guess: str | None) -> tuple[str
 def _choose_wide(form: str, table: Table, choice: Choice, named: Mapping[str, str], traits: Sequence[Trait]) -> Choice:
     """Draw the columns of labels, one for each trait, and the meaning of their words."""
     by_key = {trait.key: trait for trait in traits}
-    chosen = st.multiselect("Label columns", list(named), default=list(named), key=f"{form}.wide")
+    chosen = st.multiselect("Columns with the labels", list(named), default=list(named), key=f"{form}.wide")
     words: dict[str, dict[str, float]] = {}
     left_out: set[str] = set()
     for column in chosen:
@@ -178,9 +186,10 @@ def _choose_wide(form: str, table: Table, choice: Choice, named: Mapping[str, st
         if labels and len(labels) <= sample_files.MOST_WORDS:
             unknown = any(guess is None for guess in guesses.values())
             with st.expander(f"Meaning of the labels in {plain(column)}", expanded=unknown):
-                meanings = pick_meanings(labels, guesses, key=f"{form}.word.{column}", can_leave_out=True)
-            left_out |= {word for word, meaning in meanings.items() if meaning == LEAVE_OUT}
-            words[column] = {word: meaning for word, meaning in meanings.items() if meaning != LEAVE_OUT}
+                offered = meanings([by_key[named[column]]], can_leave_out=True)
+                picked = pick_meanings(labels, guesses, offered, key=f"{form}.word.{column}")
+            left_out |= {word for word, meaning in picked.items() if meaning == LEAVE_OUT}
+            words[column] = {word: meaning for word, meaning in picked.items() if meaning != LEAVE_OUT}
     st.caption("An empty cell gives no sample for that trait.")
     return replace(
         choice,
@@ -214,7 +223,8 @@ def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dic
         )
         return {}
     st.markdown("**Meaning of each label**")
-    return pick_meanings(labels, sample_files.guess_words(labels, traits), key=f"{form}.word", can_leave_out=True)
+    offered = meanings(traits, can_leave_out=True)
+    return pick_meanings(labels, sample_files.guess_words(labels, traits), offered, key=f"{form}.word")
 
 
 # ---- preview and import --------------------------------------------------------------------------------------------
@@ -244,7 +254,7 @@ def _pick_repeated(form: str, checked: Checked, against: Compared) -> Repeated:
 
 
 def _preview(table: Table, checked: Checked, traits: Sequence[Trait]) -> None:
-    names = {trait.key: trait.name for trait in traits}
+    by_key = {trait.key: trait for trait in traits}
     if checked.left_out:
         st.caption(f"{count(checked.left_out, 'row')} left out, as chosen above.")
     if checked.problems:
@@ -262,18 +272,13 @@ def _preview(table: Table, checked: Checked, traits: Sequence[Trait]) -> None:
         st.dataframe(
             pd.DataFrame(
                 [
-                    (line, each.text, names[each.trait], f"{pole_sign(each.quality)} {each.quality:g}", each.held_out)
-                    for line, each in first
+                    (line, each.text, trait.name, label_of(trait, each.quality), each.held_out)
+                    for line, each, trait in ((line, each, by_key[each.trait]) for line, each in first)
                 ],
-                columns=["Line", "Text", "Trait", "Quality", "Test"],
+                columns=["Line", "Text", "Trait", "Label", "Test"],
             ),
-            column_order=["Line", "Text", "Trait", "Quality", *(["Test"] if tests else [])],
-            column_config={
-                "Line": st.column_config.NumberColumn(width=60),
-                "Text": st.column_config.TextColumn(width=600),
-                "Trait": st.column_config.TextColumn(width=140),
-                "Quality": st.column_config.TextColumn(width=80),
-            },
+            column_order=["Line", "Text", "Trait", "Label", *(["Test"] if tests else [])],
+            column_config={"Line": st.column_config.NumberColumn(width=60), "Text": st.column_config.Column(width=530)},
             hide_index=True,
             height=table_height(len(first), most=10),
             row_height=ROW_HEIGHT,
@@ -325,7 +330,9 @@ def draw_problems(
     )
 
 
-def _offer(handle: str, checked: Checked, against: Compared, repeated: Repeated) -> None:
+def _offer(
+    handle: str, traits: Sequence[Trait], table: Table, checked: Checked, against: Compared, repeated: Repeated
+) -> None:
     places = [*against.new, *(against.other if repeated == "replace" else ())]
     chosen = range(len(checked.samples)) if repeated == "keep" else sorted(places)
     adding = [checked.samples[place] for place in chosen]
@@ -342,14 +349,22 @@ def _offer(handle: str, checked: Checked, against: Compared, repeated: Repeated)
     )
     if not sent:
         return
-    what = f"{len(adding):,} imported" + (f", {len(replacing):,} replaced" if replacing else "")
+    known = len(checked.samples) - len(adding)
+    also = ((len(replacing), "replaced"), (known, "already there"), (bad + checked.left_out, "left out"))
+    into = " and ".join(each.name for each in traits if each.key in {sample.trait for sample in adding})
+    what = ", ".join(
+        [
+            f"{count(len(adding), 'sample')} imported into {into}",
+            *(f"{number:,} {done}" for number, done in also if number),
+        ]
+    )
     with attempt() as importation, st.spinner(f"Importing {count(len(adding), 'sample')}", show_time=True):
         undo = bring_in(handle, adding, replacing, what=what, progress=lambda _done, _of: None)
     if importation.done:
         session.next_round(_FORM)
         session.store(VIEW, "table")
         remember(undo)
-        session.flash(f"{count(len(adding), 'sample')} imported.")
+        leave_out(undo, *sample_files.to_mend(table, checked))
         st.rerun()
     elif importation.error:
         _problems_of(importation.error, [checked.lines[place] for place in chosen])

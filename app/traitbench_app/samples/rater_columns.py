@@ -13,7 +13,7 @@ from traitbench.tables.rating_files import MOST_RATERS, Columns, Ratings, guess_
 from traitbench.tables.sample_files import MOST_MEGABYTES, Table, table_of
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.importing import draw_problems, pick_trait
-from traitbench_app.samples.label_meanings import pick_meanings
+from traitbench_app.samples.label_meanings import meanings, pick_meanings
 from traitbench_app.shell import session
 
 _FORM, _RATINGS = "samples.raters", "samples.raters.ratings"
@@ -22,8 +22,8 @@ _FORM, _RATINGS = "samples.raters", "samples.raters.ratings"
 def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
     """Draw the upload and the choice of columns; None until every row of the file can be read."""
     about = (
-        f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts and a column of labels for each rater: a "
-        "language model, a colleague, yourself. A column of traits is optional."
+        "The file needs a column of texts and a column of labels for each rater: a language model, a colleague, "
+        "yourself. A column of traits is optional."
     )
     upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: st.caption(about), keep=sys.maxsize)
     if upload is None:
@@ -69,7 +69,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:
         trait, default_trait = pick_trait(form, columns, trait_guess, traits)
         others = [column for column in columns if column not in (text, trait)]
         raters = st.multiselect(
-            "Label columns, one per rater",
+            "Columns with the labels, one per rater",
             others,
             default=[column for column in raters_guess if column in others],
             max_selections=MOST_RATERS,
@@ -104,8 +104,8 @@ def _words(form: str, table: Table, rater: str, traits: Sequence[Trait]) -> Mapp
     with st.expander(
         f"Meaning of the labels in {plain(rater)}", expanded=unknown, icon=":material/help:" if unknown else None
     ):
-        meanings = pick_meanings(labels, guesses, key=f"{form}.word.{rater}")
-    if len(meanings) < len(labels):
+        picked = pick_meanings(labels, guesses, meanings(traits), key=f"{form}.word.{rater}")
+    if len(picked) < len(labels):
         st.info(f"Choose the meaning of every label in {plain(rater)}.", icon=":material/arrow_upward:")
         return None
-    return meanings
+    return picked

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from traitbench.contract.models import LastOperation, Model, SynthesisOutcome
 from traitbench.contract.samples import OFFLINE, RejectedText, SampleInput
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import pole_sign
+from traitbench.display.sides import label_of
 from traitbench.display.text import count, plain
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.shell import session
@@ -90,7 +90,7 @@ def _picked(listed: Sequence[RejectedText], traits: dict[str, Trait]) -> list[Re
     columns = {
         "Text": [each.text for each in listed],
         "Trait": [traits[each.trait].name for each in listed],
-        "Pole": [_pole(each, traits[each.trait]) for each in listed],
+        "Label": [label_of(traits[each.trait], each.quality) for each in listed],
         "Reason": [REASONS[each.reason][1] for each in listed],
     }
     if len({each.trait for each in listed}) == 1:
@@ -112,18 +112,11 @@ def _picked(listed: Sequence[RejectedText], traits: dict[str, Trait]) -> list[Re
     return [listed[row] for row in rows if row < len(listed)]
 
 
-def _pole(each: RejectedText, trait: Trait) -> str:
-    if each.quality == 0.5:
-        return "in between"
-    return f"{pole_sign(each.quality)} {trait.positive_label if each.quality > 0.5 else trait.negative_label}"
-
-
 def _add(model: Model, picked: Sequence[RejectedText], place: DeltaGenerator) -> None:
     inputs = [SampleInput(trait=each.trait, text=each.text, quality=each.quality) for each in picked]
     with place, attempt() as adding:
         ids = client().samples.add(model.handle, inputs)
-        remember(Undo(model.handle, f"{len(ids):,} added", (), tuple(ids)))
+        remember(Undo(model.handle, f"{count(len(ids), 'sample')} added", (), tuple(ids)))
         session.store(_ADDED, _added() | {(each.trait, each.text): own for each, own in zip(picked, ids, strict=True)})
     if adding.done:
-        session.flash(f"{count(len(inputs), 'sample')} added.")
         st.rerun()

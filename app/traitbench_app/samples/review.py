@@ -11,7 +11,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import pole_sign
+from traitbench.display.sides import label_of
 from traitbench.display.text import plain
 from traitbench_app.parts.sample_table import delete_later, keep_after_all, redraw, waiting
 from traitbench_app.samples.rejects import draw_counts, draw_rejects
@@ -110,11 +110,7 @@ def _place(sample: Sample, trait: Trait | None) -> str:
     """The trait and pole of a sample in markdown."""
     if trait is None:
         return plain(sample.trait)
-    label = trait.positive_label if sample.quality > 0.5 else trait.negative_label
-    where = (
-        f"{pole_sign(sample.quality)} {plain(label)}" if sample.quality in (0.0, 1.0) else f"label {sample.quality:g}"
-    )
-    return f"{plain(trait.name)}: {where}"
+    return f"{plain(trait.name)}: {plain(label_of(trait, sample.quality))}"
 
 
 def _by(sample: Sample) -> str:

@@ -7,7 +7,8 @@ import streamlit as st
 
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
-from traitbench.display.colours import pole_sign
+from traitbench.contract.traits import Trait
+from traitbench.display.sides import label_of
 from traitbench.display.text import count, plain, shortened
 from traitbench.tables.writing import jsonl_file
 from traitbench_app.parts.sample_table import redraw
@@ -58,7 +59,7 @@ def draw_unsaved_line(model: Model) -> None:
 # ---- someone else changed the sample ---------------------------------------------------------------------------------
 
 
-def draw_conflicts(model: Model, samples: Sequence[Sample]) -> None:
+def draw_conflicts(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
     """Draw the unsaved edits of samples that someone else changed or deleted, with both texts and the ways out."""
     conflicts = unsaved.settle(model, samples)
     if not conflicts:
@@ -70,18 +71,18 @@ def draw_conflicts(model: Model, samples: Sequence[Sample]) -> None:
             "Choose for each one."
         )
         for place, conflict in enumerate(conflicts[:_SHOWN]):
-            _draw_conflict(model, conflict, place)
+            _draw_conflict(model, traits, conflict, place)
         if len(conflicts) > _SHOWN:
             st.caption(f"The first {_SHOWN} of {len(conflicts):,}. The others follow.")
 
 
-def _draw_conflict(model: Model, conflict: Conflict, place: int) -> None:
+def _draw_conflict(model: Model, traits: Sequence[Trait], conflict: Conflict, place: int) -> None:
     theirs = conflict.theirs
     before, mine, now = st.columns(3, gap="medium")
-    before.caption(f"Before\n\n{_said(conflict.original)}")
-    mine.markdown(f"**Your text**\n\n{_said(conflict.mine)}")
+    before.caption(f"Before\n\n{_said(conflict.original, traits)}")
+    mine.markdown(f"**Your text**\n\n{_said(conflict.mine, traits)}")
     now.markdown(
-        f"**Their text** (the newer sample most like it)\n\n{_said(theirs)}"
+        f"**Their text** (the newer sample most like it)\n\n{_said(theirs, traits)}"
         if theirs
         else "**Deleted.** No newer sample resembles it."
     )
@@ -124,19 +125,21 @@ def _add_mine(model: Model, conflict: Conflict) -> None:
         ids = client().samples.add(model.handle, [conflict.mine])
     if adding.done:
         unsaved.drop(model, [conflict.original.id])
-        remember(Undo(model.handle, "1 added", (), tuple(ids)))
-        session.flash("Your text was added as another sample.")
+        remember(Undo(model.handle, "1 sample added", (), tuple(ids)))
         st.rerun()
 
 
-def _said(sample: Sample | SampleInput) -> str:
-    return f"{pole_sign(sample.quality)} {sample.quality:g} “{plain(shortened(sample.text, _TEXT))}”"
+def _said(sample: Sample | SampleInput, traits: Sequence[Trait]) -> str:
+    """`▲ warm “Thank you for writing.”`, in Markdown."""
+    trait = next((each for each in traits if each.key == sample.trait), None)
+    label = f"{sample.quality:g}" if trait is None else plain(label_of(trait, sample.quality))
+    return f"{label} “{plain(shortened(sample.text, _TEXT))}”"
 
 
 # ---- a training came first -------------------------------------------------------------------------------------------
 
 
-def draw_overtaken(model: Model) -> None:
+def draw_overtaken(model: Model, traits: Sequence[Trait]) -> None:
     """Draw the edits that were not saved before the samples were frozen, and where they can go."""
     held = unsaved.unsaved(model.handle)
     if not len(held):
@@ -146,13 +149,13 @@ def draw_overtaken(model: Model) -> None:
             f":material/edit_note: **{count(len(held), 'change was', 'changes were')} not saved**, because the samples "
             f"cannot be changed now. {_next_step(model)}"
         )
-        _draw_list(held)
+        _draw_list(held, traits)
         with st.container(horizontal=True):
             _draw_download(model, held)
             _draw_discard(model, model.handle)
 
 
-def draw_brought(model: Model, samples: Sequence[Sample]) -> None:
+def draw_brought(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
     """Offer the unsaved edits of the model that this draft improves."""
     origin = model.forked_from.handle if model.forked_from else ""
     held = unsaved.unsaved(origin) if origin else Unsaved()
@@ -164,7 +167,7 @@ def draw_brought(model: Model, samples: Sequence[Sample]) -> None:
             f":material/edit_note: **{count(len(held), 'unsaved change')} of {plain(origin)}** can be brought into "
             "this draft."
         )
-        _draw_list(held)
+        _draw_list(held, traits)
         if len(changes) < len(held):
             st.caption(
                 f"{count(len(held) - len(changes), 'change')} cannot be brought: the sample is not in this draft."
@@ -198,15 +201,17 @@ def _bring(model: Model, origin: str, samples: Sequence[Sample]) -> None:
     redraw()
 
 
-def _draw_list(held: Unsaved) -> None:
+def _draw_list(held: Unsaved, traits: Sequence[Trait]) -> None:
     lines = []
     for each, original in list(held.originals.items())[:_SHOWN]:
         if each in held.changes.deletions:
-            lines.append(f"- delete {_said(original)}")
+            lines.append(f"- delete {_said(original, traits)}")
         elif each in held.changes.edits:
-            lines.append(f"- {_said(original)} → {_said(held.changes.edits[each])}")
+            lines.append(f"- {_said(original, traits)} → {_said(held.changes.edits[each], traits)}")
         else:
-            lines.append(f"- {'test sample' if held.changes.marks[each][0] else 'training sample'}: {_said(original)}")
+            lines.append(
+                f"- {'test sample' if held.changes.marks[each][0] else 'training sample'}: {_said(original, traits)}"
+            )
     with st.expander("Show them", icon=":material/list:"):
         st.markdown("\n".join(lines))
         if len(held) > _SHOWN:

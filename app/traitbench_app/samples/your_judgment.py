@@ -265,7 +265,6 @@ def _add(handle: str, adding: Sequence[SampleInput]) -> None:
     with attempt() as addition, st.spinner(f"Adding {count(len(adding), 'sample')}", show_time=True):
         ids = client().samples.add(handle, adding)
     if addition.done:
-        remember(Undo(handle, f"{len(ids):,} added", (), tuple(ids)))
+        remember(Undo(handle, f"{count(len(ids), 'sample')} added", (), tuple(ids)))
         session.store(VIEW, "table")
-        session.flash(f"{count(len(adding), 'sample')} added.")
         st.rerun()

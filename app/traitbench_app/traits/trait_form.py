@@ -97,31 +97,27 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
     The service validates the input and reports its errors by field.
     """
     slots: dict[str, DeltaGenerator] = {}
-    name = st.text_input(
-        "Name", trait.name if trait else "", key=f"{form}.name", placeholder="Warmth", persist_state="session"
-    )
-    slots["name"] = st.empty()
+
+    def typed(label: str, field: str, key: str, example: str, hint: str | None = None) -> str:
+        text = st.text_input(
+            label,
+            getattr(trait, field, ""),
+            key=f"{form}.{key}",
+            placeholder=example,
+            help=hint,
+            persist_state="session",
+        )
+        slots[field] = st.empty()
+        return text.strip()
+
+    name = typed("Name", "name", "name", "Warmth")
     left, right = st.columns(2)
     with left:
-        negative = st.text_input(
-            f"{NEGATIVE_SIGN} Negative pole",
-            trait.negative_label if trait else "",
-            key=f"{form}.negative",
-            placeholder="cold",
-            help='One word for the low end (quality 0). "Negative" is not a judgement, only one of two ends.',
-            persist_state="session",
-        )
-        slots["negative_label"] = st.empty()
+        hint = "One word for texts with low scores."
+        negative = typed(f"{NEGATIVE_SIGN} Left pole", "negative_label", "negative", "cold", hint)
     with right:
-        positive = st.text_input(
-            f"{POSITIVE_SIGN} Positive pole",
-            trait.positive_label if trait else "",
-            key=f"{form}.positive",
-            placeholder="warm",
-            help="One word for the high end (quality 1).",
-            persist_state="session",
-        )
-        slots["positive_label"] = st.empty()
+        hint = "One word for texts with high scores."
+        positive = typed(f"{POSITIVE_SIGN} Right pole", "positive_label", "positive", "warm", hint)
     description = st.text_area(
         "Description",
         trait.description if trait else "",
@@ -134,14 +130,8 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
     key = trait.key if trait else None
     with st.expander("More settings", icon=":material/tune:"):
         if not trait:
-            key = st.text_input(
-                "Key (optional)",
-                "",
-                key=f"{form}.key",
-                placeholder="Made from the name",
-                help="Identifies the trait in files and in the API. It stays when you rename the trait.",
-                persist_state="session",
-            ).strip()
+            hint = "Identifies the trait in files and in the API. It stays when you rename the trait."
+            key = typed("Key (optional)", "key", "key", "Made from the name", hint)
         aggregation: Aggregation = st.selectbox(
             "Score of long texts",
             get_args(Aggregation),
@@ -155,11 +145,11 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
     slots["key"] = st.empty()
     slots["aggregation"] = st.empty()
     fields = TraitInput.model_construct(
-        name=name.strip(),
+        name=name,
         key=key or None,
         description=description.strip(),
-        positive_label=positive.strip(),
-        negative_label=negative.strip(),
+        positive_label=positive,
+        negative_label=negative,
         aggregation=aggregation,
     )
     return fields, slots

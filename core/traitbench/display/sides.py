@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from traitbench.contract.scores import Confidence, TraitScore
+from traitbench.contract.traits import Trait
 
 UNCLEAR = "no clear side"
 """Said of a score with low confidence, and of a score exactly in the middle."""
@@ -51,3 +52,12 @@ def side_at(polarity: float, confidence: Confidence, *, positive_label: str, neg
         return Side(None, "", "")
     positive = polarity > 0
     return Side(positive, _HOW_SURE[confidence], positive_label if positive else negative_label)
+
+
+def label_of(trait: Trait, quality: float) -> str:
+    """Return the label of a sample: `▲ warm`, `▼ cold`, `■ in between`; of others `▲ rather warm (0.75)`."""
+    if quality == 0.5:
+        return f"{SIGNS[None]} in between"
+    pole = trait.positive_label if quality > 0.5 else trait.negative_label
+    words = pole if quality in (0, 1) else f"rather {pole} ({quality:.4g})"
+    return f"{SIGNS[quality > 0.5]} {words}"

@@ -1,0 +1,77 @@
+"""Save the edits of the samples table, and notice those of samples that someone else changed."""
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.display.text import count
+from traitbench_app.parts.sample_table import redraw
+from traitbench_app.samples.download import draw_download
+from traitbench_app.samples.rows import picks_rows
+from traitbench_app.samples.unsaved import draw_discard
+from traitbench_app.shell import session
+from traitbench_app.shell.service import attempt
+from traitbench_app.workspace.changes import Changes, remember, save
+from traitbench_app.workspace.sample_table import HeldSamples, Matches, ServedSamples
+from traitbench_app.workspace.unsaved import drop, forget_discarded, unsaved
+
+_OVERTAKEN = "samples.overtaken_in"
+
+
+def needs_all(model: Model) -> bool:
+    """Whether all samples must be read, however many: to find some by id, or edits whose samples someone changed."""
+    brought = model.forked_from is not None and len(unsaved(model.forked_from.handle)) > 0
+    return picks_rows() or brought or session.get(_OVERTAKEN) == model.handle
+
+
+def notice_overtaken(model: Model, table: HeldSamples | ServedSamples) -> None:
+    """Read all samples if someone changed one that has an unsaved edit, to show its newer text."""
+    if isinstance(table, ServedSamples) and table.lost(unsaved(model.handle).originals):
+        session.store(_OVERTAKEN, model.handle)
+        st.rerun()
+
+
+def draw_actions(model: Model, table: HeldSamples | ServedSamples, matches: Matches, *, can_edit: bool) -> None:
+    """Draw the buttons that save, discard and download, and save."""
+    refusal = st.container()
+    conflicting = table.lost(unsaved(model.handle).originals) if can_edit else set()
+    changes = unsaved(model.handle).without(conflicting).changes
+    saving = False
+    with st.container(horizontal=True, vertical_alignment="center", key="samples.actions"):
+        if can_edit:
+            saving = st.button(
+                f"Save {count(len(changes), 'change')}" if changes else "Save changes",
+                type="primary",
+                icon=":material/check:",
+                disabled=not changes,
+                key="samples.save",
+                help=None if changes else "Nothing is unsaved.",
+            )
+            draw_discard(model, possible=bool(changes))
+        draw_download(model.handle, matches)
+    if saving:
+        with refusal:
+            _save(model, table, changes)
+
+
+def _save(model: Model, table: HeldSamples | ServedSamples, changes: Changes) -> None:
+    with attempt() as acting:
+        bar = st.progress(0.0, text="Saving")
+        done = save(
+            model.handle,
+            table.samples if isinstance(table, HeldSamples) else unsaved(model.handle).originals.values(),
+            changes,
+            progress=lambda at, of: bar.progress(at / of, text=f"Saving {at:,} of {of:,}"),
+        )
+    if acting.error and isinstance(table, ServedSamples):
+        session.store(_OVERTAKEN, model.handle)
+    if acting.done:
+        remember(done)
+        forget_discarded()
+        drop(model, changes.ids - done.missing)
+        redraw()
+        if done.missing:
+            session.store(_OVERTAKEN, model.handle)
+            session.flash(
+                f"{count(len(done.missing), 'edit')} not saved: someone else changed or deleted the sample.", "problem"
+            )
+        st.rerun()
