@@ -5,7 +5,7 @@
 - Small controls: `controls`, `copying`, `focus`, `folded`, `live`, `primary_link`, `progress`, `unreadable`.
 - Models: `model_actions`, `new_model`, `improve`.
 - Runs: `runs`, `effort`, `derive`, `retune`, `learning`, `hold_switch`, `cost`.
-- Quality: `quality`, `confidence`, `modes`, `on_tests`, `training_report`, `search_report`, `verdict`,
+- Quality: `quality`, `advice`, `confidence`, `modes`, `on_tests`, `training_report`, `search_report`, `verdict`,
   `comparisons`, `shortcuts`.
 - Versions: `version_figures`, `version_confidence`, `retention`, `keeping`, `trait_figures`, `confusion`, `cells`.
 - Samples: `sample_table`, `undo`, `scored_samples`, `cell_texts`, `labeller`.

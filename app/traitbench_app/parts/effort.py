@@ -10,8 +10,8 @@ EFFORTS: Mapping[TrainEffort, str] = {"low": "Quick", "medium": "Normal", "high"
 """The efforts that people choose among, each with its word."""
 
 
-def pick_effort(caption: Callable[[TrainEffort], str], *, key: str) -> TrainEffort:
-    """Draw the choice of effort with a caption for each, and return the chosen one."""
+def pick_effort(caption: Callable[[TrainEffort], str], *, key: str, in_link: bool = False) -> TrainEffort:
+    """Draw the choice of effort with a caption for each, and return the chosen one, which may be part of the link."""
     return st.radio(
         "Effort",
         list(EFFORTS),
@@ -20,5 +20,6 @@ def pick_effort(caption: Callable[[TrainEffort], str], *, key: str) -> TrainEffo
         captions=[caption(effort) for effort in EFFORTS],
         horizontal=True,
         key=key,
-        persist_state="session",
+        persist_state=None if in_link else "session",
+        bind="query-params" if in_link else None,
     )

@@ -41,7 +41,7 @@ _one_at_a_time = Lock()
 def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> None:
     """Draw the choice of encoders and the last comparison, or why there can be none; the progress of a run."""
     if model.state == "busy":
-        watch(model)
+        watch(model, traits)
         return
     try:
         given = _inputs(model, traits)

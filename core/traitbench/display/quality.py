@@ -105,7 +105,7 @@ class Evidence:
             return f"{who} is no better than a guess: always answering {answer} gets {self.in_words} right too{only}"
         if self.is_shared:
             return f"{who} gets {self.in_words} right, but only on texts that have the same shortcut"
-        return f"{who} gets {self.in_words} right on texts it has not seen"
+        return f"{who} gets {self.in_words} right{', from few samples' if self.doubt else ' on texts it has not seen'}"
 
     def warnings(self, traits: Sequence[Trait], *, figures: bool = True) -> list[str]:
         """One sentence for each shortcut, as plain text; read them before any figure. Without `figures`, no AUROC."""
@@ -114,6 +114,10 @@ class Evidence:
             f"{names.get(key, key)}: {each.says if figures else f'{each.claim}.'}"
             for key, each in self.shortcuts.items()
         ]
+
+    def below(self, traits: Sequence[Trait]) -> str:
+        """The sentences below the title, as plain text without AUROC: warnings, counts, and how much they tell."""
+        return " ".join(filter(None, (*self.warnings(traits, figures=False), self.lead(traits), self.doubt)))
 
     @property
     def figure(self) -> str:
@@ -124,15 +128,6 @@ class Evidence:
             return f"mean AUROC {in_decimals(self.auroc)} of {self.traits} traits"
         between = f", {' to '.join(map(in_decimals, self.interval))}" if self.interval else ""
         return f"AUROC {in_decimals(self.auroc)}{between}"
-
-    @property
-    def measured_on(self) -> str:
-        """`55 of 60 test samples are right`, with how they were scored."""
-        of = f"{self.right:,} of {self.samples:,}"
-        verb = "is" if self.right == 1 else "are"
-        if self.on_tests:
-            return f"{of} test samples {verb} on the side of their label. No version learns from these"
-        return f"{of} samples {verb} on the side of their label, each checked by a model that had not seen it"
 
     @property
     def doubt(self) -> str:
