@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from traitbench.display.pictures import balance
 from traitbench.display.text import ago, count, plain
 from traitbench_app.parts.confidence import draw_confidence
 from traitbench_app.parts.cost import USUAL_LENGTH, unread_lengths
@@ -13,9 +14,11 @@ from traitbench_app.parts.model_picker import chosen_model
 from traitbench_app.parts.next_step import missing
 from traitbench_app.parts.on_tests import draw_tests
 from traitbench_app.parts.quality import discovered_note, draw_quality
+from traitbench_app.parts.question import question
 from traitbench_app.parts.retune import draw_retune, why_no_search
-from traitbench_app.parts.runs import MISTAKES, draw_readiness, in_link, pick_search, watch
+from traitbench_app.parts.runs import MISTAKES, in_link, pick_search, watch
 from traitbench_app.parts.search_report import draw_search
+from traitbench_app.parts.strips import draw_more, first_few
 from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.verdict import draw_compared_with
 from traitbench_app.parts.version_figures import label, made_how, names_of, series
@@ -143,37 +146,20 @@ samples, tests = (sum(getattr(each, name) for each in traits) for name in ("samp
 measures = f", and check the result on {count(tests, 'test sample')}" if tests else ""
 
 with st.container(border=True, key="train.plan"):
+    plan = st.empty()
     if missing_poles:
         st.warning(
             "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in missing_poles)]), icon=":material/info:"
         )
-    else:
-        plan = st.empty()
-    draw_unsaved_line(model)
-    start = st.container(horizontal=True, vertical_alignment="center")
-    if why_not:
-        st.caption(f":material/lock: {why_not}")
-    if model.zero_data_retention:
-        st.caption(
-            "Zero data retention is on: training removes the samples when it ends. The version keeps scoring, but you "
-            "cannot train the model again."
-        )
-    findings = st.container()
-
-with st.expander("Samples of each trait", icon=":material/notes:"):
-    draw_readiness(traits)
-    discovered_note(traits)
-with st.expander("Effort and labels", icon=":material/tune:"):
     lengths = [USUAL_LENGTH] * (samples + tests) if why_not else unread_lengths(model, traits)
     asked = pick_search(traits, lengths=lengths)
-    st.caption("You cannot edit traits and samples during training, or after it succeeds.")
-if not missing_poles:
-    unchanged = "Nothing that is in use changes."
-    if model.forked_from is not None:
-        unchanged = f"Then it is compared with **{plain(model.forked_from.handle)}**, which keeps scoring unchanged."
-    plan.markdown(f"Learn from {count(samples, 'sample')} ({asked.takes}){measures}. {unchanged}")
-
-with start:
+    if not missing_poles:
+        unchanged = "Nothing that is in use changes."
+        if model.forked_from is not None:
+            handle = plain(model.forked_from.handle)
+            unchanged = f"Then it is compared with **{handle}**, which keeps scoring unchanged."
+        plan.markdown(f"Learn from {count(samples, 'sample')} ({asked.takes}){measures}. {unchanged}")
+    draw_unsaved_line(model)
     if st.button(
         "Start training" if model.forked_from is None else "Train and compare",
         type="primary",
@@ -186,6 +172,22 @@ with start:
             client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels)
         if starting.done:
             st.rerun()
+    if why_not:
+        st.caption(f":material/lock: {why_not}")
+    if model.zero_data_retention:
+        st.caption(
+            "Zero data retention is on: training removes the samples when it ends. The version keeps scoring, but you "
+            "cannot train the model again."
+        )
+    findings = st.container()
+
+with question("What will it learn from?", key="train.samples", note=count(samples, "sample")):
+    for trait in first_few(traits, key="train.balance"):
+        st.markdown(f"**{plain(names_of([trait])[trait.key])}**")
+        poles = {"negative": trait.negative_label, "positive": trait.positive_label}
+        st.html(balance(trait.negative_samples, trait.positive_samples, **poles))
+    draw_more(traits, key="train.balance")
+    discovered_note(traits)
 
 if not why_not:
     with findings:

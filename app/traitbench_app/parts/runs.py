@@ -1,14 +1,12 @@
-"""Parts of the Train page: the choice of effort, the readiness of each trait, and the progress of a run."""
+"""Parts of the Train page: the choice of effort, and the progress of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 
 from traitbench.contract.models import DEFAULT_EFFORT, Model, OperationKind, Progress, TrainEffort
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.display.pictures import empty_strip
 from traitbench.display.text import count, plain
 from traitbench.local.pace import costs_of, most_settings
@@ -29,7 +27,7 @@ KINDS: Mapping[OperationKind, str] = {
 }
 """What a run of each kind does, in words."""
 
-_FEW, _MOST_ROWS = 8, 12
+_MOST_ROWS = 12
 _SHORT_S = 3.0
 
 MISTAKES = "Mistakes"
@@ -91,27 +89,6 @@ def _choices() -> dict[str, str]:
     chosen = session.on_screen("effort", DEFAULT_EFFORT)
     words = next((word for effort, word in EFFORTS.items() if chosen in (effort, word)), EFFORTS[DEFAULT_EFFORT])
     return {"effort": words, **off}
-
-
-def draw_readiness(traits: Sequence[Trait]) -> None:
-    """Draw the samples per pole of each trait, and whether they are enough."""
-    given = [trait for trait in traits if trait.kind == "extrinsic"]
-    fewest = min((min(trait.positive_samples, trait.negative_samples) for trait in given), default=0)
-    names = names_of(traits)
-    rows = [
-        {
-            "Trait": names[trait.key],
-            "Ready": _verdict(trait),
-            f"{POSITIVE_SIGN} Positive": trait.positive_samples,
-            f"{NEGATIVE_SIGN} Negative": trait.negative_samples,
-            "In between": trait.sample_count - trait.positive_samples - trait.negative_samples,
-            "Poles": f"{trait.positive_label} ↔ {trait.negative_label}",
-        }
-        for trait in traits
-    ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="train.readiness")
-    if 0 < fewest < _FEW:
-        st.caption(f"One sample per pole is enough to train. Figures become reliable from about {_FEW} per pole.")
 
 
 def watch(model: Model, traits: Sequence[Trait], *, is_first: bool = False) -> None:
@@ -178,15 +155,6 @@ def _draw_traits(traits: Sequence[Trait], progress: Progress) -> None:
         )
     if len(traits) > _MOST_ROWS:
         st.caption(f"And {count(len(traits) - _MOST_ROWS, 'more trait')}.")
-
-
-def _verdict(trait: Trait) -> str:
-    if trait.kind == "intrinsic":
-        return "yes, discovered"
-    fewest = min(trait.positive_samples, trait.negative_samples)
-    if not fewest:
-        return "no, a pole has no samples"
-    return "yes" if fewest >= _FEW else "yes, but few samples"
 
 
 def _clock(seconds: float) -> str:

@@ -112,7 +112,7 @@ def _draw_rows(
     """Draw a row for each mistake; keys decide the first, which is highlighted if the texts are shown whole."""
     st.html(STYLE)
     for at, (scored, trait) in enumerate(mistakes):
-        what, buttons = st.columns([3.2, 1], vertical_alignment="center")
+        what, buttons = st.columns([2.5 if is_whole else 3.2, 1], vertical_alignment="center")
         with what:
             st.html(_in_html(scored, trait, names_of(traits)[trait.key] if len(traits) > 1 else ""))
             if is_whole and at == 0:
@@ -126,6 +126,7 @@ def _draw_rows(
                 st.button(
                     word,
                     key=f"train.mistake.{decision}:{scored.key}",
+                    type="tertiary" if decision == "delete" else "secondary",
                     shortcut=key if at == 0 else None,
                     help=f"The label becomes {other}." if decision == "flip" else None,
                     on_click=_decide,

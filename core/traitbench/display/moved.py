@@ -48,7 +48,7 @@ def moved(
 ) -> str:
     """Draw a text; `about` names its trait, `label` is at the positive pole or not, `poles` begin with the negative.
 
-    Without scores, `label` says why there are none, and a single score has no letter. `reasons` are those of A and B, as far as they are known.
+    Without scores, `label` says why there are none. `reasons` are those of A and B, as far as they are known.
     """
     what = f'{escape(about)}<br><b style="color:{SIDES[positive].words}">{escape(label)}</b>'
     only = len(scores) == 1 and not reasons
