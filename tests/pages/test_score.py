@@ -14,6 +14,7 @@ from tests.pages.drive import (
     hold_busy,
     make_outdated,
     next_step,
+    plain,
     typed,
     words,
 )
@@ -144,7 +145,7 @@ def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench
     client.models.wait(new)
     at = workbench.open("score", model=new, numbers="true", text=KIND)
     assert at.metric[0].value.startswith("≈")
-    assert "is uncertain. There are too few samples to be sure: add some that are like this text." in words(at)
+    assert "of 100). Few of your samples have a score near this one. Add some that are like this text." in plain(at)
     ((row,),) = bars(at)
     assert (row["words"], row["sure"], row["note"]) == ("no clear side", "low", REASONS["few_samples"].sentence)
 

@@ -42,7 +42,7 @@ def test_suggestions_without_samples_cannot_be_trained(workbench: Workbench, cli
 
 def test_it_says_what_will_happen_and_what_each_effort_costs(workbench: Workbench, draft: str) -> None:
     at = workbench.open("train", model=draft)
-    assert re.search(r"Learn from 20 samples \\?\(.* s\\?\)\. Nothing that is in use changes\.", words(at))
+    assert re.search(r"Learn from 20 samples \([^)]* (s|second)\)\. Nothing that is in use changes\.", words(at))
     assert any("10 cold and 10 warm samples" in html.proto.body for html in at.get("html"))
     effort = at.radio(key="effort")
     assert effort.value == "high"
@@ -68,7 +68,7 @@ def test_effort_and_labels_stand_in_the_link(workbench: Workbench, client: Trait
     assert "v1 gets" in words(at)
     assert "20 samples, effort low" in words(at)
     at = workbench.open("train", model=draft, refit="true", effort="Quick", use_labels="false")
-    assert "A refit would change nothing now" in at.info[0].value
+    assert "Training again would change nothing now" in at.info[0].value
     assert at.button(key="train.retune.start").disabled
     at.toggle(key="use_labels").set_value(True).run()
     assert not at.info, "the labels are something to search with"
@@ -260,16 +260,16 @@ def test_a_ready_model_says_why_training_again_does_nothing(workbench: Workbench
 
 def test_a_refit_is_compared_with_the_version_before(workbench: Workbench, client: Traitbench, ready: str) -> None:
     at = workbench.open("train", model=ready, refit="true", effort="Quick")
-    assert "A refit would change nothing now" in at.info[0].value
+    assert "Training again would change nothing now" in at.info[0].value
     at.toggle(key="use_labels").set_value(False).run()
     assert not at.info
-    assert "The result becomes **v2**" in words(at)
+    assert "The result becomes **v2** and is in use at once" in words(at)
     press(at, "train.retune.start")
     assert client.models.wait(ready).version_no == 2
     assert client.versions.get(ready).triggered_by == "retune"
     at.run()
     assert "v2 gets" in words(at)
-    assert "**Compared with v1.** Not known" in words(at)
+    assert "**Not known whether v2 is better than v1.** There are no test samples" in plain(at)
     assert "Compare v1 with v2" in links(at)
     press(at, "train.back")
     assert client.models.get(ready).version_no == 1
@@ -289,6 +289,6 @@ def test_depth_and_feedback_are_something_to_refit_for(workbench: Workbench, cli
     client.models.update(ready, max_depth=1)
     client.scores.score(ready, "Go away.", feedback={"warmth": 0})
     at = workbench.open("train", model=ready, refit="true", effort="Quick")
-    assert at.progress[0].proto.text == "1 sample of feedback; 10 start a retraining"
-    assert "fitted again from scratch (21 samples, 1 of them pending feedback)" in words(at)
+    assert at.progress[0].proto.text == "1 correction of 10"
+    assert "Learn from 21 samples again, 1 of them corrections that wait." in words(at)
     assert not at.info

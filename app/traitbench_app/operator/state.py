@@ -14,7 +14,7 @@ Level = Literal["good", "busy", "failed", "bad"]
 
 KINDS: Mapping[OperationKind, str] = {
     "train": "Training",
-    "retune": "Refit",
+    "retune": "Training again",
     "retrain": "Retraining from feedback",
     "discover": "Discovery",
     "synthesize": "Synthesis",

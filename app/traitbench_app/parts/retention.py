@@ -46,7 +46,7 @@ def in_words(model: Model) -> str:
     policy = policy_of(model)
     newest = f"the newest {policy.keep_unnamed:,} without a tag" if policy.keep_unnamed else ""
     monthly = "the first of each month (UTC)" if policy.keep_first_of_month else ""
-    return ", ".join(part for part in (newest, monthly, "all tagged ones and the active one") if part)
+    return ", ".join(part for part in (newest, monthly, "all tagged ones and the one in use") if part)
 
 
 def names_of_versions(versions: Sequence[Version], most: int = 6) -> str:

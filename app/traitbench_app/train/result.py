@@ -9,7 +9,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display import held_out
 from traitbench.display.quality import by_trait, evidence_on
-from traitbench.display.text import plain
+from traitbench.display.text import count, plain
 from traitbench_app.parts.question import question
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
 from traitbench_app.parts.title import draw_title
@@ -38,8 +38,11 @@ def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None
 
 
 def _must_pass(version: Version) -> str:
-    said = held_out.must_pass(version.metrics)
-    return f"{said[0].upper()}{said[1:]}." if said else ""
+    """How many of the texts that the version should never get wrong are wrong; empty if there are none."""
+    tests = held_out.by_trait(version.metrics).values()
+    every, wrong = sum(each.must_pass for each in tests), sum(each.must_pass_failed for each in tests)
+    verb = "is" if wrong == 1 else "are"
+    return f"{wrong} of {count(every, 'text')} that it should never get wrong {verb} wrong." if every else ""
 
 
 def _why_not(version: Version) -> Iterator[str]:
