@@ -87,7 +87,6 @@ def _scores(model: Model, version: Version, traits: Sequence[Trait], only: str |
     if len(unread) > _UNASKED and session.get(agreed) is None:
         st.button(
             f"Read {count(len(unread), 'text')}",
-            type="primary",
             icon=":material/auto_stories:",
             key="held_out_texts.read",
             on_click=session.store,

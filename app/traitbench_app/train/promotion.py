@@ -46,7 +46,7 @@ def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
         draw_picture(comparison, names, labels, key="train.promotion_figures")
         draw_changes(comparison, names)
         with st.container(horizontal=True, vertical_alignment="center"):
-            if not is_known:
+            if comparison.verdict == "unknown" and not is_known:
                 primary_link(
                     "versions", "Set texts aside and train both again", view="Compare", a=pinned,
                     b=f"v{model.version_no}",
