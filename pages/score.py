@@ -160,9 +160,7 @@ with cards_right:
     if not numbers and not can_rehearse(traits):
         st.stop()
     if not text.strip():
-        with st.container(border=True, key="score.empty"):
-            st.subheader("Nothing to score yet", icon=":material/notes:", anchor=False)
-            st.markdown("Type or paste a text to see its scores.")
+        st.markdown("Type a text, or try one with the button below the field.")
         st.stop()
 
     addresses = {key: each for key, each in zip((TEXT, AGAINST), texts, strict=False) if is_address(each)}

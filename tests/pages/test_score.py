@@ -31,7 +31,7 @@ UNLIKE = REASONS["unlike_samples"]
 
 def test_without_a_text_it_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle)
-    assert "Nothing to score yet" in words(at)
+    assert "Type a text, or try one" in words(at)
     assert not bars(at)
 
 

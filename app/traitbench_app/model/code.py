@@ -1,4 +1,4 @@
-"""Code that calls the model, to copy: for the active version or for a fixed one."""
+"""Code that calls the model, to copy: for the version in use or for a fixed one."""
 
 from collections.abc import Sequence
 

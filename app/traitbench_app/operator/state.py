@@ -15,7 +15,7 @@ Level = Literal["good", "busy", "failed", "bad"]
 KINDS: Mapping[OperationKind, str] = {
     "train": "Training",
     "retune": "Training again",
-    "retrain": "Retraining from feedback",
+    "retrain": "Learning corrections",
     "discover": "Discovery",
     "synthesize": "Synthesis",
 }

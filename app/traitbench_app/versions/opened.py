@@ -87,7 +87,7 @@ def _draw_moved(pair: tuple[Side, Side], key: str, text: str) -> None:
             "Similarity": st.column_config.NumberColumn(format="%.2f"),
             "Moved the score by": st.column_config.NumberColumn(
                 format="%+.1f",
-                help="In points: the score compared with a refit without this change and its near duplicates.",
+                help="In points: the score compared with a version without this change and its near duplicates.",
             ),
         },
     )
