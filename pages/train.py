@@ -16,7 +16,7 @@ from traitbench_app.parts.on_tests import draw_tests
 from traitbench_app.parts.quality import discovered_note, draw_quality
 from traitbench_app.parts.question import question
 from traitbench_app.parts.retune import draw_retune, why_no_search
-from traitbench_app.parts.runs import MISTAKES, in_link, pick_search, watch
+from traitbench_app.parts.runs import MISTAKES, in_link, pick_search, start, watch
 from traitbench_app.parts.search_report import draw_search
 from traitbench_app.parts.strips import draw_more, first_few
 from traitbench_app.parts.unreadable import cannot_be_read
@@ -145,7 +145,7 @@ missing_poles, why_not = missing(traits), why_read_only(model)
 samples, tests = (sum(getattr(each, name) for each in traits) for name in ("sample_count", "held_out_samples"))
 measures = f", and check the result on {count(tests, 'test sample')}" if tests else ""
 
-with st.container(border=True, key="train.plan"):
+with st.container(border=True, key="card.train.plan"):
     plan = st.empty()
     if missing_poles:
         st.warning(
@@ -168,10 +168,7 @@ with st.container(border=True, key="train.plan"):
         help="The list above says what is missing." if missing_poles else None,
         key="train.start",
     ):
-        with attempt() as starting:
-            client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels)
-        if starting.done:
-            st.rerun()
+        start(model, asked)
     if why_not:
         st.caption(f":material/lock: {why_not}")
     if model.zero_data_retention:

@@ -100,6 +100,13 @@ def test_a_share_that_always_answering_one_pole_gets_is_no_merit(right: int, lar
     assert ("“sad”" in sad) == guessed
 
 
+def test_a_share_below_a_guess_is_not_said_of_the_guess() -> None:
+    evidence = mood(confidence={"low": {"samples": 120, "right": 45}}, confusion=tiers(64, 56))
+    assert evidence.says("v1", [MOOD]) == (
+        "v1 is no better than a guess: always answering “happy” gets about 5 in 10 right"
+    )
+
+
 def test_the_larger_pole_of_the_test_samples_counts_if_there_are_any() -> None:
     test = {"auroc": 0.8, "error": 0.2, "positive": 4, "negative": 16}
     assert "always answering “sad” gets about 8 in 10 right too" in mood(test=test).says("v1", [MOOD])

@@ -9,10 +9,10 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
 from traitbench_app.parts.cost import USUAL_LENGTH
-from traitbench_app.parts.runs import SearchChoice, pick_search
+from traitbench_app.parts.runs import SearchChoice, pick_search, start
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.permission import why_read_only
-from traitbench_app.shell.service import attempt, client, version
+from traitbench_app.shell.service import version
 from traitbench_app.workspace.waiting import Waiting
 
 
@@ -34,12 +34,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
                 disabled=nothing_new,
                 help="Training again would change nothing now." if nothing_new else None,
             ):
-                with attempt() as starting:
-                    client().models.train(
-                        model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=True
-                    )
-                if starting.done:
-                    st.rerun()
+                start(model, asked, again=True)
         with plan:
             st.markdown(_plan(model, traits, newest, waits, kept))
             if nothing_new:

@@ -16,7 +16,7 @@ from traitbench_app.parts.folded import is_open
 from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
-from traitbench_app.shell.service import client, guarded
+from traitbench_app.shell.service import attempt, client, guarded
 
 KINDS: Mapping[OperationKind, str] = {
     "train": "Training",
@@ -29,6 +29,7 @@ KINDS: Mapping[OperationKind, str] = {
 
 _MOST_ROWS = 12
 _SHORT_S = 3.0
+_STARTED = "train.started"
 
 MISTAKES = "Mistakes"
 """The view of the page that lists the mistakes of the version in use."""
@@ -68,6 +69,15 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
     )
     draw_basis(costs[effort])
     return SearchChoice(effort, use_labels, costs[effort].in_short)
+
+
+def start(model: Model, asked: SearchChoice, *, again: bool = False) -> None:
+    """Start the training, `again` for a model that has a version; an error is shown instead."""
+    with attempt() as starting:
+        client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=again)
+    if starting.done:
+        session.store(_STARTED, (model.handle, asked.effort))
+        st.rerun()
 
 
 def in_link(model: Model, names: Mapping[str, str]) -> dict[str, str]:
@@ -121,11 +131,19 @@ def _draw_run(model: Model, traits: Sequence[Trait], *, is_first: bool) -> None:
     if progress is None or progress.elapsed_s + (progress.eta_s or 0) < _SHORT_S:
         return
     run = f"Run `{last.run_id}`" if last and last.run_id else None
-    with st.container(border=True, key="train.progress"):
+    with st.container(border=True, key="card.train.progress"):
         st.progress(min(max(progress.fraction, 0.0), 1.0), text=_phase(progress, learns=learns))
-        st.caption(f"{_clock(progress.elapsed_s)} so far", help=run)
+        st.caption(f"{_clock(progress.elapsed_s)} so far.{_tries(model) if learns else ''}", help=run)
         if learns:
             _draw_traits(traits, progress)
+
+
+def _tries(model: Model) -> str:
+    """` Thorough: up to 135 settings for each trait.`; empty if the run was not started in this tab."""
+    handle, effort = session.get(_STARTED, ("", DEFAULT_EFFORT))
+    return (
+        f" {EFFORTS[effort]}: up to {most_settings(effort)} settings for each trait." if handle == model.handle else ""
+    )
 
 
 def _phase(progress: Progress, *, learns: bool) -> str:

@@ -102,7 +102,9 @@ class Evidence:
         if self.is_guessed:
             answer = self._label(traits) or ("the more frequent pole" if self.traits > 1 else "either pole")
             only = " on texts with the same shortcut" if self.is_shared else ""
-            return f"{who} is no better than a guess: always answering {answer} gets {self.in_words} right too{only}"
+            guess = _in_words(self.larger, self.samples)
+            too = " too" if guess == self.in_words else ""
+            return f"{who} is no better than a guess: always answering {answer} gets {guess} right{too}{only}"
         if self.is_shared:
             return f"{who} gets {self.in_words} right, but only on texts that have the same shortcut"
         return f"{who} gets {self.in_words} right{', from few samples' if self.doubt else ' on texts it has not seen'}"
