@@ -26,14 +26,14 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import client
 
-ACTIVE = "active"
+IN_USE = "in use"
 VIEW, TEXTS, ASK = "view", "Texts", "What share?"
 
 model = chosen_model()
 versions = list(client().versions.list(model.handle))
 numbers = [f"v{each.version_no}" for each in versions]
 active = f"v{model.version_no}" if numbers else ""
-chosen = session.on_screen("version", ACTIVE)
+chosen = session.on_screen("version", IN_USE)
 traits = list(client().traits.list(model.handle))
 names = {trait.key: trait.name for trait in traits}
 heading(
@@ -60,7 +60,7 @@ if not numbers:
         page_link("score", "Preview the score of one text")
     st.stop()
 
-say_if_gone(chosen, [ACTIVE, *numbers])
+say_if_gone(chosen, [IN_USE, *numbers])
 job = present_job(model)
 
 # ---- the batch of this tab -------------------------------------------------------------------------------------------
@@ -88,12 +88,12 @@ with st.expander("Score other texts", icon=":material/playlist_add:") if job els
     with st.expander("Version, traits and speed", icon=":material/tune:"):
         picked = st.selectbox(
             "Version",
-            [ACTIVE, *numbers],
+            [IN_USE, *numbers],
             key="version",
             bind="query-params",
-            help=f"`active` is {active} now. The whole batch uses one version, even if another becomes active.",
+            help=f"{active} is in use now. The whole batch uses one version, even if another is put in use.",
         )
-        number = active if picked == ACTIVE else picked
+        number = active if picked == IN_USE else picked
         asked_traits = pick_traits(names)
         mode = pick_mode(versions[numbers.index(number)])
     if st.button(

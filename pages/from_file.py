@@ -35,10 +35,7 @@ if model is not None:
     if model.state == "draft":
         go_on(model)
     elif model.state == "busy":
-        draw_title(
-            "Learning from your file", f"You can leave this page. The training of {plain(model.handle)} goes on."
-        )
-        watch(model)
+        watch(model, client().traits.list(model.handle), is_first=True)
     elif model.state == "failed":
         last = model.last_operation
         draw_title(

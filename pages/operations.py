@@ -57,7 +57,7 @@ def draw_failed(run: Listed) -> None:
         tries = f", in {count(run.attempts, 'attempt')}" if run.attempts > 1 else ""
         st.caption(f"{when}{tries}. Run `{run.id}`, code `{run.error_code}`.")
         if not can_retry(run):
-            st.caption("The feedback is kept. The service retrains automatically within a few minutes.")
+            st.caption("The corrections are kept. The service learns them within a few minutes.")
         elif run.handle.split(".")[0] not in namespaces():
             st.caption("To start the run again, use an API key that owns the model's namespace.")
         model_link("model", "Open the model", model=run.handle)

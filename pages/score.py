@@ -30,9 +30,9 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client, version
 from traitbench_app.workspace.texts import (
-    ACTIVE,
     AGAINST,
     COMPARE,
+    IN_USE,
     TEXT,
     TEXTS_IN_LINK,
     link_texts,
@@ -57,7 +57,7 @@ versions = list(client().versions.list(model.handle))
 numbers = [f"v{each.version_no}" for each in versions]
 active = f"v{model.version_no}" if model.version_no is not None else ""
 usual = usual_version(numbers)
-offered = [ACTIVE, *numbers]
+offered = [IN_USE, *numbers]
 chosen = session.on_screen("version", usual)
 
 # ---- before a room ---------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ if numbers:
 names, poles = names_of(traits), poles_of(traits)
 main = model.main_trait
 if model.version_no is not None and active not in numbers:
-    cannot_be_read(f"v{model.version_no}", "the active version is damaged", "version", key="score.unreadable")
+    cannot_be_read(f"v{model.version_no}", "the version in use is damaged", "version", key="score.unreadable")
 if model.version_no is not None and not numbers:
     st.stop()
 if not numbers:
@@ -133,7 +133,7 @@ if two:
 cards_left, cards_right = (left.container(), right.container()) if two else (right, right)
 below = st.container() if two else right
 with left:
-    picked = ACTIVE
+    picked = IN_USE
     if numbers:
         picked = st.selectbox(
             "Version",
@@ -141,7 +141,7 @@ with left:
             offered.index(usual),
             key="version",
             bind="query-params",
-            help=f"`active` always means the active version, now {active}.",
+            help=f"{active} is in use now.",
         )
     if len(text) + len(against) > TEXTS_IN_LINK:
         st.caption(f"Copied links leave out texts of more than {TEXTS_IN_LINK:,} characters.")
@@ -151,7 +151,7 @@ with left:
 
 # ---- the scores, from a version or from a rehearsal of the draft -----------------------------------------------------
 
-chosen = active if picked == ACTIVE else picked
+chosen = active if picked == IN_USE else picked
 texts = [text, against] if against.strip() else [text]
 cards: list[Card] = []
 comparison: Comparison | None = None
@@ -160,9 +160,7 @@ with cards_right:
     if not numbers and not can_rehearse(traits):
         st.stop()
     if not text.strip():
-        with st.container(border=True, key="score.empty"):
-            st.subheader("Nothing to score yet", icon=":material/notes:", anchor=False)
-            st.markdown("Type or paste a text to see its scores.")
+        st.markdown("Type a text, or try one with the button below the field.")
         st.stop()
 
     addresses = {key: each for key, each in zip((TEXT, AGAINST), texts, strict=False) if is_address(each)}
@@ -226,20 +224,20 @@ with below:
     if numbers:
         draw_feedback(model, chosen, text, cards[0], traits)
     else:
-        st.caption("You can give feedback on scores once the model is trained.")
-    if st.toggle("Reasons in numbers", key=WHY, persist_state="session", help=HELP):
+        st.caption("You can correct scores once the model is trained.")
+    if st.toggle("What each word adds", key=WHY, persist_state="session", help=HELP):
         at = pick_text(texts)
         with attempt():
             draft = preview.explain_rehearsal(rehearsal, texts[at]) if rehearsal else None
             reasons = explained(model.handle, chosen, texts[at]) if draft is None else draft
             draw_reasons(reasons, cards[at], texts[at], traits, names, file_name=model.handle)
-    with folded("Numbers", icon=":material/table_chart:", key="numbers") as shown:
+    with folded("All figures", icon=":material/query_stats:", key="numbers") as shown:
         if shown:
             if comparison:
                 draw_differences(comparison, names)
                 draw_change_numbers(comparison, names, key="score.change", file_name=f"{model.handle}-two-texts")
                 draw_text_pair(comparison)
-            draw_numbers(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
+            draw_numbers(cards[0], names, poles, key="score.card", file_name=f"{model.handle}-scores")
             discovered_note(traits)
             draw_text(cards[0])
             if scorer is None:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from traitbench.display.pictures import balance
 from traitbench.display.text import ago, count, plain
 from traitbench_app.parts.confidence import draw_confidence
 from traitbench_app.parts.cost import USUAL_LENGTH, unread_lengths
@@ -13,8 +14,11 @@ from traitbench_app.parts.model_picker import chosen_model
 from traitbench_app.parts.next_step import missing
 from traitbench_app.parts.on_tests import draw_tests
 from traitbench_app.parts.quality import discovered_note, draw_quality
+from traitbench_app.parts.question import question
 from traitbench_app.parts.retune import draw_retune, why_no_search
-from traitbench_app.parts.runs import MISTAKES, draw_readiness, in_link, pick_search, watch
+from traitbench_app.parts.runs import MISTAKES, in_link, pick_search, start, watch
+from traitbench_app.parts.search_report import draw_search
+from traitbench_app.parts.strips import draw_more, first_few
 from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.verdict import draw_compared_with
 from traitbench_app.parts.version_figures import label, made_how, names_of, series
@@ -25,8 +29,7 @@ from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.train.ahead import draw_ahead
-from traitbench_app.train.gained import draw_gained
-from traitbench_app.train.mistakes import draw_mistakes
+from traitbench_app.train.mistakes import draw_all_mistakes
 from traitbench_app.train.promotion import draw_promotion
 from traitbench_app.train.result import draw_result
 from traitbench_app.workspace.waiting import waiting
@@ -40,7 +43,7 @@ last = model.last_operation
 # ---- busy: progress of the run ---------------------------------------------------------------------------------------
 
 if model.state == "busy":
-    watch(model)
+    watch(model, traits)
     if model.version_no is not None:
         with st.container(horizontal=True):
             page_link("score", f"Score a text with v{model.version_no}")
@@ -54,12 +57,11 @@ if model.state == "archived":
 
 if last and last.status == "failed" and last.kind in ("train", "retune"):
     reason = last.error.message if last.error else "The service gave no reason."
-    kept = "Traits and samples did not change. Fix the problem, or start the training again."
+    kept = "Your samples are safe. Fix the problem, or start the training again."
     if model.version_no is not None:
         kept = f"v{model.version_no} did not change and keeps scoring."
     st.error(
-        f"**The {'refit' if last.kind == 'retune' else 'training'} that started {ago(last.started_at)} failed.** "
-        f"{plain(reason)}\n\n{kept}",
+        f"**The training that started {ago(last.started_at)} failed.** {plain(reason)}\n\n{kept}",
         icon=":material/error:",
     )
 
@@ -70,7 +72,7 @@ if model.state == "ready":
     draw_learning(model, traits, versions)
     version = next((each for each in versions if each.version_id == model.current_version_id), None)
     if version is None:
-        cannot_be_read(f"v{model.version_no}", "the active version is damaged", "version", key="train.unreadable")
+        cannot_be_read(f"v{model.version_no}", "the version in use is damaged", "version", key="train.unreadable")
         st.stop()
     before = next((each for each in versions if each.version_no < version.version_no), None)
     names = names_of(traits)
@@ -84,7 +86,7 @@ if model.state == "ready":
         label_visibility="collapsed",
     )
     if show == MISTAKES:
-        draw_mistakes(model, version, traits)
+        draw_all_mistakes(model, version, traits)
         st.stop()
     draw_promotion(model, names)
     draw_result(model, traits, version)
@@ -99,7 +101,7 @@ if model.state == "ready":
                 with attempt() as going_back:
                     client().versions.activate(model.handle, version=a)
                 if going_back.done:
-                    session.flash(f"{a} is active now. You can switch back to {b} on the Versions page.")
+                    session.flash(f"{a} is in use now. You can switch back to {b} on the Versions page.")
                     st.rerun()
     stem = f"{model.handle}-{label(version)}"
     with folded("All figures", icon=":material/query_stats:", key="figures") as is_open:
@@ -110,22 +112,20 @@ if model.state == "ready":
             draw_quality(figures, traits, key="train.figures", file_name=f"{stem}-figures")
             st.markdown("**How sure its scores are**")
             draw_confidence(model, version, names, key="train.confidence", file_name=f"{stem}-confidence")
-    with folded("What was tried", icon=":material/manage_search:", key="search") as is_open:
-        if is_open:
-            draw_gained(model, traits, version)
+            draw_search(version.metrics.traits, names, key="train.search", file_name=f"{stem}-search")
     with folded("Change traits or samples", icon=":material/upgrade:", key="change") as is_open:
         if is_open:
             learns = not why_no_search(model)
             st.markdown(
-                "Training freezes traits and samples. "
-                f"{'The model retrains automatically from feedback on its scores. ' if learns else ''}"
-                "To change traits or samples, make a draft of this model: it keeps scoring until the draft is better.",
+                f"The samples of {label(version)} stay as they are. "
+                f"{'Corrections of scores are learned by themselves. ' if learns else ''}"
+                "To change traits or samples, make a draft of this model, and put it in use if it is better.",
                 help="In the API, a train call for a ready model starts no run.",
             )
             with st.container(horizontal=True):
                 improve_button(model, key="train.improve")
                 if learns:
-                    page_link("score", "Give feedback on a score")
+                    page_link("score", "Correct a score")
     with folded("Train again", icon=":material/refresh:", key="refit") as is_open:
         if is_open:
             draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
@@ -143,24 +143,32 @@ if not traits:
 
 missing_poles, why_not = missing(traits), why_read_only(model)
 samples, tests = (sum(getattr(each, name) for each in traits) for name in ("sample_count", "held_out_samples"))
-measures = f" and measures them on {count(tests, 'test sample')}" if tests else ""
+measures = f", and check the result on {count(tests, 'test sample')}" if tests else ""
 
-with st.container(border=True, key="train.plan"):
+with st.container(border=True, key="card.train.plan"):
+    plan = st.empty()
     if missing_poles:
         st.warning(
             "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in missing_poles)]), icon=":material/info:"
         )
-    else:
-        st.markdown(
-            f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}{measures}. The result becomes "
-            f"version **v{(model.version_no or 0) + 1}**, which is active at once."
-        )
+    lengths = [USUAL_LENGTH] * (samples + tests) if why_not else unread_lengths(model, traits)
+    asked = pick_search(traits, lengths=lengths)
+    if not missing_poles:
+        unchanged = "Nothing that is in use changes."
         if model.forked_from is not None:
-            st.markdown(
-                f"Then it is compared with **{plain(model.forked_from.handle)}**, which keeps scoring unchanged."
-            )
+            handle = plain(model.forked_from.handle)
+            unchanged = f"Then it is compared with **{handle}**, which keeps scoring unchanged."
+        plan.markdown(f"Learn from {count(samples, 'sample')} ({asked.takes}){measures}. {unchanged}")
     draw_unsaved_line(model)
-    start = st.container(horizontal=True, vertical_alignment="center")
+    if st.button(
+        "Start training" if model.forked_from is None else "Train and compare",
+        type="primary",
+        icon=":material/model_training:",
+        disabled=bool(missing_poles or why_not),
+        help="The list above says what is missing." if missing_poles else None,
+        key="train.start",
+    ):
+        start(model, asked)
     if why_not:
         st.caption(f":material/lock: {why_not}")
     if model.zero_data_retention:
@@ -170,29 +178,13 @@ with st.container(border=True, key="train.plan"):
         )
     findings = st.container()
 
-with st.expander("Samples of each trait", icon=":material/notes:"):
-    draw_readiness(traits)
+with question("What will it learn from?", key="train.samples", note=count(samples, "sample")):
+    for trait in first_few(traits, key="train.balance"):
+        st.markdown(f"**{plain(names_of([trait])[trait.key])}**")
+        poles = {"negative": trait.negative_label, "positive": trait.positive_label}
+        st.html(balance(trait.negative_samples, trait.positive_samples, **poles))
+    draw_more(traits, key="train.balance")
     discovered_note(traits)
-with st.expander("Effort and labels", icon=":material/tune:"):
-    lengths = [USUAL_LENGTH] * (samples + tests) if why_not else unread_lengths(model, traits)
-    asked = pick_search(traits, lengths=lengths)
-    st.caption("You cannot edit traits and samples during training, or after it succeeds.")
-
-with start:
-    if st.button(
-        "Start training" if model.forked_from is None else "Train and compare",
-        type="primary",
-        icon=":material/model_training:",
-        disabled=bool(missing_poles or why_not),
-        help="The list above says what is missing." if missing_poles else None,
-        key="train.start",
-    ):
-        with attempt() as starting:
-            client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels)
-        if starting.done:
-            st.rerun()
-    if not missing_poles:
-        st.caption(f"Takes {asked.takes}.", width="content")
 
 if not why_not:
     with findings:

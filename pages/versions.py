@@ -15,7 +15,16 @@ from traitbench_app.versions.compare import draw_comparison
 from traitbench_app.versions.details import draw_details
 from traitbench_app.versions.encoders import draw_encoders
 from traitbench_app.versions.listing import draw_all
-from traitbench_app.versions.pair import draw_gone, forget_gone, gone, in_link, names_of_both, pick_pair, sides_of
+from traitbench_app.versions.pair import (
+    IN_USE,
+    draw_gone,
+    forget_gone,
+    gone,
+    in_link,
+    names_of_both,
+    pick_pair,
+    sides_of,
+)
 
 VIEWS = ("All", "Details", "Compare", "Encoders")
 # The query parameters of each view that name a version.
@@ -58,17 +67,17 @@ if view == "All":
 if view == "Details":
     picked = st.selectbox(
         "Version",
-        ["active", *numbers],
+        [IN_USE, *numbers],
         key="version",
         bind="query-params",
         width=220,
-        help=f"`active` is {active} now.",
+        help=f"{active} is in use now.",
         on_change=forget_gone,
     )
     if missing:
         draw_gone(missing)
         st.stop()
-    shown = by_label[shown_first if picked == "active" else picked]
+    shown = by_label[shown_first if picked == IN_USE else picked]
     draw_details(model, versions, shown, traits, may_change=may_change)
 
 # ---- encoders on the model's samples ---------------------------------------------------------------------------------
@@ -83,9 +92,9 @@ if view == "Compare" and len(sides) == 1:
         draw_gone(missing)
     with st.container(border=True, key="versions.only_one"):
         st.subheader("Only one version so far", icon=":material/compare_arrows:", anchor=False)
-        st.markdown("To get a second version, improve the model, give feedback on scores or refit the model.")
+        st.markdown("To get a second version, improve the model, correct scores or train it again.")
         with st.container(horizontal=True):
-            page_link("score", "Give feedback on a score")
+            page_link("score", "Correct a score")
             page_link("train", "Train again")
             page_link("score", "Compare two texts")
     st.stop()

@@ -57,9 +57,9 @@ def test_a_wrong_score_becomes_a_better_version_and_back(workbench: Started, pag
     expect(page.get_by_text("Right, of its test texts")).to_be_visible()
 
     # Put it in the model's place.
-    click(page.get_by_role("button", name=f"Make it {handle} v2"))
+    click(page.get_by_role("button", name=re.compile("Put the draft in use|Use it anyway")))
     expect(page.get_by_role("dialog").get_by_text("Programs that score with")).to_be_visible()
-    click(page.get_by_role("dialog").get_by_role("button", name="Make it v2"))
+    click(page.get_by_role("dialog").get_by_role("button", name="Put it in use"))
     expect(page.get_by_text("v2 gets").first).to_be_visible()
     assert clicks < MOST_CLICKS
     with workbench.client() as client:

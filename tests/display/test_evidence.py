@@ -36,16 +36,12 @@ def test_test_samples_count_and_out_of_fold_scores_only_without_them() -> None:
     known = by_trait(metrics)
     assert list(known) == ["warmth", "clarity"], "the weakest comes first"
     assert (known["clarity"].right, known["clarity"].samples, known["clarity"].on_tests) == (18, 20, True)
-    assert (
-        known["warmth"].measured_on
-        == "50 of 60 samples are on the side of their label, each checked by a model that had not seen it"
-    )
+    assert known["warmth"].lead([]).startswith("50 of 60 samples fall on the side of their label.")
     both = on(known)
-    assert (both.right, both.samples, both.measured_on) == (
-        18,
-        20,
-        "18 of 20 test samples are on the side of their label. No version learns from these",
-    )
+    assert (both.right, both.samples) == (18, 20)
+    assert both.below([]) == f"{both.lead([])} {both.doubt}"
+    assert both.lead([]).startswith("18 of 20 test samples fall on the side of their label.")
+    assert both.says("v1", []) == "v1 gets about 9 in 10 right, from few samples"
 
 
 def test_several_traits_are_counted_together_and_their_auroc_is_a_mean() -> None:
@@ -102,6 +98,13 @@ def test_a_share_that_always_answering_one_pole_gets_is_no_merit(right: int, lar
     assert (evidence.in_short == "no better than a guess") == guessed
     sad = mood(confidence=confidence, confusion=tiers(100 - larger, larger)).says("v1", [MOOD])
     assert ("“sad”" in sad) == guessed
+
+
+def test_a_share_below_a_guess_is_not_said_of_the_guess() -> None:
+    evidence = mood(confidence={"low": {"samples": 120, "right": 45}}, confusion=tiers(64, 56))
+    assert evidence.says("v1", [MOOD]) == (
+        "v1 is no better than a guess: always answering “happy” gets about 5 in 10 right"
+    )
 
 
 def test_the_larger_pole_of_the_test_samples_counts_if_there_are_any() -> None:
@@ -165,7 +168,7 @@ def test_texts_that_share_a_shortcut_are_not_called_unseen() -> None:
 
 @pytest.mark.parametrize(("in_tests", "says"), [(False, "on texts it has not seen"), (True, "the same shortcut")])
 def test_test_samples_count_as_unseen_if_they_do_not_share_the_shortcut(in_tests: bool, says: str) -> None:
-    test = {"auroc": 0.8, "error": 0.1, "positive": 10, "negative": 10}
+    test = {"auroc": 0.8, "error": 0.1, "positive": 100, "negative": 100}
     evidence = mood(shortcut=SHORTCUT | {"in_tests": in_tests}, test=test)
     assert says in evidence.says("v1", [MOOD])
     assert evidence.warnings([MOOD]), "what training learned is said anyway"
@@ -178,7 +181,7 @@ def test_the_shortcut_of_a_trait_without_test_samples_is_said_too() -> None:
     both = on(by_trait(Metrics(traits={"a": trait(right=50, samples=60, wrong=2), "mood": marked})))
     assert both.samples == 20
     assert len(both.warnings([MOOD])) == 1
-    assert both.says("v1", [MOOD]) == "v1 gets about 9 in 10 right on texts it has not seen"
+    assert both.says("v1", [MOOD]) == "v1 gets about 9 in 10 right, from few samples"
 
 
 def test_an_auroc_near_one_of_few_samples_is_said_with_the_lower_end_of_the_share() -> None:

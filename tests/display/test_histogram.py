@@ -53,9 +53,9 @@ def test_scores_of_low_confidence_are_apart_by_their_reason() -> None:
     assert "2 uncertain: unlike the samples; 1 uncertain: both kinds get this score" in distributions.alt(trait)
     assert distributions.table(trait)["Uncertain: unlike the samples"].sum() == 2
     composite = distributions.binned("Composite", [10, 12, 90], ["", "few_samples", ""], None)
-    assert distributions.alt(composite).endswith("3 texts, median 12; 1 uncertain: too few samples.")
+    assert distributions.alt(composite).endswith("3 texts, median 12; 1 uncertain: few samples near this score.")
     assert distributions.legend([trait, composite]) == (
-        "╲ unlike the samples, ⋅ too few samples, ╱ both kinds get this score, ╱ no reason given"
+        "╲ unlike the samples, ⋅ few samples near this score, ╱ both kinds get this score, ╱ no reason given"
     )
     assert distributions.legend([WARMTH, distributions.binned("Composite", [10], [""], None)]) == "╱ no reason given"
     nothing_but_low = distributions.binned("Composite", [10], ["overlap"], None)

@@ -77,7 +77,8 @@ def test_no_difference_says_the_smallest_one_that_could_have_been_shown() -> Non
 
 def test_a_difference_is_said_in_texts_and_with_its_interval() -> None:
     assert verdicts.notes({"a": difference("better")})["a"] == "9 more of 60 right. In 100: +15, from +4 to +26."
-    assert verdicts.notes({"a": difference("worse", failing=2)})["a"].startswith("2 texts that must pass fail now. ")
+    worse = verdicts.notes({"a": difference("worse", failing=2)})["a"]
+    assert worse.startswith("2 texts that should never be wrong are wrong now. ")
 
 
 def test_a_verdict_by_the_order_alone_says_so() -> None:

@@ -79,7 +79,7 @@ def test_a_link_to_a_model_that_does_not_exist_says_so(workbench: Workbench, nam
 @pytest.mark.parametrize("name", ["score", "batch"])
 def test_a_link_to_a_missing_version_says_which_scores(workbench: Workbench, trained: Trained, name: str) -> None:
     at = workbench.open(name, model=trained.handle, version="v9")
-    assert [toast.value for toast in at.toast] == ["v9 does not exist. The active version scores instead."]
+    assert [toast.value for toast in at.toast] == ["v9 does not exist. The version in use scores instead."]
     assert not at.run().toast
 
 

@@ -55,15 +55,15 @@ def test_a_chosen_pole_is_asked_about_sent_and_waits(workbench: Workbench, clien
     assert at.button(key="score.feedback.send").disabled
     choices(at).set_value("positive").run()
     press(at, "score.feedback.send")
-    assert "You can undo it until the next retraining" in words(at)
+    assert "You can undo it until it is learned" in words(at)
     assert "Warmth **100**, warm (scored" in words(at)
     assert fed_back(client, ready) == [], "nothing goes before the question is answered"
     press(at, "score.send.yes")
     (sample,) = fed_back(client, ready)
     assert (sample.trait, sample.quality, sample.text) == ("warmth", 1.0, UNKIND)
     assert "Sent for this text: Warmth **100**, warm. Request `req_" in words(at)
-    assert at.progress[0].proto.text == "1 sample of feedback; 10 start a retraining"
-    assert "when 10 are pending or the oldest has waited 5 min" in words(at)
+    assert at.progress[0].proto.text == "1 correction of 10"
+    assert "Learned after 10 corrections, or in 5 min, unless the operator" in words(at)
     assert choices(at).value is None
 
 
@@ -128,7 +128,7 @@ def test_the_tenth_starts_a_retraining(workbench: Workbench, client: Traitbench,
     send(at, "negative")
     assert client.models.wait(ready).version_no == 2
     at.run()
-    assert "**v2 is active.** It was retrained with feedback. You can switch back to v1" in words(at)
+    assert "**v2 is in use.** It has learned the corrections. You can switch back to v1" in words(at)
     assert "Compare v1 with v2" in links(at)
     assert not at.progress, "nothing waits any more"
     assert "Scored with v2" in words(at)
@@ -138,11 +138,11 @@ def test_during_a_retraining_the_old_version_scores(workbench: Workbench, servic
     progress = Progress(phase="learning", done=0, total=1, fraction=0.5, elapsed_s=3.0, eta_s=3.0)
     run_id = hold_busy(service.context, ready, progress, kind="retrain")
     at = workbench.open("score", model=ready, text=UNKIND)
-    assert "Retraining from feedback: about 3 s left." in words(at)
+    assert "Learning corrections: about 3 s left." in words(at)
     assert "Scored with v1" in words(at)
     end_badly(service.context, run_id, "The disk is full.")
     at.run()
-    assert "**Retraining from feedback failed.** The disk is full\\. v1 keeps scoring" in words(at)
+    assert "**The corrections could not be learned.** The disk is full\\. v1 keeps scoring" in words(at)
 
 
 def test_after_a_purge_it_says_why_nothing_is_learned(workbench: Workbench, client: Traitbench, ready: str) -> None:
@@ -150,8 +150,8 @@ def test_after_a_purge_it_says_why_nothing_is_learned(workbench: Workbench, clie
     client.models.update(ready, zero_data_retention=False)
     client.scores.score(ready, UNKIND, feedback={"warmth": 0})
     at = workbench.open("score", model=ready, text=UNKIND)
-    assert at.progress[0].proto.text == "1 sample of feedback; 10 start a retraining"
-    assert "a new version would be fitted without them" in words(at)
+    assert at.progress[0].proto.text == "1 correction of 10"
+    assert "a new version would be without them" in words(at)
 
 
 def test_on_a_text_that_no_sample_can_hold_there_is_none(workbench: Workbench, trained: Trained) -> None:
@@ -197,7 +197,7 @@ def test_a_return_is_one_click_and_so_is_its_undo(workbench: Workbench, client: 
     client.models.retrain(waiting)
     assert client.models.wait(waiting).version_no == 2
     at = workbench.open("versions", model=waiting, record="true")
-    assert "retrained from feedback by" in words(at)
+    assert "learned corrections by" in words(at)
     press(at, "versions.timeline_return")
     assert client.models.get(waiting).version_no == 1
     assert at.button(key="versions.timeline_return").label == "Undo: back to v2"

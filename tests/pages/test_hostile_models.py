@@ -176,7 +176,7 @@ def test_a_row_that_cannot_be_read_hides_no_other(window: Workbench, damaged: tu
     lost, aged = damaged
     catalog = window.open("catalog")
     assert f"{lost}** cannot be read: its JSON is damaged" in plain(catalog)
-    assert "The active version cannot be read" in plain(catalog)
+    assert "The version in use cannot be read" in plain(catalog)
     assert "pwned" in words(catalog)
     for page, says in (
         ("versions", "v3** cannot be read: a time is not between 1970 and 9998"),

@@ -24,10 +24,10 @@ def test_words_are_highlighted_at_once_and_numbers_on_request(workbench: Workben
     at = workbench.open("score", model=trained.handle, text=TEXT)
     assert html(at).count(HIGHLIGHT) == 1
     assert "▲ **warm**: " in words(at), "the colours are said in words too"
-    assert "from the middle" not in words(at)
+    assert "Together its parts point" not in words(at)
     at.toggle(key="score.highlight").set_value(False).run()
     assert HIGHLIGHT not in html(at)
-    assert "from the middle" in words(asked(at))
+    assert "Together its parts point" in words(asked(at))
 
 
 def test_a_long_text_is_highlighted_on_request(workbench: Workbench, trained: Trained) -> None:

@@ -14,6 +14,7 @@ from tests.pages.drive import (
     hold_busy,
     make_outdated,
     next_step,
+    plain,
     typed,
     words,
 )
@@ -30,7 +31,7 @@ UNLIKE = REASONS["unlike_samples"]
 
 def test_without_a_text_it_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle)
-    assert "Nothing to score yet" in words(at)
+    assert "Type a text, or try one" in words(at)
     assert not bars(at)
 
 
@@ -144,7 +145,7 @@ def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench
     client.models.wait(new)
     at = workbench.open("score", model=new, numbers="true", text=KIND)
     assert at.metric[0].value.startswith("≈")
-    assert "is uncertain. There are too few samples to be sure: add some that are like this text." in words(at)
+    assert "of 100). Few of your samples have a score near this one. Add some that are like this text." in plain(at)
     ((row,),) = bars(at)
     assert (row["words"], row["sure"], row["note"]) == ("no clear side", "low", REASONS["few_samples"].sentence)
 

@@ -1,7 +1,9 @@
 """The Train page: what will happen, how far it is, what it gave, and what another version would bring."""
 
 import re
+from html import unescape
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained
@@ -14,6 +16,7 @@ from tests.pages.drive import (
     frame,
     hold_busy,
     links,
+    plain,
     press,
     words,
 )
@@ -21,8 +24,8 @@ from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
 from traitbench.display.quality import by_trait, evidence_on
-from traitbench.fitting.search import EFFORTS
 from traitbench.sample_data import demo_models
 
 # ---- before ----------------------------------------------------------------------------------------------------------
@@ -39,25 +42,23 @@ def test_suggestions_without_samples_cannot_be_trained(workbench: Workbench, cli
 
 def test_it_says_what_will_happen_and_what_each_effort_costs(workbench: Workbench, draft: str) -> None:
     at = workbench.open("train", model=draft)
-    assert "Training fits 1 trait to 20 samples" in words(at)
-    assert "version **v1**" in words(at)
-    row = at.dataframe[0].value.iloc[0].to_dict()
-    assert (row["Trait"], row["▲ Positive"], row["▼ Negative"], row["Ready"]) == ("Warmth", 10, 10, "yes")
+    assert re.search(r"Learn from 20 samples \([^)]* (s|second)\)\. Nothing that is in use changes\.", words(at))
+    assert any("10 cold and 10 warm samples" in html.proto.body for html in at.get("html"))
     effort = at.radio(key="effort")
     assert effort.value == "high"
+    assert effort.options == ["Quick", "Normal", "Thorough"]
+    tried = ("up to 2 settings.", "up to 45 settings.", "up to 135 settings.")
     captions = list(effort.proto.captions)
-    tried = ("tries 2 settings.", "tries up to 45 settings.", "tries up to 135 settings.", "tries up to 515 settings.")
-    assert all(words in caption for words, caption in zip(tried, captions, strict=True))
-    assert all(f"{name}: {each.says}" in effort.help for name, each in EFFORTS.items())
-    assert all(caption.endswith((" s.", "min.", "second.")) for caption in captions)
+    assert all(caption.endswith(settings) for settings, caption in zip(tried, captions, strict=True))
+    assert all(re.search(r"(s|min|second), up", caption) for caption in captions)
     assert "to read 20 texts" in words(at)
     assert "to fit 1 trait" in words(at)
 
 
 def test_effort_and_labels_stand_in_the_link(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = workbench.open("train", model=draft, effort="low", use_labels="false")
+    at = workbench.open("train", model=draft, effort="Quick", use_labels="false")
     assert (at.radio(key="effort").value, at.toggle(key="use_labels").value) == ("low", False)
-    assert copied_link(at) == {"model": draft, "effort": "low", "use_labels": "false"}
+    assert copied_link(at) == {"model": draft, "effort": "Quick", "use_labels": "false"}
     press(at, "train.start")
     assert client.models.wait(draft).state == "ready"
     metrics = client.versions.get(draft).metrics
@@ -66,8 +67,8 @@ def test_effort_and_labels_stand_in_the_link(workbench: Workbench, client: Trait
     at.run()
     assert "v1 gets" in words(at)
     assert "20 samples, effort low" in words(at)
-    at = workbench.open("train", model=draft, refit="true", effort="low", use_labels="false")
-    assert "A refit would change nothing now" in at.info[0].value
+    at = workbench.open("train", model=draft, refit="true", effort="Quick", use_labels="false")
+    assert "Training again would change nothing now" in at.info[0].value
     assert at.button(key="train.retune.start").disabled
     at.toggle(key="use_labels").set_value(True).run()
     assert not at.info, "the labels are something to search with"
@@ -75,7 +76,7 @@ def test_effort_and_labels_stand_in_the_link(workbench: Workbench, client: Trait
 
 
 def test_what_changed_is_seen_before_anything_starts(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = workbench.open("train", model=draft, effort="low")
+    at = workbench.open("train", model=draft, effort="Quick")
     for sample in list(client.samples.list(draft)):
         client.samples.delete(draft, sample.id)
     press(at, "train.start")
@@ -87,15 +88,40 @@ def test_what_changed_is_seen_before_anything_starts(workbench: Workbench, clien
 # ---- meanwhile -------------------------------------------------------------------------------------------------------
 
 
-def test_a_running_training_shows_phase_share_and_time_left(workbench: Workbench, service: Service, draft: str) -> None:
+def test_a_running_training_shows_share_and_time_left(workbench: Workbench, service: Service, draft: str) -> None:
     progress = Progress(phase="encoding", done=1280, total=5300, fraction=0.23, elapsed_s=7.2, eta_s=104.0)
     run_id = hold_busy(service.context, draft, progress)
     for visit in ("first", "after a reload"):
         at = workbench.open("train", model=draft)
-        assert at.progress[0].value == 23, visit
-        assert at.progress[0].proto.text == "Encoding, 1,280 of 5,300"
-        assert "7 s so far, about 1 min 44 s left" in words(at)
-        assert run_id in at.subheader[0].proto.help
+        assert at.header[0].value == "Learning from 20 samples", visit
+        assert "About 1 min 44 s left. You can leave this page; the run continues." in words(at)
+        assert "Training: about 1 min 44 s left." in words(at), "the header line"
+        assert at.progress[0].value == 23
+        assert at.progress[0].proto.text == "Reading texts: 1,280 of 5,300"
+        assert "**Warmth**  \n:gray[waits]" in words(at)
+        assert run_id in next(each.help for each in at.caption if "so far" in each.value)
+
+
+def test_a_running_training_shows_how_far_each_trait_is(
+    workbench: Workbench, client: Traitbench, service: Service, draft: str
+) -> None:
+    client.traits.add(draft, [TraitInput(name=f"Form {n}", positive_label="a", negative_label="b") for n in "12"])
+    hold_busy(
+        service.context, draft, Progress(phase="learning", done=1, total=3, fraction=0.5, elapsed_s=8.0, eta_s=8.0)
+    )
+    at = workbench.open("train", model=draft)
+    assert at.progress[0].proto.text == "1 of 3 traits done"
+    states = {"Warmth": "done", "Form 1": "trying settings", "Form 2": "waits"}
+    assert all(f"**{name}**  \n:gray[{state}]" in words(at) for name, state in states.items())
+
+
+def test_a_training_of_a_moment_has_no_more_than_its_title(workbench: Workbench, service: Service, draft: str) -> None:
+    hold_busy(
+        service.context, draft, Progress(phase="learning", done=0, total=1, fraction=0.5, elapsed_s=1.0, eta_s=1.0)
+    )
+    at = workbench.open("train", model=draft)
+    assert at.header[0].value == "Learning from 20 samples"
+    assert not at.progress
 
 
 def test_a_training_waits_fails_with_a_reason_and_is_started_again(
@@ -103,12 +129,11 @@ def test_a_training_waits_fails_with_a_reason_and_is_started_again(
 ) -> None:
     run_id = hold_busy(service.context, draft)
     at = workbench.open("train", model=draft)
-    assert at.progress[0].proto.text == "Waiting in the queue"
+    assert "Waiting in the queue. You can leave this page" in words(at)
     end_badly(service.context, run_id, "The disk is full.")
     at.run()
-    assert not at.progress
     assert "failed.** The disk is full\\." in at.error[0].value
-    assert "Traits and samples did not change" in at.error[0].value
+    assert "Your samples are safe" in at.error[0].value
     press(at, "train.start")
     assert client.models.wait(draft).state == "ready"
 
@@ -116,8 +141,8 @@ def test_a_training_waits_fails_with_a_reason_and_is_started_again(
 def test_during_a_refit_the_old_version_scores(workbench: Workbench, service: Service, ready: str) -> None:
     run_id = hold_busy(service.context, ready, kind="retune")
     at = workbench.open("train", model=ready)
-    assert "Refitting" in words(at)
-    assert "v1 keeps scoring meanwhile" in words(at)
+    assert "Training again: waiting in the queue." in words(at)
+    assert "v1 keeps scoring until the run has ended" in words(at)
     assert "Score a text with v1" in links(at)
     end_badly(service.context, run_id, "The disk is full.")
     at.run()
@@ -135,9 +160,11 @@ def test_the_result_is_one_sentence_and_all_statistics_are_folded(workbench: Wor
     assert confidence
     assert evidence is not None
     right = sum(each.right for each in confidence.values())
-    assert f"{right} of 20 samples are on the side of their label" in words(at)
-    assert "right on texts it has not seen" in words(at)
-    assert evidence.doubt in words(at)
+    assert at.header[0].value == evidence.says("v1", [])
+    assert f"{right} of 20 samples fall on the side of their label" in words(at)
+    assert evidence.doubt in plain(at)
+    assert "Add texts on both sides first: 10 of each are too few" in words(at)
+    assert "Label more texts" in links(at)
     assert {"Score a text", "View versions"} <= set(links(at))
     assert not charts(at)
     assert not at.dataframe
@@ -152,49 +179,74 @@ def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: 
     assert f"Measured on: {figures['measured_on'].replace('-', chr(92) + '-')} (Warmth)." in words(at)
 
 
-def test_a_ready_model_shows_the_search_and_its_forecast(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("train", model=trained.handle, search="true")
+def test_a_ready_model_shows_what_was_tried(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("train", model=trained.handle, figures="true")
     known = trained.client.versions.get(trained.handle).metrics.traits["warmth"].model_dump()
     row = frame(at, "Tried").iloc[0].to_dict()
     search = known["search"]
     assert (row["Trait"], row["Tried"], row["Gained"]) == ("Warmth", search["tried"], search["gained"])
     assert (row["Label weight"], row["Why"]) == (known["labels"]["share"], known["labels"]["why"])
-    assert f"20 more samples: AUROC {in_decimals(known['forecast']['auroc'])} (between" in words(at)
-    assert "Learning curves, calibration and tiers" in links(at)
 
 
-def test_mistakes_are_decided_by_keys_and_go_into_a_draft(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    wrong = "Thank you so much, you have been a wonderful help to us."
-    client.samples.add(draft, [SampleInput(trait="warmth", text=wrong, quality=0.0)])
+WRONG = tuple(
+    f"{text}{end}"
+    for text in ("Thank you so much, you have been a wonderful help to us", "How lovely to hear from you, dear friend")
+    for end in (".", " again.", "!")
+)
+
+
+@pytest.fixture
+def mislabelled(client: Traitbench, draft: str) -> str:
+    """A trained model with kind texts that are labelled as cold."""
+    client.samples.add(draft, [SampleInput(trait="warmth", text=text, quality=0.0) for text in WRONG])
     client.models.train(draft, effort="low")
     client.models.wait(draft)
-    at = workbench.open("train", model=draft, show="Mistakes")
-    assert copied_link(at) == {"model": draft, "show": "Mistakes"}
-    mistakes = at.dataframe[0].value["Text"].tolist()
-    assert wrong in mistakes
-    for _ in mistakes:
-        if shown(at) != wrong:
-            press(at, "train.mistake.skip")
-    assert "Labelled **▼ cold**" in words(at)
-    assert at.button(key="train.mistake.flip").label == "Flip to ▲ warm"
-    assert at.button(key="train.apply").disabled
-    press(press(at, "train.mistake.delete"), "train.mistake.undo")
-    assert shown(at) == wrong, "the text is back"
+    return draft
+
+
+def test_the_first_mistakes_are_decided_by_keys_and_go_into_a_draft(
+    workbench: Workbench, client: Traitbench, mislabelled: str
+) -> None:
+    at = workbench.open("train", model=mislabelled)
+    first = mistakes(at)
+    assert len(first) == 5
+    assert [each.proto.shortcut.upper() for each in at.button if str(each.key).startswith("train.mistake.")][:2] == [
+        "K",
+        "X",
+    ]
+    assert not buttons(at, "train.apply")
+    press(at, "train.mistake.keep")
+    assert mistakes(at)[0] == first[1], "the next one moves up"
+    assert "these labels are right" in words(at)
+    press(press(at, "train.mistake.flip"), "train.mistake.undo")
+    assert mistakes(at)[0] == first[1]
     press(at, "train.mistake.flip")
-    assert at.dataframe[0].value.set_index("Text")["Decision"][wrong] == "flipped"
+    assert "1 kept, 1 changed" in words(at)
+    changed = {each.text: 1 - each.quality for each in client.samples.list(mislabelled) if each.text == first[1]}
     press(at, "train.apply")
     assert not at.error
-    fork = client.models.get(f"{draft}-next").handle
-    assert [each.quality for each in client.samples.list(fork) if each.text == wrong] == [1.0]
-    assert [each.quality for each in client.samples.list(draft) if each.text == wrong] == [0.0], "frozen"
+    fork = client.models.get(f"{mislabelled}-next").handle
+    assert {each.text: each.quality for each in client.samples.list(fork) if each.text in changed} == changed
     assert at.selectbox(key="model").value == fork
     assert at.button(key="train.start").label == "Train and compare"
 
 
-def shown(at: AppTest) -> str:
-    """The text that is to be decided."""
-    body = next(html.proto.body for html in at.get("html") if 'class="tb-why"' in html.proto.body)
-    return re.sub(r"<style>.*?</style>|<[^>]+>", "", body, flags=re.DOTALL).strip()
+def test_all_mistakes_are_one_key_away(workbench: Workbench, client: Traitbench, mislabelled: str) -> None:
+    at = workbench.open("train", model=mislabelled)
+    total = int(at.button(key="train.to_mistakes").label.removeprefix("Review all "))
+    press(at, "train.to_mistakes")
+    assert copied_link(at) == {"model": mislabelled, "show": "Mistakes"}
+    assert len(mistakes(at)) == total > 5
+    press(at, "train.mistake.delete")
+    assert len(mistakes(at)) == total - 1
+    press(at, "train.apply")
+    assert client.traits.list(f"{mislabelled}-next")[0].sample_count == 25
+
+
+def mistakes(at: AppTest) -> list[str]:
+    """The texts of the mistakes on the page, in their order."""
+    bodies = [html.proto.body for html in at.get("html")]
+    return [unescape(each[1]) for body in bodies if (each := re.search(r'class="text" dir="auto">(.*?)</div>', body))]
 
 
 # ---- another version -------------------------------------------------------------------------------------------------
@@ -202,22 +254,22 @@ def shown(at: AppTest) -> str:
 
 def test_a_ready_model_says_why_training_again_does_nothing(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("train", model=trained.handle, change="true")
-    assert "Training freezes traits and samples" in words(at)
+    assert "The samples of v1 stay as they are" in words(at)
     assert not buttons(at, "train.start")
 
 
 def test_a_refit_is_compared_with_the_version_before(workbench: Workbench, client: Traitbench, ready: str) -> None:
-    at = workbench.open("train", model=ready, refit="true", effort="low")
-    assert "A refit would change nothing now" in at.info[0].value
+    at = workbench.open("train", model=ready, refit="true", effort="Quick")
+    assert "Training again would change nothing now" in at.info[0].value
     at.toggle(key="use_labels").set_value(False).run()
     assert not at.info
-    assert "The result becomes **v2**" in words(at)
+    assert "The result becomes **v2** and is in use at once" in words(at)
     press(at, "train.retune.start")
     assert client.models.wait(ready).version_no == 2
     assert client.versions.get(ready).triggered_by == "retune"
     at.run()
     assert "v2 gets" in words(at)
-    assert "**Compared with v1.** Not known" in words(at)
+    assert "**Not known whether v2 is better than v1.** There are no test samples" in plain(at)
     assert "Compare v1 with v2" in links(at)
     press(at, "train.back")
     assert client.models.get(ready).version_no == 1
@@ -231,12 +283,12 @@ def test_a_refit_of_the_same_samples_says_so(workbench: Workbench, client: Trait
 
 def test_depth_and_feedback_are_something_to_refit_for(workbench: Workbench, client: Traitbench, ready: str) -> None:
     client.models.update(ready, max_depth=2)
-    at = workbench.open("train", model=ready, refit="true", effort="low")
+    at = workbench.open("train", model=ready, refit="true", effort="Quick")
     assert not at.info
     assert "depth (2)" in words(at)
     client.models.update(ready, max_depth=1)
     client.scores.score(ready, "Go away.", feedback={"warmth": 0})
-    at = workbench.open("train", model=ready, refit="true", effort="low")
-    assert at.progress[0].proto.text == "1 sample of feedback; 10 start a retraining"
-    assert "fitted again from scratch (21 samples, 1 of them pending feedback)" in words(at)
+    at = workbench.open("train", model=ready, refit="true", effort="Quick")
+    assert at.progress[0].proto.text == "1 correction of 10"
+    assert "Learn from 21 samples again, 1 of them corrections that wait." in words(at)
     assert not at.info

@@ -105,7 +105,7 @@ def _draw_question(job: Results, trait: Trait, positive: bool, scored: int) -> N
                 [_ALL, *columns],
                 key=_BY,
                 width=220,
-                help="Draws the same number of texts from each group in a column. Then no cutoff can be guaranteed.",
+                help="Draws the same number of texts from each group in a column. Then no score can be guaranteed.",
             )
     if st.button(f"Label {count(size, 'text')}", type="primary", icon=":material/label:", key="batch.ask.draw"):
         column = None if by == _ALL else by
@@ -236,7 +236,7 @@ def _draw_answer(model: Model, job: Results, trait: Trait, audit: Audit, *, posi
 def _draw_cut(answer: Answer) -> None:
     with st.container(border=True, key="batch.ask.cut"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown("**A cutoff with a guarantee**", width="content")
+            st.markdown(f"**From which score on can I trust “{plain(answer.pole)}”?**", width="content")
             if not answer.stratified:
                 st.segmented_control(
                     "Guarantee",

@@ -71,7 +71,7 @@ def frame_of(job: Results) -> pd.DataFrame:
 class Filter:
     """Which rows are shown: all conditions have to hold, and one that is empty or None always does.
 
-    `column` holds scores: `least` to `most` are its bounds, `positive` the side, `tiers` the tiers of its trait.
+    `column` holds scores: `least` to `most` are its bounds, `positive` the side.
     `values` are those of a column of the input.
     """
 
@@ -80,7 +80,6 @@ class Filter:
     least: int = 0
     most: int = 100
     positive: bool | None = None
-    tiers: Sequence[str] = ()
     words: str = ""
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -100,9 +99,6 @@ def matching(frame: pd.DataFrame, wanted: Filter) -> pd.DataFrame:
         if wanted.positive is not None:
             side = scores > 50 if wanted.positive else scores < 50
             chosen &= side.fillna(False).astype(bool)
-        tiers = tier_of(wanted.column.removeprefix(score_of("")))
-        if wanted.tiers and tiers in frame:
-            chosen &= frame[tiers].isin(list(wanted.tiers))
     for word in wanted.words.split():
         chosen &= frame[TEXT].str.contains(word, case=False, regex=False, na=False)
     for name, values in wanted.values.items():
@@ -164,11 +160,9 @@ def histograms(frame: pd.DataFrame, job: Results, names: Mapping[str, str]) -> d
     """
     scored = frame[frame[COMPOSITE].notna()]
     result = {"": binned("Composite", _scores(scored, COMPOSITE), _groups_of_composites(scored), None)}
-    for key, trait in job.traits.items():
+    for key in job.traits:
         own = frame[frame[score_of(key)].notna()]
-        starts = trait.breaks
-        breaks = None if starts is None else (starts.developing, starts.solid, starts.strong)
-        result[key] = binned(names.get(key, key), _scores(own, score_of(key)), _groups_of_scores(own, key), breaks)
+        result[key] = binned(names.get(key, key), _scores(own, score_of(key)), _groups_of_scores(own, key), None)
     return result
 
 
@@ -213,9 +207,9 @@ def _rows(frame: pd.DataFrame, job: Results) -> Sequence[tuple[object, ...]]:
 
 
 def _groups_of_scores(scored: pd.DataFrame, key: str) -> list[str]:
-    """The tier of each score of a trait; without a tier, the reason, or `uncertain` if there is none."""
-    tiers, reasons = scored[tier_of(key)].astype("object"), scored[why_of(key)].astype("object")
-    return list(tiers.where((tiers != UNCERTAIN) | reasons.isna(), reasons))
+    """For each score of a trait with low confidence its reason, or `uncertain` if there is none; else empty."""
+    sure, reasons = scored[sure_of(key)].astype("object"), scored[why_of(key)].astype("object")
+    return list(reasons.fillna(UNCERTAIN).where(sure == "low", ""))
 
 
 def _groups_of_composites(scored: pd.DataFrame) -> list[str]:

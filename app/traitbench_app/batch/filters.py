@@ -1,4 +1,4 @@
-"""The filters of a batch, in the address: side, tiers, confidence, range of scores, words, a column of the file."""
+"""The filters of a batch, in the address: side, confidence, range of scores, words, a column of the file."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast, get_args
@@ -6,14 +6,14 @@ from typing import cast, get_args
 import streamlit as st
 
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import SIDES, TIER_NAMES
+from traitbench.display.colours import SIDES
 from traitbench_app.batch.columns import COMPOSITE, Filter, Order, Show, groupable, other, score_of
 from traitbench_app.batch.options import from_link
 from traitbench_app.shell import session
 from traitbench_app.workspace.batches import Results
 
 ORDER, BY, SHOW = "order", "batch.by", "show"
-SIDE, TIER, LEAST, MOST, WORDS = "side", "tier", "least", "most", "words"
+SIDE, LEAST, MOST, WORDS = "side", "least", "most", "words"
 COLUMN, VALUES = "column", "batch.values"
 NO_COLUMN = "Any"
 
@@ -43,16 +43,15 @@ def draw_filters(job: Results, traits: Sequence[Trait], main: str | None) -> tup
         show = st.segmented_control(
             "Show", get_args(Show), default="All", required=True, key=SHOW, bind="query-params", width="content"
         )
-        tiers = st.pills("Tiers", TIER_NAMES, selection_mode="multi", key=TIER, bind="query-params") if trait else []
         least, most = _pick_range()
         values = _pick_values(job)
-    chosen = Filter(cast(Show, show or "All"), key, least, most, side, tuple(tiers or ()), words.strip(), values)
+    chosen = Filter(cast(Show, show or "All"), key, least, most, side, words.strip(), values)
     return chosen, cast(Order, order), by
 
 
 def clear_filters() -> None:
     """Show all rows again; a button's callback."""
-    session.put({WORDS: "", SIDE: _ANY_SIDE, SHOW: "All", TIER: [], LEAST: 0, MOST: 100, COLUMN: NO_COLUMN})
+    session.put({WORDS: "", SIDE: _ANY_SIDE, SHOW: "All", LEAST: 0, MOST: 100, COLUMN: NO_COLUMN})
     session.store(VALUES, None)
 
 

@@ -20,7 +20,7 @@ def offer_feedback(model: Model, trait: Trait, labels: Mapping[str, float], *, r
     """Draw the button that sends the labels of an audit; after that, what was sent."""
     sent: Mapping[str, int] = session.get(_SENT, {})
     if run in sent:
-        st.success(f"{count(sent[run], 'label')} sent as feedback. The next training uses them.")
+        st.success(f"{count(sent[run], 'label')} sent. The model learns them by itself.")
         page_link("samples", "View the feedback")
         return
     if reason := why_none(model, ""):
@@ -29,7 +29,7 @@ def offer_feedback(model: Model, trait: Trait, labels: Mapping[str, float], *, r
     usable = {text: label for text, label in labels.items() if text.strip() and len(text) <= LONGEST_TEXT}
     with st.popover("Teach the model these labels", icon=":material/school:", type="tertiary", key="batch.feedback"):
         st.markdown(
-            f"Send {count(len(usable), 'label')} of {plain(trait.name)} as feedback. The next training learns them. "
+            f"Send {count(len(usable), 'label')} of {plain(trait.name)} to the model, which learns them by itself. "
             "A later version cannot be audited with these texts any more."
         )
         # Never by itself: a version that has learned these labels cannot be audited with them any more.

@@ -50,7 +50,7 @@ def pick_traits(names: Mapping[str, str]) -> list[str] | None:
 
 
 def pick_mode(version: Version) -> Mode:
-    """The scoring mode; each option shows its cost in AUROC and its speed."""
+    """The scoring mode; each option shows what it costs and its speed."""
     figures = version.metrics.traits
     offered = [FULL, *modes_of(figures)]
     prices = {mode: price(figures, mode, speeds(version)) for mode in offered}

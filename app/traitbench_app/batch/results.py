@@ -10,9 +10,8 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
-from traitbench.display.barchart import DOTS
 from traitbench.display.charts import distributions
-from traitbench.display.colours import NO_TIER, PALETTE, SIDES, TIERS
+from traitbench.display.colours import PALETTE, SIDES
 from traitbench.display.sides import side_at
 from traitbench.display.text import count, plain
 from traitbench.display.words import PROMISE, REASONS
@@ -33,7 +32,6 @@ from traitbench_app.batch.columns import (
     other,
     score_of,
     sure_of,
-    tier_of,
     why_of,
 )
 from traitbench_app.batch.filters import clear_filters, draw_filters, select_range
@@ -110,10 +108,9 @@ def _draw_histograms(bars: Mapping[str, distributions.Histogram], job: Results, 
     with st.grid(min(len(shown), 2) if len(shown) < 3 else 4 if len(shown) in (4, 7, 8) else 3, min_column_width=220):
         for key in shown:
             _draw_histogram(bars[key], key, job, traits.get(key))
-    signs = " · ".join(f"{sign.glyph} {tier}" for tier, sign in reversed(list(TIERS.items())))
     hatches = distributions.legend(bars[key] for key in shown)
-    low = f" Hatched: low confidence, so no tier ({hatches}); the table says why." if hatches else ""
-    st.caption(f"Click a bar to see its texts. {signs}. Dotted lines mark where each tier begins.{low}")
+    low = f" Hatched: no clear side ({hatches}); the table says why." if hatches else ""
+    st.caption(f"Click a bar to see its texts.{low}")
 
 
 def _draw_histogram(bars: distributions.Histogram, key: str, job: Results, trait: Trait | None) -> None:
@@ -186,7 +183,6 @@ def _on_screen(shown: pd.DataFrame, job: Results, traits: Sequence[Trait], by: s
     columns: dict[str, Any] = {LINE: shown[LINE], TEXT: shown[TEXT].str.slice(0, _CUT)}
     if job.failed:
         columns[ERROR] = shown[ERROR]
-    glyphs = {"uncertain": NO_TIER.glyph} | {tier: sign.glyph for tier, sign in TIERS.items()}
     if by == COMPOSITE:
         columns[COMPOSITE], columns[CONFIDENCE] = shown[COMPOSITE], shown[CONFIDENCE].astype("object").fillna("")
     known = {trait.key: trait for trait in traits}
@@ -194,11 +190,6 @@ def _on_screen(shown: pd.DataFrame, job: Results, traits: Sequence[Trait], by: s
         columns[score_of(key)] = shown[score_of(key)]
         columns[_side_of(key)] = _sides(shown, key, known.get(key))
         if key == by:
-            tiers, sure = shown[tier_of(key)], shown[sure_of(key)]
-            columns[tier_of(key)] = [
-                f"{glyphs[tier]} {tier} {DOTS[dots]}" if isinstance(tier, str) else ""
-                for tier, dots in zip(tiers, sure, strict=True)
-            ]
             columns[why_of(key)] = shown[why_of(key)].astype("object").map(_SHORT).fillna("")
     for name in job.other_columns:
         columns[other(name)] = shown[other(name)].str.slice(0, _CUT)
@@ -234,9 +225,6 @@ def _columns(job: Results, names: Mapping[str, str]) -> dict[str, Any]:
     for key in job.traits:
         columns[score_of(key)] = score(names.get(key, key))
         columns[_side_of(key)] = column.TextColumn("Side", width=190, help=PROMISE)
-        columns[tier_of(key)] = column.TextColumn(
-            "Tier", width=150, help=f"Tier and confidence of {plain(names.get(key, key))}. {PROMISE}"
-        )
         columns[why_of(key)] = column.TextColumn(
             "Why not high", width=170, help=f"Why the confidence of {plain(names.get(key, key))} is not high."
         )

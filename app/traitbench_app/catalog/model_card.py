@@ -47,7 +47,7 @@ def draw_model(model: Model, *, owned: bool) -> None:
         except InternalError as error:
             problem = f"It cannot be read: {plain(error.message)}"
         if version is None and model.version_no is not None:
-            problem = problem or "The active version cannot be read."
+            problem = problem or "The version in use cannot be read."
         _draw_top(model, None if version is None else evidence_on(by_trait(version.metrics)), traits)
         if problem:
             st.caption(f":material/warning: {problem}")

@@ -56,11 +56,9 @@ def draw_result(model: Model) -> None:
 def _draw_verdict(model: Model, traits: list[Trait], version: Version) -> None:
     evidence = evidence_on(by_trait(version.metrics))
     plan = plan_of(model)
-    said = [plan.said] if plan else []
-    if evidence is not None:
-        said += [*evidence.warnings(traits), evidence.lead(traits), evidence.doubt]
+    said = f"{plan.said if plan else ''} {evidence.below(traits) if evidence else ''}"
     title = evidence.title if evidence else "How often it is right is not known"
-    draw_title(plain(title), f"**{plain(model.handle)}** is trained. {' '.join(plain(each) for each in said if each)}")
+    draw_title(plain(title), f"**{plain(model.handle)}** is trained. {plain(said)}")
 
 
 def _unseen(model: Model) -> str:

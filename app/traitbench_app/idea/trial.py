@@ -69,7 +69,7 @@ def draw_trial(model: Model) -> None:
     last = model.last_operation
     if model.state == "busy":
         st.markdown(f"**Two steps: write simple texts for {_poles(model)}, then train on them.**")
-        watch(model)
+        watch(model, client().traits.list(model.handle))
     elif model.version_no is not None:
         _draw_result(model)
     elif last is not None and last.status == "succeeded" and last.kind == "synthesize":

@@ -111,7 +111,7 @@ def _draw(model: Model, view: View) -> None:
     if not items:
         _draw_ways_on(now, view, work)
     trait = items[0].trait if items else view.traits[0]
-    draw_figures(now, helper, trait, work.samples, pace=_pace())
+    draw_figures(now, helper, trait, work.samples, pace=_pace(), is_one_of_many=len(view.every) > 1)
 
 
 # ---- what there is ---------------------------------------------------------------------------------------------------

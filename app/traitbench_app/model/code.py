@@ -1,4 +1,4 @@
-"""Code that calls the model, to copy: for the active version or for a fixed one."""
+"""Code that calls the model, to copy: for the version in use or for a fixed one."""
 
 from collections.abc import Sequence
 
@@ -55,7 +55,7 @@ def _pick(model: Model) -> str:
     """The version to call: `active`, a tag or `vN`."""
     tags, numbers = _names(model)
     versions = [_ACTIVE, *tags, *numbers]
-    labels = {_ACTIVE: "Active version" + (f", now v{model.version_no}" if model.version_no else "")}
+    labels = {_ACTIVE: "The version in use" + (f", now v{model.version_no}" if model.version_no else "")}
     labels |= {tag: f"Tag {plain(tag)}" for tag in tags} | {number: f"Always {number}" for number in numbers}
     return str(
         st.selectbox(
@@ -64,7 +64,7 @@ def _pick(model: Model) -> str:
             format_func=lambda each: labels.get(each, each),
             key=f"model.call_version.{model.handle}",
             width=320,
-            help="The handle alone always calls the active version. With a version number, the same text always gets "
+            help="The handle alone always calls the version in use. With a version number, the same text always gets "
             "the same score.",
         )
     )

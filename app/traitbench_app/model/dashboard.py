@@ -16,18 +16,13 @@ from traitbench_app.parts.course import MOST, draw_course
 from traitbench_app.parts.model_actions import left
 from traitbench_app.parts.question import question
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
+from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.unreadable import cannot_be_read, draw_unreadable
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import active_version, client
 
-_STYLE = """
-<style>
-.st-key-dashboard-verdict h2 { font-size: 1.75rem; line-height: 2.25rem; padding: 0; text-wrap: balance; }
-.st-key-dashboard-verdict p { font-size: 1rem; }
-</style>
-"""
 _RUNNING: dict[OperationKind, str] = {
     "train": "Learning from its samples",
     "discover": "Looking for traits",
@@ -43,7 +38,7 @@ def dashboard(model: Model) -> None:
     version = active_version(model)
     newest = [] if model.version_no is None else client().versions.list(model.handle, limit=MOST).items
     if version is None and model.version_no is not None:
-        cannot_be_read(f"v{model.version_no}", "the active version is damaged", "version", key="model.unreadable")
+        cannot_be_read(f"v{model.version_no}", "the version in use is damaged", "version", key="model.unreadable")
     else:
         _draw_verdict(model, version, traits)
     draw_unreadable(traits.unreadable, "trait", key="model.unreadable_traits")
@@ -73,11 +68,9 @@ def dashboard(model: Model) -> None:
 
 def _draw_verdict(model: Model, version: Version | None, traits: Sequence[Trait]) -> None:
     evidence = None if version is None else evidence_on(by_trait(version.metrics))
-    with st.container(gap="small", key="dashboard.verdict"):
-        st.html(_STYLE)
-        st.header(plain(_title(model, version, traits, evidence)), anchor=False)
-        for line in _lead(model, version, traits, evidence):
-            st.markdown(line)
+    draw_title(
+        plain(_title(model, version, traits, evidence)), *_lead(model, version, traits, evidence), is_first=False
+    )
 
 
 def _title(model: Model, version: Version | None, traits: Sequence[Trait], evidence: Evidence | None) -> str:
@@ -96,8 +89,7 @@ def _lead(model: Model, version: Version | None, traits: Sequence[Trait], eviden
     """The sentences below the title, in Markdown; warnings come before figures."""
     lines = []
     if evidence is not None:
-        said = [*evidence.warnings(traits), evidence.lead(traits), evidence.doubt]
-        lines.append(" ".join(plain(sentence) for sentence in said if sentence))
+        lines.append(plain(evidence.below(traits)))
     elif version is not None:
         lines.append(f"{label(version)} scores texts, but was not measured on texts that it has not seen.")
     else:
@@ -112,7 +104,7 @@ def _lead(model: Model, version: Version | None, traits: Sequence[Trait], eviden
         lines.append(f":material/lock: **Read only.** {forbidden}")
     if model.zero_data_retention:
         lines.append(":material/shield: Zero data retention is on: training removes the samples that it used.")
-    return [line for line in lines if line]
+    return lines
 
 
 def _enough(model: Model, traits: Sequence[Trait]) -> str:

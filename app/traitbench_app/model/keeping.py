@@ -28,7 +28,7 @@ def version_keeping(model: Model) -> None:
     versions = list(client().versions.list(model.handle, limit=LARGEST_PAGE)) if model.version_no is not None else []
     kept = model.version_retention_policy
     st.markdown(
-        "This rule removes old versions when a new one is added. Tagged versions and the active version are always "
+        "This rule removes old versions when a new one is added. Tagged versions and the version in use are always "
         "kept."
     )
     policy = _fields(model, policy_of(model))

@@ -32,7 +32,7 @@ _FROM: dict[Provenance, str] = {
 AFTERWARDS = """
 - Scores stay the same: versions contain no text.
 - Feedback is refused, and automatic retraining stops.
-- The model cannot be refitted, because its samples are gone.
+- The model cannot be trained again, because its samples are gone.
 - Samples that you add later are removed after training.
 - Scored texts are not stored.
 """

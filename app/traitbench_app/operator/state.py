@@ -14,8 +14,8 @@ Level = Literal["good", "busy", "failed", "bad"]
 
 KINDS: Mapping[OperationKind, str] = {
     "train": "Training",
-    "retune": "Refit",
-    "retrain": "Retraining from feedback",
+    "retune": "Training again",
+    "retrain": "Learning corrections",
     "discover": "Discovery",
     "synthesize": "Synthesis",
 }

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from traitbench.contract.scores import Card, Comparison, Tier, TraitScore
+from traitbench.contract.scores import Card, Comparison, TraitScore
 from traitbench.display.barchart import DOTS
+from traitbench.display.sides import side_of
 from traitbench.display.text import count, plain
 from traitbench.display.words import PROMISE, REASONS, why
 from traitbench_app.parts import scorecard
@@ -16,7 +17,7 @@ from traitbench_app.parts.scorecard import Poles, pair_table, signed
 
 _OFTEN = 3  # bars; a reason that all of them share is said once, above them
 _LEGEND = " · ".join(f"{dots} {level}" for level, dots in DOTS.items()) + " confidence."
-_NEXT: Mapping[Tier, str] = {"Weak": "Developing", "Developing": "Solid", "Solid": "Strong"}
+_POLES = ("negative", "positive")
 
 
 def draw_card(
@@ -39,15 +40,16 @@ def draw_change(comparison: Comparison, names: Mapping[str, str], poles: Poles, 
     draw_bars(scorecard.pair_rows(comparison, names, poles, main=main), key=key)
 
 
-def draw_numbers(card: Card, names: Mapping[str, str], *, key: str, file_name: str) -> None:
-    """Draw the figures of a card: its composite, its tiers and a table."""
+def draw_numbers(card: Card, names: Mapping[str, str], poles: Poles, *, key: str, file_name: str) -> None:
+    """Draw the figures of a card: its composite, what each score says, and a table with the tiers."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"{key}.head"):
         value = f"≈ {card.composite}" if card.confidence == "low" else card.composite
         st.metric("Composite", value, width=110, help=f"Harmonic mean of {count(len(card.scores), 'trait')}.")
         with st.container(gap=None):
             st.markdown(f"{DOTS[card.confidence]}  **{card.confidence.capitalize()} confidence**")
-            st.caption(_composite_in_words(card))
-    st.markdown("\n".join(f"- **{plain(names.get(key, key))}** {in_words(each)}" for key, each in card.detail.items()))
+            st.caption("Confidence is that of the least certain trait.")
+    for name, each in card.detail.items():
+        st.markdown(f"- **{plain(names.get(name, name))}** {plain(in_words(each, *poles.get(name, _POLES)))}")
     _draw_table(scorecard.table(card.detail, names), key=key, file_name=file_name, alt="Figures of the score card")
     st.caption(f"{_LEGEND} {PROMISE}")
 
@@ -63,27 +65,13 @@ def draw_change_numbers(comparison: Comparison, names: Mapping[str, str], *, key
     _draw_table(pair_table(comparison, names), key=key, file_name=file_name, alt="Scores of both texts")
 
 
-def in_words(trait: TraitScore) -> str:
-    """`84 is Strong.`, `61 is Solid, 9 points below Strong.`, and why its confidence is not high."""
-    if trait.label is None:
-        return f"{trait.score} is uncertain. {why(trait)}".strip()
-    nearly = f"Moderate confidence. {why(trait)}".strip() if trait.confidence == "moderate" else ""
-    if trait.label == "Strong" or trait.headroom is None:
-        return f"{trait.score} is {trait.label}. {nearly}".strip()
-    points = count(trait.headroom, "point")
-    return f"{trait.score} is {trait.label}, {points} below {_NEXT[trait.label]}. {nearly}".strip()
+def in_words(trait: TraitScore, negative: str, positive: str) -> str:
+    """`Clearly warm (84 of 100).`, and why its confidence is not high."""
+    side = side_of(trait, positive_label=positive, negative_label=negative).words
+    return f"{side[:1].upper()}{side[1:]} ({trait.score} of 100). {why(trait)}".rstrip()
 
 
 def _draw_table(table: pd.DataFrame, *, key: str, file_name: str, alt: str) -> None:
     st.dataframe(table, hide_index=True, width="stretch", placeholder="–", key=f"{key}.table", alt=alt)
     with st.container(horizontal=True, horizontal_alignment="right"):
         download_table(table, key=key, file_name=file_name)
-
-
-def _composite_in_words(card: Card) -> str:
-    weakest = "Confidence is that of the least certain trait."
-    if card.headroom is None:
-        return f"{weakest} No trait has a tier."
-    if card.headroom == 0:
-        return f"{weakest} Every trait with a tier is Strong."
-    return f"{weakest} The largest distance to a next tier is {count(card.headroom, 'point')}."

@@ -1,11 +1,11 @@
 """The estimated time of a training before it starts: what is still to be read, and the estimate in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 import streamlit as st
 
-from traitbench.contract.models import Model, TrainEffort
+from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.local import handover, preview
@@ -36,15 +36,10 @@ def unread_lengths(model: Model, traits: Sequence[Trait]) -> list[int]:
     return [lengths[at % len(lengths)] for at in range(unread)]
 
 
-def captions(descriptions: Mapping[TrainEffort, str], costs: Mapping[TrainEffort, Cost]) -> list[str]:
-    """One caption per effort: what it searches and how long it takes."""
-    return [f"{text} {_capitalised(costs[effort].in_short)}." for effort, text in descriptions.items()]
-
-
 def draw_basis(cost: Cost) -> None:
     """Draw the parts of the estimated time, with its assumptions in the tooltip."""
     st.caption(
-        f":material/timer: {_capitalised(cost.in_short)}: {cost.parts}.",
+        f":material/timer: {capitalised(cost.in_short)}: {cost.parts}.",
         help="An estimate from the length of the texts and the speed of this machine now. The range is wider when the "
         "machine is busy. Texts that a check has already read are not read again. The first training with an encoder "
         "also reads the words of its vocabulary.",
@@ -60,5 +55,6 @@ def _unread(samples: Sequence[Sample]) -> Sequence[Sample]:
         return samples
 
 
-def _capitalised(words: str) -> str:
+def capitalised(words: str) -> str:
+    """Return the words with a capital letter first."""
     return words[:1].upper() + words[1:]

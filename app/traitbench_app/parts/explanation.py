@@ -11,7 +11,7 @@ from traitbench.contract.explanations import Explanation, Neighbour
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN
-from traitbench.display.reasons import COLUMNS, MOST_SHOWN, amount, highlighted, legend, rows, sign
+from traitbench.display.reasons import COLUMNS, MOST_SHOWN, highlighted, legend, rows
 from traitbench.display.text import plain, shortened
 from traitbench.names import pin
 from traitbench_app.parts.chart import download_table
@@ -62,7 +62,7 @@ def draw_reasons(
         key = st.selectbox(
             "Trait",
             list(reasons),
-            format_func=lambda key: f"{names.get(key, key)} {card.scores[key]}, {_sum_in_short(reasons[key])}",
+            format_func=lambda key: f"{names.get(key, key)} {card.scores[key]}",
             key="score.why_trait",
         )
         if key is None:
@@ -89,24 +89,11 @@ def _sum(explanation: Explanation) -> float:
     return explanation.position - explanation.baseline
 
 
-def _sum_in_short(explanation: Explanation) -> str:
-    return f"{sign(_sum(explanation))} {amount(_sum(explanation), explanation)}"
-
-
 def _sum_in_words(explanation: Explanation, poles: tuple[str, str]) -> str:
     total = _sum(explanation)
     if not total:
-        return "The text lies in the middle: nothing in it points to either pole."
-    scale = (
-        "points of the score"
-        if explanation.unit == "score"
-        else "on the trait's axis, in logits: 0 is score 50, 2 is 88"
-    )
-    pole = plain(poles[total > 0])
-    return (
-        f"The text lies **{amount(total, explanation)}** from the middle, towards **{pole}** ({scale}). "
-        "Its parts add up to exactly that."
-    )
+        return "Nothing in the text points to either side."
+    return f"Together its parts point towards **{plain(poles[total > 0])}**. They add up to the score."
 
 
 def _draw_text(explanation: Explanation, text: str, poles: tuple[str, str], *, file_name: str) -> None:

@@ -24,7 +24,7 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace.waiting import waiting_samples
+from traitbench_app.workspace.waiting import rule, waiting_samples
 
 _FORM, _QUESTION, _SENT = "score.feedback", "score.send", "score.sent"
 _LABEL, _QUOTE = 28, 240
@@ -68,8 +68,8 @@ def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: 
     with st.expander(label, icon=":material/school:", key=_FORM, on_change="rerun") as fold:
         if fold.open:
             st.caption(
-                "The text becomes a sample of each trait that you choose a value for. The next retraining uses it. "
-                "When you compare two texts, feedback is about the first."
+                f"The text becomes a sample of each trait that you choose a value for. {rule().learned} "
+                "When you compare two texts, this is about the first."
             )
             picked = {trait.key: _pick_quality(form, trait, card) for trait in known}
             chosen = {key: quality for key, quality in picked.items() if quality is not None}
@@ -128,7 +128,7 @@ def _draw_sending(this: str, chosen: int) -> None:
             args=(_QUESTION, this),
         )
         st.caption(
-            "You confirm it first. Until the next retraining you can undo it."
+            "You confirm it first. You can undo it until it is learned."
             if chosen
             else "Choose a value for at least one trait."
         )
@@ -145,7 +145,7 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
         sent = Sent(words, answer.metadata.request_id, tuple(answer.metadata.sample_ids))
         session.store(key, (*session.get(key, ()), sent))
         session.next_round(f"{_FORM}:{_digest(model.handle, text)}")
-        session.flash(f"Feedback sent: the next retraining uses {count(len(sent.samples), 'more sample')}.")
+        session.flash(f"Sent: {count(len(sent.samples), 'correction')}. {rule().learned}")
 
     confirm(
         _QUESTION,
@@ -153,7 +153,7 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
         body=f"> {plain(shortened(text, _QUOTE))}\n\n"
         + "\n".join(lines)
         + f"\n\nThe service stores the text as {count(len(chosen), 'sample')} of **{plain(model.handle)}**. "
-        "You can undo it until the next retraining.",
+        "You can undo it until it is learned.",
         yes="Send feedback",
         no="Not yet",
         icon=":material/school:",

@@ -84,7 +84,7 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
             st.rerun()
         draw(now)
 
-    if model.state == "busy" and name != "train":
+    if model.state == "busy":
         follow()
     else:
         draw(model)
@@ -132,7 +132,7 @@ def descent_badge(model: Model) -> None:
     if model.forked_from is not None:
         handle, version_no = plain(model.forked_from.handle), model.forked_from.version_no
         of = handle if version_no is None else f"{handle} v{version_no}"
-        hint = "Made to improve that model. The Train page compares the two and makes this one its next version."
+        hint = "Made to improve that model. The Train page compares the two and puts this one in use."
         st.badge(f"Improves {of}", icon=":material/upgrade:", color="blue", help=hint)
 
 

@@ -14,8 +14,8 @@ def hold_switch(model: Model, *, key: str) -> None:
         key=f"{key}:{model.handle}:{model.hold_if_worse}",
         on_change=_switch,
         args=(model.handle, not model.hold_if_worse),
-        help="A retrained version that is worse waits for your decision instead of scoring. It is measured on the "
-        "test samples, or out of fold if there are too few.",
+        help="A version that has learned corrections and is worse waits for your decision instead of scoring. It is "
+        "measured on the test samples; if they are too few, on samples that each fit has not seen.",
     )
 
 

@@ -67,7 +67,7 @@ def _ask(model: Model) -> None:
     copied = "traits and settings" if model.zero_data_retention else "traits, samples and waiting feedback"
     st.markdown(
         f"This makes a draft with the {copied} of **{plain(model.handle)}**. Change it, train it and compare the two. "
-        f"Then it can become v{(model.version_no or 0) + 1}."
+        f"Then it can be put in use as v{(model.version_no or 0) + 1}."
     )
     namespace, _, name = model.handle.partition(".")
     # Not a form: a click outside closes the dialog, and a form would lose what was typed.

@@ -1,6 +1,6 @@
-"""Automatic retraining on a page: pending feedback, the progress of the run, and the new version.
+"""Corrections on a page: those that wait, what became of them, and the new version.
 
-An open page shows a version that somebody else made active within some seconds, too.
+An open page shows a version that somebody else put in use within some seconds, too.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Vers
     if last and last.kind == "retrain" and last.status == "failed":
         reason = last.error.message if last.error else "The service gave no reason."
         st.warning(
-            f"**Retraining from feedback failed.** {plain(reason)} v{model.version_no} keeps scoring. The feedback is "
-            "kept, and the service tries again in a few minutes.",
+            f"**The corrections could not be learned.** {plain(reason)} v{model.version_no} keeps scoring. The "
+            "corrections are kept, and the service tries again in a few minutes.",
             icon=":material/error:",
         )
     if busy:  # the header of the page follows the run
@@ -53,7 +53,7 @@ def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Vers
 
 
 def _watch_version(model: Model) -> None:
-    """Draw nothing, but show the page again when another version is active."""
+    """Draw nothing, but show the page again when another version is in use."""
 
     @st.fragment(run_every=_SLOWLY)
     def watch() -> None:
@@ -66,20 +66,20 @@ def _watch_version(model: Model) -> None:
 
 
 def _announce(model: Model) -> None:
-    """Announce a new active version that came from feedback."""
+    """Announce a new version that learned corrections."""
     key, last = f"{_SEEN}:{model.handle}", model.last_operation
     before = session.get(key)
     session.store(key, model.version_no)
     retrained = last is not None and (last.kind, last.status) == ("retrain", "succeeded")
     if before is not None and before != model.version_no and retrained:
         session.store(f"{_NEW}:{model.handle}", (before, model.version_no))
-        session.flash(f"v{model.version_no} is active: it was retrained with feedback.")
+        session.flash(f"v{model.version_no} is in use: it has learned the corrections.")
         session.show_flashes()
     earlier, new = session.get(f"{_NEW}:{model.handle}", (None, None))
     if new is not None and new == model.version_no:
         with st.container(border=True, key="learning.new"):
             st.markdown(
-                f":material/school: **v{new} is active.** It was retrained with feedback. You can switch back to "
+                f":material/school: **v{new} is in use.** It has learned the corrections. You can switch back to "
                 f"v{earlier} on the Versions page."
             )
             page_link("versions", f"Compare v{earlier} with v{new}", view="Compare", a=f"v{earlier}", b=f"v{new}")
@@ -88,15 +88,11 @@ def _announce(model: Model) -> None:
 def _draw_waiting(model: Model, waits: Waiting, this_rule: Rule) -> None:
     share = min(waits.samples / this_rule.samples, 1.0)
     due = waits.due(this_rule)
-    st.progress(share, text=f"{count(waits.samples, 'sample')} of feedback; {this_rule.samples} start a retraining")
+    st.progress(share, text=f"{count(waits.samples, 'correction')} of {this_rule.samples}")
     if waits.stalled:
         st.caption(
-            f"Automatic retraining is paused: some samples of v{model.version_no} were removed, and a new version "
-            "would be fitted without them. To use the remaining samples, refit the model on the Train page."
+            f"Nothing is learned by itself now: some samples of v{model.version_no} were removed, and a new version "
+            "would be without them. To use the remaining samples, train again on the Train page."
         )
         return
-    st.caption(
-        f"The model retrains automatically when {this_rule.in_words}"
-        + (f": {due}" if due else "")
-        + f". v{model.version_no} scores until then."
-    )
+    st.caption(f"{this_rule.learned}{f' Due {due}.' if due else ''} v{model.version_no} scores until then.")

@@ -12,5 +12,5 @@ def say_if_gone(chosen: str, offered: Collection[str]) -> None:
     The picker forgets an unknown version at once; then this says nothing more.
     """
     if chosen and offered and chosen not in offered:
-        session.flash(f"{plain(chosen)} does not exist. The active version scores instead.", "problem")
+        session.flash(f"{plain(chosen)} does not exist. The version in use scores instead.", "problem")
         session.show_flashes()

@@ -82,13 +82,18 @@ def modes_of(figures: Mapping[str, TraitMetrics]) -> list[str]:
     return list(dict.fromkeys(mode for each in figures.values() for mode in each.modes if mode != FULL))
 
 
+_WORTH = ((-0.005, "as good"), (-0.02, "a little worse"), (-1.0, "worse"))
+"""The least difference of the AUROC, and what it means in words."""
+
+
 def price(figures: Mapping[str, TraitMetrics], mode: str, speeds: Mapping[str, float]) -> str:
-    """`**Layer 4 only**: AUROC −0.006 on average, 1.5 times as fast`, in markdown; empty if nothing is known."""
+    """`**Layer 4 only**: a little worse, 1.5 times as fast`, in Markdown; empty if nothing is known."""
     costs = [cost for each in figures.values() if (cost := _cost(each, each.modes.get(mode))) is not None]
     parts = []
     if costs:
         of = f" on average over {count(len(costs), 'trait')}" if len(costs) > 1 else ""
-        parts.append(f"AUROC {signed(sum(costs) / len(costs))}{of}")
+        mean = sum(costs) / len(costs)
+        parts.append(f"{next(words for least, words in _WORTH if mean >= least)}{of}")
     if mode in speeds:
         parts.append(f"{_times(speeds[mode])} times as fast")
     return f"**{plain(NAMES.get(mode, mode))}**: {', '.join(parts)}." if parts else ""

@@ -17,6 +17,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.quality import Evidence, by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench.errors import InternalError, TraitbenchError
+from traitbench_app.parts.advice import FEW
 from traitbench_app.parts.model_actions import left
 from traitbench_app.parts.runs import KINDS, time_left
 from traitbench_app.shell.navigation import PageName
@@ -26,7 +27,7 @@ from traitbench_app.workspace.changes import is_suggestion
 from traitbench_app.workspace.waiting import waiting
 
 _NO_TRAITS = "This model has no traits yet."
-_SHARE, _FEW = 4, 20
+_SHARE = 4
 _LONGEST_LABEL = 24
 
 
@@ -64,7 +65,7 @@ class Sides:
     def is_lopsided(self) -> bool:
         """Whether one side has so few samples, and so small a share, that more of them would help most."""
         fewer, every = self.fewer[0], self.negatives + self.positives
-        return fewer < _FEW and _SHARE * fewer < every
+        return fewer < FEW and _SHARE * fewer < every
 
 
 @dataclass(frozen=True)

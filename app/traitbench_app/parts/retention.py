@@ -41,14 +41,6 @@ def fates(model: Model, versions: Sequence[Version], now: datetime | None = None
     return reasons
 
 
-def in_words(model: Model) -> str:
-    """Say the rule: `the newest 100 without a tag, the first of each month (UTC), all tagged ones and ...`."""
-    policy = policy_of(model)
-    newest = f"the newest {policy.keep_unnamed:,} without a tag" if policy.keep_unnamed else ""
-    monthly = "the first of each month (UTC)" if policy.keep_first_of_month else ""
-    return ", ".join(part for part in (newest, monthly, "all tagged ones and the active one") if part)
-
-
 def names_of_versions(versions: Sequence[Version], most: int = 6) -> str:
     """List names of versions: `v3, v2 and 4 more`."""
     names = ", ".join(label(each) for each in versions[:most])

@@ -1,4 +1,4 @@
-"""The refit of a trained model: what it does, why it may be unavailable, and its start."""
+"""Training a trained model again: what it does, why it may be unavailable, and its start."""
 
 from collections.abc import Sequence
 
@@ -9,15 +9,15 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
 from traitbench_app.parts.cost import USUAL_LENGTH
-from traitbench_app.parts.runs import SearchChoice, pick_search
+from traitbench_app.parts.runs import SearchChoice, pick_search, start
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.permission import why_read_only
-from traitbench_app.shell.service import attempt, client, version
+from traitbench_app.shell.service import version
 from traitbench_app.workspace.waiting import Waiting
 
 
 def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:
-    """Draw the refit box for a ready model; `versions` newest first."""
+    """Draw what training again does, and its start; `versions` newest first."""
     newest, kept = versions[0], _chosen_encoder(next((v for v in versions if v.version_no == model.version_no), None))
     with st.container(key="train.retune"):
         if reason := why_no_search(model):
@@ -28,33 +28,28 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
             asked = pick_search(traits, lengths=[USUAL_LENGTH] * waits.samples)
             nothing_new = kept == _chosen_encoder(newest) and gains_nothing(model, newest, asked, waits)
             if st.button(
-                "Refit",
+                "Train again",
                 icon=":material/manage_search:",
                 key="train.retune.start",
                 disabled=nothing_new,
-                help="A refit would change nothing now." if nothing_new else None,
+                help="Training again would change nothing now." if nothing_new else None,
             ):
-                with attempt() as starting:
-                    client().models.train(
-                        model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=True
-                    )
-                if starting.done:
-                    st.rerun()
+                start(model, asked, again=True)
         with plan:
             st.markdown(_plan(model, traits, newest, waits, kept))
             if nothing_new:
                 st.info(
-                    f"A refit would change nothing now: {label(newest)} was fitted to the same samples with the same "
-                    "settings. Add samples or choose another effort first.",
+                    f"Training again would change nothing now: {label(newest)} has learned the same samples with the "
+                    "same settings. Add samples or choose another effort first.",
                     icon=":material/info:",
                 )
 
 
 def why_no_search(model: Model) -> str:
-    """Why the model cannot be refitted, in markdown; empty if it can."""
+    """Why the model cannot be trained again, in Markdown; empty if it can."""
     if model.zero_data_retention:
         return (
-            "Zero data retention is on: the samples were removed after training, so the model cannot be refitted. "
+            "Zero data retention is on: the samples were removed after training, so it cannot be trained again. "
             f"v{model.version_no} keeps scoring. (The API returns `samples_purged`.)"
         )
     return why_read_only(model)
@@ -85,11 +80,11 @@ def _chosen_encoder(version: Version | None) -> str | None:
 
 def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting, kept: str | None) -> str:
     held = sum(trait.sample_count for trait in traits)
-    feedback = f", {waits.samples:,} of them pending feedback" if waits.samples else ""
+    feedback = f", {waits.samples:,} of them corrections that wait" if waits.samples else ""
     return (
-        f"Each trait is fitted again from scratch ({count(held, 'sample')}{feedback}). The result becomes "
-        f"**v{newest.version_no + 1}**, which is active at once. Until then, or if the refit fails, "
-        f"v{model.version_no} keeps scoring.\n\n"
-        f"The refit uses the current scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) of "
-        f"the model{f', and the encoder *{plain(kept)}* that it was switched to' if kept else ''}."
+        f"Learn from {count(held, 'sample')} again{feedback}. The result becomes "
+        f"**v{newest.version_no + 1}** and is in use at once; you can switch back. Until then, or if the training "
+        f"fails, v{model.version_no} keeps scoring.\n\n"
+        f"The current scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) apply"
+        f"{f', and the encoder *{plain(kept)}* that the model was switched to' if kept else ''}."
     )

@@ -1,44 +1,40 @@
-"""Parts of the Train page: the choice of effort, the readiness of each trait, and the progress of a run."""
+"""Parts of the Train page: the choice of effort, and the progress of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 
 from traitbench.contract.models import DEFAULT_EFFORT, Model, OperationKind, Progress, TrainEffort
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN
-from traitbench.display.text import plain
-from traitbench.local.pace import costs_of, most_settings, says
-from traitbench_app.parts.cost import captions, draw_basis
+from traitbench.display.pictures import empty_strip
+from traitbench.display.text import count, plain
+from traitbench.local.pace import costs_of, most_settings
+from traitbench_app.parts.cost import capitalised, draw_basis
+from traitbench_app.parts.effort import EFFORTS, pick_effort
 from traitbench_app.parts.folded import is_open
+from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
-from traitbench_app.shell.service import client, guarded
-
-_EFFORTS: Mapping[TrainEffort, str] = {
-    "low": "Fast: tries {} settings.",
-    "medium": "Balanced: tries up to {} settings.",
-    "high": "Thorough: tries up to {} settings. The usual choice.",
-    "max": "Exhaustive: tries up to {} settings.",
-}
+from traitbench_app.shell.service import attempt, client, guarded
 
 KINDS: Mapping[OperationKind, str] = {
     "train": "Training",
-    "retune": "Refitting",
-    "retrain": "Retraining from feedback",
+    "retune": "Training again",
+    "retrain": "Learning corrections",
     "discover": "Discovering traits",
     "synthesize": "Synthesizing samples",
 }
 """What a run of each kind does, in words."""
 
-_FEW = 8
+_MOST_ROWS = 12
+_SHORT_S = 3.0
+_STARTED = "train.started"
 
 MISTAKES = "Mistakes"
-"""The view of the page that lists the mistakes of the active version."""
+"""The view of the page that lists the mistakes of the version in use."""
 
-FOLDS = ("figures", "search", "change", "refit")
+FOLDS = ("figures", "change", "refit")
 """The keys of the folded parts of the page, which are in its link while they are open."""
 
 
@@ -56,19 +52,11 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
 
     `lengths` are the numbers of characters of the texts to encode.
     """
-    costs = costs_of(list(_EFFORTS), traits, lengths)
-    tries = {effort: caption.format(most_settings(effort)) for effort, caption in _EFFORTS.items()}
-    effort = (
-        st.radio(
-            "Search effort",
-            list(_EFFORTS),
-            index=list(_EFFORTS).index(DEFAULT_EFFORT),
-            captions=captions(tries, costs),
-            key="effort",
-            bind="query-params",
-            help="\n".join(f"- {effort}: {says(effort)}" for effort in _EFFORTS),
-        )
-        or DEFAULT_EFFORT
+    costs = costs_of(list(EFFORTS), traits, lengths)
+    effort = pick_effort(
+        lambda each: f"{capitalised(costs[each].in_short)}, up to {most_settings(each)} settings.",
+        key="effort",
+        in_link=True,
     )
     use_labels = st.toggle(
         "Also use the names of traits and poles",
@@ -77,10 +65,19 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
         bind="query-params",
         help="The names of a trait and its poles are a first estimate of its axis. They help most with few samples and "
         "plain names such as *angry* and *calm*. They can mislead if they name a style, or if you use a word in a "
-        "special sense. Held-out samples decide how much the names count; with hundreds of samples they hardly count.",
+        "special sense. Samples that a fit has not seen decide how much the names count; with hundreds, hardly at all.",
     )
     draw_basis(costs[effort])
     return SearchChoice(effort, use_labels, costs[effort].in_short)
+
+
+def start(model: Model, asked: SearchChoice, *, again: bool = False) -> None:
+    """Start the training, `again` for a model that has a version; an error is shown instead."""
+    with attempt() as starting:
+        client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=again)
+    if starting.done:
+        session.store(_STARTED, (model.handle, asked.effort))
+        st.rerun()
 
 
 def in_link(model: Model, names: Mapping[str, str]) -> dict[str, str]:
@@ -99,41 +96,16 @@ def in_link(model: Model, names: Mapping[str, str]) -> dict[str, str]:
 def _choices() -> dict[str, str]:
     use_labels = session.get("use_labels", st.query_params.get("use_labels", "true"))
     off = {"use_labels": "false"} if str(use_labels).lower() == "false" else {}
-    return {"effort": session.on_screen("effort", DEFAULT_EFFORT), **off}
+    chosen = session.on_screen("effort", DEFAULT_EFFORT)
+    words = next((word for effort, word in EFFORTS.items() if chosen in (effort, word)), EFFORTS[DEFAULT_EFFORT])
+    return {"effort": words, **off}
 
 
-def draw_readiness(traits: Sequence[Trait]) -> None:
-    """Draw the samples per pole of each trait, and whether they are enough."""
-    given = [trait for trait in traits if trait.kind == "extrinsic"]
-    fewest = min((min(trait.positive_samples, trait.negative_samples) for trait in given), default=0)
-    names = names_of(traits)
-    rows = [
-        {
-            "Trait": names[trait.key],
-            "Ready": _verdict(trait),
-            f"{POSITIVE_SIGN} Positive": trait.positive_samples,
-            f"{NEGATIVE_SIGN} Negative": trait.negative_samples,
-            "In between": trait.sample_count - trait.positive_samples - trait.negative_samples,
-            "Poles": f"{trait.positive_label} ↔ {trait.negative_label}",
-        }
-        for trait in traits
-    ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="train.readiness")
-    if 0 < fewest < _FEW:
-        st.caption(f"One sample per pole is enough to train. Figures become reliable from about {_FEW} per pole.")
+def watch(model: Model, traits: Sequence[Trait], *, is_first: bool = False) -> None:
+    """Draw the progress and poll it once a second; rerun the whole page when the model is no longer busy.
 
-
-def draw_progress(model: Model) -> None:
-    """Draw the run that keeps the model busy, and what the user can do meanwhile."""
-    with st.container(border=True, key="train.progress"):
-        draw_run(model)
-    if model.version_no is not None:
-        st.caption(f"v{model.version_no} keeps scoring meanwhile.")
-    st.caption("The run continues in the service. You can leave this page or close the browser.")
-
-
-def watch(model: Model) -> None:
-    """Draw the progress and poll it once a second; rerun the whole page when the model is no longer busy."""
+    `is_first` says whether its title is the first heading of the page.
+    """
 
     @st.fragment(run_every=1.0)
     def look() -> None:
@@ -141,33 +113,66 @@ def watch(model: Model) -> None:
             now = client().models.get(model.handle)
         if now.state != "busy":
             st.rerun()
-        draw_progress(now)
+        _draw_run(now, traits, is_first=is_first)
 
     look()
 
 
-def draw_run(model: Model) -> None:
-    """Draw the kind of the run, its progress and the remaining time."""
+def _draw_run(model: Model, traits: Sequence[Trait], *, is_first: bool) -> None:
+    """Draw what the run does, the time left, and how far each trait is; a short run has no more than its title."""
     last = model.last_operation
+    kind, progress = last.kind if last else "train", last.progress if last else None
+    learns = kind in ("train", "retune", "retrain")
+    samples = count(sum(each.sample_count for each in traits), "sample")
+    in_use = f"v{model.version_no} keeps scoring until the run has ended" if model.version_no else ""
+    title = f"Learning from {samples}" if learns else KINDS[kind]
+    leave = f"You can leave this page; {in_use or 'the run continues'}."
+    draw_title(title, f"{capitalised(time_left(progress))}. {leave}", is_first=is_first)
+    if progress is None or progress.elapsed_s + (progress.eta_s or 0) < _SHORT_S:
+        return
     run = f"Run `{last.run_id}`" if last and last.run_id else None
-    kind = KINDS[last.kind] if last else "Working"
-    st.subheader(kind, icon=":material/progress_activity:", anchor=False, help=run)
-    progress = last.progress if last else None
-    if progress is None:
-        st.progress(0.0, text="Waiting in the queue")
-    else:
-        of = f", {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
-        st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{plain(progress.phase.capitalize())}{of}")
-        st.caption(f"{_clock(progress.elapsed_s)} so far, {time_left(progress)}")
+    with st.container(border=True, key="card.train.progress"):
+        st.progress(min(max(progress.fraction, 0.0), 1.0), text=_phase(progress, learns=learns))
+        st.caption(f"{_clock(progress.elapsed_s)} so far.{_tries(model) if learns else ''}", help=run)
+        if learns:
+            _draw_traits(traits, progress)
 
 
-def _verdict(trait: Trait) -> str:
-    if trait.kind == "intrinsic":
-        return "yes, discovered"
-    fewest = min(trait.positive_samples, trait.negative_samples)
-    if not fewest:
-        return "no, a pole has no samples"
-    return "yes" if fewest >= _FEW else "yes, but few samples"
+def _tries(model: Model) -> str:
+    """` Thorough: up to 135 settings for each trait.`; empty if the run was not started in this tab."""
+    handle, effort = session.get(_STARTED, ("", DEFAULT_EFFORT))
+    return (
+        f" {EFFORTS[effort]}: up to {most_settings(effort)} settings for each trait." if handle == model.handle else ""
+    )
+
+
+def _phase(progress: Progress, *, learns: bool) -> str:
+    """`1 of 3 traits done`, or `Encoding, 1,280 of 5,300`."""
+    if learns and progress.phase == "learning":
+        return f"{progress.done:,} of {count(progress.total, 'trait')} done"
+    if learns and progress.phase == "encoding":
+        return f"Reading texts: {progress.done:,} of {progress.total:,}"
+    of = f", {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
+    return f"{plain(progress.phase.capitalize())}{of}"
+
+
+def _draw_traits(traits: Sequence[Trait], progress: Progress) -> None:
+    """Draw a row for each trait, in the order in which they are fitted."""
+    done = progress.done if progress.phase == "learning" else 0
+    names = names_of(traits)
+    for at, trait in enumerate(traits[:_MOST_ROWS]):
+        is_next = progress.phase == "learning" and at == done
+        state = "done" if at < done else "trying settings" if is_next else "waits"
+        what, picture, samples = st.columns([1, 2.6, 1], vertical_alignment="center")
+        what.markdown(f"**{plain(names[trait.key])}**  \n:gray[{state}]")
+        words = f"{trait.name}, from {trait.negative_label} to {trait.positive_label}: {state}"
+        picture.html(empty_strip(negative=trait.negative_label, positive=trait.positive_label, words=words, height=56))
+        positive, negative = plain(trait.positive_label), plain(trait.negative_label)
+        samples.markdown(
+            f"{trait.positive_samples:,} :orange[{positive}]  \n{trait.negative_samples:,} :blue[{negative}]"
+        )
+    if len(traits) > _MOST_ROWS:
+        st.caption(f"And {count(len(traits) - _MOST_ROWS, 'more trait')}.")
 
 
 def _clock(seconds: float) -> str:

@@ -75,7 +75,7 @@ def table_of(scores: Sequence[HeldOutScore], trait: Trait) -> pd.DataFrame:
             "Label": [poles[each.positive] for each in scores],
             "Score": [each.points for each in scores],
             "Says": [f"{SIDES[side.positive].sign} {side.words}" for side in sides],
-            "Measured": ["test sample" if each.first.held_out else "out of fold" for each in scores],
+            "Measured": ["test sample" if each.first.held_out else "not seen" for each in scores],
         }
     )
 
@@ -87,7 +87,6 @@ def _scores(model: Model, version: Version, traits: Sequence[Trait], only: str |
     if len(unread) > _UNASKED and session.get(agreed) is None:
         st.button(
             f"Read {count(len(unread), 'text')}",
-            type="primary",
             icon=":material/auto_stories:",
             key="held_out_texts.read",
             on_click=session.store,
@@ -96,7 +95,7 @@ def _scores(model: Model, version: Version, traits: Sequence[Trait], only: str |
         )
         return None
     place = st.empty()
-    with st.spinner("Scoring each sample by a fit without it", show_time=True):
+    with st.spinner("Checking each sample by a model that has not seen it", show_time=True):
         if len(unread) > 64:
             preview.read(unread, lambda done, of: place.progress(done / of, text=f"Reading {done:,} of {of:,} texts"))
         wanted = [each for each in traits if only in (None, each.key)]

@@ -14,6 +14,7 @@ def draw_search(figures: Mapping[str, TraitMetrics], names: Mapping[str, str], *
     """Draw one row per trait and how to read it; nothing for a version without search data."""
     if not any(each.search or each.labels for each in figures.values()):
         return
+    st.markdown("**What was tried**")
     rows = table(figures, names)
     grid = f"{key}.table"
     st.dataframe(

@@ -11,12 +11,12 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.pictures import balance, empty_strip, strip, tenth_in_words, tenth_of
 from traitbench.display.quality import by_trait, evidence_on
-from traitbench.display.text import count, plain, shortened
+from traitbench.display.text import plain, shortened
+from traitbench_app.parts.advice import advice_on, draw_advice, wrong_in
 from traitbench_app.parts.cell_texts import draw_cell_texts
 from traitbench_app.parts.cells import draw_cells
-from traitbench_app.parts.runs import MISTAKES
 from traitbench_app.parts.scored_samples import pole_in_words
-from traitbench_app.parts.version_figures import label, names_of
+from traitbench_app.parts.version_figures import label
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
@@ -63,7 +63,7 @@ def _draw_row(model: Model, version: Version | None, trait: Trait, among: Sequen
             opened = draw_strip(model, version, trait)
         with words:
             st.markdown(_in_words(version, trait))
-            draw_mistakes(model, version, trait, among)
+            draw_advice_of(model, version, trait, among)
         if version is not None and opened:
             draw_opened(model, version, trait, *opened)
 
@@ -110,8 +110,7 @@ def how_to_read(version: Version | None, model: Model | None = None) -> str:
 
 def wrong_of(version: Version) -> int:
     """The number of held-out samples on the wrong side, over all traits whose scores were counted."""
-    sides = (side for each in version.metrics.traits.values() for side in (each.sides or {}).values())
-    return sum(side.samples - side.right for side in sides)
+    return sum(map(wrong_in, version.metrics.traits.values()))
 
 
 def may_review(model: Model) -> bool:
@@ -182,10 +181,11 @@ def _of_enough(samples: int) -> str:
     return f"{samples} of {ENOUGH}" if samples < ENOUGH else f"{samples:,}"
 
 
-def draw_mistakes(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
-    """Draw the link to the samples of the trait on the wrong side; nothing if the person may not review them."""
-    sides = _sides(version, trait)
-    wrong = sum(side.samples - side.right for side in sides.values()) if sides else 0
-    if wrong and may_review(model):
-        which = {"trait": names_of(among)[trait.key]} if len(among) > 1 else {}
-        page_link("train", f"Review {count(wrong, 'mistake')}", model=model.handle, show=MISTAKES, **which)
+def draw_advice_of(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
+    """Draw what would make a trained trait better; nothing if the person may not do it."""
+    figures = None if version is None else version.metrics.traits.get(trait.key)
+    if figures is None or not may_review(model):
+        return
+    negatives, positives = (figures.counts.get(pole, 0) for pole in ("negative", "positive"))
+    if advice := advice_on(trait, figures, negatives=negatives, positives=positives):
+        draw_advice(model, trait, advice, is_one_of_many=len(among) > 1)

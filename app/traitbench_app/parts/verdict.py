@@ -63,7 +63,10 @@ def draw_compared_with(handle: str, before: Version, after: Version) -> None:
     with attempt() as comparing:
         comparison = compared(reader(), *(pin(handle, f"v{each.version_no}") for each in (before, after)))
     if comparing.done:
-        st.markdown(f"**Compared with v{before.version_no}.** {plain(comparison.reason)}")
+        verdicts_by_key = {key: each.verdict for key, each in comparison.traits.items()}
+        title = verdicts.sentence(verdicts_by_key, f"v{before.version_no}", f"v{after.version_no}")
+        reason = verdicts.because(comparison.verdict, comparison.reason)
+        st.markdown(f"**{plain(title)}.** {plain(reason)}")
 
 
 def draw_picture(

@@ -19,9 +19,9 @@ Names = Mapping[str, str]
 
 TRIGGERS = {
     "train": "First training",
-    "retune": "Refit",
-    "retrain_buffered": "Feedback",
-    "backfill": "Imported or promoted",
+    "retune": "Trained again",
+    "retrain_buffered": "Corrections",
+    "backfill": "Imported or put in use",
 }
 """What started the training of a version, by `triggered_by`."""
 

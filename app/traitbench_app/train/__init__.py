@@ -1,1 +1,1 @@
-"""Parts of the Train page: options, cost, progress, the result, refits and automatic retraining."""
+"""Parts of the Train page: the result, its mistakes, and the comparison of a draft before and after training."""

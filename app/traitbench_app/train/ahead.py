@@ -29,11 +29,11 @@ def draw_ahead(model: Model, traits: Sequence[Trait]) -> None:
     other = f"{plain(origin.handle)} v{origin.version_no}"
     with st.container(border=True, key=_KEY):
         st.markdown(
-            f"**Would it be better than {other}?** The draft is fitted in memory and measured on its test samples."
+            f"**Would it be better than {other}?** This trains the draft in memory and checks it on its test samples."
         )
         state = [(each.key, each.sample_count, each.held_out_samples) for each in traits]
-        if st.button("Preview the comparison", icon=":material/preview:", key=f"{_KEY}.preview"):
-            with st.spinner("Fitting the draft", show_time=True):
+        if st.button("Compare before training", icon=":material/preview:", key=f"{_KEY}.preview"):
+            with st.spinner("Training the draft in memory", show_time=True):
                 try:
                     session.store(_KEY, (model.handle, state, _compared(model, origin, traits)))
                 except PreviewUnavailable as reason:
@@ -44,7 +44,7 @@ def draw_ahead(model: Model, traits: Sequence[Trait]) -> None:
             names, labels = names_of(traits), (f"{origin.handle} v{origin.version_no}", "the draft")
             draw_verdict(kept[2], names, labels)
             draw_picture(kept[2], names, labels, key=f"{_KEY}.figures")
-            st.caption("A preview with effort high. Nothing is stored; training measures again.")
+            st.caption("Nothing is stored. Training checks it again.")
 
 
 def _compared(model: Model, origin: Model, traits: Sequence[Trait]) -> VersionsComparison:

@@ -1,22 +1,24 @@
-"""The mistakes of a version: samples that a fit without them puts on the wrong side, worst first, decided by keys.
+"""The mistakes of a version, worst first: each with its label, what the model says, and a button for either answer.
 
 The samples of a trained model are frozen. Decisions are kept in the session and carried over into a draft.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.display.text import count, plain
-from traitbench.local.held_out_scores import HeldOutScore, HeldOutScores
+from traitbench.display.moved import STYLE, moved
+from traitbench.display.text import count, plain, shortened
+from traitbench.local.held_out_scores import HeldOutScore
+from traitbench_app.parts.advice import wrong_in
 from traitbench_app.parts.improve import can_improve, forks_of, free_name
-from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
-from traitbench_app.parts.scored_samples import draw_text, find, pole_in_words, side_in_words, table_of
-from traitbench_app.parts.trait_figures import pick_trait
+from traitbench_app.parts.question import question
+from traitbench_app.parts.runs import MISTAKES
+from traitbench_app.parts.scored_samples import draw_text, find
+from traitbench_app.parts.strips import may_review
 from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, guarded
@@ -24,222 +26,165 @@ from traitbench_app.workspace.carrying import Decision, carried
 from traitbench_app.workspace.changes import remember, save
 from traitbench_app.workspace.samples import all_samples, forget_samples
 
+Mistake = tuple[HeldOutScore, Trait]
+
 _STATE = "train.mistakes"
-_DONE: Mapping[Decision, str] = {"keep": "kept", "flip": "flipped", "delete": "deleted"}
+_DONE: Mapping[Decision, str] = {"keep": "kept", "flip": "changed", "delete": "deleted"}
+_FIRST, _PAGE = 5, 20
 
 
-@dataclass(frozen=True)
-class _Review:
-    """The decisions by key of a text, in their order, the texts that were skipped, and the text that was selected."""
-
-    decisions: Mapping[str, Decision]
-    skipped: tuple[str, ...] = ()
-    selected: str | None = None
-
-    def next(self, mistakes: Sequence[HeldOutScore]) -> HeldOutScore | None:
-        """The text to decide: the selected one, else the worst that is open; skipped ones come last."""
-        if chosen := next((each for each in mistakes if each.key == self.selected), None):
-            return chosen
-        left = [each for each in mistakes if each.key not in self.decisions]
-        return min(left, key=lambda each: self.skipped.count(each.key), default=None)
-
-
-def draw_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> None:
-    """Draw the mistakes of one trait after the other, and the way to apply the decisions."""
-    scores = find(model, version, traits)
-    if scores is None:
+def draw_first_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> None:
+    """Draw the worst mistakes on the page of the result, and the button that shows all; nothing without mistakes."""
+    if not may_review(model) or not any(map(wrong_in, version.metrics.traits.values())):
         return
-    wrong = _worst_trait_first(scores)
-    if not wrong:
-        checked = sum(map(len, scores.by_trait.values()))
-        st.success(
-            f"No mistakes: all {count(checked, 'sample')} are on the side of their label.", icon=":material/check:"
-        )
-        return
-    names = names_of(traits)
-    key = pick_trait({each: names[each] for each in wrong})
-    trait = next(each for each in traits if each.key == key)
-    if key in scores.changed:
-        st.caption(
-            f":material/info: The samples of {plain(trait.name)} changed since {label(version)} was trained, so this "
-            "list may differ from its figures."
-        )
 
     @st.fragment
     def review() -> None:
-        with guarded():
-            _draw_review(model, version, trait, wrong[key])
-            _draw_next_trait(_review(model, version), list(wrong), wrong, key, names)
-            _draw_applying(model, version, traits, wrong)
+        with guarded(), question("Its mistakes, worst first", key="train.mistakes"):
+            mistakes = _mistakes(model, version, traits)
+            if mistakes is None:
+                return
+            _draw_rows(model, version, traits, _open(model, version, mistakes)[:_FIRST])
+            if len(mistakes) > _FIRST and st.button(
+                f"Review all {len(mistakes):,}", icon=":material/rule:", shortcut="M", key="train.to_mistakes",
+                on_click=session.put, args=({"show": MISTAKES},),
+            ):  # fmt: skip
+                st.rerun()
+            _draw_decided(model, version, traits, mistakes)
 
     review()
 
 
-def _worst_trait_first(scores: HeldOutScores) -> dict[str, list[HeldOutScore]]:
-    """The mistakes by trait key, the trait with the largest share of them first."""
-    wrong = {key: scores.wrong(key) for key in scores.by_trait}
-    keys = sorted(wrong, key=lambda key: -len(wrong[key]) / max(len(scores.by_trait[key]), 1))
-    return {key: wrong[key] for key in keys if wrong[key]}
-
-
-# ---- one text --------------------------------------------------------------------------------------------------------
-
-
-def _draw_review(model: Model, version: Version, trait: Trait, mistakes: Sequence[HeldOutScore]) -> None:
-    state = _review(model, version)
-    place = state.next(mistakes)
-    with st.container(border=True, key="train.mistake"):
-        if place is None:
-            done = [state.decisions[each.key] for each in mistakes]
-            said = ", ".join(f"{done.count(each):,} {_DONE[each]}" for each in _DONE if each in done)
-            st.markdown(
-                f":material/check_circle: **All {len(mistakes):,} mistakes of {plain(trait.name)} decided:** {said}."
-            )
-        else:
-            at = mistakes.index(place) + 1
-            st.markdown(
-                f"**{at:,} of {len(mistakes):,}.** Labelled **{pole_in_words(place.positive, trait)}**, scored "
-                f"**{place.points}**: {side_in_words(place, trait)}."
-                + (f" :gray[{_where(place)}]" if _where(place) else "")
-            )
-            draw_text(model, version, trait, place)
-        _draw_keys(model, version, trait, place)
-    _draw_list(model, version, trait, mistakes, state)
-
-
-def _draw_keys(model: Model, version: Version, trait: Trait, place: HeldOutScore | None) -> None:
-    """Draw the buttons: the arrow of the label's own pole keeps it, the other one flips it."""
-    state, may = _review(model, version), can_improve(model)
-    with st.container(horizontal=True, vertical_alignment="center", key="train.mistake_keys"):
-        if place is not None and may:
-            for positive, arrow in ((False, "Left"), (True, "Right")):
-                decision: Decision = "keep" if positive is place.positive else "flip"
-                word = "Keep" if decision == "keep" else "Flip to"
-                st.button(
-                    f"{word} {pole_in_words(positive, trait)}",
-                    key=f"train.mistake.{decision}",
-                    shortcut=arrow,
-                    on_click=_decide,
-                    args=(model, version, place.key, decision),
-                )
-            st.button(
-                "Delete",
-                icon=":material/delete:",
-                key="train.mistake.delete",
-                shortcut="D",
-                on_click=_decide,
-                args=(model, version, place.key, "delete"),
-            )
-            st.button(
-                "Skip",
-                key="train.mistake.skip",
-                type="tertiary",
-                shortcut="Down",
-                on_click=_skip,
-                args=(model, version, place.key),
-            )
-        if state.decisions:
-            st.button(
-                "Undo",
-                icon=":material/undo:",
-                key="train.mistake.undo",
-                type="tertiary",
-                shortcut="U",
-                on_click=_undo,
-                args=(model, version),
-            )
-
-
-def _draw_list(model: Model, version: Version, trait: Trait, mistakes: Sequence[HeldOutScore], state: _Review) -> None:
-    table = table_of(mistakes, trait)
-    made = [state.decisions.get(each.key) for each in mistakes]
-    table.insert(0, "Decision", [_DONE[each] if each else "" for each in made])
-    grid = f"train.mistakes.list:{trait.key}:{len(state.decisions)}:{len(state.skipped)}"
-    event = st.dataframe(
-        table,
-        hide_index=True,
-        width="stretch",
-        height=table_height(len(table), most=8),
-        row_height=ROW_HEIGHT,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=grid,
-        alt="Samples on the wrong side, worst first",
-        column_config={
-            "Decision": st.column_config.TextColumn(width=90),
-            "Text": st.column_config.TextColumn(width="large"),
-            "Score": st.column_config.NumberColumn(width=70, help="From a fit that did not use this sample."),
-        },
-    )
-    rows = event.selection.rows if event else []
-    if rows and rows[0] < len(mistakes) and mistakes[rows[0]].key != state.selected:
-        _store(model, version, replace(state, selected=mistakes[rows[0]].key))
-        st.rerun(scope="fragment")
-
-
-def _draw_next_trait(
-    state: _Review, keys: Sequence[str], wrong: Mapping[str, Sequence[HeldOutScore]], key: str, names: Mapping[str, str]
-) -> None:
-    """Offer the next trait with open mistakes once those of this one are decided."""
-    open_ones = [each for each in keys if any(one.key not in state.decisions for one in wrong[each])]
-    if open_ones and key not in open_ones:
-        following = open_ones[0]
-        go_on = st.button(
-            f"Continue with {plain(names[following])}",
-            icon=":material/arrow_forward:",
-            key="train.next_trait",
-            on_click=session.put,
-            args=({"trait": following},),
-        )
-        if go_on:
-            st.rerun()
-
-
-def _where(scored: HeldOutScore) -> str:
-    parts = ["Test sample." if scored.first.held_out else ""]
-    if len(scored.samples) > 1:
-        parts.append(f"{len(scored.samples)} samples have this text.")
-    return " ".join(part for part in parts if part)
-
-
-# ---- applying --------------------------------------------------------------------------------------------------------
-
-
-def _draw_applying(
-    model: Model, version: Version, traits: Sequence[Trait], wrong: Mapping[str, Sequence[HeldOutScore]]
-) -> None:
-    """Draw the button that carries the decisions over into a draft."""
-    if not can_improve(model):
+def draw_all_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> None:
+    """Draw all mistakes, or those of one trait, with the highlights of the first."""
+    mistakes = _mistakes(model, version, traits)
+    if mistakes is None:
         return
-    state = _review(model, version)
-    every = {each.key: each for mistakes in wrong.values() for each in mistakes}
+    if not mistakes:
+        st.success("No mistakes: every sample is on the side of its label.", icon=":material/check:")
+        return
+    names = {key: name for key, name in names_of(traits).items() if any(each.key == key for _, each in mistakes)}
+    chosen = None
+    if len(names) > 1:
+        chosen = st.pills(
+            "Trait", list(names), format_func=lambda key: names.get(key, key), key="trait", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+
+    @st.fragment
+    def review() -> None:
+        with guarded(), st.container(border=True, key="train.mistakes.all"):
+            left = [each for each in _open(model, version, mistakes) if chosen in (None, each[1].key)]
+            st.markdown(f"**{count(len(left), 'mistake')} to review**, worst first.")
+            pages = -(-len(left) // _PAGE)
+            place = st.container()
+            page = st.pagination(pages, key=f"train.mistakes.page:{chosen}:{pages}") if pages > 1 else 1
+            with place:
+                _draw_rows(model, version, traits, left[(page - 1) * _PAGE : page * _PAGE], is_whole=True)
+            _draw_decided(model, version, traits, mistakes)
+
+    review()
+
+
+def _mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> list[Mistake] | None:
+    """Return all mistakes, worst first; if they cannot be had, say why and return None."""
+    scores = find(model, version, traits)
+    if scores is None:
+        return None
+    for trait in traits:
+        if trait.key in scores.changed:
+            st.caption(
+                f":material/info: The samples of {plain(trait.name)} changed since {label(version)} was trained, so "
+                "this list may differ from its counts."
+            )
+    mistakes = [(each, trait) for trait in traits for each in scores.wrong(trait.key)]
+    return sorted(mistakes, key=lambda mistake: -mistake[0].distance)
+
+
+def _open(model: Model, version: Version, mistakes: Sequence[Mistake]) -> list[Mistake]:
+    decided = _decisions(model, version)
+    return [mistake for mistake in mistakes if mistake[0].key not in decided]
+
+
+def _draw_rows(
+    model: Model, version: Version, traits: Sequence[Trait], mistakes: Sequence[Mistake], *, is_whole: bool = False
+) -> None:
+    """Draw a row for each mistake; keys decide the first, which is highlighted if the texts are shown whole."""
+    st.html(STYLE)
+    for at, (scored, trait) in enumerate(mistakes):
+        what, buttons = st.columns([2.5 if is_whole else 3.2, 1], vertical_alignment="center")
+        with what:
+            st.html(_in_html(scored, trait, names_of(traits)[trait.key] if len(traits) > 1 else ""))
+            if is_whole and at == 0:
+                draw_text(model, version, trait, scored)
+        if not can_improve(model):
+            continue
+        with buttons, st.container(horizontal=True, horizontal_alignment="right"):
+            choices: list[tuple[Decision, str, str]] = [("keep", "Keep", "K"), ("flip", "Change label", "X")]
+            other = plain(_pole(trait, not scored.positive))
+            for decision, word, key in [*choices, *([("delete", "Delete", "D")] if is_whole else [])]:
+                st.button(
+                    word,
+                    key=f"train.mistake.{decision}:{scored.key}",
+                    type="tertiary" if decision == "delete" else "secondary",
+                    shortcut=key if at == 0 else None,
+                    help=f"The label becomes {other}." if decision == "flip" else None,
+                    on_click=_decide,
+                    args=(model, version, scored.key, decision),
+                )
+
+
+def _in_html(scored: HeldOutScore, trait: Trait, name: str) -> str:
+    notes = ["a test sample"] if scored.first.held_out else []
+    notes += [f"{len(scored.samples)} samples"] if len(scored.samples) > 1 else []
+    about = ", ".join(filter(None, (name, *notes, "labelled")))
+    poles = (trait.negative_label, trait.positive_label)
+    sure = scored.score.confidence
+    pole = shortened(_pole(trait, scored.positive), 40)
+    return moved(scored.first.text, about, pole, scored.positive, poles, [(scored.points, sure)])
+
+
+def _pole(trait: Trait, positive: bool) -> str:
+    return trait.positive_label if positive else trait.negative_label
+
+
+# ---- decisions -------------------------------------------------------------------------------------------------------
+
+
+def _draw_decided(model: Model, version: Version, traits: Sequence[Trait], mistakes: Sequence[Mistake]) -> None:
+    """Draw what was decided, a way back, and the button that carries the changes over into a draft."""
+    made = _decisions(model, version)
+    if not made or not can_improve(model):
+        return
+    scores = {scored.key: scored for scored, _ in mistakes}
     decisions = {
         sample.id: decision
-        for key, decision in state.decisions.items()
-        if decision != "keep" and key in every
-        for sample in every[key].samples
+        for key, decision in made.items()
+        if decision != "keep" and key in scores
+        for sample in scores[key].samples
     }
-    st.markdown(
-        f"The samples of {label(version)} are frozen. Your changes go into a draft of {plain(model.handle)}, which you "
-        "then train and compare."
-    )
-    drafts = [each for each in forks_of(model) if each.state in ("draft", "failed")]
+    done = [*made.values()]
+    said = ", ".join(f"{done.count(each):,} {word}" for each, word in _DONE.items() if each in done)
     with st.container(horizontal=True, vertical_alignment="center"):
-        changes = f" with {count(len(decisions), 'change')}" if decisions else ""
-        if st.button(
-            f"Improve this model{changes}",
-            type="primary",
-            icon=":material/upgrade:",
-            disabled=not decisions,
-            help=None if decisions else "Flip or delete a sample first.",
-            key="train.apply",
-        ):
-            _apply(model, version, traits, decisions, None)
-        for draft in drafts[:2] if decisions else ():
-            if st.button(f"Add to {plain(draft.handle)}", icon=":material/add:", key=f"train.apply:{draft.handle}"):
-                _apply(model, version, traits, decisions, draft)
-    if state.decisions:
-        st.caption("Decisions are kept in this browser tab until you apply them.")
+        st.markdown(f"**{said.capitalize()}.**", width="content")
+        st.button(
+            "Undo", icon=":material/undo:", key="train.mistake.undo", type="tertiary", shortcut="Z",
+            on_click=_undo, args=(model, version),
+        )  # fmt: skip
+        if decisions:
+            if st.button(
+                f"Make a draft with {count(len(decisions), 'change')}",
+                type="primary",
+                icon=":material/upgrade:",
+                help=f"The samples of {label(version)} stay as they are. Train the draft, and compare the two.",
+                key="train.apply",
+            ):
+                _apply(model, version, traits, decisions, None)
+            for draft in [each for each in forks_of(model) if each.state in ("draft", "failed")][:2]:
+                if st.button(f"Add to {plain(draft.handle)}", icon=":material/add:", key=f"train.apply:{draft.handle}"):
+                    _apply(model, version, traits, decisions, draft)
+    if not decisions:
+        st.caption("Nothing changes: these labels are right, so the texts are hard.")
 
 
 def _apply(
@@ -265,37 +210,20 @@ def _apply(
     st.rerun()
 
 
-# ---- state -----------------------------------------------------------------------------------------------------------
-
-
 def _address(model: Model, version: Version) -> str:
     return f"{_STATE}:{model.handle}:{version.version_no}"
 
 
-def _review(model: Model, version: Version) -> _Review:
-    held = session.get(_address(model, version))
-    return held if isinstance(held, _Review) else _Review({})
-
-
-def _store(model: Model, version: Version, state: _Review) -> None:
-    session.store(_address(model, version), state)
+def _decisions(model: Model, version: Version) -> Mapping[str, Decision]:
+    """The decisions by the key of a text, in their order."""
+    return session.get(_address(model, version)) or {}
 
 
 def _decide(model: Model, version: Version, key: str, decision: Decision) -> None:
     """A button callback."""
-    state = _review(model, version)
-    others = {each: made for each, made in state.decisions.items() if each != key}
-    _store(model, version, _Review({**others, key: decision}, state.skipped))
-
-
-def _skip(model: Model, version: Version, key: str) -> None:
-    """A button callback."""
-    state = _review(model, version)
-    _store(model, version, _Review(state.decisions, (*state.skipped, key)))
+    session.store(_address(model, version), {**_decisions(model, version), key: decision})
 
 
 def _undo(model: Model, version: Version) -> None:
-    """Take the last decision back and show its text again. A button callback."""
-    state = _review(model, version)
-    *kept, last = state.decisions
-    _store(model, version, _Review({each: state.decisions[each] for each in kept}, state.skipped, last))
+    """Take the last decision back. A button callback."""
+    session.store(_address(model, version), dict([*_decisions(model, version).items()][:-1]))

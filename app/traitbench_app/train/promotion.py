@@ -1,4 +1,4 @@
-"""A fork of a model: how it compares with the model it was made from, and making it the next version there."""
+"""A draft of a model: how it compares with the version in use, and putting it in use."""
 
 from collections.abc import Mapping
 
@@ -12,6 +12,7 @@ from traitbench.errors import PromotionConflict
 from traitbench.names import pin
 from traitbench_app.parts.controls import agreed_to, ask, forget
 from traitbench_app.parts.improve import origin_of
+from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.verdict import compared, draw_changes, draw_picture, draw_verdict
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
@@ -22,7 +23,7 @@ _ASK, _FORCE = "train.promote", "train.promote.force"
 
 
 def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
-    """Draw the comparison with the original, and the button that makes the fork its next version."""
+    """Draw the comparison with the version in use, and the button that puts the draft in use."""
     origin = origin_of(model)
     if model.forked_from is None:
         return
@@ -37,17 +38,23 @@ def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
         if not comparing.done:
             return
         other = f"{origin.handle} v{origin.version_no}"
-        labels = other, f"{model.handle} v{model.version_no}"
+        labels, is_known = (other, "the draft"), any(each.n for each in comparison.traits.values())
         draw_verdict(comparison, names, labels)
+        pinned = pin(origin.handle, f"v{origin.version_no}")
         if model.forked_from.version_no != origin.version_no:
             st.caption(f"This draft was made from v{model.forked_from.version_no}; {plain(other)} is in use.")
         draw_picture(comparison, names, labels, key="train.promotion_figures")
         draw_changes(comparison, names)
         with st.container(horizontal=True, vertical_alignment="center"):
-            forbidden = why_read_only(origin)
+            if comparison.verdict == "unknown" and not is_known:
+                primary_link(
+                    "versions", "Set texts aside and train both again", view="Compare", a=pinned,
+                    b=f"v{model.version_no}",
+                )  # fmt: skip
+            is_better, forbidden = comparison.verdict == "better", why_read_only(origin)
             st.button(
-                f"Make it {handle} v{_next_version_no(origin)}",
-                type="primary" if comparison.verdict == "better" else "secondary",
+                "Put the draft in use" if is_better else "Use it anyway",
+                type="primary" if is_better else "tertiary",
                 icon=":material/publish:",
                 key="train.promote_button",
                 on_click=ask,
@@ -60,13 +67,13 @@ def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
                 "Compare text by text",
                 icon=":material/compare_arrows:",
                 view="Compare",
-                a=pin(origin.handle, f"v{origin.version_no}"),
+                a=pinned,
                 b=f"v{model.version_no}",
             )
     if session.get(_ASK) == model.handle:
-        st.dialog(f"Make it the next version of {origin.handle}", width="large", on_dismiss=_close)(_confirm)(
-            model, origin, comparison, names
-        )
+        st.dialog(f"Put it in use as {origin.handle} v{_next_version_no(origin)}", width="large", on_dismiss=_close)(
+            _confirm
+        )(model, origin, comparison, names)
 
 
 def _pinned(model: Model) -> str:
@@ -101,7 +108,7 @@ def _confirm(model: Model, origin: Model, comparison: VersionsComparison, names:
             _close()
             st.rerun()
         version_no = _next_version_no(origin)
-        does = "Do it anyway" if force else f"Make it v{version_no}"
+        does = "Do it anyway" if force else "Put it in use"
         pressed = st.button(does, type="primary", icon=":material/publish:", key="train.promote_yes")
     with refusal:
         agreed = agreed_to(_ASK, f"{_pinned(model)} {version_no} {comparison.reason}", pressed)
@@ -115,12 +122,12 @@ def _confirm(model: Model, origin: Model, comparison: VersionsComparison, names:
             return
     if promoting.done:
         _close()
-        session.flash(f"{plain(origin.handle)} v{version.version_no} scores now.")
+        session.flash(f"{plain(origin.handle)} v{version.version_no} is in use now.")
         session.next_model(origin.handle)
         st.rerun()
 
 
 def _draw_conflict(model: Model, conflict: PromotionConflict) -> None:
-    """Say what happened meanwhile; the next press of the button promotes all the same."""
+    """Say what happened meanwhile; the next press of the button puts the draft in use all the same."""
     st.warning(explain(conflict), icon=":material/warning:")
     session.store(_FORCE, model.handle)

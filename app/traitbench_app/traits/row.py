@@ -11,7 +11,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.colours import DISCOVERED_SIGN, NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.parts.next_step import Sides, sides_of
-from traitbench_app.parts.strips import balance_of, draw_mistakes, draw_strip, is_measured
+from traitbench_app.parts.strips import balance_of, draw_advice_of, draw_strip, is_measured
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 
@@ -83,7 +83,7 @@ def draw_poles(
         if can_edit and trait.kind == "extrinsic":
             _draw_lack(sides_of(trait))
         else:
-            draw_mistakes(model, version, trait, traits)
+            draw_advice_of(model, version, trait, traits)
         if apart:
             st.caption(", ".join(apart), width="content")
     return opened

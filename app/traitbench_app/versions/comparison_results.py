@@ -100,7 +100,9 @@ def summary(frame: pd.DataFrame) -> str:
     said = [f"{changed:,} of {count(scored, 'text')} changed sides{': ' if parts else ''}{', '.join(parts)}."]
     if failed := int((frame[MUST_PASS] == "failed").sum()):
         must = int(frame[MUST_PASS].notna().sum())
-        said.append(f"{failed:,} of {count(must, 'text')} that must pass {'fails' if failed == 1 else 'fail'}.")
+        said.append(
+            f"{failed:,} of {count(must, 'text')} that should never be wrong {'is' if failed == 1 else 'are'} wrong."
+        )
     if failed := len(frame) - scored:
         said.append(f"{count(failed, 'text')} could not be scored.")
     return " ".join(said)

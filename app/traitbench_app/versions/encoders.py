@@ -41,7 +41,7 @@ _one_at_a_time = Lock()
 def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> None:
     """Draw the choice of encoders and the last comparison, or why there can be none; the progress of a run."""
     if model.state == "busy":
-        watch(model)
+        watch(model, traits)
         return
     try:
         given = _inputs(model, traits)
@@ -135,7 +135,7 @@ def _draw(report: EncoderComparison, *, file_name: str) -> None:
             # On a narrow screen, only the first columns are visible.
             column_order=("Trait", "Encoder", "Verdict", *encoders.COLUMNS[2:-1]),
             column_config={
-                "AUROC": st.column_config.TextColumn(help="0.5 is chance, 1 is perfect. Out-of-fold."),
+                "AUROC": st.column_config.TextColumn(help="0.5 is chance, 1 is perfect, on samples not seen."),
                 "Difference": st.column_config.TextColumn(help="AUROC minus that of the current encoder."),
                 "Verdict": st.column_config.TextColumn(
                     help="Better or worse only if the 95 % interval of the difference excludes 0."
@@ -155,8 +155,7 @@ def _draw(report: EncoderComparison, *, file_name: str) -> None:
     st.dataframe(speeds, hide_index=True, width="stretch", key="versions.encoders.speeds")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(
-            f"Fitted at effort {report.effort} with the same samples and folds. No difference shown does "
-            "not mean that the encoders are equal.",
+            "Trained with the same samples and folds. No difference shown does not mean that the encoders are equal.",
             width="stretch",
         )
         if rows:
@@ -198,12 +197,12 @@ def _price(model: Model, active: Version, given: Inputs, report: EncoderComparis
     takes = duration(*encoders.switching(to, given, effort=effort, cache=read_settings().cache))
     vectors = texts * to.encoder.dimension * _BYTES_OF_A_NUMBER / 1e6
     return (
-        f"{encoders.verdict_on(report, to.name)} The service encodes {count(texts, 'text')} with {to.name} and fits "
-        f"every trait again at effort {effort} ({takes}). The result is a new version, which is active at once. "
-        f"v{model.version_no} keeps its encoder, and you can activate it again.",
+        f"{encoders.verdict_on(report, to.name)} The service encodes {count(texts, 'text')} with {to.name} and learns "
+        f"every trait again ({takes}). The result is a new version, which is in use at once. "
+        f"v{model.version_no} keeps its encoder, and you can put it in use again.",
         f"A text then takes {to.ms_per_text:.2f} ms instead of {first.ms_per_text:.2f} ms. The service stores "
         f"{vectors:.1f} MB of new vectors and keeps both encoders in memory (model files: {to.megabytes:.0f} MB and "
-        f"{first.megabytes:.0f} MB). Later refits and retrainings from feedback keep {to.name}.",
+        f"{first.megabytes:.0f} MB). Later trainings keep {to.name}.",
     )
 
 

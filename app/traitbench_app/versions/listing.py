@@ -20,8 +20,8 @@ from traitbench_app.parts.version_figures import TRIGGERS, label, made_how
 from traitbench_app.versions.timeline import draw_timeline
 
 CREATED_BY = (
-    "First training: trained from a draft. Refit: fitted again from scratch. Feedback: retrained automatically from "
-    "feedback. Imported or promoted: from a file, or from a draft that became this version."
+    "First training: trained from a draft. Trained again: from scratch. Corrections: it has learned corrections of "
+    "scores. Imported or put in use: from a file, or from a draft that became this version."
 )
 
 
@@ -40,7 +40,8 @@ def draw_all(model: Model, versions: Sequence[Version], traits: Sequence[Trait],
             placeholder="–",
             column_config={
                 "Right": st.column_config.TextColumn(
-                    help="How many held-out samples are on the side of their label: test samples if there are any."
+                    help="How many samples that the version had not seen are on the side of their label. Test samples "
+                    "come first."
                 ),
                 "Created": st.column_config.DatetimeColumn(format="distance"),
                 "Created by": st.column_config.TextColumn(help=CREATED_BY),
@@ -51,7 +52,7 @@ def draw_all(model: Model, versions: Sequence[Version], traits: Sequence[Trait],
         )
         with st.container(horizontal=True, horizontal_alignment="right"):
             download_table(table, key="versions.list", file_name=f"{model.handle}-versions")
-    with folded("Activation history", icon=":material/history:", key="record") as is_open:
+    with folded("Which version served when", icon=":material/history:", key="record") as is_open:
         if is_open:
             draw_timeline(model, versions, may_change=may_change)
     draw_keeping(model, versions)

@@ -8,9 +8,9 @@ import streamlit as st
 from traitbench.contract.comparisons import ComparedText, MovedBy
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.traits import Trait
-from traitbench.display.barchart import DOTS
-from traitbench.display.colours import NEGATIVE_SIGN, NO_TIER, POSITIVE_SIGN, TIERS, pole_sign
+from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES, pole_sign
 from traitbench.display.reasons import legend
+from traitbench.display.sides import side_at
 from traitbench.display.text import plain, shortened
 from traitbench_app.parts.highlights import draw_highlighted, kept
 from traitbench_app.shell.service import attempt, client
@@ -22,14 +22,11 @@ from traitbench_app.versions.comparison_results import (
     SURE_A,
     SURE_B,
     TEXT,
-    TIER_A,
-    TIER_B,
 )
 from traitbench_app.versions.pair import Side
 from traitbench_app.versions.texts import may_read_samples
 
 _EXCERPT = 140
-_GLYPHS = {str(tier): sign.glyph for tier, sign in TIERS.items()}
 
 Moved = Sequence[tuple[MovedBy, str]]
 """Changed samples with their texts; the text is empty if it was deleted."""
@@ -48,11 +45,11 @@ def draw_opened(row: pd.Series, pair: tuple[Side, Side], key: str, trait: Trait 
             pole = "in between" if row[EXPECTED] == 0.5 else poles[bool(row[EXPECTED] > 0.5)]
             st.markdown(f"Expected: **{pole_sign(row[EXPECTED])} {plain(pole)}**")
         st.html(legend(*poles))
-        sides = ((SCORE_A, TIER_A, SURE_A), (SCORE_B, TIER_B, SURE_B))
-        for side, column, (score, tier, sure) in zip(pair, st.columns(2, gap="large"), sides, strict=True):
+        sides = ((SCORE_A, SURE_A), (SCORE_B, SURE_B))
+        for side, column, (score, sure) in zip(pair, st.columns(2, gap="large"), sides, strict=True):
             with column:
-                name = f"{_GLYPHS[row[tier]]} {row[tier]}" if row[tier] in _GLYPHS else f"{NO_TIER.glyph} uncertain"
-                st.markdown(f"**{plain(side.name)}: {row[score]}** {name} {DOTS[row[sure]]}")
+                at = side_at(row[score] - 50, row[sure], positive_label=poles[1], negative_label=poles[0])
+                st.markdown(f"**{plain(side.name)}: {row[score]}** {SIDES[at.positive].sign} {plain(at.words)}")
                 draw_highlighted(side.pinned, key, text)
         if may_read_samples(pair):
             _draw_moved(pair, key, text)
@@ -90,7 +87,7 @@ def _draw_moved(pair: tuple[Side, Side], key: str, text: str) -> None:
             "Similarity": st.column_config.NumberColumn(format="%.2f"),
             "Moved the score by": st.column_config.NumberColumn(
                 format="%+.1f",
-                help="In points: the score compared with a refit without this change and its near duplicates.",
+                help="In points: the score compared with a version without this change and its near duplicates.",
             ),
         },
     )

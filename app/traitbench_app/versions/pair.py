@@ -16,7 +16,7 @@ from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
 
-PREVIOUS, ACTIVE = "previous", "active"
+PREVIOUS, IN_USE = "previous", "in use"
 
 FOLDS: Mapping[str, Sequence[str]] = {
     "All": ("record",),
@@ -74,7 +74,7 @@ def in_link(sides: Mapping[str, Side], names: Mapping[str, str], model: Model) -
     about = {"trait": name} if name in names.values() else {}
     about |= {key: "true" for key in FOLDS.get(view, ()) if is_open(key)}
     if view == "Details":
-        version_no = session.on_screen("version", ACTIVE)
+        version_no = session.on_screen("version", IN_USE)
         known = version_no in sides and sides[version_no].model is model
         return {"view": view, "version": version_no if known else f"v{model.version_no}", **about}
     if view == "Compare" and len(sides) > 1:
@@ -89,7 +89,7 @@ def gone(model: Model, view: str, known: Collection[str], keys: Sequence[str]) -
     A picker forgets an unknown version at once, so they are remembered until the person chooses another one.
     """
     asked = [session.on_screen(key, "") for key in keys]
-    missing = [name for name in asked if name and name not in known and name not in (PREVIOUS, ACTIVE)]
+    missing = [name for name in asked if name and name not in known and name not in (PREVIOUS, IN_USE)]
     if missing:
         session.store(_GONE, (model.handle, view, missing))
     held = session.get(_GONE)
@@ -116,7 +116,7 @@ def draw_gone(missing: Sequence[str]) -> None:
 
 def pair_of(sides: Mapping[str, Side], model: Model) -> tuple[Side, Side]:
     """Return the compared versions."""
-    after = sides.get(session.on_screen("b", ACTIVE)) or _active(sides, model)
+    after = sides.get(session.on_screen("b", IN_USE)) or _active(sides, model)
     before = sides.get(session.on_screen("a", PREVIOUS)) or _previous(sides, after, model)
     return before, after
 
@@ -126,7 +126,7 @@ def pick_pair(sides: Mapping[str, Side], model: Model) -> tuple[Side, Side]:
     wide = 260 if any("@" in name for name in sides) else 180
     with st.container(horizontal=True, key="versions.pickers"):
         st.selectbox("Before", [PREVIOUS, *sides], key="a", bind="query-params", width=wide, on_change=forget_gone)
-        st.selectbox("After", [ACTIVE, *sides], key="b", bind="query-params", width=wide, on_change=forget_gone)
+        st.selectbox("After", [IN_USE, *sides], key="b", bind="query-params", width=wide, on_change=forget_gone)
     return pair_of(sides, model)
 
 

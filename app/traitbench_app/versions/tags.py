@@ -14,7 +14,7 @@ _LONGEST_NOTE = 500
 
 
 def draw_tags(handle: str, version: Version, *, active: str, may_change: bool) -> None:
-    """Draw the tags with their notes and their actions; `active` is the active version, as `vN`."""
+    """Draw the tags with their notes and their actions; `active` is the version in use, as `vN`."""
     st.caption(
         "A tag is a name for a version, to use instead of its number. It can move to another version. Tagged versions "
         "are never removed."
@@ -53,7 +53,7 @@ def _draw_form(handle: str, version: str, *, active: str) -> None:
             sent = st.form_submit_button("Add tag", icon=":material/sell:")
         below = st.empty()
     if version != active:
-        st.caption(f"The tag goes to {version}. The active version is {active}.")
+        st.caption(f"The tag goes to {version}. {active} is in use.")
     if not sent:
         return
     try:

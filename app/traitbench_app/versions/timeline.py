@@ -1,4 +1,4 @@
-"""Activation history: the activations of a model, with the way back to the version before."""
+"""Which version of a model served when, with the way back to the version before."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,9 @@ _MOST_SHOWN = 10
 _UNDO = "versions.timeline_undo"
 _CAUSES: dict[ActivationCause, str] = {
     "train": "trained",
-    "retrain": "retrained from feedback",
-    "activate": "activated",
-    "promote": "promoted from another model",
+    "retrain": "learned corrections",
+    "activate": "put in use",
+    "promote": "put in use from a draft",
     "import": "imported",
 }
 
@@ -24,7 +24,6 @@ _CAUSES: dict[ActivationCause, str] = {
 def draw_timeline(model: Model, versions: Sequence[Version], *, may_change: bool) -> None:
     """Draw which version scored when, newest first, with a button to return and one to undo the return."""
     page = client().versions.activations(model.handle, limit=_MOST_SHOWN)
-    st.subheader("Activation history", anchor=False)
     if not page.items:
         st.caption("Nothing is recorded yet. The record begins with this release.")
         return

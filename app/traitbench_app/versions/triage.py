@@ -53,7 +53,7 @@ _CHIPS: Mapping[Show, str] = {
     "Regressions": "worse",
     "Fixed": "better",
     "Side changed": "on another side",
-    "Must pass failed": "that must pass and fail",
+    "Must pass failed": "wrong that never should be",
 }
 
 
@@ -188,7 +188,7 @@ def _draw_text(
 
 def _in_html(row: pd.Series, trait: Trait | None, name: str, reasons: Sequence[Explanation] = ()) -> str:
     labels, expected = _poles(trait), row[EXPECTED]
-    about = f"{name}{', must pass' if row[MUST_PASS] else ''}"
+    about = f"{name}{', never get wrong' if row[MUST_PASS] else ''}"
     if row[ERROR]:
         return moved(row[TEXT], about, row[ERROR], None, labels, ())
     positive = None if pd.isna(expected) or expected == 0.5 else bool(expected > 0.5)
@@ -276,7 +276,7 @@ def _columns(pair: tuple[Side, Side]) -> dict[str, Any]:
         SCORE_A: score("A", help=pair[0].name, color="gray"),
         SCORE_B: score("B", help=pair[1].name, color="gray"),
         DELTA: column.NumberColumn("Change", format="%+d", width=70, help="Points."),
-        MUST_PASS: column.TextColumn("Must pass", width=90),
+        MUST_PASS: column.TextColumn("Never get wrong", width=90),
         ERROR: column.TextColumn("Why not scored", width=300),
     }
 

@@ -12,7 +12,7 @@ TEXT, AGAINST, COMPARE = "score.text", "score.against", "score.compare"
 TEXTS_IN_LINK = 1_000
 """Characters of both texts together; browsers and mail programs cut off longer URLs."""
 
-ACTIVE = "active"
+IN_USE = "in use"
 
 _RESTORED, _READ, _TURN = "score.restored", "score.read", "score.turn"
 _HANDED, _USUAL = "score.handed", "score.usual_version"
@@ -49,7 +49,7 @@ def usual_version(numbers: Sequence[str]) -> str:
     It is not in the address, because that would be a second step for the browser's Back.
     """
     _, handed = session.get(_USUAL, ("", ""))
-    return handed if handed in numbers else ACTIVE
+    return handed if handed in numbers else IN_USE
 
 
 def link_texts() -> dict[str, str | None]:

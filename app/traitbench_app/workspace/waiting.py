@@ -26,10 +26,10 @@ class Rule:
     known: bool = True
 
     @property
-    def in_words(self) -> str:
-        """The rule in words: `10 are pending or the oldest has waited 5 min`."""
-        usual = "" if self.known else ", unless the operator of the service has changed it"
-        return f"{self.samples} are pending or the oldest has waited {_span(self.seconds)}{usual}"
+    def learned(self) -> str:
+        """The rule in words: `Learned after 10 corrections, or in 5 min.`"""
+        usual = "" if self.known else ", unless the operator of the service has changed that"
+        return f"Learned after {self.samples} corrections, or in {_span(self.seconds)}{usual}."
 
 
 @dataclass(frozen=True)

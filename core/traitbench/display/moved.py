@@ -1,4 +1,4 @@
-"""A text that two versions score: its label, the scores of A and B on bars, and the words that decide, as HTML."""
+"""A text with its label, its score or those of two versions on bars, and the words that decide, as HTML."""
 
 from collections.abc import Sequence
 from html import escape
@@ -17,6 +17,8 @@ STYLE = """
   display: grid; grid-template-columns: 1.3fr 0.5fr 1.4fr 1.1fr; gap: 4px 20px;
   align-items: center; font-size: 14px; line-height: 20px;
 }
+.tb-moved.one { grid-template-columns: 1.8fr 0.6fr 1.2fr; }
+.tb-moved.one .side { grid-template-columns: 1fr 26px minmax(0, 8.5em); }
 .tb-moved > div { min-width: 0; overflow-wrap: anywhere; }
 .tb-moved .text {
   display: -webkit-box; -webkit-line-clamp: 3; -webkit-box-orient: vertical; overflow: hidden; white-space: pre-line;
@@ -26,7 +28,7 @@ STYLE = """
 }
 .tb-moved .words { display: flex; gap: 4px; height: 22px; overflow: hidden; flex-wrap: wrap; font-size: 13px; }
 .tb-moved .words span { padding: 0 4px; border-radius: 3px; white-space: nowrap; }
-@media (max-width: 640px) { .tb-moved { grid-template-columns: 1fr; } }
+@media (max-width: 640px) { .tb-moved, .tb-moved.one { grid-template-columns: 1fr; } }
 .tb-moved .side b { font-variant-numeric: tabular-nums; }
 </style>
 """
@@ -49,14 +51,18 @@ def moved(
     Without scores, `label` says why there are none. `reasons` are those of A and B, as far as they are known.
     """
     what = f'{escape(about)}<br><b style="color:{SIDES[positive].words}">{escape(label)}</b>'
-    sides = "".join(_side(letter, *score, poles) for letter, score in zip("AB", scores, strict=False))
-    shown = f'<div class="text" dir="auto">{escape(shortened(text, _CUT))}</div>'
+    only = len(scores) == 1 and not reasons
+    letters = ("",) if only else ("<span>A</span>", "<span>B</span>")
+    sides = "".join(_side(letter, *score, poles) for letter, score in zip(letters, scores, strict=False))
+    shown = f'<div class="text" dir="auto">{escape(shortened(text, _CUT))}</div><div>{what}</div><div>{sides}</div>'
+    if only:
+        return f'<div class="tb-moved one">{shown}</div>'
     why = "".join(f'<div class="words" dir="auto">{deciding(each, text)}</div>' for each in reasons)
-    return f'<div class="tb-moved">{shown}<div>{what}</div><div>{sides}</div><div>{why}</div></div>'
+    return f'<div class="tb-moved">{shown}<div>{why}</div></div>'
 
 
 def _side(letter: str, score: int, sure: Confidence, poles: tuple[str, str]) -> str:
     negative, positive = poles
     words = side_at(score - 50, sure, positive_label=positive, negative_label=negative).words
     drawn = bar(score, sure, negative=negative, positive=positive, words=words)
-    return f'<div class="side"><span>{letter}</span>{drawn}<b>{score}</b><span>{escape(words)}</span></div>'
+    return f'<div class="side">{letter}{drawn}<b>{score}</b><span>{escape(words)}</span></div>'

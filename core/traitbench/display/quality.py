@@ -102,10 +102,12 @@ class Evidence:
         if self.is_guessed:
             answer = self._label(traits) or ("the more frequent pole" if self.traits > 1 else "either pole")
             only = " on texts with the same shortcut" if self.is_shared else ""
-            return f"{who} is no better than a guess: always answering {answer} gets {self.in_words} right too{only}"
+            guess = _in_words(self.larger, self.samples)
+            too = " too" if guess == self.in_words else ""
+            return f"{who} is no better than a guess: always answering {answer} gets {guess} right{too}{only}"
         if self.is_shared:
             return f"{who} gets {self.in_words} right, but only on texts that have the same shortcut"
-        return f"{who} gets {self.in_words} right on texts it has not seen"
+        return f"{who} gets {self.in_words} right{', from few samples' if self.doubt else ' on texts it has not seen'}"
 
     def warnings(self, traits: Sequence[Trait]) -> list[str]:
         """One sentence for each shortcut, as plain text; read them before any figure."""
@@ -117,6 +119,10 @@ class Evidence:
             for key, each in self.shortcuts.items()
         ]
 
+    def below(self, traits: Sequence[Trait]) -> str:
+        """The sentences below the title, as plain text without AUROC: warnings, counts, and how much they tell."""
+        return " ".join(filter(None, (*self.warnings(traits), self.lead(traits), self.doubt)))
+
     @property
     def figure(self) -> str:
         """`AUROC 0.92, 0.87 to 0.96`; empty if it was not measured."""
@@ -126,15 +132,6 @@ class Evidence:
             return f"mean AUROC {in_decimals(self.auroc)} of {self.traits} traits"
         between = f", {' to '.join(map(in_decimals, self.interval))}" if self.interval else ""
         return f"AUROC {in_decimals(self.auroc)}{between}"
-
-    @property
-    def measured_on(self) -> str:
-        """`55 of 60 test samples are right`, with how they were scored."""
-        of = f"{self.right:,} of {self.samples:,}"
-        verb = "is" if self.right == 1 else "are"
-        if self.on_tests:
-            return f"{of} test samples {verb} on the side of their label. No version learns from these"
-        return f"{of} samples {verb} on the side of their label, each checked by a model that had not seen it"
 
     @property
     def doubt(self) -> str:

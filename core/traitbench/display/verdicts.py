@@ -152,7 +152,11 @@ def _note(each: TraitDifference, figures: int) -> str:
         return because(each.verdict, each.reason)
     low, high = between
     failing = each.must_pass.newly_failed
-    must = f"{count(failing, 'text')} that must pass {'fails' if failing == 1 else 'fail'} now. " if failing else ""
+    must = (
+        f"{count(failing, 'text')} that should never be wrong {'is' if failing == 1 else 'are'} wrong now. "
+        if failing
+        else ""
+    )
     if each.verdict == "no_difference":
         least = ceil(100 * (least_shown(error, figures) or 0))
         return f"{count(each.n, 'test text')} show a difference of {least} in 100 or more."

@@ -20,8 +20,8 @@ class Words:
 
 REASONS: Mapping[ConfidenceReason, Words] = {
     "few_samples": Words(
-        "too few samples",
-        "There are too few samples to be sure: add some that are like this text.",
+        "few samples near this score",
+        "Few of your samples have a score near this one. Add some that are like this text.",
         "There are too few samples to be sure of any score. Add samples at both poles.",
     ),
     "not_separable": Words(

@@ -72,7 +72,7 @@ ROWS: list[tuple[dict[str, Any], str, str, str | None, bool]] = [
     ),
     ({"state": "failed", "failed": "train"} | ONE, "The first training failed.", "See why", "train", False),
     (V1 | {"is_readable": False, "evidence": None}, "v1 cannot be read.", "View versions", "versions", False),
-    (EVERYTHING, "Refitting failed.", "See why", "train", False),
+    (EVERYTHING, "Training again failed.", "See why", "train", False),
     (EVERYTHING | {"failed": "discover"}, "v2 is on hold.", "Decide", "samples", True),
     (
         EVERYTHING | {"failed": None, "held": ""},

@@ -20,7 +20,6 @@ def draw_discovered() -> None:
     from traitbench.contract.traits import Trait
     from traitbench.display.charts.auroc import Measured, Series
     from traitbench_app.parts.quality import draw_quality
-    from traitbench_app.parts.runs import draw_readiness
     from traitbench_app.parts.version_figures import names_of
 
     nothing = dict.fromkeys(("sample_count", "positive_samples", "negative_samples", "held_out_samples"), 0)
@@ -28,7 +27,6 @@ def draw_discovered() -> None:
     values = {"kind": "intrinsic", "discrimination": 0.86, "explained_variance": 0.1, "anchor_sample_ids": None}
     trait = Trait.model_validate({"key": "axis_1", "name": "near vs far", **words, **nothing, **values})
     reason = "not measured: no text has a label for this trait; the trait has the figures of its discovery"
-    draw_readiness([trait])
     draw_quality(
         [Series("v1", [Measured(names_of([trait])["axis_1"], None, None, reason, "unlabelled")])],
         [trait],
@@ -50,7 +48,6 @@ def test_a_trait_that_discovery_found_bears_its_sign_and_what_discovery_measured
     (texts,) = [element.value for element in at.markdown]
     assert "- **◇ near vs far** (discrimination 0.86): no text has a label for this trait. Give feedback" in texts
     assert at.caption[-1].value.startswith("◇ discovered trait: its axis is fixed")
-    assert at.dataframe[0].value.iloc[0].to_dict()["Ready"] == "yes, discovered"
 
 
 def drawn(page: Any) -> AppTest:

@@ -24,7 +24,7 @@ def figures(*, chosen: str = "medium", gained: float = 0.02) -> TraitMetrics:
 
 def test_the_price_of_a_mode_is_what_it_loses_and_how_much_faster_it_is() -> None:
     traits = {"warmth": figures(), "clarity": figures()}
-    loses = "**Layer 4 only**: AUROC −0.006 on average over 2 traits"
+    loses = "**Layer 4 only**: a little worse on average over 2 traits"
     assert price(traits, "layer4", {"layer4": 1.52}) == f"{loses}, 1.5 times as fast."
     assert price(traits, "layer4", {}) == f"{loses}."
     assert price(traits, "static", {}) == ""

@@ -191,7 +191,7 @@ def test_a_filter_shows_its_rows(mixed: Comparison, show: Show, texts: set[str])
 def test_the_counts_are_said_in_one_sentence(mixed: Comparison, trained: Trained) -> None:
     assert summary(frame_of(mixed, "warmth")) == (
         "6 of 8 texts changed sides: 3 worse, 1 better, 2 other. "
-        "1 of 2 texts that must pass fails. 1 text could not be scored."
+        "1 of 2 texts that should never be wrong is wrong. 1 text could not be scored."
     )
     assert summary(frame_of(filled(trained, ("same", 1.0, 80, 80)), "warmth")) == "0 of 1 text changed sides."
 

@@ -30,9 +30,9 @@ def test_nothing_is_promised_where_the_time_or_the_rule_is_not_known() -> None:
 
 
 def test_the_rule_is_said_in_words() -> None:
-    assert USUAL.in_words == "10 are pending or the oldest has waited 5 min"
-    assert Rule(3, 20).in_words == "3 are pending or the oldest has waited 20 s"
-    assert Rule(10, 300, known=False).in_words.endswith("unless the operator of the service has changed it")
+    assert USUAL.learned == "Learned after 10 corrections, or in 5 min."
+    assert Rule(3, 20).learned == "Learned after 3 corrections, or in 20 s."
+    assert Rule(10, 300, known=False).learned.endswith("unless the operator of the service has changed that.")
 
 
 def test_feedback_of_a_clock_that_was_ahead_is_due_at_once() -> None:

@@ -46,7 +46,7 @@ def test_a_link_to_a_missing_version_shows_no_other(workbench: Workbench, twice:
 def test_one_version_alone_compares_nothing_and_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
     at = side_by_side(workbench, trained.handle)
     assert "Only one version so far" in words(at)
-    assert {"Give feedback on a score", "Train again", "Compare two texts"} <= set(links(at))
+    assert {"Correct a score", "Train again", "Compare two texts"} <= set(links(at))
     assert not charts(at)
 
 
@@ -63,7 +63,7 @@ def test_the_link_names_both_versions_also_by_default(
 
 
 def test_the_same_version_twice_is_no_comparison(workbench: Workbench, twice: Trained) -> None:
-    at = side_by_side(workbench, twice.handle, a="v2", b="active")
+    at = side_by_side(workbench, twice.handle, a="v2", b="in use")
     assert "Both sides show the same version" in words(at)
     assert not at.dataframe
 

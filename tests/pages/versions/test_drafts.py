@@ -79,7 +79,7 @@ def test_the_verdict_is_the_title_and_its_picture_has_a_table_of_all_figures(wor
     assert truth.verdict == "worse"
     assert worse.header[0].value == "The draft is worse at Warmth"
     failed = truth.traits["warmth"].must_pass.newly_failed
-    assert f"{failed} texts that must pass fail now." in html(worse)
+    assert f"{failed} texts that should never be wrong are wrong now." in html(worse)
     worse.toggle(key="versions.verdict.as_table").set_value(True).run()
     figures = frame(worse, "Change (95 % interval)").iloc[0]
     difference = truth.traits["warmth"].auroc
@@ -115,7 +115,7 @@ def test_texts_that_became_worse_come_first_and_can_be_filtered(worse: AppTest) 
     assert 0 < regressions.sum() <= len(WARM_TESTS)
     assert regressions.tolist() == sorted(regressions, reverse=True)
     assert f"{regressions.sum()} worse" in words(worse)
-    assert "that must pass fail" in words(worse)
+    assert "that should never be wrong are wrong" in words(worse)
     worse.button_group(key="versions.show").set_value("Must pass failed").run()
     assert set(frame(worse, "delta")["text"]) <= {*WARM_TESTS}
 
