@@ -1,5 +1,7 @@
 """The Traits page: add, edit and delete traits, see their balance; discover traits and decide about them."""
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -212,8 +214,10 @@ def test_traits_are_discovered_in_texts_without_labels(workbench: Workbench, cli
     at.text_area[0].set_value("\n".join(texts)).run()
     press(at, "label.bring.add")
     assert "Reads 150 texts. The service forgets texts without labels afterwards." in words(at)
-    assert "Takes about" in words(at)
-    at.radio(key="discover.effort").set_value("low").run()
+    effort = at.radio(key="discover.effort")
+    assert effort.options == ["Quick", "Normal", "Thorough"]
+    assert all(re.fullmatch(r"About \d+ s", each) for each in effort.proto.captions)
+    effort.set_value("low").run()
     press(at, "traits.discover_send")
     assert client.models.wait(new).last_operation is not None
     found = client.traits.list(new)

@@ -1,27 +1,13 @@
-"""What discovery and synthesis share on a page: the choice of effort, the start, and the outcome."""
+"""What discovery and synthesis share on a page: the start and the outcome."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import streamlit as st
 
-from traitbench.contract.models import DEFAULT_EFFORT, Effort, Model, RunStarted
+from traitbench.contract.models import Model, RunStarted
 from traitbench.display.text import ago, plain
 from traitbench.errors import DuplicateRun
 from traitbench_app.shell.service import attempt
-
-"""The API's default effort."""
-
-
-def pick_effort(efforts: Mapping[Effort, str], *, key: str) -> Effort:
-    """Draw the choice of effort with a caption for each, and return the chosen one."""
-    return st.radio(
-        "Effort",
-        list(efforts),
-        index=list(efforts).index(DEFAULT_EFFORT),
-        captions=list(efforts.values()),
-        key=key,
-        persist_state="session",
-    )
 
 
 def begin(start: Callable[[], RunStarted], *, already: str) -> bool:

@@ -1,7 +1,7 @@
 """Synthesized samples: the form that starts a synthesis, its outcome, and the button that deletes them."""
 
 from collections.abc import Sequence
-from typing import get_args
+from functools import partial
 
 import streamlit as st
 
@@ -10,7 +10,8 @@ from traitbench.contract.models import Effort, Model
 from traitbench.contract.samples import TEXTS_PER_POLE, Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import ago, count, plain
-from traitbench_app.parts.derive import begin, draw_failure, notes, pick_effort
+from traitbench_app.parts.derive import begin, draw_failure, notes
+from traitbench_app.parts.effort import pick_effort
 from traitbench_app.parts.sample_table import delete_later, keep_after_all, waiting
 from traitbench_app.samples.importing import VIEW
 from traitbench_app.shell import session
@@ -53,7 +54,7 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
         key="synthesize.type",
         persist_state="session",
     )
-    effort = pick_effort({name: _asked_for(name, given) for name in get_args(Effort)}, key="synthesize.effort")
+    effort = pick_effort(partial(_asked_for, given), key="synthesize.effort")
     no_seed = synth_type == "diversify" and not seeds
     language_model = None if no_seed else _draw_plan(model, synth_type, effort, enough=_has_enough(given))
     refusal = st.container()
@@ -162,7 +163,7 @@ def _time(seconds: float) -> str:
     return count(round(seconds), "second") if seconds < 90 else count(round(seconds / 60), "minute")
 
 
-def _asked_for(effort: Effort, given: Sequence[Trait]) -> str:
+def _asked_for(given: Sequence[Trait], effort: Effort) -> str:
     each = TEXTS_PER_POLE[effort]
     whole = 2 * each * len(given)
     return f"Up to {each} texts per pole, {whole:,} in total."

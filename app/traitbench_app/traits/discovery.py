@@ -4,18 +4,18 @@ Each figure is explained in words and says what it was measured on, because a di
 """
 
 from collections.abc import Sequence
-from typing import get_args
 
 import streamlit as st
 
-from traitbench.contract.models import Effort, Model
+from traitbench.contract.models import Model
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import Trait
 from traitbench.display.separation import how_well
 from traitbench.display.text import ago, count, plain, span
-from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, Texts, in_words, texts_of
+from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, Texts, texts_of
 from traitbench_app.parts.bring import bring_texts
-from traitbench_app.parts.derive import begin, draw_failure, notes, pick_effort
+from traitbench_app.parts.derive import begin, draw_failure, notes
+from traitbench_app.parts.effort import pick_effort
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
 from traitbench_app.workspace import pool
@@ -56,8 +56,8 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
         _bring(model)
     if any(trait.kind == "intrinsic" for trait in traits):
         st.caption("New suggestions replace those that you have not changed. Traits that you changed stay.")
-    effort = pick_effort({name: in_words(name) for name in get_args(Effort)}, key="discover.effort")
-    st.caption(f"{_what_goes_in(texts)} Takes about {span(texts.seconds(effort))}.")
+    effort = pick_effort(lambda each: f"About {span(max(1.0, texts.seconds(each)))}", key="discover.effort")
+    st.caption(_what_goes_in(texts))
     language_model = _draw_language_model(model)
     refusal = st.container()
     with st.container(horizontal=True, horizontal_alignment="right"):

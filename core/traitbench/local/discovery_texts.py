@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from traitbench.contract.models import Effort
 from traitbench.contract.samples import Sample
 from traitbench.fitting import work
-from traitbench.fitting.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
+from traitbench.fitting.discover import FEWEST_TEXTS, MOST_TEXTS
 from traitbench.fitting.speed import speed_now
 from traitbench.local.assistant import HeapText
 
-__all__ = ["FEWEST_TEXTS", "MOST_TEXTS", "Texts", "in_words", "texts_of"]
+__all__ = ["FEWEST_TEXTS", "MOST_TEXTS", "Texts", "texts_of"]
 
 _MOST_CHARACTERS = 2_000_000
 
@@ -52,13 +52,3 @@ def texts_of(samples: Sequence[Sample], heap: Sequence[HeapText]) -> Texts:
     labelled = {sample.content_sha256: sample.text for sample in samples if not sample.held_out}
     known = labelled.keys() | {sample.content_sha256 for sample in samples}
     return Texts(labelled, {each.hash: each.text for each in heap if each.hash not in known})
-
-
-def in_words(effort: Effort) -> str:
-    """What a discovery with this effort tries."""
-    search = EFFORTS[effort]
-    splits = f" in {search.splits} different splits" if search.splits > 1 else ""
-    return (
-        f"Tries {search.candidates} candidates and suggests at most {search.shown}. Each must appear in both halves of "
-        f"the texts{splits}."
-    )
