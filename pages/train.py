@@ -29,6 +29,8 @@ from traitbench_app.train.gained import draw_gained
 from traitbench_app.train.mistakes import draw_mistakes
 from traitbench_app.train.promotion import draw_promotion
 from traitbench_app.train.result import draw_result
+from traitbench_app.traits.suggested_traits import left_out
+from traitbench_app.workspace.changes import is_suggestion
 from traitbench_app.workspace.waiting import waiting
 
 model = chosen_model()
@@ -141,7 +143,9 @@ if not traits:
     st.markdown("A trait has a name and two poles, for example *clear* and *muddled*.")
     st.stop()
 
-missing_poles, why_not = missing(traits), why_read_only(model)
+suggestions = [each for each in traits if is_suggestion(each)]
+traits = [each for each in traits if each not in suggestions]
+missing_poles, why_not = missing(traits or suggestions), why_read_only(model)
 samples, tests = (sum(getattr(each, name) for each in traits) for name in ("sample_count", "held_out_samples"))
 measures = f" and measures them on {count(tests, 'test sample')}" if tests else ""
 
@@ -160,6 +164,11 @@ with st.container(border=True, key="train.plan"):
                 f"Then it is compared with **{plain(model.forked_from.handle)}**, which keeps scoring unchanged."
             )
     draw_unsaved_line(model)
+    if suggestions and not why_not:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            are = "suggestion is not kept and is" if len(suggestions) == 1 else "suggestions are not kept and are"
+            st.markdown(f":material/explore: {len(suggestions)} {are} left out.", width="content")
+            page_link("traits", "Decide first")
     start = st.container(horizontal=True, vertical_alignment="center")
     if why_not:
         st.caption(f":material/lock: {why_not}")
@@ -188,7 +197,11 @@ with start:
         key="train.start",
     ):
         with attempt() as starting:
-            client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels)
+            left_out(
+                model.handle,
+                suggestions,
+                lambda: client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels),
+            )
         if starting.done:
             st.rerun()
     if not missing_poles:

@@ -37,11 +37,11 @@ def draw_suggestions(
     """
     st.subheader("Suggestions", icon=":material/explore:", anchor=False)
     st.caption(
-        "Keep what you want to measure. "
+        "Only what you keep becomes a trait."
         + (
-            "Training includes what you do not dismiss; the next discovery replaces it."
+            ""
             if with_samples
-            else "This model has no samples yet: make a suggestion your own, and its typical texts become samples."
+            else " This model has no samples yet: make a suggestion your own, and its typical texts become samples."
         )
     )
     if refused := session.get(_REFUSED):
@@ -66,10 +66,8 @@ def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
     for column, (positive, label, phrases, typical) in zip(st.columns(2, gap="medium"), ends, strict=True):
         with column:
             sign = POSITIVE_SIGN if positive else NEGATIVE_SIGN
-            # A label of discovery only repeats the phrases.
-            name = "" if label == ", ".join(phrases[:2]) else f" **{plain(label)}**"
             badges = " ".join(f":{SIDES[positive].badge}-badge[{plain(phrase)}]" for phrase in phrases)
-            st.markdown(f":{SIDES[positive].badge}[{sign}]{name} {badges}")
+            st.markdown(f":{SIDES[positive].badge}[{sign}] **{plain(label)}** {badges}")
             known = [texts[each] for each in typical if each in texts][:_TYPICAL]
             for text in known:
                 st.markdown(f":small[“{plain(shortened(text, _LONGEST))}”]")
