@@ -102,18 +102,17 @@ def test_a_name_says_what_kind_of_texts_are_at_both_ends() -> None:
         text + " and so on and so forth" * 3 * (1 - topic) for text, topic in zip(town.texts, town.topic, strict=True)
     ]
     topic = town.find()[0]
-    assert topic.negative_label.startswith(("short texts with “", "long texts with “"))
-    assert {label.split()[0] for label in (topic.negative_label, topic.positive_label)} == {"short", "long"}
+    assert topic.negative_label.startswith("short texts with “")
+    assert topic.positive_label.startswith("long texts with “")
 
 
 def test_a_contrast_between_words_names_an_axis_that_follows_it() -> None:
     contrast = np.zeros((6, 12))
     contrast[0, 0] = 1.0
     topic, mood = Town().find(contrasts=contrast)
-    assert {label.split(" with ")[0] for label in (topic.positive_label, topic.negative_label)} == {
-        "positive texts",
-        "negative texts",
-    }
+    assert topic.positive_label.startswith("positive texts with “")
+    assert topic.negative_label.startswith("negative texts with “")
+    assert topic.axis[0] > 0
     assert mood.positive_label.startswith("texts with “")
 
 

@@ -66,7 +66,8 @@ def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
     for column, (positive, label, phrases, typical) in zip(st.columns(2, gap="medium"), ends, strict=True):
         with column:
             sign = POSITIVE_SIGN if positive else NEGATIVE_SIGN
-            badges = " ".join(f":{SIDES[positive].badge}-badge[{plain(phrase)}]" for phrase in phrases)
+            others = [phrase for phrase in phrases if f"“{phrase}”" not in label]
+            badges = " ".join(f":{SIDES[positive].badge}-badge[{plain(phrase)}]" for phrase in others)
             st.markdown(f":{SIDES[positive].badge}[{sign}] **{plain(label)}** {badges}")
             known = [texts[each] for each in typical if each in texts][:_TYPICAL]
             for text in known:
@@ -78,7 +79,9 @@ def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
 def _draw_one(handle: str, trait: Trait, names: Mapping[str, str], texts: Mapping[str, str], *, first: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.checkbox(f"Select {trait.name}", key=_picked(trait), label_visibility="collapsed", width="content")
-        st.markdown(f"**{plain(trait.name)}** {DISCOVERED_SIGN}", width="stretch")
+        # A name that only joins the poles stands above their texts already.
+        if trait.name != f"{trait.negative_label} – {trait.positive_label}":
+            st.markdown(f"**{plain(trait.name)}** {DISCOVERED_SIGN}", width="stretch")
         if trait.discovered is not None:
             st.caption(_in_words(trait, trait.discovered), width="content")
     draw_ends(trait, texts)

@@ -23,7 +23,7 @@ from traitbench.fitting.axis import centroid_difference
 from traitbench.fitting.evaluate import auroc
 from traitbench.fitting.phrases import is_function_word, words
 from traitbench.fitting.terms import Terms, kernel
-from traitbench.fitting.tones import Tones
+from traitbench.fitting.tones import KINDS, Kind, Tones
 from traitbench.scoring.inputs import Floats
 
 FEWEST_TEXTS = 20
@@ -343,7 +343,8 @@ def _named(
 ) -> Iterator[DiscoveredTrait]:
     terms = Terms.of(pool.texts)
     for number, each in enumerate(candidates, start=1):
-        sign = _orientation(pool, each)
+        kinds = tones.kind(each.scores) if tones else None
+        sign = _orientation(pool, each, kinds)
         scores, agrees = sign * each.scores, each.agrees
         above, below = _typical_terms(terms, scores)
         anchors = [
@@ -353,7 +354,7 @@ def _named(
         if tones is None:
             name, positive, negative = f"Axis {number}", "high end", "low end"
         else:
-            kinds = tones.kind(scores) or ("", "")
+            kinds = (kinds if sign > 0 else kinds[::-1]) if kinds else ("", "")
             first = [pool.texts[own[0]] for own in anchors]
             positive, negative = map(_label, kinds, (above, below), first)
             name = f"{negative} – {positive}"
@@ -381,13 +382,15 @@ def _named(
         )
 
 
-def _orientation(pool: _Pool, each: _Candidate) -> float:
-    """The sign that puts better samples at the positive end or, if quality does not correlate, the longer tail."""
+def _orientation(pool: _Pool, each: _Candidate, kinds: Kind | None) -> float:
+    """The sign that puts better samples at the positive end, else the first of the kinds, else the longer tail."""
     has_quality = np.isfinite(pool.quality)
     better = _correlation(each.scores[has_quality], pool.quality[has_quality]) if has_quality.any() else 0.0
-    centred = each.scores - each.scores.mean()
-    sign = better if abs(better) >= _MIN_QUALITY_CORRELATION else float(np.power(centred, 3).mean())
-    return -1.0 if sign < 0 else 1.0
+    if abs(better) >= _MIN_QUALITY_CORRELATION:
+        return -1.0 if better < 0 else 1.0
+    if kinds is not None:
+        return 1.0 if kinds in KINDS else -1.0
+    return -1.0 if np.power(each.scores - each.scores.mean(), 3).mean() < 0 else 1.0
 
 
 def _typical_terms(terms: Terms, scores: Floats) -> tuple[list[str], list[str]]:

@@ -50,6 +50,9 @@ _CONTRASTS: Mapping[Kind, tuple[Sequence[str], Sequence[str]]] = {
         ("about things", "about objects", "about technology"),
     ),
 }
+KINDS = frozenset((*_COUNTED, *_CONTRASTS))
+"""All kinds, with the end first that is the positive one unless qualities say otherwise."""
+
 _FRAMES = ("{}", "This text is {}.", "The tone is {}.", "It is {}.", "a text about {}")
 
 
