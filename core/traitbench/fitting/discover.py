@@ -309,11 +309,12 @@ def _explained_by_words(
             side = np.where(place >= high, 1.0, np.where(place <= low, -1.0, 0.0))
             training = np.flatnonzero(~out & (side != 0))
             ridge = similarity[np.ix_(training, training)] + _RIDGE * np.eye(len(training))
-            predicted[i, out] = similarity[np.ix_(out, training)] @ scipy.linalg.solve(
-                ridge, side[training], assume_a="pos"
-            )
+            target = side[training] - side[training].mean()
+            weights = scipy.linalg.solve(ridge, target, assume_a="pos")
+            predicted[i, out] = similarity[np.ix_(out, training)] @ weights
             places[i, out], sides[i, out] = place[out], side[out]
-    for place, side, prediction in zip(places, sides, predicted, strict=True):
+    # Rounded, so that words that say nothing give equal predictions.
+    for place, side, prediction in zip(places, sides, predicted.round(9), strict=True):
         outer = side != 0
         area = auroc(prediction[outer], (side[outer] + 1) / 2) if np.ptp(side) == 2 else 0.5
         yield area, np.sign(prediction) == np.sign(place - place.mean())

@@ -19,8 +19,7 @@ _NO_WORDS = re.compile(
     r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}"
     r"|(?<!\w)[@＠]\w+"
     r"|&#?\w{1,31};"
-    r"|</?[a-z][^<>]{0,300}>"
-    r"|[^\W_]*\d\w*",
+    r"|</?[a-z][^<>]{0,300}>",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.,;:!?()\[\]\"\n\u2013\u2014]+")
@@ -72,8 +71,8 @@ def words(text: str) -> list[str]:
 
     In scripts without spaces, every two characters are a word.
     """
-    found = (word.replace("’", "'") for word in _WORD.findall(_NO_WORDS.sub(" ", text).casefold()))
-    return [part for word in found for part in (_parts(word, 2) if _UNSPACED_RUN.match(word) else [word])]
+    whole = (word.replace("’", "'") for word in _WORD.findall(_NO_WORDS.sub(" ", text).casefold()))
+    return [part for word in whole for part in (_parts(word, 2) if _UNSPACED_RUN.match(word) else [word])]
 
 
 def size(phrase: str) -> float:
