@@ -144,7 +144,7 @@ if not traits:
     st.stop()
 
 suggestions = [each for each in traits if is_suggestion(each)]
-traits = [each for each in traits if each not in suggestions]
+traits[:] = [each for each in traits if each not in suggestions]
 missing_poles, why_not = missing(traits or suggestions), why_read_only(model)
 samples, tests = (sum(getattr(each, name) for each in traits) for name in ("sample_count", "held_out_samples"))
 measures = f" and measures them on {count(tests, 'test sample')}" if tests else ""

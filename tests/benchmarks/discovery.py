@@ -90,8 +90,8 @@ def _recovered(texts: Sequence[str], labels: Floats, directions: Floats) -> tupl
     plain = np.linalg.svd(centred, full_matrices=False)[2][: len(traits)]
     labelled = ~np.isnan(labels)
 
-    def area(axis: Floats) -> float:
-        return auroc(centred[labelled] @ axis, labels[labelled])
+    def area(axis: NDArray[np.floating]) -> float:
+        return auroc(centred[labelled] @ axis.astype(np.float64), labels[labelled])
 
     best = [
         max((abs(area(axis) - 0.5) + 0.5 for axis in axes), default=0.5) for axes in ([t.axis for t in traits], plain)
