@@ -1,5 +1,7 @@
 """Train: what training will do, the progress of the run, its result, and what to do next."""
 
+from functools import partial
+
 import streamlit as st
 
 from traitbench.display.pictures import balance
@@ -32,6 +34,8 @@ from traitbench_app.train.ahead import draw_ahead
 from traitbench_app.train.mistakes import draw_all_mistakes
 from traitbench_app.train.promotion import draw_promotion
 from traitbench_app.train.result import draw_result
+from traitbench_app.traits.suggested_traits import left_out
+from traitbench_app.workspace.changes import is_suggestion
 from traitbench_app.workspace.waiting import waiting
 
 model = chosen_model()
@@ -141,7 +145,9 @@ if not traits:
     st.markdown("A trait has a name and two poles, for example *clear* and *muddled*.")
     st.stop()
 
-missing_poles, why_not = missing(traits), why_read_only(model)
+suggestions = [each for each in traits if is_suggestion(each)]
+traits[:] = [each for each in traits if each not in suggestions]
+missing_poles, why_not = missing(traits or suggestions), why_read_only(model)
 samples, tests = (sum(getattr(each, name) for each in traits) for name in ("sample_count", "held_out_samples"))
 measures = f", and check the result on {count(tests, 'test sample')}" if tests else ""
 
@@ -160,15 +166,21 @@ with st.container(border=True, key="card.train.plan"):
             unchanged = f"Then it is compared with **{handle}**, which keeps scoring unchanged."
         plan.markdown(f"Learn from {count(samples, 'sample')} ({asked.takes}){measures}. {unchanged}")
     draw_unsaved_line(model)
-    if st.button(
+    if suggestions and not why_not:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            are = "suggestion is not kept and is" if len(suggestions) == 1 else "suggestions are not kept and are"
+            st.markdown(f":material/explore: {len(suggestions)} {are} left out.", width="content")
+            page_link("traits", "Decide first")
+    pressed = st.button(
         "Start training" if model.forked_from is None else "Train and compare",
         type="primary",
         icon=":material/model_training:",
         disabled=bool(missing_poles or why_not),
         help="The list above says what is missing." if missing_poles else None,
         key="train.start",
-    ):
-        start(model, asked)
+    )
+    if as_shown("train.start", f"{model.handle} {samples} {tests} {len(suggestions)}", pressed):
+        start(model, asked, around=partial(left_out, model.handle, suggestions))
     if why_not:
         st.caption(f":material/lock: {why_not}")
     if model.zero_data_retention:

@@ -10,7 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.benchmarks import encoding, engines, files, page, protocol, quality, shortcuts, synthesis, training
+from tests.benchmarks import (
+    discovery,
+    encoding,
+    engines,
+    files,
+    page,
+    protocol,
+    quality,
+    shortcuts,
+    synthesis,
+    training,
+)
 from tests.benchmarks.__main__ import BENCHMARKS, write
 from tests.benchmarks.page import Measured, Table, publish
 from tests.benchmarks.scorers import METHODS
@@ -63,6 +74,12 @@ def test_planted_confounds_are_counted_by_set_and_kind(folder: Path) -> None:
         (plant, True) for plant in plants
     }
     assert [row[:3] for row in result.tables[1].rows] == [["clickbait", "10+10", "1"]]
+
+
+def test_discovery_is_compared_with_as_many_principal_components(folder: Path) -> None:
+    [(size, ours, plain, shown)] = discovery.measure(folder, sets=("clickbait",), sizes=(50,), seeds=1).figures["cells"]
+    assert size == 50 > shown >= 3
+    assert ours >= plain > 0.9
 
 
 def test_the_same_samples_are_drawn_again(folder: Path) -> None:

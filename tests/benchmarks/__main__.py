@@ -37,6 +37,7 @@ BENCHMARKS = (
     Benchmark("confidence", needs_data=True),
     Benchmark("versions", needs_data=True),
     Benchmark("shortcuts", needs_data=True),
+    Benchmark("discovery", needs_data=True),
     Benchmark("synthesis", needs_data=True),
     Benchmark("finetuned", needs_data=True, only_whole=True),
     Benchmark("training"),

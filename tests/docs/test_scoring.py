@@ -6,7 +6,7 @@ from tests.docs.markdown import read, section, table
 from traitbench.analysis import checks, nuisance, shortcuts, suspects
 from traitbench.display.words import PROMISE
 from traitbench.encoders import graph, style
-from traitbench.fitting import calibrate, candidates, curve, discover, duplicates, search
+from traitbench.fitting import calibrate, candidates, curve, discover, duplicates, search, tones
 from traitbench.scoring import certainty, segments
 
 PAGE = read("scoring.md")
@@ -51,10 +51,8 @@ LEVELS = search.EFFORTS["max"].levels
             f"the evidence counts {({0.6: 'six tenths'})[certainty.EVIDENCE]}",
         ),
         ("10. Discovery", f"correlation of at least {discover._STABLE}"),
-        (
-            "10. Discovery",
-            f"AUROC of at least {discover._MIN_DISCRIMINATION} and {({3: 'three'})[int(discover._DEVIATIONS)]}",
-        ),
+        ("10. Discovery", f"AUROC of at least {discover._MIN_DISCRIMINATION}"),
+        ("10. Discovery", f"correlation of at least {tones.LEAST_CORRELATION}"),
         ("10. Discovery", f"correlate by {discover._SAME_AXIS} or more"),
         ("11. The sample doctor", f"less than a {({0.1: 'tenth'})[suspects._SUSPECT_BELOW]}"),
         ("11. The sample doctor", f"an AUROC of at least {suspects._LEAST_AUROC}"),

@@ -1,5 +1,6 @@
 """Discovery finds planted axes, and none in noise."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -77,24 +78,84 @@ def test_an_axis_explains_no_more_of_the_texts_that_did_not_choose_it(d: int) ->
     assert topic.explained_variance < planted[0] / planted.sum()
 
 
-def test_an_axis_is_named_by_the_words_at_its_ends_and_has_the_spread_of_its_texts() -> None:
+def test_an_axis_is_named_by_a_phrase_of_each_end_and_has_the_spread_of_its_texts() -> None:
     topic = Town().find()[0]
-    labels = {topic.positive_label, topic.negative_label}
-    assert {word for label in labels for word in label.split(", ")} <= {word for words in TOPICS for word in words}
-    assert topic.name == f"{topic.positive_label} vs {topic.negative_label}"
-    assert topic.name.startswith(", ".join(topic.phrases_positive[:2]))
+    assert {topic.phrases_positive[0], topic.phrases_negative[0]} <= {word for words in TOPICS for word in words}
+    assert topic.positive_label == f"texts with “{topic.phrases_positive[0]}”"
+    assert topic.name == f"{topic.negative_label} – {topic.positive_label}"
     assert 1 <= len(topic.phrases_positive) <= 3
     assert "120 texts" in topic.description
     assert (sum(topic.histogram), topic.texts) == (120, 120)
     assert max(topic.histogram[8:12]) < max(topic.histogram[:8]), "two topics lie at both ends"
 
 
-def test_a_label_does_not_repeat_a_word_in_another_form() -> None:
+def test_phrases_do_not_repeat_a_word_in_another_form() -> None:
     town = Town()
     town.texts = [text.replace("garden", "garden gardener") for text in town.texts]
     topic = town.find()[0]
-    named = f"{topic.positive_label}, {topic.negative_label}".split(", ")
-    assert len([term for term in named if "garden" in term]) == 1
+    assert len([term for term in (*topic.phrases_positive, *topic.phrases_negative) if "garden" in term]) == 1
+
+
+def test_a_name_says_what_kind_of_texts_are_at_both_ends() -> None:
+    town = Town()
+    town.texts = [
+        text + " and so on and so forth" * 3 * (1 - topic) for text, topic in zip(town.texts, town.topic, strict=True)
+    ]
+    topic = town.find()[0]
+    assert topic.negative_label.startswith("short texts with “")
+    assert topic.positive_label.startswith("long texts with “")
+
+
+def test_a_contrast_between_words_names_an_axis_that_follows_it() -> None:
+    contrast = np.zeros((6, 12))
+    contrast[0, 0] = 1.0
+    topic, mood = Town().find(contrasts=contrast)
+    assert topic.positive_label.startswith("positive texts with “")
+    assert topic.negative_label.startswith("negative texts with “")
+    assert topic.axis[0] > 0
+    assert mood.positive_label.startswith("texts with “")
+
+
+WILD = (
+    "@anna_k {0}!! https://t.co/x1{1} 😀 #win",
+    "RT @bob: {0} 10/10 &amp; www.shop{1}.example/a?b=c",
+    "{0} x u 2 me &lt;3 mail me: kim{1}@mail.example",
+    "<br />{0} … 24h 🔥🔥 http://a.example/{1}",
+)
+
+
+def test_handles_links_and_signs_are_no_words() -> None:
+    """Each of them tells the two topics apart, so that words would be made of them if they could."""
+    town = Town()
+    town.texts = [
+        WILD[i % 4].format(text.rsplit(" ", 1)[0], i % 3) if town.topic[i] else f"{text.rsplit(' ', 1)[0]} 5 ⭐"
+        for i, text in enumerate(town.texts)
+    ]
+    for trait in town.find():
+        shown = f"{trait.name} {' '.join((*trait.phrases_positive, *trait.phrases_negative))}".casefold()
+        assert not re.search(r"@\w|http|www|amp|anna|bob|t\.co|shop|kim|mail\.|br /|\d|😀|🔥|⭐|“.”", shown), shown
+
+
+def test_scripts_without_spaces_give_short_phrases() -> None:
+    town = Town()
+    town.texts = [
+        f"{'电池寿命很长' if topic else '屏幕太暗了'}，{'上中下左右东西南北春夏秋冬'[i % 13]}{'一二三四五'[i % 5]}"
+        for i, topic in enumerate(town.topic)
+    ]
+    topic = town.find()[0]
+    ends = {topic.positive_label, topic.negative_label}
+    assert all(3 <= len(label.split("“")[1]) <= 5 and len(label) <= 40 for label in ends), ends
+    assert any(phrase in "电池寿命很长" for phrase in (topic.phrases_positive[0], topic.phrases_negative[0]))
+
+
+def test_an_end_without_a_phrase_is_named_by_the_beginning_of_a_typical_text() -> None:
+    town = Town()
+    for i in np.flatnonzero(town.topic == 0):
+        rare = " ".join(f"{letter * 3}{chr(97 + i % 26)}{chr(97 + i // 26)}" for letter in "bcdefg")
+        town.texts[i] = f"The {rare} {i}"
+    labels = [label for trait in town.find() for label in (trait.positive_label, trait.negative_label)]
+    assert any(label.startswith("texts such as “") for label in labels), labels
+    assert all(len(label) <= 40 for label in labels)
 
 
 def test_anchors_are_the_texts_at_the_ends() -> None:
@@ -172,7 +233,7 @@ def test_near_duplicates_count_as_one_text() -> None:
 
 def test_an_axis_that_words_do_not_explain_is_not_shown() -> None:
     town = Town()
-    town.texts = [f"entry {i} {'abcdefg'[i % 7]}" for i in np.random.default_rng(4).permutation(120).tolist()]
+    town.texts = [f"entry number {i}" for i in range(120)]
     assert town.find("max") == ()
 
 

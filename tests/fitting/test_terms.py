@@ -17,6 +17,20 @@ def test_words_are_folded_and_without_signs_and_digits() -> None:
     assert words("Don’t PANIC: 42 cats' naïve x2!") == ["don't", "panic", "cats", "naïve", "x"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("@anna see https://x.example/y?z and www.a.example/b", ["see", "and"]),
+        ("RT http t.co/ab1, or a.b@c.example &amp; #GreatDay", ["rt", "or", "greatday"]),
+        ("<br/>so good 😀 10/10", ["so", "good"]),
+        ("यह हिन्दी बहुत अच्छी है।", ["यह", "हिन्दी", "बहुत", "अच्छी", "है"]),
+        ("质量很好，贵", ["质量", "量很", "很好", "贵"]),
+    ],
+)
+def test_links_handles_and_entities_are_no_words_in_any_script(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
 def test_texts_are_similar_by_shared_words() -> None:
     alike = kernel(["red car", "red bike", "blue sky", "", "red car"])
     np.testing.assert_allclose(alike, alike.T)

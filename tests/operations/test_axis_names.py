@@ -64,7 +64,7 @@ def test_without_a_usable_answer_names_are_words_of_the_texts(context: Context, 
         found, notes = discovered(having(context, service))
     for trait in found:
         assert trait.discovered is not None
-        assert trait.name.startswith(", ".join(trait.discovered.phrases.positive[:2]))
+        assert trait.name == f"{trait.negative_label} – {trait.positive_label}"
     assert notes == f"{MODEL} gave no name that can be used. The names are words of the texts."
 
 

@@ -97,7 +97,7 @@ def test_a_found_trait_says_what_was_found_of_it(context: Context, handle: str) 
         assert found is not None
         assert found.suggestion
         assert 0.5 <= (found.stability or 0) <= 1
-        assert trait.name.startswith(", ".join(found.phrases.positive[:2]))
+        assert trait.name == f"{trait.negative_label} – {trait.positive_label}"
         assert sum(found.histogram) == found.texts
         typical = {*found.typical.positive, *found.typical.negative}
         assert len(typical) == len(ends[0] | ends[1])
@@ -249,7 +249,7 @@ def test_a_flip_exchanges_the_poles_and_a_second_one_restores_them(context: Cont
     axis = _axes(context, handle)[before.key]
     flipped = _change(context, handle, before, flip=True)
     assert (flipped.positive_label, flipped.negative_label) == (before.negative_label, before.positive_label)
-    assert flipped.name == f"{before.negative_label} vs {before.positive_label}"
+    assert flipped.name == f"{before.positive_label} – {before.negative_label}"
     assert flipped.anchor_sample_ids is not None
     assert before.anchor_sample_ids is not None
     assert flipped.anchor_sample_ids.positive == before.anchor_sample_ids.negative

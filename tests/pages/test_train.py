@@ -26,6 +26,7 @@ from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.display.quality import by_trait, evidence_on
+from traitbench.errors import InsufficientSamples
 from traitbench.sample_data import demo_models
 
 # ---- before ----------------------------------------------------------------------------------------------------------
@@ -38,6 +39,41 @@ def test_suggestions_without_samples_cannot_be_trained(workbench: Workbench, cli
     at = workbench.open("train", model=new)
     assert "The model has no samples." in words(at)
     assert at.button(key="train.start").disabled
+
+
+def test_training_leaves_out_what_was_not_kept(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    headlines = next(model for model in demo_models() if model.handle == "demo.headlines")
+    client.traits.discover(draft, effort="low", texts=[str(each["text"]) for each in headlines.samples[:100]])
+    client.models.wait(draft)
+    first, *others = (each for each in client.traits.list(draft) if each.kind == "intrinsic")
+    assert others
+    client.traits.update(draft, first.key, suggestion=False)
+    at = workbench.open("train", model=draft, effort="low")
+    left_out = f"{len(others)} suggestion{'s are' if len(others) > 1 else ' is'} not kept and"
+    assert left_out in words(at)
+    assert "Decide first" in links(at)
+    assert "Training fits 2 traits to 20 samples" in words(at)
+    press(at, "train.start")
+    assert client.models.wait(draft).state == "ready"
+    assert [each.key for each in client.traits.list(draft)] == ["warmth", first.key]
+
+
+def test_suggestions_are_back_if_the_training_is_refused(
+    workbench: Workbench, client: Traitbench, draft: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headlines = next(model for model in demo_models() if model.handle == "demo.headlines")
+    client.traits.discover(draft, effort="low", texts=[str(each["text"]) for each in headlines.samples[:100]])
+    client.models.wait(draft)
+    before = client.traits.list(draft)
+    at = workbench.open("train", model=draft)
+
+    def refuse(*_arguments: object) -> None:
+        raise InsufficientSamples("No sample is left.")
+
+    monkeypatch.setattr("traitbench.operations.training._check_samples", refuse)
+    press(at, "train.start")
+    assert "No sample is left" in at.error[0].value
+    assert client.traits.list(draft) == before
 
 
 def test_it_says_what_will_happen_and_what_each_effort_costs(workbench: Workbench, draft: str) -> None:

@@ -277,7 +277,7 @@ def test_discovered_traits_can_be_edited(
     assert len(results) > 1
     assert f"{len(results)} discovered trait" in words(at)
     assert f"Decide {len(results)}" in links(workbench.open("model", model=replies))
-    assert "Keep what you want to measure" in words(at)
+    assert "Only what you keep becomes a trait." in words(at)
     for trait in results:
         assert trait.discrimination is not None
         assert f"**Discrimination {trait.discrimination:.2f}:**" in words(at)

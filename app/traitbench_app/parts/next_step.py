@@ -72,9 +72,9 @@ class Sides:
 class Facts:
     """What decides the next step of a model.
 
-    `sides` are its traits with samples of their own, `samples` those of all traits. `version` is the active one, such
-    as `v1`; without `is_readable` it is damaged. `failed` is the kind of the last run if it failed. A draft of another
-    model has an `origin`, such as `tone v1`, and `differs` if its samples do.
+    `traits` are those that are no `suggestions`, `sides` those with samples of their own, and `samples` those of all
+    traits. `version` is the active one, such as `v1`; without `is_readable` it is damaged. `failed` is the kind of the
+    last run if it failed. A draft of another model has an `origin`, such as `tone v1`, and `differs` if its samples do.
     """
 
     state: State
@@ -127,10 +127,10 @@ def next_step(facts: Facts) -> NextStep:
 def _steps_of_draft(facts: Facts) -> Iterator[NextStep | None]:
     if not facts.may_change:
         yield NextStep("This model is not trained yet." if facts.traits else _NO_TRAITS)
-    if not facts.traits:
-        yield NextStep(_NO_TRAITS, "Add traits", "traits", primary=True)
     if not facts.samples and facts.suggestions:
         yield NextStep(f"{count(facts.suggestions, 'suggested trait')}.", "Decide", "traits", primary=True)
+    if not facts.traits:
+        yield NextStep(_NO_TRAITS, "Add traits", "traits", primary=True)
     if not facts.samples:
         yield NextStep(f"Add about {ENOUGH} texts for each side.", "Add samples", "samples", primary=True)
     yield _too_few(facts)
@@ -207,14 +207,15 @@ def _of_trait(facts: Facts, sides: Sides) -> str:
 def facts_of(model: Model, traits: Sequence[Trait]) -> Facts:
     """Read the facts of a model with these traits."""
     version, last, may_change = None, model.last_operation, not why_read_only(model)
+    suggestions = sum(map(is_suggestion, traits)) if model.state in ("draft", "failed") else 0
     with suppress(InternalError):
         version = active_version(model)
     origin, differs = _origin(model, traits) if may_change else ("", False)
     return Facts(
         state=model.state,
         may_change=may_change,
-        traits=len(traits) or len(model.traits),
-        suggestions=sum(map(is_suggestion, traits)),
+        traits=(len(traits) or len(model.traits)) - suggestions,
+        suggestions=suggestions,
         sides=[sides_of(each) for each in traits if each.kind == "extrinsic"],
         samples=sum(each.sample_count for each in traits),
         version="" if model.version_no is None else f"v{model.version_no}",

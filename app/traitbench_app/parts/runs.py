@@ -1,6 +1,6 @@
 """Parts of the Train page: the choice of effort, and the progress of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -17,6 +17,8 @@ from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, guarded
+
+Send = Callable[[], None]
 
 KINDS: Mapping[OperationKind, str] = {
     "train": "Training",
@@ -71,10 +73,19 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
     return SearchChoice(effort, use_labels, costs[effort].in_short)
 
 
-def start(model: Model, asked: SearchChoice, *, again: bool = False) -> None:
-    """Start the training, `again` for a model that has a version; an error is shown instead."""
-    with attempt() as starting:
+def start(
+    model: Model, asked: SearchChoice, *, again: bool = False, around: Callable[[Send], object] = lambda send: send()
+) -> None:
+    """Start the training, `again` for a model that has a version; an error is shown instead.
+
+    `around` sends the request; it may do something before.
+    """
+
+    def send() -> None:
         client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=again)
+
+    with attempt() as starting:
+        around(send)
     if starting.done:
         session.store(_STARTED, (model.handle, asked.effort))
         st.rerun()

@@ -1,16 +1,11 @@
-"""Discovered traits: the dialog that starts a discovery, its outcome, and the figures of each trait.
-
-Each figure is explained in words and says what it was measured on, because a discovered trait is only a suggestion.
-"""
+"""Discovered traits: the dialog that starts a discovery, and its outcome."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
 from traitbench.contract.models import Model
-from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import Trait
-from traitbench.display.separation import how_well
 from traitbench.display.text import ago, count, plain, span
 from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, Texts, texts_of
 from traitbench_app.parts.bring import bring_texts
@@ -124,27 +119,3 @@ def draw_outcome(model: Model, traits: Sequence[Trait]) -> None:
             else "The model has no discovered traits. "
         )
         st.info(summary + notes(model), icon=":material/explore:")
-
-
-# ---- one discovered trait --------------------------------------------------------------------------------------------
-
-
-def figures_in_words(trait: Trait) -> list[str]:
-    """Return the figures of a discovered trait, explained in words, in markdown."""
-    lines = []
-    if trait.discrimination is not None:
-        figure, how = in_decimals(trait.discrimination), how_well(trait.discrimination)
-        lines.append(
-            f"**Discrimination {figure}:** words alone separate its two poles {how} on held-out texts (0.5 is chance, "
-            "1 is perfect)."
-        )
-    if trait.explained_variance is not None:
-        lines.append(
-            f"**Explained variance {_percent(trait.explained_variance)}:** its share of the differences between texts, "
-            "measured on held-out halves."
-        )
-    return lines
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"

@@ -8,7 +8,7 @@ from traitbench.contract.traits import Trait, TraitFields, TraitInput
 from traitbench.display.text import count
 from traitbench.errors import TraitbenchError
 from traitbench_app.shell.service import client
-from traitbench_app.workspace.changes import Undo, is_suggestion
+from traitbench_app.workspace.changes import Undo, is_suggestion, take_back
 from traitbench_app.workspace.samples import forget_samples
 
 _BACK: TraitFields = {"suggestion": True}
@@ -31,6 +31,21 @@ def keep(handle: str, suggestions: Sequence[Trait]) -> Reviewed:
 def dismiss(handle: str, suggestions: Sequence[Trait]) -> Reviewed:
     """Delete suggestions; they can be brought back until the next discovery or training."""
     return _each(handle, suggestions, "dismissed", lambda key: client().traits.delete(handle, key))
+
+
+def left_out(handle: str, suggestions: Sequence[Trait], start: Callable[[], object]) -> None:
+    """Dismiss suggestions and start a training, which then learns only what was kept.
+
+    If a request fails, the suggestions are back and the error is raised.
+    """
+    dismissed = dismiss(handle, suggestions)
+    try:
+        if dismissed.error is not None:
+            raise dismissed.error
+        start()
+    except TraitbenchError:
+        take_back(dismissed.undo)
+        raise
 
 
 def flip(handle: str, trait: Trait) -> Undo:

@@ -1,10 +1,11 @@
 """Suggestions of a discovery: what lies at both ends of each axis, and what to do with it, also by key and in bulk."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 import streamlit as st
 
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import Discovered, Trait
 from traitbench.display.colours import DISCOVERED_SIGN, NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, SIDES
 from traitbench.display.separation import how_well
@@ -13,7 +14,6 @@ from traitbench.display.text import count, plain, shortened
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, explain
 from traitbench_app.traits import suggested_traits
-from traitbench_app.traits.discovery import figures_in_words
 from traitbench_app.traits.suggested_traits import Reviewed, typical_samples
 from traitbench_app.traits.trait_form import describe
 from traitbench_app.workspace.changes import remember
@@ -37,11 +37,11 @@ def draw_suggestions(
     """
     st.subheader("Suggestions", icon=":material/explore:", anchor=False)
     st.caption(
-        "Keep what you want to measure. "
+        "Only what you keep becomes a trait."
         + (
-            "Training includes what you do not dismiss; the next discovery replaces it."
+            ""
             if with_samples
-            else "This model has no samples yet: make a suggestion your own, and its typical texts become samples."
+            else " This model has no samples yet: make a suggestion your own, and its typical texts become samples."
         )
     )
     if refused := session.get(_REFUSED):
@@ -66,10 +66,9 @@ def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
     for column, (positive, label, phrases, typical) in zip(st.columns(2, gap="medium"), ends, strict=True):
         with column:
             sign = POSITIVE_SIGN if positive else NEGATIVE_SIGN
-            # A label of discovery only repeats the phrases.
-            name = "" if label == ", ".join(phrases[:2]) else f" **{plain(label)}**"
-            badges = " ".join(f":{SIDES[positive].badge}-badge[{plain(phrase)}]" for phrase in phrases)
-            st.markdown(f":{SIDES[positive].badge}[{sign}]{name} {badges}")
+            others = [phrase for phrase in phrases if f"“{phrase}”" not in label]
+            badges = " ".join(f":{SIDES[positive].badge}-badge[{plain(phrase)}]" for phrase in others)
+            st.markdown(f":{SIDES[positive].badge}[{sign}] **{plain(label)}** {badges}")
             known = [texts[each] for each in typical if each in texts][:_TYPICAL]
             for text in known:
                 st.markdown(f":small[“{plain(shortened(text, _LONGEST))}”]")
@@ -80,7 +79,9 @@ def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
 def _draw_one(handle: str, trait: Trait, names: Mapping[str, str], texts: Mapping[str, str], *, first: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.checkbox(f"Select {trait.name}", key=_picked(trait), label_visibility="collapsed", width="content")
-        st.markdown(f"**{plain(trait.name)}** {DISCOVERED_SIGN}", width="stretch")
+        # A name that only joins the poles stands above their texts already.
+        if trait.name != f"{trait.negative_label} – {trait.positive_label}":
+            st.markdown(f"**{plain(trait.name)}** {DISCOVERED_SIGN}", width="stretch")
         if trait.discovered is not None:
             st.caption(_in_words(trait, trait.discovered), width="content")
     draw_ends(trait, texts)
@@ -92,52 +93,27 @@ def _draw_one(handle: str, trait: Trait, names: Mapping[str, str], texts: Mappin
 
 def _draw_actions(handle: str, trait: Trait, texts: Mapping[str, str], *, first: bool) -> None:
     """Draw the buttons; those of the first suggestion have keys."""
-    key = trait.key
-    st.button(
-        "Keep",
-        icon=":material/check:",
-        type="primary" if first else "secondary",
-        shortcut="K" if first else None,
-        key=f"traits.keep.{key}",
-        on_click=_keep,
-        args=(handle, [trait]),
+    one, renames = (handle, [trait]), "Change its name, poles or description. That keeps it."
+    owns = "Its typical texts become samples that you can edit, of a trait that learns from them."
+    actions: Sequence[tuple[str, str, str, str, str | None, Callable[..., None], tuple[object, ...]]] = (
+        ("keep", "Keep", "check", "K", None, _keep, one),
+        ("dismiss", "Dismiss", "close", "D", None, _dismiss, one),
+        ("edit", "Rename", "edit", "E", renames, describe, (trait.key,)),
+        ("flip", "Flip", "swap_horiz", "F", "Exchange its poles. That keeps it.", flip, (handle, trait)),
+        ("own", "Make it my own", "label", "M", owns, _make_own, (*one, texts)),
     )
-    st.button(
-        "Dismiss",
-        icon=":material/close:",
-        shortcut="D" if first else None,
-        key=f"traits.dismiss.{key}",
-        on_click=_dismiss,
-        args=(handle, [trait]),
-    )
-    st.button(
-        "Rename",
-        icon=":material/edit:",
-        shortcut="E" if first else None,
-        key=f"traits.edit.{key}",
-        help="Change its name, poles or description. That keeps it.",
-        on_click=describe,
-        args=(key,),
-    )
-    st.button(
-        "Flip",
-        icon=":material/swap_horiz:",
-        shortcut="F" if first else None,
-        key=f"traits.flip.{key}",
-        help="Exchange its poles. That keeps it.",
-        on_click=flip,
-        args=(handle, trait),
-    )
-    st.button(
-        "Make it my own",
-        icon=":material/label:",
-        shortcut="M" if first else None,
-        key=f"traits.own.{key}",
-        help="Its typical texts become samples that you can edit, of a trait that learns from them.",
-        disabled=not typical_samples([trait], texts, key),
-        on_click=_make_own,
-        args=(handle, [trait], texts),
-    )
+    for name, label, icon, shortcut, hint, act, arguments in actions:
+        st.button(
+            label,
+            icon=f":material/{icon}:",
+            type="primary" if first and name == "keep" else "secondary",
+            shortcut=shortcut if first else None,
+            key=f"traits.{name}.{trait.key}",
+            help=hint,
+            disabled=name == "own" and not typical_samples([trait], texts, trait.key),
+            on_click=act,
+            args=arguments,
+        )
 
 
 def _draw_bulk(handle: str, every: Sequence[Trait], picked: Sequence[Trait], texts: Mapping[str, str]) -> None:
@@ -165,7 +141,17 @@ def _draw_bulk(handle: str, every: Sequence[Trait], picked: Sequence[Trait], tex
 
 def draw_details(trait: Trait, names: Mapping[str, str]) -> None:
     """Draw the figures of a discovered trait, how its texts spread, and what it overlaps with."""
-    lines, discovered = figures_in_words(trait), trait.discovered
+    lines, discovered = list[str](), trait.discovered
+    if trait.discrimination is not None:
+        lines.append(
+            f"**Discrimination {in_decimals(trait.discrimination)}:** words alone separate its two poles "
+            f"{how_well(trait.discrimination)} on held-out texts (0.5 is chance, 1 is perfect)."
+        )
+    if trait.explained_variance is not None:
+        lines.append(
+            f"**Explained variance {100 * trait.explained_variance:.1f} %:** its share of the differences between "
+            "texts, measured on held-out halves."
+        )
     if discovered is not None and discovered.stability is not None:
         lines.append(
             f"**Stability {discovered.stability:.2f}:** the axis of one half of the texts is "

@@ -6,6 +6,6 @@ Pure: no files, no clock, and randomness only with fixed seeds. `fit` makes a sn
   `candidate_fits` and `report`, `work`, `speed` and `progress`.
 - Figures: `evaluate` and `auroc`, `resampling`, `curve` (what more samples bring), `held_out` (test samples),
   `set_aside`.
-- Texts without labels: `discover` (new axes), `intrinsic`, `terms`, `phrases`.
+- Texts without labels: `discover` (new axes), `intrinsic`, `terms`, `phrases`, `tones`.
 - About samples: `duplicates`, `negation`.
 """

@@ -1,10 +1,9 @@
 """Discover intrinsic traits: axes along which texts differ, that words explain and that other texts confirm.
 
-Candidates are principal axes of the vectors, the first of them rotated, after the directions of existing traits were
-projected out. Each is evaluated on texts that it was not made from, by three figures. Stability is how similar the axes
-of two halves of the texts are. Discrimination is how well words alone separate the outer thirds of one fifth of the
-texts, with the axis from the other four fifths. Explained variance is the share of the variance of one half along the
-axis of the other.
+Candidates are the principal axes of the vectors, after the directions of existing traits were projected out. Each is
+evaluated on texts that it was not made from, by three figures. Stability is how similar the axes of two halves of the
+texts are. Discrimination is how well words alone separate the outer thirds of one fifth of the texts, with the axis
+from the other four fifths. Explained variance is the share of the variance of one half along the axis of the other.
 
 An axis that words do not explain, or that does not appear in both halves, is dropped.
 """
@@ -22,8 +21,9 @@ from threadpoolctl import threadpool_limits
 
 from traitbench.fitting.axis import centroid_difference
 from traitbench.fitting.evaluate import auroc
-from traitbench.fitting.phrases import is_function_word
+from traitbench.fitting.phrases import is_function_word, words
 from traitbench.fitting.terms import Terms, kernel
+from traitbench.fitting.tones import KINDS, Kind, Tones
 from traitbench.scoring.inputs import Floats
 
 FEWEST_TEXTS = 20
@@ -31,18 +31,15 @@ MOST_TEXTS = 2_000
 """The most texts that are analysed; of more, those with the lowest hashes are chosen."""
 
 _SPARE = 4
-_ROTATED, _FEWEST_TO_ROTATE = 3, 100
-_ROTATIONS, _ROTATED_ENOUGH = 100, 1e-6
 _FOLDS = 5
 _RIDGE = 1.0
 _SAME_AXIS = 0.7
 _STABLE = 0.5
 _MIN_DISCRIMINATION = 0.6
-_DEVIATIONS = 3.0
 _NEAR_DUPLICATE = 0.98
 _ANCHORS, _ANCHORS_AMONG, _EVIDENCE = 5, 15, 2.0
 _PHRASES = 3
-_NAMED_BY = 2
+_LONGEST_LABEL, _LONGEST_PHRASE = 40, 24
 _TYPICAL = 12
 _ON_ITS_SIDE = 0.5
 _AMONG_EXTREME = 0.08
@@ -121,7 +118,7 @@ class Rejected:
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
-    """The axes that were found, the most promising first, and what happened to the other candidates."""
+    """The axes that passed, those with the most variance first, and how many others there were."""
 
     traits: tuple[DiscoveredTrait, ...]
     rejected: Rejected
@@ -137,19 +134,23 @@ def discover(
     effort: str,
     taken: Sequence[str] = (),
     words: bool = True,
+    contrasts: NDArray[np.floating] | None = None,
 ) -> Discovery:
     """The axes of vectors (n, d) and their texts.
 
     `quality` (n,) orients an axis so that better samples are at its positive end, NaN for no quality. `known` (m, d)
     are directions of existing traits, see `pole_difference`. Names in `taken` are avoided. Without `words`, names do
-    not use words from the texts. The order of the texts does not matter. Raise `InsufficientTexts`.
+    not use words from the texts. `contrasts` are directions that names may use, see `tones.contrasts`. The order of the
+    texts does not matter. Raise `InsufficientTexts`.
     """
     with threadpool_limits(limits=1):
         pool = _pool(X, texts, ids, quality)
         if (distinct := len(np.unique(pool.groups))) < FEWEST_TEXTS:
             raise InsufficientTexts(distinct)
         candidates, rejected = _candidates(pool, _directions(known, X.shape[1]), EFFORTS[effort])
-        named = tuple(_named(pool, candidates, known.reshape(-1, X.shape[1]), set(taken), words))
+        directions = np.zeros((0, X.shape[1])) if contrasts is None else contrasts.astype(np.float64)
+        tones = Tones(pool.texts, pool.X, directions) if words else None
+        named = tuple(_named(pool, candidates, known.reshape(-1, X.shape[1]), set(taken), tones))
     return Discovery(named, rejected)
 
 
@@ -171,11 +172,6 @@ class _Pool:
     quality: Floats
     groups: NDArray[np.int64]
 
-    @property
-    def rotate(self) -> bool:
-        """Whether there are enough texts for a rotation that their halves confirm."""
-        return len(self.texts) >= _FEWEST_TO_ROTATE
-
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
@@ -187,11 +183,6 @@ class _Candidate:
     discrimination: float
     explained_variance: float
     agrees: NDArray[np.bool_]
-
-    @property
-    def rank(self) -> float:
-        """How promising the axis is."""
-        return float((2 * self.discrimination - 1) * self.stability * np.sqrt(self.explained_variance))
 
 
 def _pool(X: NDArray[np.float32], texts: Sequence[str], ids: Sequence[int], quality: Floats) -> _Pool:
@@ -235,21 +226,21 @@ def _directions(known: NDArray[np.floating], d: int) -> Floats:
 
 
 def _candidates(pool: _Pool, known: Floats, effort: Effort) -> tuple[list[_Candidate], Rejected]:
-    """The candidates that pass all checks, best first, without near copies of one another; and the others, counted."""
+    """The candidates that pass all checks, those with the most variance first; and the others, counted."""
     rest = pool.X - (pool.X @ known.T) @ known
-    axes = _axes(rest, min(effort.candidates, max(2, len(rest) // 10)), rotate=pool.rotate)
+    axes = _principal(rest, min(effort.candidates, max(2, len(rest) // 10)))
     stability, variance = _repeatability(pool, rest, axes, effort.splits)
     steady = stability >= _STABLE
     explained = _explained_by_words(pool, rest, axes[steady], among=len(axes))
     measured = zip(axes[steady], stability[steady], variance[steady], explained, strict=True)
     candidates = [
         _Candidate(axis, pool.X @ axis, float(stable), area, float(share), agrees)
-        for axis, stable, share, (area, certain, agrees) in measured
-        if certain and area >= _MIN_DISCRIMINATION
+        for axis, stable, share, (area, agrees) in measured
+        if area >= _MIN_DISCRIMINATION
     ]
     seen = [pool.X @ direction for direction in known]
     chosen: list[_Candidate] = []
-    for each in sorted(candidates, key=lambda each: -each.rank):
+    for each in candidates:
         if all(abs(_correlation(each.scores, other)) < _SAME_AXIS for other in seen):
             chosen.append(each)
             seen.append(each.scores)
@@ -262,43 +253,8 @@ def _candidates(pool: _Pool, known: Floats, effort: Effort) -> tuple[list[_Candi
     return chosen[: effort.shown], rejected
 
 
-def _axes(X: Floats, count: int, *, rotate: bool) -> Floats:
-    """(at most count, d): orthogonal unit axes, each with its largest component positive.
-
-    With `rotate`, the first principal axes are rotated among themselves, so that each needs few of the features
-    (varimax; Kaiser, Psychometrika 23, 1958, 187-200). That is nearer to what people label.
-    """
-    axes = _principal(X, max(count, _ROTATED))
-    if not rotate or len(axes) < 2:
-        return _turned(axes)[:count]
-    loadings = axes[:_ROTATED] * (X @ axes[:_ROTATED].T).std(axis=0)[:, None]
-    rotated = _varimax(loadings.T).T @ axes[:_ROTATED]
-    order = np.argsort(-(X @ rotated.T).var(axis=0), kind="stable")
-    turned: Floats = _turned(np.vstack([rotated[order], axes[_ROTATED:]]))[:count]
-    return turned
-
-
-def _varimax(loadings: Floats) -> Floats:
-    """(k, k): the rotation of loadings (d, k) after which each column has few large values."""
-    rotation = np.eye(loadings.shape[1])
-    for _ in range(_ROTATIONS):
-        now = loadings @ rotation
-        gradient = loadings.T @ (now**3 - now * np.square(now).mean(axis=0))
-        left, _, right = np.linalg.svd(gradient)
-        before, rotation = rotation, left @ right
-        if np.abs(rotation - before).max() < _ROTATED_ENOUGH:
-            break
-    return rotation
-
-
-def _turned(axes: Floats) -> Floats:
-    largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
-    turned: Floats = axes * np.where(largest < 0, -1.0, 1.0)[:, None]
-    return turned
-
-
 def _principal(X: Floats, count: int) -> Floats:
-    """(at most count, d): unit principal axes, largest variance first."""
+    """(at most count, d): unit principal axes, largest variance first, each with its largest component positive."""
     centred = X - X.mean(axis=0)
     n, d = centred.shape
     size = min(n, d)
@@ -307,7 +263,8 @@ def _principal(X: Floats, count: int) -> Floats:
     values, vectors = scipy.linalg.eigh(square, subset_by_index=top, check_finite=False)
     vectors = vectors[:, values > 1e-9 * np.square(X).sum()][:, ::-1]
     axes = (vectors.T @ centred) if n <= d else vectors.T
-    unit: Floats = axes / np.sqrt(np.square(axes).sum(axis=1, keepdims=True))
+    largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
+    unit: Floats = axes * (np.sign(largest) / np.sqrt(np.square(axes).sum(axis=1)))[:, None]
     return unit
 
 
@@ -318,7 +275,7 @@ def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tupl
         halves = _spread(pool.groups, 2, seed=split)
         similarities = []
         for half in (halves == 0, halves == 1):
-            matched, similarity = _matched(rest, axes, half, among=len(axes), rotate=pool.rotate)
+            matched, similarity = _matched(rest, axes, half, among=len(axes))
             similarities.append(similarity)
             other = pool.X[~half]
             variance += (other @ matched.T).var(axis=0) / max(other.var(axis=0).sum(), 1e-12) / (2 * splits)
@@ -326,9 +283,9 @@ def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tupl
     return stability, variance
 
 
-def _matched(rest: Floats, axes: Floats, part: NDArray[np.bool_], *, among: int, rotate: bool) -> tuple[Floats, Floats]:
+def _matched(rest: Floats, axes: Floats, part: NDArray[np.bool_], *, among: int) -> tuple[Floats, Floats]:
     """For each axis, the most similar axis of a part of the texts, with the same orientation, and their similarity."""
-    refound = _axes(rest[part], among + _SPARE, rotate=rotate)
+    refound = _principal(rest[part], among + _SPARE)
     if not len(refound):
         return np.zeros_like(axes), np.zeros(len(axes))
     similarity = _correlations(rest @ axes.T, rest @ refound.T)
@@ -339,37 +296,28 @@ def _matched(rest: Floats, axes: Floats, part: NDArray[np.bool_], *, among: int,
 
 def _explained_by_words(
     pool: _Pool, rest: Floats, axes: Floats, *, among: int
-) -> Iterator[tuple[float, bool, NDArray[np.bool_]]]:
-    """For each axis: held-out AUROC, whether it is significantly above chance, and where words agree with the axis."""
+) -> Iterator[tuple[float, NDArray[np.bool_]]]:
+    """For each axis: held-out AUROC, and where words agree with the axis."""
     folds, similarity = _spread(pool.groups, _FOLDS, seed=-1), kernel(pool.texts)
     n = len(pool.texts)
     places, sides, predicted = np.zeros((3, len(axes), n))
     for fold in range(_FOLDS):
         out = folds == fold
-        refound, _ = _matched(rest, axes, ~out, among=among, rotate=pool.rotate)
+        refound, _ = _matched(rest, axes, ~out, among=among)
         for i, place in enumerate(refound @ rest.T):
             low, high = np.quantile(place[~out], [1 / 3, 2 / 3])
             side = np.where(place >= high, 1.0, np.where(place <= low, -1.0, 0.0))
             training = np.flatnonzero(~out & (side != 0))
             ridge = similarity[np.ix_(training, training)] + _RIDGE * np.eye(len(training))
-            predicted[i, out] = similarity[np.ix_(out, training)] @ scipy.linalg.solve(
-                ridge, side[training], assume_a="pos"
-            )
+            target = side[training] - side[training].mean()
+            weights = scipy.linalg.solve(ridge, target, assume_a="pos")
+            predicted[i, out] = similarity[np.ix_(out, training)] @ weights
             places[i, out], sides[i, out] = place[out], side[out]
-    for place, side, prediction in zip(places, sides, predicted, strict=True):
-        positive, negative = int((side > 0).sum()), int((side < 0).sum())
+    # Rounded, so that words that say nothing give equal predictions.
+    for place, side, prediction in zip(places, sides, predicted.round(9), strict=True):
         outer = side != 0
-        area = auroc(prediction[outer], (side[outer] + 1) / 2) if positive and negative else 0.5
-        significant = area - 0.5 > _DEVIATIONS * _chance(positive, negative)
-        yield area, significant, np.sign(prediction) == np.sign(place - place.mean())
-
-
-def _chance(positive: int, negative: int) -> float:
-    """The standard deviation of an AUROC if there is no effect (that of the Mann-Whitney U statistic).
-
-    An axis must be `_DEVIATIONS` of them above 0.5, because many candidates are tested.
-    """
-    return float(np.sqrt((positive + negative + 1) / (12 * max(1, positive * negative))))
+        area = auroc(prediction[outer], (side[outer] + 1) / 2) if np.ptp(side) == 2 else 0.5
+        yield area, np.sign(prediction) == np.sign(place - place.mean())
 
 
 def _spread(groups: NDArray[np.int64], parts: int, *, seed: int) -> NDArray[np.int64]:
@@ -392,14 +340,25 @@ def _correlation(one: Floats, other: Floats) -> float:
 
 
 def _named(
-    pool: _Pool, candidates: Sequence[_Candidate], known: NDArray[np.floating], taken: set[str], words: bool
+    pool: _Pool, candidates: Sequence[_Candidate], known: NDArray[np.floating], taken: set[str], tones: Tones | None
 ) -> Iterator[DiscoveredTrait]:
     terms = Terms.of(pool.texts)
     for number, each in enumerate(candidates, start=1):
-        sign = _orientation(pool, each)
+        kinds = tones.kind(each.scores) if tones else None
+        sign = _orientation(pool, each, kinds)
         scores, agrees = sign * each.scores, each.agrees
         above, below = _typical_terms(terms, scores)
-        name, positive, negative = _words_for(above, below, number) if words else _without_words(number)
+        anchors = [
+            _anchors(pool, scores, agrees, terms, above, below),
+            _anchors(pool, -scores, agrees, terms, below, above),
+        ]
+        if tones is None:
+            name, positive, negative = f"Axis {number}", "high end", "low end"
+        else:
+            kinds = (kinds if sign > 0 else kinds[::-1]) if kinds else ("", "")
+            first = [pool.texts[own[0]] for own in anchors]
+            positive, negative = map(_label, kinds, (above, below), first)
+            name = f"{negative} – {positive}"
         name = _free(name, taken)
         taken.add(name)
         axis = (sign * each.axis).astype(np.float32)
@@ -414,23 +373,25 @@ def _named(
             discrimination=each.discrimination,
             explained_variance=each.explained_variance,
             stability=each.stability,
-            anchor_positive=_anchors(pool, scores, agrees, terms, above, below),
-            anchor_negative=_anchors(pool, -scores, agrees, terms, below, above),
-            phrases_positive=tuple(above[:_PHRASES]) if words else (),
-            phrases_negative=tuple(below[:_PHRASES]) if words else (),
+            anchor_positive=tuple(int(pool.ids[i]) for i in anchors[0]),
+            anchor_negative=tuple(int(pool.ids[i]) for i in anchors[1]),
+            phrases_positive=tuple(above[:_PHRASES]) if tones else (),
+            phrases_negative=tuple(below[:_PHRASES]) if tones else (),
             histogram=_histogram(scores),
             overlaps=tuple(overlaps.tolist()),
             texts=len(pool.texts),
         )
 
 
-def _orientation(pool: _Pool, each: _Candidate) -> float:
-    """The sign that puts better samples at the positive end or, if quality does not correlate, the longer tail."""
+def _orientation(pool: _Pool, each: _Candidate, kinds: Kind | None) -> float:
+    """The sign that puts better samples at the positive end, else the first of the kinds, else the longer tail."""
     has_quality = np.isfinite(pool.quality)
     better = _correlation(each.scores[has_quality], pool.quality[has_quality]) if has_quality.any() else 0.0
-    centred = each.scores - each.scores.mean()
-    sign = better if abs(better) >= _MIN_QUALITY_CORRELATION else float(np.power(centred, 3).mean())
-    return -1.0 if sign < 0 else 1.0
+    if abs(better) >= _MIN_QUALITY_CORRELATION:
+        return -1.0 if better < 0 else 1.0
+    if kinds is not None:
+        return 1.0 if kinds in KINDS else -1.0
+    return -1.0 if np.power(each.scores - each.scores.mean(), 3).mean() < 0 else 1.0
 
 
 def _typical_terms(terms: Terms, scores: Floats) -> tuple[list[str], list[str]]:
@@ -453,16 +414,20 @@ def _about(terms: Terms, ranked: Sequence[str], standard: Floats) -> list[str]:
     return _apart(sorted(clear, key=lambda term: (is_function_word(term), among[term] < several)), _TYPICAL)
 
 
-def _words_for(above: Sequence[str], below: Sequence[str], number: int) -> tuple[str, str, str]:
-    """Name and labels."""
-    if not above or not below:
-        return _without_words(number)
-    positive, negative = ", ".join(above[:_NAMED_BY]), ", ".join(below[:_NAMED_BY])
-    return f"{positive} vs {negative}", positive, negative
+def _label(kind: str, phrases: Sequence[str], typical: str) -> str:
+    """What texts at an end are: their kind and their first phrase, or else the beginning of a typical one."""
+    phrase = next((_cut(phrase) for phrase in phrases if not is_function_word(phrase)), "")
+    if not phrase:
+        return kind or f"texts such as “{_cut(' '.join(typical.split()))}”"
+    joined = ", " if " with" in kind else " with "
+    label = f"{kind or 'texts'}{joined}“{phrase}”"
+    return label if len(label) <= _LONGEST_LABEL or not kind else kind
 
 
-def _without_words(number: int) -> tuple[str, str, str]:
-    return f"Axis {number}", "high end", "low end"
+def _cut(text: str) -> str:
+    """The beginning of a text, up to a space if there is one."""
+    beginning = text[:_LONGEST_PHRASE]
+    return text if text == beginning else (beginning.rpartition(" ")[0] or beginning[:-1]) + "…"
 
 
 def _evidence(terms: Terms, own: Sequence[str], other: Sequence[str]) -> Floats:
@@ -486,8 +451,8 @@ def _apart(ranked: Iterable[str], count: int) -> list[str]:
     for term in ranked:
         if len(chosen) == count:
             break
-        before = [word for other in chosen for word in other.split() if not is_function_word(word)]
-        own = [word for word in term.split() if not is_function_word(word)] or [term]
+        before = [word for other in chosen for word in words(other) if not is_function_word(word)]
+        own = [word for word in words(term) if not is_function_word(word)] or [term]
         if not any(word.startswith(other) or other.startswith(word) for word in own for other in before):
             chosen.append(term)
     return chosen
@@ -500,8 +465,8 @@ def _free(name: str, taken: set[str]) -> str:
 
 def _anchors(
     pool: _Pool, scores: Floats, agrees: NDArray[np.bool_], terms: Terms, own: Sequence[str], other: Sequence[str]
-) -> tuple[int, ...]:
-    """Ids of extreme texts at the positive end, one per group.
+) -> list[int]:
+    """The places of extreme texts at the positive end, one per group.
 
     Texts that words also put there come first, and among them those that affirm a term of the pole. Then they are
     picked so that each of the first terms is in one of them, if possible.
@@ -520,4 +485,4 @@ def _anchors(
         left.remove(best)
         chosen.append(best)
         missing = {term: texts for term, texts in missing.items() if best not in texts}
-    return tuple(int(pool.ids[i]) for i in chosen)
+    return chosen

@@ -5,13 +5,29 @@ as one phrase instead: "no problems".
 """
 
 import re
+import unicodedata
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# Vowel signs of Indic scripts and accents that follow their letter are not word characters of `re`.
+_MARKS = "".join(chr(code) for code in range(0x300, 0x1100) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_LETTERS = rf"(?:(?![{_UNSPACED}])(?:[^\W\d_]|[{_MARKS}]))+"
+_WORD = re.compile(rf"[{_UNSPACED}]+|{_LETTERS}(?:['’]{_LETTERS})*")
+_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
+_NO_WORDS = re.compile(
+    r"\bhttps?\b(?:://\S*)?|\bwww\.\S+"
+    r"|(?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24}/\S*"
+    r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}"
+    r"|(?<!\w)[@＠]\w+"
+    r"|&#?\w{1,31};"
+    r"|</?[a-z][^<>]{0,300}>",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r"[.,;:!?()\[\]\"\n\u2013\u2014]+")
-_SPACED = re.compile(r" (?=['’](?:t|s|m|d|re|ve|ll)\b|n['’]t\b)")
+_SPACED = re.compile(r" (?=['’](?:t|s|m|d|re|ve|ll)\b|n ?['’]t\b)")
 _PLURAL = re.compile(r"[^su']s$")
 _SHORTEST = 3
 _LONGEST = 3
+_CHARACTERS = (2, 3, 4)  # of a phrase in a script without spaces
 _SCOPE = 3
 
 _NEGATING = "not no never without neither nor none nothing nobody hardly barely cannot cant dont"
@@ -22,7 +38,7 @@ _LINKS = {"a", "an", "and", "for", "from", "in", "my", "of", "on", "the", "to", 
 _PARTICLES = {"back", "down", "off", "out", "up"}
 
 _FUNCTION_WORDS = """
-a able about above after again all also although always am an and another any anything are aren't as at away back
+a able about above after again all also although always am an and another any anything are aren't around as at away back
 be because been before being below between both but by came can can't cannot cant come could couldn't did didn't do
 does doesn't doing don't done dont down during each eight either else enough even ever every everything few first
 five for four from further get gets getting give given go goes going gone got had hadn't has hasn't have
@@ -30,19 +46,38 @@ haven't having he he's her here hers herself him himself his how however i i'd i
 isn't it it'll it's its itself just keep know let let's like lot made make makes many may maybe me might more most much
 must my myself need needs neither never nine no nobody none nor not nothing now of off often on once one only onto or
 other others our ours ourselves out over own perhaps quite rather really said same say says second see seven
-she she's should shouldn't since six so some something still such take tell ten than that that's the their theirs
+she she's should shouldn't since six so some something still such take tell ten than that that's the their theirs think
 them themselves then there there's these they they'd they'll they're they've thing things third this those
-though three through to too tried try trying two under until up upon us use used using
+though thought three through to too tried try trying two under until up upon us use used using
 very want wants was wasn't way we we'd we'll we're we've well went
 were weren't what what's when where whether which while who who's whom whose why will with within without
 won't would wouldn't yes yet you you'd you'll you're you've your yours yourself yourselves
+aber als auch auf aus bei das dass dem den der des doch dir durch ein eine einem einen einer eines euch für gibt haben
+habe hier ich ihr immer ist jetzt kann kein keine mal mehr mein meine mich mir mit nach nicht noch nur oder schon sehr
+sein sich sie sind über uns und viel vom von vor wenn werden wie wieder wir wird zum zur
+alors après aussi avec avoir bien cette ces c'est comme dans des donc elle est être fait fois ils j'ai les leur mais
+même mes moi nous ont ou par pas peu peut qu'il que quand qui quoi ses sont sur tout très une vous était
+ao aos até com como cuando das del dos ele ela ella ellos em entre era ese esta está este estoy eu foi hay isso
+las los lo mas más meu mi minha muito muy na não nas nem no nos nosso o os para pela pelo pero por porque pra que quem
+se sem ser seu sin sobre sou sua también tem tenho todo todos um uma una uno você vou ya yo
+alla anche che chi con cosa così della delle dei di dove già gli hanno ho il io loro lui ma mi molto nel nella non
+ogni perché più quando quella quello questa questo sei sono suo tra tutti un
 """
 _FUNCTION_WORD_SET = frozenset(_FUNCTION_WORDS.split())
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, case-folded, with a plain apostrophe."""
-    return [word.replace("’", "'") for word in _WORD.findall(text.casefold())]
+    """The words of a text, case-folded, with a plain apostrophe; links, handles and numbers are none.
+
+    In scripts without spaces, every two characters are a word.
+    """
+    whole = (word.replace("’", "'") for word in _WORD.findall(_NO_WORDS.sub(" ", text).casefold()))
+    return [part for word in whole for part in (_parts(word, 2) if _UNSPACED_RUN.match(word) else [word])]
+
+
+def size(phrase: str) -> float:
+    """The number of words of a phrase; in scripts without spaces, half the number of its characters."""
+    return len(phrase) / 2 if _UNSPACED_RUN.match(phrase) else phrase.count(" ") + 1
 
 
 def is_function_word(word: str) -> bool:
@@ -58,8 +93,10 @@ def singular(phrase: str) -> str:
 def phrases(text: str) -> set[str]:
     """The phrases of a text. A function word counts alone, or inside a phrase, or as in "top up"."""
     result: set[str] = set()
-    for clause in _CLAUSE.split(_SPACED.sub("", text)):
-        own = words(clause)
+    for clause in _CLAUSE.split(_SPACED.sub("", _NO_WORDS.sub(" , ", text))):
+        for run in _UNSPACED_RUN.findall(clause):
+            result.update(part for length in _CHARACTERS for part in _parts(run, length))
+        own = words(_UNSPACED_RUN.sub(" ", clause))
         affirmed = [True] * len(own)
         for i in (i for i, word in enumerate(own) if _negates(own, i)):
             scope = _scope(own, i)
@@ -73,6 +110,11 @@ def phrases(text: str) -> set[str]:
                 if len(run) == length and all(affirmed[i : i + length]) and _is_phrase(run):
                     result.add(" ".join(run))
     return result
+
+
+def _parts(run: str, length: int) -> list[str]:
+    """All parts of a run of characters with this length, or the run itself if it is shorter."""
+    return [run[i : i + length] for i in range(max(1, len(run) - length + 1))]
 
 
 def _negates(own: list[str], i: int) -> bool:

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from traitbench.fitting.phrases import is_function_word, phrases, singular, words
+from traitbench.fitting.phrases import is_function_word, phrases, singular, size, words
 
 Floats = NDArray[np.float64]
 
 _PRIOR_TEXTS = 10.0
 _MANY_TEXTS = 60
-_LONGER = 0.25
+_LONGER = 0.7
 
 
 def kernel(texts: Sequence[str]) -> Floats:
@@ -87,7 +87,7 @@ def _most_frequent(forms: Counter[str]) -> str:
 
 
 def _rank(name: str, z_score: float) -> tuple[bool, float, str]:
-    return is_function_word(name), -z_score * (1 + _LONGER * name.count(" ")), name
+    return is_function_word(name), -z_score * (1 + _LONGER * (size(name) - 1)), name
 
 
 def _log_odds(count: Floats, total: float) -> Floats:

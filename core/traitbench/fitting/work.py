@@ -26,7 +26,7 @@ _LEVEL, _CANDIDATE, _CANDIDATE_SAMPLE = 0.003, 3e-5, 1e-7
 _FIGURES, _FIGURES_OF_FEW, _FIGURES_SAMPLE = 0.02, 0.02, 3e-6
 _MODE, _MODE_SAMPLE = 0.004, 2e-6
 _RESEMBLANCE_SAMPLE = 3.3e-5
-_DISCOVERING = 0.05
+_DISCOVERING = 0.8
 _DISCOVERING_TEXTS: Mapping[str, tuple[float, float]] = {
     "low": (0.8e-3, 0.5e-6),
     "medium": (1.0e-3, 0.8e-6),

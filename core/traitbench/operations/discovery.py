@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -34,6 +35,7 @@ from traitbench.fitting.discover import (
     pole_difference,
 )
 from traitbench.fitting.discover import discover as find_axes
+from traitbench.fitting.tones import contrasts
 from traitbench.operations import access, derivations, model_runs, rules, suggestions, zero_retention
 from traitbench.operations.access import Caller
 from traitbench.operations.axis_names import named
@@ -97,7 +99,7 @@ def run(engine: Engine, encoder: Encoder, settings: Settings, execution: Executi
     directions = _known(encoder, pool, known)
     chosen = _chosen(pool)
     texts = _read_texts(engine, pool, chosen)
-    discovered = _find(execution.run.effort, pool, chosen, texts, known, directions)
+    discovered = _find(encoder, execution.run.effort, pool, chosen, texts, known, directions)
     private = sends_nothing(pool.model)
     axes, notes = named(settings, execution, timeline, discovered.traits, texts, sends_nothing=private)
     discovered = replace(discovered, traits=tuple(axes))
@@ -183,6 +185,7 @@ def _read_texts(engine: Engine, pool: _Pool, chosen: Sequence[_Text]) -> dict[in
 
 
 def _find(
+    encoder: Encoder,
     effort: str,
     pool: _Pool,
     chosen: Sequence[_Text],
@@ -201,6 +204,7 @@ def _find(
             effort=effort,
             taken=[trait.name for trait in pool.traits],
             words=not pool.model.zero_data_retention,
+            contrasts=contrasts(partial(embed, encoder.encode)),
         )
     except InsufficientTexts as error:
         raise InsufficientSamples(str(error), details={"distinct": error.distinct, "needed": error.needed}) from None

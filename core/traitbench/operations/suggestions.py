@@ -95,7 +95,7 @@ def _flipped_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _name(name: str, positive: str, negative: str) -> str:
     """The name after an exchange of the poles: it changes if it consists of them."""
-    return f"{negative} vs {positive}" if name == f"{positive} vs {negative}" else name
+    return f"{positive} – {negative}" if name == f"{negative} – {positive}" else name
 
 
 def _exchanged(ends: Any) -> Any:

@@ -28,7 +28,7 @@ EVERYTHING = V1 | FEW | {"failed": "retune", "held": "v2", "origin": "tone v1", 
 ROWS: list[tuple[dict[str, Any], str, str, str | None, bool]] = [
     # Facts, sentence, button, page, primary.
     ({"state": "draft", "traits": 0}, "This model has no traits yet.", "Add traits", "traits", True),
-    ({"state": "draft", "suggestions": 4}, "4 suggested traits.", "Decide", "traits", True),
+    ({"state": "draft", "traits": 0, "suggestions": 4}, "4 suggested traits.", "Decide", "traits", True),
     ({"state": "draft", "sides": [sides(0, 0)]}, "Add about 10 texts for each side.", "Add samples", "samples", True),
     (
         {"state": "draft", "sides": [sides(0, 9)], "samples": 9},
