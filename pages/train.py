@@ -7,6 +7,7 @@ import streamlit as st
 from traitbench.display.pictures import balance
 from traitbench.display.text import ago, count, plain
 from traitbench_app.parts.confidence import draw_confidence
+from traitbench_app.parts.controls import as_shown
 from traitbench_app.parts.cost import USUAL_LENGTH, unread_lengths
 from traitbench_app.parts.folded import folded
 from traitbench_app.parts.heading import heading
