@@ -12,7 +12,9 @@ from traitbench.display.barchart import DOTS
 from traitbench.display.colours import NEGATIVE_SIGN, NO_TIER, POSITIVE_SIGN, TIERS, pole_sign
 from traitbench.display.reasons import legend
 from traitbench.display.text import plain, shortened
-from traitbench_app.parts.highlights import draw_highlighted, kept
+from traitbench_app.parts.reasons import draw_highlighted
+from traitbench_app.parts.scorer import Scorer
+from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.versions.comparison_results import (
     ERROR,
@@ -28,7 +30,7 @@ from traitbench_app.versions.comparison_results import (
 from traitbench_app.versions.pair import Side
 from traitbench_app.versions.texts import may_read_samples
 
-_EXCERPT = 140
+_EXCERPT, _MOVED = 140, "versions.moved_by"
 _GLYPHS = {str(tier): sign.glyph for tier, sign in TIERS.items()}
 
 Moved = Sequence[tuple[MovedBy, str]]
@@ -53,7 +55,7 @@ def draw_opened(row: pd.Series, pair: tuple[Side, Side], key: str, trait: Trait 
             with column:
                 name = f"{_GLYPHS[row[tier]]} {row[tier]}" if row[tier] in _GLYPHS else f"{NO_TIER.glyph} uncertain"
                 st.markdown(f"**{plain(side.name)}: {row[score]}** {name} {DOTS[row[sure]]}")
-                draw_highlighted(side.pinned, key, text)
+                draw_highlighted(Scorer(side.pinned), key, text)
         if may_read_samples(pair):
             _draw_moved(pair, key, text)
 
@@ -97,8 +99,13 @@ def _draw_moved(pair: tuple[Side, Side], key: str, text: str) -> None:
 
 
 def _moved(pair: tuple[Side, Side], key: str, text: str) -> Moved:
-    """The changed samples that are most similar to the text, with their texts."""
-    return kept((pair[0].pinned, pair[1].pinned, key, text), lambda: _find(pair, key, text))  # type: ignore[no-any-return]
+    """The changed samples that are most similar to the text, with their texts; of the last text from memory."""
+    asked = (pair[0].pinned, pair[1].pinned, key, text)
+    known, moved = session.get(_MOVED, (None, ()))
+    if known != asked:
+        moved = _find(pair, key, text)
+        session.store(_MOVED, (asked, moved))
+    return moved  # type: ignore[no-any-return]
 
 
 def _find(pair: tuple[Side, Side], key: str, text: str) -> Moved:
