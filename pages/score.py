@@ -1,23 +1,28 @@
 """Score: score a text as you type and see why; compare it with a second text; send feedback; present it to a room."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card, Comparison
 from traitbench.display.text import is_address, plain
 from traitbench.local import preview
+from traitbench_app.parts.adding import draw_adding, draw_nearest, pick_text, shows_words
+from traitbench_app.parts.bars import picked_bar
 from traitbench_app.parts.card import draw_card, draw_change, draw_change_numbers, draw_numbers
-from traitbench_app.parts.explanation import HELP, WHY, draw_reasons, explained, pick_text
-from traitbench_app.parts.feedback import draw_feedback
+from traitbench_app.parts.feedback import draw_feedback, open_feedback
 from traitbench_app.parts.folded import folded, is_open
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.learning import draw_learning
 from traitbench_app.parts.linked_version import say_if_gone
-from traitbench_app.parts.lit_words import draw_highlighted, highlights_of, pick_highlights
+from traitbench_app.parts.lit_field import light, lit_field
 from traitbench_app.parts.live import read_while_typing
 from traitbench_app.parts.model_picker import chosen_model
 from traitbench_app.parts.quality import discovered_note
-from traitbench_app.parts.scorecard import ordered, poles_of
-from traitbench_app.parts.scorer import Scorer
+from traitbench_app.parts.question import question
+from traitbench_app.parts.reasons import are_quick, draw_strongest, reasons_of
+from traitbench_app.parts.scorecard import ordered, poles_of, score_counts
+from traitbench_app.parts.scorer import Scorer, scorer_of
 from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.untrained import can_rehearse, draw_untrained
 from traitbench_app.parts.version_figures import names_of
@@ -28,13 +33,14 @@ from traitbench_app.score.present import present, presenting, start
 from traitbench_app.score.rehearsal import rehearsed
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
-from traitbench_app.shell.service import attempt, client, version
+from traitbench_app.shell.service import attempt, client
 from traitbench_app.workspace.texts import (
     AGAINST,
     COMPARE,
     IN_USE,
     TEXT,
     TEXTS_IN_LINK,
+    are_fresh,
     link_texts,
     offer_reading,
     offer_text,
@@ -42,17 +48,10 @@ from traitbench_app.workspace.texts import (
     usual_version,
 )
 
-
-def scored_by_service(pinned: str, texts: list[str]) -> tuple[list[Card], Comparison | None]:
-    """The cards from the service: a score call for one text, a comparison for two."""
-    if len(texts) == 1:
-        return [client().scores.score(pinned, texts[0])], None
-    both = client().scores.compare(pinned, *texts)
-    return [both.a, both.b], both
-
+BARS, ASKED = "score.card", "score.asked_words"
 
 model = chosen_model()
-restore_texts()
+restore_texts(model)
 versions = list(client().versions.list(model.handle))
 numbers = [f"v{each.version_no}" for each in versions]
 active = f"v{model.version_no}" if model.version_no is not None else ""
@@ -69,7 +68,7 @@ if presenting() and model.state != "archived":
     present(model, client().traits.list(model.handle), versions, chosen if chosen in numbers else active)
     st.stop()
 
-opened = {"numbers": "true"} if is_open("numbers") else {}
+opened = {name: "true" for name in ("reasons", "numbers") if is_open(name)}
 traits = client().traits.list(model.handle)
 heading("score", model, traits, version=chosen if chosen in numbers else active, **link_texts(), **opened)
 
@@ -91,25 +90,18 @@ if not numbers:
     if not can_rehearse(traits) and not session.get(TEXT):
         st.stop()
 
-# ---- the texts and the version ---------------------------------------------------------------------------------------
+# ---- the texts, and beside or below them their scores ----------------------------------------------------------------
 
 difference = st.container(key="score.difference")
 two = bool(session.get(COMPARE))
-left, right = st.columns(2 if two else [5, 6], gap="large")
-against = ""
+left, right = st.columns(2 if two else [1.22, 1], gap="small")
+against, fields = "", list[DeltaGenerator]()
 
-with left:
-    text = st.text_area(
-        "Text",
-        key=TEXT,
-        height=110 if two else 160,
-        persist_state="session",
-        placeholder="Type or paste a text. The scores update as you type.",
-    )
+with left, st.container(border=True, key="card.text"):
     with st.container(horizontal=True, vertical_alignment="center", key="score.controls"):
         if any(trait.sample_count for trait in traits):
-            offer_text(model.handle)
-        st.toggle("Compare with a second text", key=COMPARE, persist_state="session")
+            offer_text(model)
+        st.toggle("Second text", key=COMPARE, persist_state="session", help="Compare it with another wording.")
         st.button(
             "Present",
             icon=":material/slideshow:",
@@ -118,36 +110,34 @@ with left:
             on_click=start,
             help="Show the scores in large type, for a room (key P).",
         )
-        on_keys({"p": start}, field=TEXT, key="score.keys")
-    marked = st.container(key="score.marked")
+        on_keys({"p": start, "e": open_feedback}, field=TEXT, key="score.keys")
+    text, place = lit_field(TEXT, session.get(TEXT, ""))
+    fields.append(place)
+    said = st.container()
+    if len(text) > TEXTS_IN_LINK:
+        st.caption(f"Copied links leave out texts of more than {TEXTS_IN_LINK:,} characters.")
 if two:
-    with right:
-        against = st.text_area(
-            "Second text",
-            key=AGAINST,
-            height=110,
-            persist_state="session",
-            placeholder="Another wording, to see what changes.",
-        )
-        marked_second = st.container(key="score.marked_second")
-cards_left, cards_right = (left.container(), right.container()) if two else (right, right)
-below = st.container() if two else right
-with left:
+    with right, st.container(border=True, key="card.second_text"):
+        st.caption("Second text")
+        against, place = lit_field(AGAINST, session.get(AGAINST, ""), label="Second text")
+        fields.append(place)
+        said_second = st.container()
+read_while_typing(TEXT, AGAINST, keep="" if model.zero_data_retention else model.handle, restore=are_fresh())
+places = [(left if two else right).container(border=True, key="card.scores")]
+if two:
+    places.append(right.container(border=True, key="card.second_scores"))
+
+with places[0]:
     picked = IN_USE
     if numbers:
         picked = st.selectbox(
-            "Version",
+            f"Scored with {chosen if chosen in numbers else active}",
             offered,
             offered.index(usual),
             key="version",
             bind="query-params",
-            help=f"{active} is in use now.",
+            width=220,
         )
-    if len(text) + len(against) > TEXTS_IN_LINK:
-        st.caption(f"Copied links leave out texts of more than {TEXTS_IN_LINK:,} characters.")
-    read_while_typing(TEXT, AGAINST)
-    if numbers:
-        draw_learning(model, traits, versions)
 
 # ---- the scores, from a version or from a rehearsal of the draft -----------------------------------------------------
 
@@ -155,12 +145,13 @@ chosen = active if picked == IN_USE else picked
 texts = [text, against] if against.strip() else [text]
 cards: list[Card] = []
 comparison: Comparison | None = None
+scorer: Scorer | None = None
 
-with cards_right:
+with places[0]:
     if not numbers and not can_rehearse(traits):
         st.stop()
     if not text.strip():
-        st.markdown("Type a text, or try one with the button below the field.")
+        st.caption("Type or paste a text to see its scores.")
         st.stop()
 
     addresses = {key: each for key, each in zip((TEXT, AGAINST), texts, strict=False) if is_address(each)}
@@ -172,77 +163,74 @@ with cards_right:
     if numbers and chosen not in numbers:
         st.caption("This version cannot be read. Choose another one.")
         st.stop()
-    source, scorer, rehearsal = "", None, None
     try:
-        if numbers:
-            scorer = Scorer(version(model.handle, versions[numbers.index(chosen)]))
-            source = f"Scored with {chosen}"
-        elif rehearsal := rehearsed(model, traits):
-            scorer = Scorer(rehearsal)
-        if scorer:
-            cards = scorer.cards(texts)
-            comparison = scorer.compare(*cards) if len(cards) == 2 else None
+        rehearsal = None if numbers else rehearsed(model, traits)
+        with attempt():
+            if numbers:
+                scorer = scorer_of(model.handle, versions[numbers.index(chosen)])
+            elif rehearsal:
+                scorer = Scorer(by=rehearsal)
+            if scorer:
+                cards = scorer.cards(texts)
+                comparison = scorer.compare((text, against), (cards[0], cards[1])) if len(cards) == 2 else None
     except preview.PreviewUnavailable as reason:
-        scorer = None
         st.caption(plain(str(reason)))
-        source = f"Scored by the service with {chosen}"
-        if numbers:
-            with attempt():
-                cards, comparison = scored_by_service(f"{model.handle}@{chosen}", texts)
-    if not cards:
+    if not cards or scorer is None:
         st.stop()
 
 if comparison:
-    with difference:
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            st.subheader("What changes with the second text", anchor=False, width="content")
-            st.caption("○ text, ◆ second text", width="content")
+    with difference, question("What changes with the second text", key="difference", note="○ text, ◆ second text"):
         draw_change(comparison, names, poles, main=main, key="score.change")
-for place, card, key in zip((cards_left, cards_right), cards, ("score.card", "score.second_card"), strict=False):
+samples = score_counts(versions[numbers.index(chosen)]) if numbers else {}
+for place, card, key in zip(places, cards, (BARS, "score.second_card"), strict=False):
     with place:
-        draw_card(card, names, poles, main=main, key=key)
-with left:
-    if numbers:
-        st.badge(source, icon=":material/visibility:", color="gray")
-
-# ---- the words that decide -------------------------------------------------------------------------------------------
-
-with difference if comparison else marked:
-    keys = ordered([*cards[0].scores], main)
-    trait = pick_highlights(keys, names, texts, quick=scorer is not None)
-if trait:
-    for place, each in zip((marked, marked_second) if two else (marked,), texts, strict=False):
-        with place, attempt():
-            explain = scorer.highlights if scorer else lambda one: explained(model.handle, chosen, one)
-            by = scorer.identity if scorer else f"{model.handle}@{chosen}"
-            if highlighted := highlights_of(each, by, explain).get(trait):
-                draw_highlighted(highlighted, each, poles.get(trait, ("negative", "positive")))
-
-# ---- what else one can do --------------------------------------------------------------------------------------------
-
-with below:
+        draw_card(card, names, poles, main=main, key=key, can_pick=key == BARS, samples=samples)
+keys = ordered([*cards[0].detail], main)
+trait = keys[min(picked_bar(BARS), len(keys) - 1)]
+with places[0]:
     if numbers:
         draw_feedback(model, chosen, text, cards[0], traits)
     else:
         st.caption("You can correct scores once the model is trained.")
-    if st.toggle("What each word adds", key=WHY, persist_state="session", help=HELP):
-        at = pick_text(texts)
-        with attempt():
-            draft = preview.explain_rehearsal(rehearsal, texts[at]) if rehearsal else None
-            reasons = explained(model.handle, chosen, texts[at]) if draft is None else draft
-            draw_reasons(reasons, cards[at], texts[at], traits, names, file_name=model.handle)
-    with folded("All figures", icon=":material/query_stats:", key="numbers") as shown:
+
+# ---- the words that decide -------------------------------------------------------------------------------------------
+
+explained: list[Explanation] = []
+if are_quick(texts) or session.get(ASKED) == texts:
+    for place, line, each in zip(fields, (said, said_second) if two else (said,), texts, strict=False):
+        with line, attempt():
+            reasons = reasons_of(scorer, each)[trait]
+            light(place, reasons, each, by_pieces=shows_words(reasons, each))
+            draw_strongest(reasons, each, poles.get(trait, ("negative", "positive")))
+            explained.append(reasons)
+else:
+    with said:
+        st.button("Show the words that decide", key="score.ask_words", on_click=session.store, args=(ASKED, texts))
+if explained:
+    with left, folded("What each part adds", icon=":material/troubleshoot:", key="reasons") as shown:
         if shown:
-            if comparison:
-                draw_differences(comparison, names)
-                draw_change_numbers(comparison, names, key="score.change", file_name=f"{model.handle}-two-texts")
-                draw_text_pair(comparison)
-            draw_numbers(cards[0], names, poles, key="score.card", file_name=f"{model.handle}-scores")
-            discovered_note(traits)
-            draw_text(cards[0])
-            if scorer is None:
-                st.markdown(f"Request `{cards[0].metadata.request_id}`")
-            elif numbers and comparison:
-                draw_official_pair(model.handle, chosen, (text, against), comparison)
-            elif numbers:
-                draw_official(model.handle, chosen, text, cards[0])
+            at = pick_text(len(explained))
+            reasons = reasons_of(scorer, texts[at])
+            draw_adding(reasons, trait, names.get(trait, trait), texts[at], file_name=model.handle)
+    with left if two else right:
+        draw_nearest(explained[0], poles.get(trait, ("negative", "positive")))
+
+# ---- what else one can do --------------------------------------------------------------------------------------------
+
+if numbers:
+    draw_learning(model, traits, versions)
+with folded("All figures", icon=":material/query_stats:", key="numbers") as shown:
+    if shown:
+        if comparison:
+            draw_differences(comparison, names)
+            draw_change_numbers(comparison, names, key="score.change", file_name=f"{model.handle}-two-texts")
+            draw_text_pair(comparison)
+        draw_numbers(cards[0], names, poles, key="score.card", file_name=f"{model.handle}-scores")
+        discovered_note(traits)
+        draw_text(cards[0])
+        if not preview.is_preview(cards[0]):
+            st.markdown(f"Scored by the service. Request `{cards[0].metadata.request_id}`")
+        elif numbers and comparison:
+            draw_official_pair(model.handle, chosen, (text, against), comparison)
+        elif numbers:
+            draw_official(model.handle, chosen, text, cards[0])

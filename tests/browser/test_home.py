@@ -1,5 +1,7 @@
 """The first page as a person meets it: a text is scored while it is typed, and its words are lit where they are."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -11,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 TYPED = " The lid broke, and\nthe seller was rude."
 _SIZES = """() => ['textarea', '.tb-why'].map(which => {
-  const box = document.querySelector(`.st-key-home-lit ${which}`).getBoundingClientRect();
+  const box = document.querySelector(`[class*="st-key-lit-"] ${which}`).getBoundingClientRect();
   return [box.left, box.top, box.width, box.height].map(Math.round);
 })"""
 
@@ -25,7 +27,7 @@ def test_a_text_is_scored_while_it_is_typed_and_a_bar_lights_its_words(workbench
     field.press("Control+End")
     field.press_sequentially(TYPED)
     expect(first).not_to_have_text(str(before))
-    expect(page.locator(".st-key-home-lit .tb-why")).to_contain_text("rude.")
+    expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
     page.locator(".st-key-card-live li").nth(1).click()
     expect(page.locator(".st-key-card-live li.picked")).to_have_attribute("aria-pressed", "true")
     settled(page)
@@ -33,3 +35,17 @@ def test_a_text_is_scored_while_it_is_typed_and_a_bar_lights_its_words(workbench
     of_field, of_marks = page.evaluate(_SIZES)
     assert all(abs(one - other) <= 2 for one, other in zip(of_field, of_marks, strict=True)), (of_field, of_marks)
     assert page.url.rstrip("/") == workbench.base_url, "the text stays out of the address"
+
+
+def test_a_text_on_score_survives_a_reload_and_stays_in_this_tab(workbench: Started, page: Page) -> None:
+    page.goto(f"{workbench.base_url}/score?model=demo.headlines")
+    field = page.get_by_role("textbox", name="Text", exact=True)
+    field.fill(TYPED)
+    expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
+    page.reload()
+    expect(field).to_have_value(TYPED)
+    expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_role("textbox", name="Text", exact=True)).to_have_value(re.compile("..."))
+    expect(other.get_by_role("textbox", name="Text", exact=True)).not_to_have_value(TYPED)

@@ -49,7 +49,7 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
 
     page.get_by_role("link", name="Score a text").click()
     text = settled(page).get_by_role("textbox", name="Text", exact=True)
-    text.press_sequentially("How lovely to see you, do come in and stay for tea!")
+    text.fill("How lovely to see you, do come in and stay for tea!")
     expect(page.get_by_text("Scored with v1")).to_be_visible()
     expect(page.locator(".track[role=img]").first).to_be_visible()
 

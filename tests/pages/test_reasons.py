@@ -1,18 +1,15 @@
-"""The reasons on the Score page: on request, highlighted, with the samples that are like the text."""
+"""The reasons on the Score page: lit in the text, in numbers on request, with the samples that are like the text."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Trained
-from tests.pages.drive import Workbench, html, plain, typed, words
+from tests.pages.drive import Workbench, bars, html, plain, press, typed, words
 from traitbench.contract.explanations import Explanation
+from traitbench.display.reasons import amount, strongest
 
 TEXT = f"{WARM[0]} {COLD[0]} <b>No</b> *reply* is needed."
-HIGHLIGHT = 'class="tb-why"'
-
-
-def asked(at: AppTest) -> AppTest:
-    return at.toggle(key="score.why").set_value(True).run()
+HIGHLIGHT, ADDS = 'class="tb-why"', 'class="tb-adds"'
 
 
 def explained(trained: Trained, text: str) -> Explanation:
@@ -20,41 +17,53 @@ def explained(trained: Trained, text: str) -> Explanation:
     return (trained.client.scores.score(trained.handle, text, explain=True).explanation or {})["warmth"]
 
 
-def test_words_are_highlighted_at_once_and_numbers_on_request(workbench: Workbench, trained: Trained) -> None:
+def adds(at: AppTest) -> str:
+    """The picture of what each part adds."""
+    return next(str(each.proto.body) for each in at.get("html") if ADDS in str(each.proto.body))
+
+
+def test_words_are_lit_in_the_text_and_said_in_a_sentence(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle, text=TEXT)
     assert html(at).count(HIGHLIGHT) == 1
-    assert "▲ **warm**: " in words(at), "the colours are said in words too"
-    assert "Together its parts point" not in words(at)
-    at.toggle(key="score.highlight").set_value(False).run()
-    assert HIGHLIGHT not in html(at)
-    assert "Together its parts point" in words(asked(at))
+    pulling = strongest(explained(trained, TEXT), TEXT, positive=True)[0]
+    assert f"“{pulling}”" in plain(at)
+    assert "towards :orange[**warm**]" in words(at), "the colours are said in words too"
+    assert ADDS not in html(at), "numbers come on request"
 
 
-def test_a_long_text_is_highlighted_on_request(workbench: Workbench, trained: Trained) -> None:
+def test_a_long_text_is_lit_on_request(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle, text=f"{TEXT} " * 30)
+    assert bars(at)
     assert HIGHLIGHT not in html(at)
-    at.toggle(key="score.highlight").set_value(True).run()
-    assert HIGHLIGHT in html(at)
-    assert HIGHLIGHT in html(typed(at, f"{TEXT} " * 31))
+    assert HIGHLIGHT in html(press(at, "score.ask_words"))
+    assert HIGHLIGHT not in html(typed(at, f"{TEXT} " * 31))
 
 
-def test_what_parts_add_is_highlighted_and_also_a_table_and_a_file(workbench: Workbench, trained: Trained) -> None:
-    at = asked(workbench.open("score", model=trained.handle, text=TEXT, numbers="true"))
+def test_what_parts_add_is_the_same_in_the_text_in_numbers_and_in_a_file(
+    workbench: Workbench, trained: Trained
+) -> None:
+    at = workbench.open("score", model=trained.handle, text=TEXT, reasons="true")
     result = explained(trained, TEXT)
     assert "&lt;b&gt;No&lt;/b&gt;" in html(at)
     assert "<b>No" not in html(at)
+    lit = html(at).replace(adds(at), "")
     for piece in (piece for part in result.parts for piece in part.pieces or [part]):
-        assert f"{piece.contribution:+.2f}".replace("-0.00", "+0.00") in html(at)
-    at.segmented_control(key="score.why_by").set_value("sentences").run()
-    assert f"{result.parts[0].contribution:+.2f}" in html(at)
+        number = amount(piece.contribution, result)
+        assert f"{number}</span>" in adds(at)
+        assert f'{number}"' in lit
+    at.segmented_control(key="adding.by").set_value("By sentences").run()
+    for part in result.parts:
+        assert f"{amount(part.contribution, result)}</span>" in adds(at)
     labels = [button.proto.label for button in at.get("download_button")]
-    assert "Download reasons (JSON)" in labels
-    assert labels.count("CSV") == 2
-    at.toggle(key="score.why_as_table").set_value(True).run()
-    table = next(each.value for each in at.dataframe if "Part" in each.value)
-    sentences = table[table["Part"] == "sentence"]
-    assert sentences["Adds"].tolist() == [part.contribution for part in result.parts]
-    assert sentences["Text"].tolist() == [part.text for part in result.parts]
+    assert {"CSV", "JSON"} <= set(labels)
+
+
+@pytest.mark.parametrize(("times", "lit"), [(1, "By words"), (4, "By sentences")])
+def test_a_text_of_sixty_words_is_shown_by_its_sentences(
+    workbench: Workbench, trained: Trained, times: int, lit: str
+) -> None:
+    at = workbench.open("score", model=trained.handle, text=f"{TEXT} " * times, reasons="true")
+    assert at.segmented_control(key="adding.by").value == lit
 
 
 @pytest.mark.parametrize("role", ["author", "scorer"])
@@ -62,16 +71,17 @@ def test_samples_like_the_text_are_named_or_it_says_why_not(
     request: pytest.FixtureRequest, trained: Trained, role: str
 ) -> None:
     workbench: Workbench = request.getfixturevalue("workbench" if role == "author" else "scorer")
-    at = asked(workbench.open("score", model=trained.handle, text=WARM[0]))
+    at = workbench.open("score", model=trained.handle, text=WARM[0])
     nearest = explained(trained, WARM[0]).nearest
     assert nearest is not None
     assert HIGHLIGHT in html(at)
-    assert f"**{nearest.positive[0].similarity:.2f}** \\#{nearest.positive[0].id}" in words(at)
+    first = nearest.positive[0]
+    assert str(first.text if role == "author" else f"sample {first.id}") in plain(at)
     assert ("may not list the model's samples" in plain(at)) is (role == "scorer")
 
 
 def test_a_draft_is_explained_by_what_a_training_would_say(workbench: Workbench, draft: str) -> None:
-    at = asked(workbench.open("score", model=draft, text=TEXT))
+    at = workbench.open("score", model=draft, text=TEXT)
     assert HIGHLIGHT in html(at)
     assert "once the model is trained" in words(at)
 
@@ -79,6 +89,7 @@ def test_a_draft_is_explained_by_what_a_training_would_say(workbench: Workbench,
 def test_of_two_texts_both_are_highlighted_and_either_is_explained(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle, text=WARM[0], against=COLD[0])
     assert html(at).count(HIGHLIGHT) == 2
-    assert WARM[0].split()[0] in html(asked(at))
-    at.segmented_control(key="score.why_text").set_value("Second text").run()
-    assert "towards **cold**" in words(at)
+    at = workbench.open("score", model=trained.handle, text=WARM[0], against=COLD[0], reasons="true")
+    assert COLD[0].split()[0] not in adds(at)
+    at.segmented_control(key="adding.text").set_value("Second text").run()
+    assert COLD[0].split()[0] in adds(at)

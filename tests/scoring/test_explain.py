@@ -178,15 +178,6 @@ def test_encodings_are_limited_and_shared_by_traits(text: str, count: int) -> No
     assert len(look.texts) == len(set(look.texts)) <= MOST_ENCODED
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_fewer_orders_encode_less_and_still_add_up(text: str) -> None:
-    scored, all_orders, two = model(), Counting(), Counting()
-    explain(scored, encode, text, look=all_orders)
-    for reasons in explain(scored, encode, text, look=two, orders=2).traits.values():
-        assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
-    assert len(two.texts) <= len(all_orders.texts)
-
-
 def test_in_a_long_text_the_most_important_passages_are_divided() -> None:
     quiet = "They walked on for a while. Nothing was to be seen. " * 6
     text = (quiet * 40 + "East! East! North.\n\n" + quiet) * 3 + LONG

@@ -6,14 +6,17 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import SIDES
-from traitbench.display.sides import side_of
-from traitbench.display.text import plain
+from traitbench.display.text import plain, shortened
+from traitbench.names import pin
 from traitbench_app.batch.columns import ERROR, LINE, TEXT
+from traitbench_app.parts.adding import draw_adding, draw_nearest
+from traitbench_app.parts.bars import picked_bar
 from traitbench_app.parts.card import draw_card
-from traitbench_app.parts.explanation import draw_reasons, explained
 from traitbench_app.parts.feedback import draw_feedback
-from traitbench_app.parts.scorecard import poles_of
+from traitbench_app.parts.reasons import draw_highlighted, reasons_of
+from traitbench_app.parts.scorecard import ordered, poles_of
+from traitbench_app.parts.scorer import Scorer
+from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client
@@ -28,27 +31,15 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Results, traits: l
     """Draw the row in full; its card is read from the service with the version of the batch."""
     row = frame.loc[at]
     text = str(row[TEXT])
-    names = {trait.key: trait.name for trait in traits}
     with st.container(border=True, key="batch.row"):
         st.markdown(f"**Line {row[LINE]:,}**")
         if row[ERROR]:
             st.error(plain(str(row[ERROR])), icon=":material/error:")
         card = None if row[ERROR] or not text.strip() else _card(job, text)
-        if card is not None:
-            for trait in traits:
-                if trait.key in card.detail:
-                    _draw_side(card, trait)
-        st.text(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
-        if card is not None:
-            with st.expander(
-                "Scores and highlights", icon=":material/troubleshoot:", key="batch.row.why", on_change="rerun"
-            ) as why:
-                if why.open:
-                    draw_card(card, names, poles_of(traits), main=model.main_trait, key="batch.row.scores")
-                    with attempt() as explaining, st.spinner("Explaining"):
-                        reasons = explained(job.handle, job.version, text)
-                    if explaining.done and reasons:
-                        draw_reasons(reasons, card, text, traits, names, file_name=f"{job.handle}-line-{row[LINE]}")
+        if card is None:
+            st.text(shortened(text, _LONGEST_SHOWN))
+        else:
+            _draw_why(model, card, text, job, traits, file_name=f"{job.handle}-line-{row[LINE]}")
             with st.expander(
                 "Wrong? Say what it should be", icon=":material/label:", key="batch.row.label", on_change="rerun"
             ) as label:
@@ -72,12 +63,24 @@ def _card(job: Results, text: str) -> Card | None:
     return card
 
 
-def _draw_side(card: Card, trait: Trait) -> None:
-    score = card.detail[trait.key]
-    side = side_of(score, positive_label=trait.positive_label, negative_label=trait.negative_label)
-    sign = SIDES[side.positive]
-    name = f" :gray[{plain(trait.name)}]" if len(card.detail) > 1 else ""
-    st.markdown(f":{sign.badge}[{sign.sign} **{plain(side.words)}**] · {score.score}{name}")
+def _draw_why(model: Model, card: Card, text: str, job: Results, traits: list[Trait], *, file_name: str) -> None:
+    """Draw the bars, and the text with the words that decide about the trait whose bar was picked."""
+    poles, names = poles_of(traits), names_of(traits)
+    place = st.container()
+    draw_card(card, names, poles, main=model.main_trait, key="batch.row.scores", can_pick=True)
+    keys = ordered([*card.detail], model.main_trait)
+    key = keys[min(picked_bar("batch.row.scores"), len(keys) - 1)]
+    scorer = Scorer(pin(job.handle, job.version))
+    with place:
+        draw_highlighted(scorer, key, text)
+    with st.expander(
+        "What each part adds", icon=":material/troubleshoot:", key="batch.row.why", on_change="rerun"
+    ) as why:
+        if why.open:
+            with attempt():
+                reasons = reasons_of(scorer, text)
+                draw_adding(reasons, key, names.get(key, key), text, file_name=file_name)
+                draw_nearest(reasons[key], poles.get(key, ("negative", "positive")))
 
 
 def _draw_fix(model: Model, job: Results, at: int, text: str) -> None:

@@ -6,48 +6,31 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.models import Model, State
-from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.display.reasons import highlighted
 from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError
-from traitbench.local import preview
 from traitbench_app.catalog.model_card import traits_of
 from traitbench_app.catalog.ranking import best_scoring, is_demo
 from traitbench_app.parts.bars import picked_bar
 from traitbench_app.parts.card import draw_card
-from traitbench_app.parts.explanation import explained
-from traitbench_app.parts.lit_words import Explain, are_quick, draw_strongest, highlights_of
+from traitbench_app.parts.lit_field import light, lit_field
 from traitbench_app.parts.live import read_while_typing
+from traitbench_app.parts.reasons import are_quick, by_words, draw_strongest, reasons_of
 from traitbench_app.parts.scorecard import ordered, poles_of
-from traitbench_app.parts.scorer import Scorer
-from traitbench_app.parts.version_figures import label, names_of
+from traitbench_app.parts.scorer import scorer_of
+from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
-from traitbench_app.shell.service import attempt, client, guarded, models, version
-from traitbench_app.workspace.score_texts import examples, sample_texts
+from traitbench_app.shell.service import attempt, guarded, models
+from traitbench_app.workspace.score_texts import texts_of
 
 _TEXT, _TRY, _BARS, _EDITED = "home.text", "home.try", "home.bars", "home.edited"
 _MOST_CHIPS, _CHIP = 4, 20
-_LONG, _TALLEST = 1_500, 400  # characters of a text whose words are not lit, and pixels of its field
 _LOOKS_AGAIN_S = 3.0
-# The text that is typed lies over a painted copy, of which only the marks are seen.
 _STYLE = """
 <style>
 .st-key-card-live { padding: 0.9rem 1.25rem; }
-.st-key-home-lit { position: relative; gap: 0; }
-.st-key-home-lit [data-testid="stTextArea"] { position: relative; z-index: 1; }
-.st-key-home-lit [data-testid="stTextAreaRootElement"] { background: transparent; }
-.st-key-home-lit :is(textarea, .tb-why) {
-  font: 400 20px/32px "Source Sans", sans-serif; padding: 6px 10px !important;
-  white-space: pre-wrap; overflow-wrap: anywhere; word-break: normal;
-}
-.st-key-home-lit [data-testid="InputInstructions"] { display: none; }
-.st-key-home-lit textarea { background: transparent; resize: none; }
-.st-key-home-lit [data-testid="stElementContainer"]:has(.tb-why) { position: absolute; inset: 1px; z-index: 0; }
-.st-key-home-lit .tb-why { max-height: none; overflow: hidden; color: transparent; }
-.st-key-home-lit .tb-why span[style] { padding: 1px 0; }
 </style>
 """
 
@@ -65,9 +48,9 @@ def draw_live(listed: Sequence[Model]) -> None:
 
 
 def _texts(model: Model) -> list[str]:
-    """A few texts to try: the examples of a demo model, else those of its owner, else some of its samples."""
+    """A few texts to try."""
     try:
-        return (examples(model.handle) or model.demo_texts or sample_texts(model.handle))[:_MOST_CHIPS]
+        return texts_of(model)[:_MOST_CHIPS]
     except TraitbenchError:
         return []
 
@@ -100,17 +83,7 @@ def _live_text(model: Model, active: Version, traits: Sequence[Trait], texts: Se
             _draw_chips(key, texts)
             typed = session.get(key, "")
             session.store(_EDITED, typed not in ("", *texts))
-            with st.container(key="home.lit"):
-                text = st.text_area(
-                    "Text",
-                    texts[0] if texts else "",
-                    key=key,
-                    height=_TALLEST if len(typed) > _LONG else "content",
-                    label_visibility="collapsed",
-                    persist_state="session",
-                    placeholder="Type or paste a text.",
-                )
-                marks = st.container()
+            text, marks = lit_field(key, typed, default=texts[0] if texts else "")
             words = st.container()
         with right:
             if is_address(text):
@@ -134,14 +107,13 @@ def _draw_scores(
     words: DeltaGenerator,
 ) -> None:
     """Draw the bars here, and the reasons for the trait of the picked bar into their places."""
-    card, explain, source = _scored(model, active, text)
-    poles = poles_of(traits)
+    scorer = scorer_of(model.handle, active)
+    card, poles = scorer.cards([text])[0], poles_of(traits)
     draw_card(card, names_of(traits), poles, main=model.main_trait, key=_BARS, can_pick=True)
     keys = ordered([*card.detail], model.main_trait)
     trait = keys[min(picked_bar(_BARS), len(keys) - 1)]
-    if are_quick([text]) and (reasons := highlights_of(text, source, explain).get(trait)):
-        by_pieces = any(part.pieces for part in reasons.parts)
-        marks.html(f'<div aria-hidden="true">{highlighted(reasons, text, by_pieces=by_pieces)}</div>')
+    if are_quick([text]) and (reasons := reasons_of(scorer, text).get(trait)):
+        light(marks, reasons, text, by_pieces=by_words(reasons))
         with words:
             draw_strongest(reasons, text, poles.get(trait, ("negative", "positive")))
 
@@ -168,14 +140,3 @@ def _draw_chips(key: str, texts: Sequence[str]) -> None:
                 label_visibility="collapsed",
                 wrap=True,
             )
-
-
-def _scored(model: Model, active: Version, text: str) -> tuple[Card, Explain, str]:
-    """The card, what explains it, and what both are of: this workbench, or the service if it cannot."""
-    number = label(active)
-    try:
-        scorer = Scorer(version(model.handle, active))
-        return scorer.cards([text])[0], scorer.highlights, scorer.identity
-    except preview.PreviewUnavailable:
-        pinned = f"{model.handle}@{number}"
-        return client().scores.score(pinned, text), lambda one: explained(model.handle, number, one), pinned

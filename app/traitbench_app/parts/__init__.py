@@ -10,6 +10,6 @@
 - Versions: `version_figures`, `version_confidence`, `retention`, `keeping`, `trait_figures`, `confusion`, `cells`.
 - Samples: `sample_table`, `undo`, `scored_samples`, `cell_texts`, `labeller`.
 - Questions about a model, each with its picture: `question`, `strips`, `course`.
-- Cards: `card`, `bars`, `scorer`, `scored_text`, `scorecard`, `explanation`, `highlights`, `lit_words`, `feedback`.
+- Cards: `card`, `bars`, `scorer`, `scored_text`, `scorecard`, `reasons`, `adding`, `lit_field`, `feedback`.
 - Tables, charts and files: `chart`, `figures_table`, `upload`, `input`, `bring`.
 """

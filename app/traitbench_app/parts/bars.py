@@ -55,7 +55,7 @@ bdi { unicode-bidi: isolate; }
 .poles .on { font-weight: 650; color: inherit; }
 .poles span:last-child { text-align: right; }
 .note { font-size: 0.875rem; color: var(--tb-ink-2); }
-.note:empty { display: none; }
+.note:empty, .ticks:empty { display: none; }
 .can-pick li { padding: 0.5rem 0.9rem; border: 1px solid transparent; border-radius: 8px; cursor: pointer; }
 .can-pick { gap: 0.25rem; }
 .can-pick .picked { background: var(--tb-page); border-color: var(--tb-line); }
@@ -83,7 +83,7 @@ ol.large { gap: var(--gap); font-size: var(--type); line-height: 1.25; }
 
 _JS = """
 const PARTS = '<div class="head"><bdi class="name"></bdi><bdi class="words"></bdi><span class="score"></span></div>'
-  + '<div class="track" role="img"><div class="bar"></div><div class="middle"></div></div>'
+  + '<div class="track" role="img"><div class="bar"></div><div class="middle"></div></div><div class="ticks"></div>'
   + '<div class="poles"><span></span><span></span></div><div class="note"></div>'
 
 const dot = (track, kind, at) => {
@@ -139,6 +139,7 @@ const draw = (item, row, large) => {
     pole.className = sign === row.sign ? 'on' : ''
     pole.style.color = sign === row.sign ? row.colour : ''
   }
+  find('.ticks').innerHTML = large ? '' : row.ticks
   find('.note').textContent = large ? row.short : row.note
 }
 

@@ -1,6 +1,7 @@
 """A score card on a page: a bar with both poles for each trait, and the figures for experts one click away."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +14,7 @@ from traitbench.display.words import PROMISE, REASONS, why
 from traitbench_app.parts import scorecard
 from traitbench_app.parts.bars import draw_bars
 from traitbench_app.parts.chart import download_table
-from traitbench_app.parts.scorecard import Poles, pair_table, signed
+from traitbench_app.parts.scorecard import Poles, Samples, pair_table, signed
 
 _OFTEN = 3  # bars; a reason that all of them share is said once, above them
 _LEGEND = " · ".join(f"{dots} {level}" for level, dots in DOTS.items()) + " confidence."
@@ -21,18 +22,26 @@ _POLES = ("negative", "positive")
 
 
 def draw_card(
-    card: Card, names: Mapping[str, str], poles: Poles, *, main: str | None, key: str, can_pick: bool = False
+    card: Card,
+    names: Mapping[str, str],
+    poles: Poles,
+    *,
+    main: str | None,
+    key: str,
+    can_pick: bool = False,
+    samples: Samples = MappingProxyType({}),
 ) -> None:
     """Draw a bar for each trait, the main one first; `key` must be unique on the page.
 
-    With `can_pick`, a click on a bar picks its trait (`bars.picked_bar`).
+    With `can_pick`, a click on a bar picks its trait (`bars.picked_bar`). The marks below a bar are the `samples`.
     """
     reasons = {each.confidence_reason for each in card.detail.values()}
     (reason,) = reasons if len(reasons) == 1 else (None,)
     once = reason == "unlike_samples" or (reason is not None and len(card.detail) >= _OFTEN)
     if once and reason:
         st.warning(REASONS[reason].sentence, icon=":material/warning:")
-    draw_bars(scorecard.rows(card, names, poles, main=main, reasons=not once), key=key, can_pick=can_pick)
+    drawn = scorecard.rows(card, names, poles, main=main, reasons=not once, samples=samples)
+    draw_bars(drawn, key=key, can_pick=can_pick)
 
 
 def draw_change(comparison: Comparison, names: Mapping[str, str], poles: Poles, *, main: str | None, key: str) -> None:

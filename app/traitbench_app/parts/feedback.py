@@ -52,6 +52,11 @@ def why_none(model: Model, text: str) -> str:
     return why_read_only(model)
 
 
+def open_feedback(_: object = None) -> None:
+    """Open the rows in which scores are corrected. A callback."""
+    session.put({_FORM: True})
+
+
 def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: Sequence[Trait]) -> None:
     """Draw a row for each trait of the card and the button to send the values, or the reason why there is none."""
     if reason := why_none(model, text):

@@ -5,19 +5,24 @@ pale. A score of low confidence claims no side: its bar is grey and hatched.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
+from traitbench.contract.metrics import Pole
 from traitbench.contract.scores import Card, Comparison, Confidence, TraitScore
 from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES
 from traitbench.display.differences import leaning
+from traitbench.display.pictures import ticks
 from traitbench.display.sides import side_of
 from traitbench.display.words import why, why_short
 
 Names = Mapping[str, str]
+Samples = Mapping[str, Mapping[Pole, Sequence[int]]]
 Poles = Mapping[str, tuple[str, str]]
 """The labels of the negative and the positive pole, by trait key."""
 
@@ -30,7 +35,8 @@ class Row:
 
     `colour` is that of the words, `fill` that of the bar.
 
-    With a score `before`, the row shows the change from there to `score`, and `words` say where it goes.
+    `ticks` are the samples of the trait by their scores, as HTML. With a score `before`, the row shows the change from
+    there to `score`, and `words` say where it goes.
     """
 
     name: str
@@ -45,6 +51,7 @@ class Row:
     sure: Confidence
     before: int | None = None
     short: str = ""
+    ticks: str = ""
 
     @property
     def data(self) -> dict[str, Any]:
@@ -68,9 +75,28 @@ def ordered(keys: Sequence[str], main: str | None) -> list[str]:
     return sorted(keys, key=lambda key: key != main)
 
 
-def rows(card: Card, names: Names, poles: Poles, *, main: str | None = None, reasons: bool = True) -> list[Row]:
+def score_counts(version: Version) -> Samples:
+    """The samples of a version by the scores of a model that had not seen them, by trait key."""
+    return {key: each.score_counts for key, each in version.metrics.traits.items() if each.score_counts}
+
+
+def rows(
+    card: Card,
+    names: Names,
+    poles: Poles,
+    *,
+    main: str | None = None,
+    reasons: bool = True,
+    samples: Samples = MappingProxyType({}),
+) -> list[Row]:
     """One row per trait; without `reasons` no row says why it is not sure."""
-    return [_row(key, card.detail[key], names, poles, reason=reasons) for key in ordered([*card.detail], main)]
+    return [
+        replace(
+            _row(key, card.detail[key], names, poles, reason=reasons),
+            ticks=ticks(samples[key]) if key in samples else "",
+        )
+        for key in ordered([*card.detail], main)
+    ]
 
 
 def pair_rows(comparison: Comparison, names: Names, poles: Poles, *, main: str | None = None) -> list[Row]:

@@ -18,16 +18,16 @@ from traitbench.display.text import count, plain
 from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts import scorecard
 from traitbench_app.parts.bars import Large, draw_bars
-from traitbench_app.parts.lit_words import highlights_of
 from traitbench_app.parts.live import read_while_typing
+from traitbench_app.parts.reasons import by_words, reasons_of
 from traitbench_app.parts.scorecard import ordered, poles_of
-from traitbench_app.parts.scorer import Scorer
+from traitbench_app.parts.scorer import Scorer, scorer_of
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.score import teaching
 from traitbench_app.score.keys import on_keys
 from traitbench_app.score.rehearsal import rehearsed
 from traitbench_app.shell import session
-from traitbench_app.shell.service import attempt, client, version
+from traitbench_app.shell.service import attempt
 from traitbench_app.workspace.score_texts import texts_to_try
 from traitbench_app.workspace.texts import TEXT
 
@@ -87,7 +87,7 @@ def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], 
             _draw_keys()
             return
         text = session.get(TEXT, "") or _first_text(model)
-        cards: dict[str, tuple[Card, Scorer | None]] = {}
+        cards: dict[str, tuple[Card, Scorer]] = {}
         for label in (chosen, other) if other in labels else (chosen,):
             with attempt():
                 if scored := _scored(model, traits, versions, label, text):
@@ -137,7 +137,7 @@ class Bars:
         draw_bars(rows, key=key, large=Large(size, "0.6em" if notes else "0.2em", notes, self.focus))
 
 
-def _draw_one(text: str, scored: tuple[Card, Scorer | None] | None, bars: Bars, trait: str | None) -> None:
+def _draw_one(text: str, scored: tuple[Card, Scorer] | None, bars: Bars, trait: str | None) -> None:
     left, right = st.columns([5, 7], gap="large")
     with right:
         if scored:
@@ -153,29 +153,25 @@ def _draw_one(text: str, scored: tuple[Card, Scorer | None] | None, bars: Bars, 
         )
         scorer = scored[1] if scored else None
         if scorer and trait and text.strip():
-            reasons = highlights_of(text, scorer.identity, scorer.highlights).get(trait)
-            if reasons:
-                st.html(highlighted(reasons, text, by_pieces=any(part.pieces for part in reasons.parts)))
+            with attempt():
+                if reasons := reasons_of(scorer, text).get(trait):
+                    st.html(highlighted(reasons, text, by_pieces=by_words(reasons)))
 
 
 def _scored(
     model: Model, traits: Sequence[Trait], versions: Sequence[Version], label: str, text: str
-) -> tuple[Card, Scorer | None] | None:
-    """The card of a text and what scored it; the service if this workbench cannot."""
+) -> tuple[Card, Scorer] | None:
+    """The card of a text and what scored it."""
     if not text.strip():
         return None
     chosen = next((each for each in versions if f"v{each.version_no}" == label), None)
     try:
-        if chosen:
-            scorer = Scorer(version(model.handle, chosen))
-        elif rehearsal := rehearsed(model, traits):
-            scorer = Scorer(rehearsal)
-        else:
+        rehearsal = None if chosen else rehearsed(model, traits)
+        if chosen is None and rehearsal is None:
             return None
+        scorer = scorer_of(model.handle, chosen) if chosen else Scorer(by=rehearsal)
         return scorer.cards([text])[0], scorer
     except PreviewUnavailable as reason:
-        if chosen:
-            return client().scores.score(f"{model.handle}@{label}", text), None
         st.markdown(plain(str(reason)))
         return None
 
@@ -232,14 +228,12 @@ def _choose(key: str) -> Callable[[str | None], None]:
 
 
 def demo_texts(model: Model) -> list[str]:
-    """The texts to walk through: the model's demo texts, else examples of a demo model, else samples."""
-    if model.demo_texts:
-        return model.demo_texts
+    """The texts to walk through, read once."""
     key = f"{_TEXTS}:{model.handle}"
     if session.get(key) is None:
-        session.store(key, texts_to_try(model.handle))
-    kept: list[str] = session.get(key)
-    return kept
+        session.store(key, texts_to_try(model))
+    held: list[str] = session.get(key)
+    return held
 
 
 def _first_text(model: Model) -> str:

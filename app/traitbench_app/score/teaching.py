@@ -55,7 +55,7 @@ def scorers(model: Model, traits: Sequence[Trait]) -> dict[str, Scorer]:
     """The refitted traits, by key; raise `PreviewUnavailable` if a trait cannot be fitted here."""
     labelled = taught(model.handle)
     return {
-        trait.key: Scorer(_fitted(model, trait, [each for each in labelled if each.trait == trait.key]))
+        trait.key: Scorer(by=_fitted(model, trait, [each for each in labelled if each.trait == trait.key]))
         for trait in traits
         if any(each.trait == trait.key for each in labelled)
     }

@@ -12,7 +12,9 @@ from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES, pole
 from traitbench.display.reasons import legend
 from traitbench.display.sides import side_at
 from traitbench.display.text import plain, shortened
-from traitbench_app.parts.highlights import draw_highlighted, kept
+from traitbench_app.parts.reasons import draw_highlighted
+from traitbench_app.parts.scorer import Scorer
+from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.versions.comparison_results import (
     ERROR,
@@ -26,7 +28,7 @@ from traitbench_app.versions.comparison_results import (
 from traitbench_app.versions.pair import Side
 from traitbench_app.versions.texts import may_read_samples
 
-_EXCERPT = 140
+_EXCERPT, _MOVED = 140, "versions.moved_by"
 
 Moved = Sequence[tuple[MovedBy, str]]
 """Changed samples with their texts; the text is empty if it was deleted."""
@@ -50,7 +52,7 @@ def draw_opened(row: pd.Series, pair: tuple[Side, Side], key: str, trait: Trait 
             with column:
                 at = side_at(row[score] - 50, row[sure], positive_label=poles[1], negative_label=poles[0])
                 st.markdown(f"**{plain(side.name)}: {row[score]}** {SIDES[at.positive].sign} {plain(at.words)}")
-                draw_highlighted(side.pinned, key, text)
+                draw_highlighted(Scorer(side.pinned), key, text)
         if may_read_samples(pair):
             _draw_moved(pair, key, text)
 
@@ -94,8 +96,13 @@ def _draw_moved(pair: tuple[Side, Side], key: str, text: str) -> None:
 
 
 def _moved(pair: tuple[Side, Side], key: str, text: str) -> Moved:
-    """The changed samples that are most similar to the text, with their texts."""
-    return kept((pair[0].pinned, pair[1].pinned, key, text), lambda: _find(pair, key, text))  # type: ignore[no-any-return]
+    """The changed samples that are most similar to the text, with their texts; of the last text from memory."""
+    asked = (pair[0].pinned, pair[1].pinned, key, text)
+    known, moved = session.get(_MOVED, (None, ()))
+    if known != asked:
+        moved = _find(pair, key, text)
+        session.store(_MOVED, (asked, moved))
+    return moved  # type: ignore[no-any-return]
 
 
 def _find(pair: tuple[Side, Side], key: str, text: str) -> Moved:

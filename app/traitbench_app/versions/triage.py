@@ -15,9 +15,10 @@ from traitbench.display.moved import STYLE, moved
 from traitbench.display.text import count, is_address, plain
 from traitbench.errors import TraitbenchError
 from traitbench_app.parts.folded import folded
-from traitbench_app.parts.highlights import explained
 from traitbench_app.parts.progress import watch_work
+from traitbench_app.parts.reasons import reasons_of
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
+from traitbench_app.parts.scorer import Scorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import explain_end
 from traitbench_app.versions.comparison_results import (
@@ -159,7 +160,7 @@ def _add_reasons(
         if row[ERROR] or is_address(row[TEXT]):
             continue
         try:
-            reasons = [explained(side.pinned, row[TRAIT], row[TEXT]) for side in pair]
+            reasons = [reasons_of(Scorer(side.pinned), row[TEXT]).get(row[TRAIT]) for side in pair]
         except TraitbenchError:
             return  # The rows stay as they are, and the button of each says what went wrong.
         place.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT]), [each for each in reasons if each]))

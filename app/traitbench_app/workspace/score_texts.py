@@ -1,8 +1,9 @@
-"""Texts to try on a model: demo models have unseen examples, other models have their samples."""
+"""Texts to try on a model: its own list, else the unseen examples of a demo model, else its samples."""
 
 from functools import cache
 from itertools import islice
 
+from traitbench.contract.models import Model
 from traitbench.errors import TraitbenchError
 from traitbench.sample_data import demo_models
 from traitbench_app.shell import session
@@ -22,13 +23,15 @@ def sample_texts(handle: str) -> list[str]:
     return list(dict.fromkeys(sample.text for sample in samples))
 
 
-def texts_to_try(handle: str) -> list[str]:
-    """Return examples or, failing that, samples of the model.
+def texts_of(model: Model) -> list[str]:
+    """Return the texts to try; raise the service's errors."""
+    return model.demo_texts or examples(model.handle) or sample_texts(model.handle)
 
-    If there are none, return an empty list and show the reason after the rerun.
-    """
+
+def texts_to_try(model: Model) -> list[str]:
+    """Return the texts to try. If there are none, return an empty list and show the reason after the rerun."""
     try:
-        texts = examples(handle) or sample_texts(handle)
+        texts = texts_of(model)
     except TraitbenchError:
         session.flash("This workbench's API key cannot read the samples of this model.", "problem")
         return []

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from traitbench.contract.models import Model
+from traitbench.errors import TraitbenchError
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace.score_texts import examples, texts_to_try
+from traitbench_app.workspace.score_texts import examples, texts_of, texts_to_try
 
 TEXT, AGAINST, COMPARE = "score.text", "score.against", "score.compare"
 TEXTS_IN_LINK = 1_000
@@ -16,26 +18,49 @@ IN_USE = "in use"
 
 _RESTORED, _READ, _TURN = "score.restored", "score.read", "score.turn"
 _HANDED, _USUAL = "score.handed", "score.usual_version"
+_OF, _TEXTS, _FRESH = "score.of", "score.texts", "score.fresh"
 _STRIDE = 37
 
 
-def restore_texts() -> None:
-    """Fill the text fields from a fetched web page or from a link, once."""
+def restore_texts(model: Model) -> None:
+    """Fill the text fields: with what this model scored last in this tab, from a fetched web page, or from a link.
+
+    A model that scored nothing yet begins with a text to try.
+    """
+    handle = model.handle
+    if session.get(_OF) != handle:
+        texts: dict[str, tuple[str, str, bool]] = session.get(_TEXTS, {})
+        if before := session.get(_OF):
+            now = session.get(TEXT, ""), session.get(AGAINST, ""), bool(session.get(COMPARE))
+            texts = {**texts, before: now}
+            session.store(_TEXTS, texts)
+        text, against, two = texts.get(handle) or (_first(model), "", False)
+        session.put({_OF: handle, TEXT: text, AGAINST: against, COMPARE: two})
+        session.store(_FRESH, handle not in texts)
     if read := session.get(_READ):
         session.put(read)
         session.store(_READ, None)
     if handed := session.get(_HANDED):
         session.put({_USUAL: handed, TEXT: handed[0], AGAINST: "", COMPARE: False})
         session.store(_HANDED, None)
+        session.store(_FRESH, None)
         session.store("version", None)
     linked = (st.query_params.get("text", ""), st.query_params.get("against", ""))
     if linked == ("", "") or session.get(_RESTORED) == linked:
         return
+    session.store(_FRESH, None)
     session.store(_RESTORED, linked)
     session.store(TEXT, linked[0])
     if linked[1]:
         session.store(AGAINST, linked[1])
         session.store(COMPARE, True)
+
+
+def are_fresh() -> bool:
+    """Whether this tab has no text of a person for the model yet, so that a reload may bring it back; true once."""
+    fresh = bool(session.get(_FRESH))
+    session.store(_FRESH, None)
+    return fresh
 
 
 def hand_over(text: str | None, version: str = "") -> None:
@@ -61,15 +86,17 @@ def link_texts() -> dict[str, str | None]:
     return {"text": text, "against": against}
 
 
-def offer_text(handle: str) -> None:
-    """Draw a button that fills in another text each time: an example for a demo model, else one of its samples."""
+def offer_text(model: Model) -> None:
+    """Draw a button that fills in another text to try each time."""
+    is_learned = not (model.demo_texts or examples(model.handle))
     st.button(
-        "Try an example" if examples(handle) else "Use a sample",
+        "Another sample" if is_learned else "Another example",
         icon=":material/shuffle:",
+        type="tertiary",
         key="score.take",
-        help=None if examples(handle) else "The model was trained on this text, so a new text may score less clearly.",
+        help="The model learns from its samples, so a new text may score less clearly." if is_learned else None,
         on_click=_take,
-        args=(handle,),
+        args=(model,),
     )
 
 
@@ -84,8 +111,15 @@ def offer_reading(key: str, address: str) -> None:
                 st.rerun()
 
 
-def _take(handle: str) -> None:
-    turn, texts = session.get(_TURN, 0), texts_to_try(handle)
+def _first(model: Model) -> str:
+    try:
+        return next(iter(texts_of(model)), "")
+    except TraitbenchError:
+        return ""
+
+
+def _take(model: Model) -> None:
+    turn, texts = session.get(_TURN, 0), texts_to_try(model)
     if not texts:
         return
     session.store(TEXT, texts[(turn * _STRIDE) % len(texts) if len(texts) % _STRIDE else turn % len(texts)])

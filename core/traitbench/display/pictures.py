@@ -133,6 +133,22 @@ def empty_strip(*, negative: str, positive: str, words: str, height: int = 72) -
     return _picture(words, f"height:{height}px", axes + labels)
 
 
+def ticks(counts: Mapping[Pole, Sequence[int]]) -> str:
+    """Draw where the samples of both poles score, below a bar: the positive ones above, the negative ones below.
+
+    `counts` are those of `strip`. A score with more samples has a darker mark.
+    """
+    most = max((max(each, default=0) for each in counts.values()), default=0) or 1
+    marks = "".join(
+        f'<i style="position:absolute;left:{score:.1f}%;top:{top}px;width:2px;height:5px;margin-left:-1px;'
+        f'background:{token(side)};opacity:{0.35 + 0.65 * number / most:.2f}"></i>'
+        for pole, side, top in (("positive", "right", 0), ("negative", "left", 6))
+        for score, number in enumerate(counts[pole])
+        if number
+    )
+    return f'<div aria-hidden="true" style="position:relative;height:11px;margin:2px 0">{marks}</div>'
+
+
 def balance(negative_samples: int, positive_samples: int, *, negative: str, positive: str) -> str:
     """Draw how many samples are at each pole: two blocks beside each other, as wide as their shares."""
     alt = f"{negative_samples:,} {negative} and {positive_samples:,} {positive} samples"

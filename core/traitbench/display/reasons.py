@@ -18,10 +18,17 @@ MOST_SHOWN = 20_000
 
 _PUNCTUATION = ".,;:!?…\"'“”‘’()[]–—- "
 _FAINTEST, _STRONGEST = 0.06, 0.5
-_LONGEST_WORDS = 24
+_LONGEST_WORDS, _LONGEST_ROW = 24, 120
 _UNITS = {"logit": (2, 1.0), "score": (1, 100.0)}
 _STYLE = """
 <style>
+.tb-adds { display: grid; grid-template-columns: minmax(0, 1.2fr) minmax(80px, 1fr) auto; font-size: 13px; }
+.tb-adds > * { padding: 5px 0; border-top: 1px solid var(--tb-line, #80808040); min-width: 0; }
+.tb-adds bdi { overflow-wrap: anywhere; padding-right: 12px; line-height: 18px; }
+.tb-adds i { position: relative; display: block; }
+.tb-adds i::before { content: ""; position: absolute; left: 50%; top: 0; bottom: 0; border-left: 1px solid #80808080; }
+.tb-adds b { position: absolute; top: 50%; height: 10px; margin-top: -5px; border-radius: 3px; }
+.tb-adds span { padding-left: 12px; text-align: right; font-variant-numeric: tabular-nums; line-height: 18px; }
 .tb-why { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.9; max-height: 26rem; overflow-y: auto; }
 .tb-why span[style], .tb-key span { border-radius: 3px; padding: 1px 2px; border-bottom: 2px solid transparent; }
 .tb-key { font-size: .875rem; line-height: 1.9; }
@@ -63,11 +70,18 @@ def sign(value: float) -> str:
 
 def highlighted(explanation: Explanation, text: str, *, by_pieces: bool) -> str:
     """Return the text as HTML, highlighted by words and phrases if they were analysed, or by sentences."""
-    pieces = [piece for part in explanation.parts for piece in (part.pieces if by_pieces and part.pieces else [part])]
+    pieces = _parts(explanation, by_pieces=by_pieces)
     most = max((abs(piece.contribution) for piece in pieces), default=0.0)
     body = "".join(_pieces(pieces, explanation, text, most))
     more = "…" if len(text) > MOST_SHOWN else ""
     return f'{_STYLE}<div class="tb-why">{body}{more}</div>'
+
+
+def adding(explanation: Explanation, text: str, *, by_pieces: bool, most: int = MOST_SHOWN) -> str:
+    """Return what each part adds as HTML: its words, a bar from the middle, and its number; the first `most` parts."""
+    parts = _parts(explanation, by_pieces=by_pieces)[:most]
+    largest = max((abs(each.contribution) for each in parts), default=0.0) or 1.0
+    return f'{_STYLE}<div class="tb-adds">{"".join(_row(each, explanation, text, largest) for each in parts)}</div>'
 
 
 def legend(negative_label: str, positive_label: str) -> str:
@@ -104,6 +118,20 @@ def deciding(explanation: Explanation, text: str, *, most: int = 3) -> str:
         f"{escape(words)}</span>"
         for words, each in first
     )
+
+
+def _parts(explanation: Explanation, *, by_pieces: bool) -> list[Piece]:
+    return [piece for part in explanation.parts for piece in (part.pieces if by_pieces and part.pieces else [part])]
+
+
+def _row(piece: Piece, explanation: Explanation, text: str, largest: float) -> str:
+    """A part that hardly adds anything has no bar."""
+    share = piece.contribution / largest
+    colour = PALETTE.positive if share > 0 else PALETTE.negative
+    where = f"left:{50 + min(0.0, 50 * share):.1f}%;width:{abs(50 * share):.1f}%;background:{colour}"
+    words = shortened(text[piece.start : piece.end], _LONGEST_ROW)
+    number = amount(piece.contribution, explanation)
+    return f'<bdi>{escape(words)}</bdi><i><b style="{where}"></b></i><span>{number}</span>'
 
 
 def _bare(words: str) -> str:

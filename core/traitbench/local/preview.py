@@ -44,9 +44,6 @@ _HERE = "preview"
 _NOT_COMPARED = "Samples like the text are shown once the model is trained."
 _MOST_VECTORS = 20_000
 _A_TURN = 16
-# The order of the text and its reverse take a third of the time, so highlights appear while someone types. They
-# correlate by 0.84 to 0.96 with the full explanation; an extreme text may be coloured a little differently.
-_FEW_ORDERS = 2
 _vectors: LRUCache[tuple[str, str], Vector] = LRUCache(_MOST_VECTORS)
 _vectors_lock = threading.Lock()
 _MOST_SNAPSHOTS, _MOST_FITS = 64, 16
@@ -81,19 +78,14 @@ def score(version: Version, texts: Sequence[str], *, traits: Sequence[str] | Non
     return _cards(snapshot_of(version), texts, f"v{version.version_no}", traits)
 
 
+def is_preview(card: Card) -> bool:
+    """Whether a card was made here, not by the service."""
+    return card.metadata.request_id == _HERE
+
+
 def compare(version: Version, a: Card, b: Card) -> Comparison:
     """Compare two cards of a version."""
     return Comparison.of(a, b, certain(snapshot_of(version), a.detail, b.detail))
-
-
-def highlights(version: Version, text: str) -> dict[str, Explanation]:
-    """Explain a version's scores by trait, quickly and a little less exactly than the service; no similar samples."""
-    return _quick(snapshot_of(version), text)
-
-
-def highlights_of_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explanation]:
-    """Explain a rehearsal's scores by trait, quickly."""
-    return _quick(rehearsal.snapshot, text)
 
 
 def rehearse(
@@ -277,13 +269,6 @@ def _fitted_text(text: str) -> str:
     except size.TextTooLarge as error:
         raise BodyTooLarge(str(error), details=error.details) from None
     return short
-
-
-def _quick(snapshot: Snapshot, text: str) -> dict[str, Explanation]:
-    _fitted_text(text)
-    reasons = explain(snapshot, _encoder().encode, text, orders=_FEW_ORDERS).traits
-    left = {"nearest": None, "note": None}
-    return {key: Explanation.model_validate(each.to_wire() | left) for key, each in reasons.items()}
 
 
 # ---- a draft ---------------------------------------------------------------------------------------------------------

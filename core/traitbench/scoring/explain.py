@@ -104,17 +104,15 @@ class Explained:
     traits: Mapping[str, Reasons]
 
 
-def explain(
-    snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | None = None, orders: int = ORDERS
-) -> Explained:
+def explain(snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | None = None) -> Explained:
     """Explain the score of a text on every trait.
 
     `look` encodes the additional texts that only an explanation needs; it must give the same vectors as `encode`, which
-    is used when `look` is None. Fewer `orders`, at least 2, are faster and less exact; the parts still add up.
+    is used when `look` is None.
     """
     short = shorten(text)
     views = _views(snapshot, encode, short.text)
-    insides = _look_inside(snapshot, look or encode, short.text, views, orders)
+    insides = _look_inside(snapshot, look or encode, short.text, views)
     reasons = {
         i: _in_the_original(short, _reasons(view, inside, at))
         for view, inside in zip(views, insides, strict=True)
@@ -253,7 +251,7 @@ class _Inside:
     left: frozenset[int]
 
 
-def _look_inside(snapshot: Snapshot, encode: Encode, text: str, views: Sequence[_View], orders: int) -> list[_Inside]:
+def _look_inside(snapshot: Snapshot, encode: Encode, text: str, views: Sequence[_View]) -> list[_Inside]:
     """Explain the passages that count most, up to the limit; `left` are the others with several sentences."""
     weights = {(v, s): _weight(view, s) for v, view in enumerate(views) for s in range(len(view.passages))}
     chosen: dict[tuple[int, int], _Plan] = {}
@@ -265,7 +263,7 @@ def _look_inside(snapshot: Snapshot, encode: Encode, text: str, views: Sequence[
             left.add((v, s))
             continue
         passage = views[v].passages[s]
-        plan = _plan(text, passage, most=_MOST_PIECES // len(views[v].passages), orders=orders)
+        plan = _plan(text, passage, most=_MOST_PIECES // len(views[v].passages))
         new = dict.fromkeys(each for each in plan.texts.values() if each not in asked)
         new_tokens = sum(map(len, new)) * _tokens_per_character(text[passage.start : passage.end])
         if plan.too_many or len(asked) + len(new) > MOST_ENCODED or tokens + new_tokens > MOST_LOOKED_AT:
@@ -288,7 +286,7 @@ def _weight(view: _View, passage: int) -> float:
     return float(np.abs(view.shares[passage]).max(initial=0.0))
 
 
-def _plan(text: str, passage: Segment, *, most: int, orders: int) -> _Plan:
+def _plan(text: str, passage: Segment, *, most: int) -> _Plan:
     own = _within(text, passage, sentences)
     finely = most >= _FEWEST_PIECES
     divided = [_phrases(text, each, passage, most) for each in own] if finely else [[each] for each in own]
@@ -297,7 +295,7 @@ def _plan(text: str, passage: Segment, *, most: int, orders: int) -> _Plan:
         return _Plan(divided, (), {})
     if len(pieces) > MOST_ENCODED:
         return _Plan(divided, (), {}, too_many=True)
-    most_orders = orders if most == _MOST_PIECES else min(orders, _ORDERS_OF_MANY)
+    most_orders = ORDERS if most == _MOST_PIECES else _ORDERS_OF_MANY
     added = _orders(len(pieces), max(2, min(most_orders, MOST_ENCODED // len(pieces))))
     sets = {frozenset(order[:size]) for order in added for size in range(1, len(pieces))}
     texts = {each: _joined(text, pieces, each) for each in sorted(sets, key=sorted)}
