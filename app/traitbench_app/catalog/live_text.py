@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.models import Model, State
 from traitbench.contract.traits import Trait
@@ -12,14 +11,9 @@ from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError
 from traitbench_app.catalog.model_card import traits_of
 from traitbench_app.catalog.ranking import best_scoring, is_demo
-from traitbench_app.parts.bars import picked_bar
-from traitbench_app.parts.card import draw_card
-from traitbench_app.parts.lit_field import light, lit_field
+from traitbench_app.parts.lit_field import lit_field
 from traitbench_app.parts.live import read_while_typing
-from traitbench_app.parts.reasons import are_quick, by_words, draw_strongest, reasons_of
-from traitbench_app.parts.scorecard import ordered, poles_of
-from traitbench_app.parts.scorer import scorer_of
-from traitbench_app.parts.version_figures import names_of
+from traitbench_app.parts.scored_text import draw_scores
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import attempt, guarded, models
@@ -91,31 +85,11 @@ def _live_text(model: Model, active: Version, traits: Sequence[Trait], texts: Se
                 model_link("score", "Open Score", model=model.handle)
             elif text.strip():
                 with attempt():
-                    _draw_scores(model, active, traits, text, marks, words)
+                    draw_scores(model, active, traits, text, marks, words, key=_BARS)
                 model_link("score", f"Scored by {plain(model.handle)}", model=model.handle)
             else:
                 st.caption("Type or paste a text to see its scores.")
             read_while_typing(key)
-
-
-def _draw_scores(
-    model: Model,
-    active: Version,
-    traits: Sequence[Trait],
-    text: str,
-    marks: DeltaGenerator,
-    words: DeltaGenerator,
-) -> None:
-    """Draw the bars here, and the reasons for the trait of the picked bar into their places."""
-    scorer = scorer_of(model.handle, active)
-    card, poles = scorer.cards([text])[0], poles_of(traits)
-    draw_card(card, names_of(traits), poles, main=model.main_trait, key=_BARS, can_pick=True)
-    keys = ordered([*card.detail], model.main_trait)
-    trait = keys[min(picked_bar(_BARS), len(keys) - 1)]
-    if are_quick([text]) and (reasons := reasons_of(scorer, text).get(trait)):
-        light(marks, reasons, text, by_pieces=by_words(reasons))
-        with words:
-            draw_strongest(reasons, text, poles.get(trait, ("negative", "positive")))
 
 
 def _draw_chips(key: str, texts: Sequence[str]) -> None:

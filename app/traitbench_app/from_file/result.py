@@ -42,7 +42,9 @@ def draw_result(model: Model) -> None:
         if session.get(key) is None:
             plan = plan_of(model)
             session.put({key: plan.example if plan else _unseen(model)})
-        draw_scored_text(model.handle, traits, key=key)
+        draw_scored_text(model, version, traits, key=key)
+        if not plan_of(model) and not any(trait.held_out_samples for trait in traits):
+            st.caption("The model has learned from its samples, so type a new text to see how well it does.")
     with st.container(horizontal=True, vertical_alignment="center"):
         evidence = evidence_on(by_trait(version.metrics))
         if evidence is None or evidence.doubt or evidence.is_guessed or evidence.is_shared:

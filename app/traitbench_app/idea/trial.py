@@ -18,7 +18,7 @@ from traitbench_app.parts.runs import watch
 from traitbench_app.parts.scored_text import draw_scored_text
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link, open_page
-from traitbench_app.shell.service import attempt, client, field_error
+from traitbench_app.shell.service import active_version, attempt, client, field_error
 
 TEXT = "idea.text"
 """The key of the text to score."""
@@ -89,7 +89,8 @@ def _draw_result(model: Model) -> None:
             "**Trained on made-up text only.** It has never seen a real text, so how often it is right is unknown.",
             icon=":material/science:",
         )
-    draw_scored_text(model.handle, client().traits.list(model.handle), key=TEXT)
+    if version := active_version(model):
+        draw_scored_text(model, version, client().traits.list(model.handle), key=TEXT)
     if not _knows_only_made_up_text(model):
         model_link("model", "This idea has learned from real texts: open its model", model=model.handle)
         return
