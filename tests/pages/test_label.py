@@ -145,6 +145,12 @@ def test_a_trained_model_takes_labels_as_feedback(workbench: Workbench, client: 
     assert list(client.samples.list(ready, pending=True)) == []
 
 
+def test_what_would_help_is_said_as_on_train_and_on_the_dashboard(workbench: Workbench, ready: str) -> None:
+    bring(workbench, ready)
+    for page in ("label", "train", "model"):
+        assert "Add texts on both sides first: 10 of each are too few" in words(workbench.open(page, model=ready)), page
+
+
 def test_zero_retention_writes_no_text(workbench: Workbench, client: Traitbench, draft: str, service: Service) -> None:
     before, secret = "a text of before zero retention", "a sentence that nobody may keep"
     bring(workbench, draft, (before,))

@@ -149,6 +149,8 @@ def test_a_running_training_shows_how_far_each_trait_is(
     assert at.progress[0].proto.text == "1 of 3 traits done"
     states = {"Warmth": "done", "Form 1": "trying settings", "Form 2": "waits"}
     assert all(f"**{name}**  \n:gray[{state}]" in words(at) for name, state in states.items())
+    at.session_state["train.started"] = (draft, "high")
+    assert "8 s so far. Thorough: up to 135 settings for each trait." in words(at.run())
 
 
 def test_a_training_of_a_moment_has_no_more_than_its_title(workbench: Workbench, service: Service, draft: str) -> None:

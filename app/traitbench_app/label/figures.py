@@ -8,14 +8,13 @@ from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.display.quality import evidence_of
-from traitbench.display.text import count, plain
+from traitbench.display.text import count, plain, shortened
 from traitbench.local.assistant import MOST_FITTED, Assistant
 from traitbench_app.parts.advice import advice_on, draw_advice
 from traitbench_app.parts.cost import capitalised
 
-_FEWEST = 2
+_FEWEST, _LONGEST = 2, 20
 
 
 def figures_of(assistant: Assistant, trait: Trait) -> TraitMetrics | None:
@@ -46,9 +45,9 @@ def draw_figures(
         with st.container(horizontal=True, gap="large", key="label.metrics"):
             st.metric(
                 "Samples",
-                f"{NEGATIVE_SIGN} {negative:,} · {positive:,} {POSITIVE_SIGN}",
-                help=f"Saved training samples of {plain(trait.name)}: at {plain(trait.negative_label)}, then at "
-                f"{plain(trait.positive_label)}.",
+                f"{negative:,} {shortened(trait.negative_label, _LONGEST)} · "
+                f"{positive:,} {shortened(trait.positive_label, _LONGEST)}",
+                help=f"Saved samples of {plain(trait.name)}, without test samples.",
                 width="content",
             )
             st.metric(

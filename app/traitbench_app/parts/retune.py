@@ -34,7 +34,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
                 disabled=nothing_new,
                 help="Training again would change nothing now." if nothing_new else None,
             ):
-                start(model, asked, again=True)
+                start(model, asked, reoptimize_params=True)
         with plan:
             st.markdown(_plan(model, traits, newest, waits, kept))
             if nothing_new:

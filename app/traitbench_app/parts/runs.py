@@ -74,15 +74,21 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
 
 
 def start(
-    model: Model, asked: SearchChoice, *, again: bool = False, around: Callable[[Send], object] = lambda send: send()
+    model: Model,
+    asked: SearchChoice,
+    *,
+    reoptimize_params: bool = False,
+    around: Callable[[Send], object] = lambda send: send(),
 ) -> None:
-    """Start the training, `again` for a model that has a version; an error is shown instead.
+    """Start the training; a model that has a version needs `reoptimize_params`. An error is shown instead.
 
     `around` sends the request; it may do something before.
     """
 
     def send() -> None:
-        client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=again)
+        client().models.train(
+            model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=reoptimize_params
+        )
 
     with attempt() as starting:
         around(send)

@@ -86,7 +86,7 @@ def _draw_trait(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
 
 def _draw_folded(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
     by_trait, names, stem = shown.metrics.traits, names_of(traits), f"{model.handle}-{label(shown)}"
-    with folded("Figures of all traits", icon=":material/query_stats:", key="figures") as is_open:
+    with folded("Quality of each trait", icon=":material/query_stats:", key="figures") as is_open:
         if is_open:
             draw_tests(shown, names, key="versions.figures", file_name=f"{stem}-figures")
             draw_quality(
