@@ -199,10 +199,10 @@ explained: list[Explanation] = []
 if are_quick(texts) or session.get(ASKED) == texts:
     for place, line, each in zip(fields, (said, said_second) if two else (said,), texts, strict=False):
         with line, attempt():
-            reasons = reasons_of(scorer, each)[trait]
-            light(place, reasons, each, by_pieces=shows_words(reasons, each))
-            draw_strongest(reasons, each, poles.get(trait, ("negative", "positive")))
-            explained.append(reasons)
+            explanation = reasons_of(scorer, each)[trait]
+            light(place, explanation, each, by_pieces=shows_words(explanation, each))
+            draw_strongest(explanation, each, poles.get(trait, ("negative", "positive")))
+            explained.append(explanation)
 else:
     with said:
         st.button("Show the words that decide", key="score.ask_words", on_click=session.store, args=(ASKED, texts))

@@ -41,7 +41,10 @@ def draw_figures(
     evidence = None if figures is None else evidence_of(trait.key, figures)
     with st.container(border=True, key="label.figures"):
         if figures is not None and figures.shortcut is not None:
-            st.warning(f"{plain(figures.shortcut.claim)}.", icon=":material/warning:")
+            st.warning(
+                f"{plain(figures.shortcut.claim(trait.positive_label, trait.negative_label))}.",
+                icon=":material/warning:",
+            )
         with st.container(horizontal=True, gap="large", key="label.metrics"):
             st.metric(
                 "Samples",

@@ -63,7 +63,7 @@ def draw_highlighted(scorer: Scorer, trait: str, text: str) -> None:
 
 def draw_strongest(explanation: Explanation, text: str, poles: tuple[str, str]) -> None:
     """Draw the words that count most in a sentence: `“hoped for” pulls towards warm; “not covered” towards cold.`"""
-    said = []
+    said = list[str]()
     for positive, pole in zip((True, False), reversed(poles), strict=True):
         words = [f"“{plain(shortened(each, _EXCERPT))}”" for each in strongest(explanation, text, positive=positive)]
         if words:

@@ -139,10 +139,11 @@ def ticks(counts: Mapping[Pole, Sequence[int]]) -> str:
     `counts` are those of `strip`. A score with more samples has a darker mark.
     """
     most = max((max(each, default=0) for each in counts.values()), default=0) or 1
+    rows: tuple[tuple[Pole, str, int], ...] = (("positive", "right", 0), ("negative", "left", 6))
     marks = "".join(
         f'<i style="position:absolute;left:{score:.1f}%;top:{top}px;width:2px;height:5px;margin-left:-1px;'
         f'background:{token(side)};opacity:{0.35 + 0.65 * number / most:.2f}"></i>'
-        for pole, side, top in (("positive", "right", 0), ("negative", "left", 6))
+        for pole, side, top in rows
         for score, number in enumerate(counts[pole])
         if number
     )
