@@ -112,9 +112,9 @@ def test_check_names_the_token_and_what_is_left_without_it(workbench: Workbench,
 
 def test_two_marks_of_the_same_texts_are_two_findings(workbench: Workbench, client: Traitbench, empty: str) -> None:
     """One of them is in some texts of the other pole, too."""
-    for at in range(24):
-        text = f"Letter {at} of the {['lamp', 'river', 'coat', 'bread'][at % 4]} and the {WARM[at % 10]}"
-        add(client, empty, (f"Zylor blorb {text}", 1.0), (f"{'blorb ' if at < 6 else ''}{text}", 0.0))
+    for number in range(24):
+        text = f"Letter {number} of the {['lamp', 'river', 'coat', 'bread'][number % 4]} and the {WARM[number % 10]}"
+        add(client, empty, (f"Zylor blorb {text}", 1.0), (f"{'blorb ' if number < 6 else ''}{text}", 0.0))
     at = check(workbench, empty)
     said = plain(at)
     assert "“zylor” occurs in 24 of 24 warm texts and in 0 of 24" in said
