@@ -140,7 +140,6 @@ def test_every_page_says_the_shortcut_before_any_praise(workbench: Workbench, cl
         assert "Warmth: One word alone gets 10 of 10 warm and 10 of 10 cold texts right." in said, page
         assert "but only on texts that have the same shortcut" in said, page
         assert "on texts it has not seen" not in said, page
-    assert "One word alone" in workbench.open("train", model=marked).warning[0].value
     assert "One word alone" in words(workbench.open("catalog"))
 
 
