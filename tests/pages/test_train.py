@@ -52,7 +52,7 @@ def test_training_leaves_out_what_was_not_kept(workbench: Workbench, client: Tra
     left_out = f"{len(others)} suggestion{'s are' if len(others) > 1 else ' is'} not kept and"
     assert left_out in words(at)
     assert "Decide first" in links(at)
-    assert "Training fits 2 traits to 20 samples" in words(at)
+    assert "Learn from 20 samples" in words(at)
     press(at, "train.start")
     assert client.models.wait(draft).state == "ready"
     assert [each.key for each in client.traits.list(draft)] == ["warmth", first.key]

@@ -6,18 +6,15 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
+from traitbench.analysis.texts import is_long
 from traitbench.contract.explanations import Explanation, Neighbour
 from traitbench.display.colours import SIDES
 from traitbench.display.reasons import COLUMNS, adding, rows
 from traitbench.display.text import count, plain, shortened
-from traitbench.scoring.segments import count_words
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.question import question
 from traitbench_app.parts.reasons import by_words
 from traitbench_app.shell import session
-
-SENTENCES_FROM = 60
-"""Words of a text from which on it is shown by sentences, unless the person chooses words."""
 
 _BY, _WORDS, _SENTENCES = "adding.by", "By words", "By sentences"
 _EXCERPT, _NEAREST = 160, 2
@@ -25,13 +22,13 @@ _LONGEST = 200  # parts in the picture; the file has all of them
 
 
 def shows_words(explanation: Explanation, text: str) -> bool:
-    """Whether the text is lit by its words or phrases: as the person chose, else if it is short."""
+    """Whether the text is lit by its words or phrases: as the person chose, else if it is not long."""
     if not by_words(explanation):
         return False
     if len(explanation.parts) < 2:
         return True
     chosen = session.get(_BY)
-    return count_words(text) < SENTENCES_FROM if chosen is None else chosen == _WORDS
+    return not is_long(text) if chosen is None else chosen == _WORDS
 
 
 def pick_text(texts: int) -> int:

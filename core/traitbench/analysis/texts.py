@@ -11,6 +11,7 @@ from traitbench.scoring.segments import count_words
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _MOST_BARS = 14
 _CLEARLY = 0.1
+_LONG = 60  # words
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Texts:
         width = next((each for each in _STEPS if self.longest < each * _MOST_BARS), self.longest // _MOST_BARS + 1)
         steps = Counter(each // width for each in self.words)
         return width, [steps[place] for place in range(self.longest // width + 1)]
+
+
+def is_long(text: str) -> bool:
+    """Whether a text is easier to read by its sentences than by its words."""
+    return count_words(text) >= _LONG
 
 
 def describe(texts: Iterable[str]) -> Texts | None:
