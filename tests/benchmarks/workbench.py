@@ -35,17 +35,18 @@ from tests.app.processes import Started, serving
 from tests.app.streamlit_socket import Tab
 from tests.benchmarks.material import WORDS
 from tests.benchmarks.page import Measured, Table, run
-from tests.browser.conftest import chromium, settled
+from tests.browser.conftest import HOME, chromium, settled
 from tests.conftest import free_port
 from tests.patience import PATIENCE_MS
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import TraitbenchError
+from traitbench_app.shell.navigation import PageName, entry
 
 MODEL, BUSY = "local.show", "local.busy"
 TRAITS = ("Warmth", "Clarity", "Courage", "Humour", "Trust", "Energy", "Precision", "Calm")
-PAGES = ("catalog", "score", "versions", "samples", "batch", "traits", "train", "model")
+PAGES: tuple[PageName, ...] = ("catalog", "score", "versions", "samples", "batch", "traits", "train", "model")
 ABOUT_NO_MODEL = frozenset({"catalog"})
 TEXT = "Thank you so much, dear friend, for your long letter and for all that you did."
 SESSIONS, CLICKING, PAUSE_S = 20, 9, 2.0
@@ -286,14 +287,15 @@ def in_browser(started: Started, empty: Bare, clicks: int) -> tuple[dict[str, li
                 settled(page)
             for _ in range(1 + clicks):
                 for name in PAGES:
-                    drawn[name].append(_drawn(ours, name.capitalize()))
-                without += [_drawn(bare, title) for title in reversed(BARE_PAGES)]
+                    link = entry(name).title
+                    drawn[name].append(_drawn(ours, link, HOME if name == "catalog" else link))
+                without += [_drawn(bare, title, title) for title in reversed(BARE_PAGES)]
         browser.close()
     return {name: times[1:] for name, times in drawn.items()}, without[len(BARE_PAGES) :]
 
 
-def _drawn(page: Page, title: str) -> float:
-    took: float = page.evaluate(_DRAWN, [title, title])
+def _drawn(page: Page, link: str, title: str) -> float:
+    took: float = page.evaluate(_DRAWN, [link, title])
     page.wait_for_timeout(100)
     return took
 

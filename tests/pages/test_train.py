@@ -48,7 +48,7 @@ def test_training_leaves_out_what_was_not_kept(workbench: Workbench, client: Tra
     first, *others = (each for each in client.traits.list(draft) if each.kind == "intrinsic")
     assert others
     client.traits.update(draft, first.key, suggestion=False)
-    at = workbench.open("train", model=draft, effort="low")
+    at = workbench.open("train", model=draft, effort="Quick")
     left_out = f"{len(others)} suggestion{'s are' if len(others) > 1 else ' is'} not kept and"
     assert left_out in words(at)
     assert "Decide first" in links(at)
