@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -275,9 +275,9 @@ _DRAWN = """([link, title]) => new Promise(resolve => {
 })"""
 
 
-def in_browser(started: Started, empty: Bare, clicks: int) -> tuple[dict[str, list[float]], list[float]]:
+def in_browser(started: Started, empty: Bare, clicks: int) -> tuple[dict[PageName, list[float]], list[float]]:
     """Milliseconds of the clicks on the menu, by page; and those between the bare pages, after each round."""
-    drawn: dict[str, list[float]] = {page: [] for page in PAGES}
+    drawn: dict[PageName, list[float]] = {page: [] for page in PAGES}
     without: list[float] = []
     with sync_playwright() as playwright:
         browser = chromium(playwright, whole=True)
@@ -319,10 +319,10 @@ def _window(browser: object) -> Iterator[Page]:
 
 
 def result(
-    alone: dict[str, float],
-    quiet: dict[str, Answered],
-    loaded: dict[str, Answered],
-    drawn: dict[str, list[float]],
+    alone: Mapping[PageName, float],
+    quiet: Mapping[PageName, Answered],
+    loaded: Mapping[PageName, Answered],
+    drawn: Mapping[PageName, list[float]],
     bare_drawn: Sequence[float],
 ) -> Measured:
     """The table and all figures."""
@@ -384,7 +384,7 @@ def _ratio(each: Answered) -> float:
     return _median(each.times) / _median(each.bare)
 
 
-def _all(answers: dict[str, Answered]) -> list[float]:
+def _all(answers: Mapping[PageName, Answered]) -> list[float]:
     return [each for one in answers.values() for each in one.bare]
 
 

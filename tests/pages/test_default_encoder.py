@@ -84,9 +84,7 @@ def test_a_comparison_of_texts_runs_beside_the_page(workbench: Workbench, servic
     press(at, "versions.job.stop")
 
 
-def test_labels_that_follow_nothing_are_named_with_what_a_model_gets(
-    workbench: Workbench, trained: Trained
-) -> None:
+def test_labels_that_follow_nothing_are_named_with_what_a_model_gets(workbench: Workbench, trained: Trained) -> None:
     handle = trained.client.models.create("local.mixed").handle
     trained.client.traits.add(handle, [TraitInput(name="Warmth")])
     # The first half of the warm and of the cold texts at one pole, the rest at the other.

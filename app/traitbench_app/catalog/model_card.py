@@ -75,7 +75,7 @@ def _draw_top(model: Model, evidence: Evidence | None, traits: Sequence[Trait]) 
         if model.state == "ready":
             st.markdown(f":gray-badge[:primary[●] v{model.version_no} in use]", width="content")
         else:
-            state_badge(model.state)
+            state_badge(model)
         retention_badge(model)
     said = [] if evidence is None else [f"**{_verdict(evidence)}**"]
     said += [plain(shortened(model.description, 120))] if model.description else []

@@ -1,11 +1,12 @@
 """The top of every page. On a page of a model it is one line: the model, what is next, and rare actions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import streamlit as st
 
-from traitbench.contract.models import Model, State
+from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import STATES
 from traitbench.display.text import plain
@@ -46,7 +47,7 @@ def _draw_line(name: PageName, model: Model, traits: Sequence[Trait], query: Que
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.model"):
             st.markdown(plain(model.handle), width="content")
             st.title(entry(name).title, anchor=False, width="content")
-            state_badge(model.state)
+            state_badge(model)
             if model.version_no is not None:
                 st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version in use.")
             retention_badge(model)
@@ -121,9 +122,12 @@ def _draw_more(name: PageName, model: Model, query: Query) -> None:
         )
 
 
-def state_badge(state: State) -> None:
-    """The state of a model as a badge that explains itself."""
-    sign = STATES[state]
+def state_badge(model: Model) -> None:
+    """The state of a model as a badge that explains itself; a trained fork is a draft until its origin uses it."""
+    sign = STATES[model.state]
+    if model.state == "ready" and model.forked_from is not None:
+        origin = plain(model.forked_from.handle)
+        sign = replace(STATES["draft"], hint=f"Trained, and not in use in {origin} yet. Traits and samples are frozen.")
     st.badge(sign.label, icon=sign.icon, color=sign.colour, help=sign.hint)
 
 
