@@ -38,6 +38,7 @@ BENCHMARKS = (
     Benchmark("versions", needs_data=True),
     Benchmark("shortcuts", needs_data=True),
     Benchmark("discovery", needs_data=True),
+    Benchmark("explanations", needs_data=True),
     Benchmark("synthesis", needs_data=True),
     Benchmark("finetuned", needs_data=True, only_whole=True),
     Benchmark("training"),

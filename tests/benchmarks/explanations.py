@@ -1,20 +1,19 @@
 """Whether the words that an explanation names are those that decide: what leaving them out does to the score.
 
-    python -m tests.benchmarks.explanations [--data FOLDER] [--quick]
+    python -m tests.benchmarks.explanations --data FOLDER [--quick]
 
 One half of the texts of each demo model teaches, the other half is explained; of the sets, 64 samples of each pole
 teach. From each explained text the five parts are left out that pull most towards its side, and five others by lot.
 `moves more` is how often the first moves the score further, in log odds; `sum` is how far the parts are from adding up.
 """
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks import page, protocol
-from tests.benchmarks.page import Measured, Table
+from tests.benchmarks import protocol
+from tests.benchmarks.page import Measured, Table, run
 from traitbench.contract.explanations import Explanation, Piece
 from traitbench.estimators.scorer import Scorer
 from traitbench.sample_data import demo_models
@@ -26,7 +25,7 @@ _SETS = ("clickbait", "cr", "sst2")
 _TEACHING = 64
 
 
-def measure(folder: Path | None, *, texts: int) -> Measured:
+def measure(folder: Path, *, texts: int) -> Measured:
     """Explain so many texts of each trait."""
     lot = np.random.default_rng(0)
     rows, wins = [], list[bool]()
@@ -44,7 +43,7 @@ def measure(folder: Path | None, *, texts: int) -> Measured:
     return Measured([Table("Leaving out five parts", columns, rows)], {"moves_more": float(np.mean(wins))})
 
 
-def _sources(folder: Path | None) -> Iterator[tuple[str, list[str], list[str], list[str]]]:
+def _sources(folder: Path) -> Iterator[tuple[str, list[str], list[str], list[str]]]:
     """The name of each trait, texts with labels to learn from, and texts to explain."""
     for model in demo_models():
         for trait in model.traits:
@@ -54,9 +53,8 @@ def _sources(folder: Path | None) -> Iterator[tuple[str, list[str], list[str], l
             labels = ["positive" if each["quality"] > 0.5 else "negative" for each in learn]
             texts = ([each["text"] for each in half] for half in (learn, judge))
             yield f"{model.handle} {trait['key']}", next(texts), labels, next(texts)
-    for name in _SETS if folder else ():
-        data = protocol.load(name, folder) if folder else None
-        for draw in protocol.draws(data, [_TEACHING], 1) if data else ():
+    for name in _SETS:
+        for draw in protocol.draws(protocol.load(name, folder), [_TEACHING], 1):
             labels = ["positive" if quality > 0.5 else "negative" for quality in draw.quality]
             yield name, list(draw.texts), labels, list(draw.data.test)
 
@@ -78,13 +76,5 @@ def _moved(
     return abs(float(whole - strongest)), abs(float(whole - other))
 
 
-def main() -> None:
-    """Measure and print."""
-    arguments = page.parser(__doc__)
-    arguments.add_argument("--data", type=Path, help="the folder of the sets")
-    asked: argparse.Namespace = arguments.parse_args()
-    page.publish("explanations", lambda: measure(asked.data, texts=10 if asked.quick else 60), asked.out)
-
-
 if __name__ == "__main__":
-    main()
+    run("explanations", measure, quick={"texts": 10}, whole={"texts": 60}, data=True)

@@ -34,6 +34,10 @@ def test_the_examples_run_one_after_the_other(
     make_files()
     with Client(service.base_url, service.issue(namespaces=(namespace,))) as client:
         for name, lines in EXAMPLES.items():
+            if name == "train":  # a discovered trait has no test samples, so `gate` could not judge it
+                for trait in client.traits.list(f"{namespace}.tone"):
+                    if trait.kind == "intrinsic":
+                        client.traits.delete(f"{namespace}.tone", trait.key)
             if name == "promote":
                 assert ask("train", f"{namespace}.tone-next", "--effort", "low", "--wait")[0] == 0
             for words in map(words_of, lines if name not in ONLY_READ else ()):

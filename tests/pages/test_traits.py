@@ -10,6 +10,7 @@ from tests.pages.drive import (
     Workbench,
     buttons,
     end_badly,
+    ending,
     hold_busy,
     html,
     link_query,
@@ -191,6 +192,31 @@ def test_a_deleted_trait_comes_back_with_its_samples(workbench: Workbench, clien
     after = client.traits.get(draft, "warmth")
     assert (after.name, after.positive_label, after.sample_count) == (before.name, before.positive_label, 19)
     assert [(each.text, each.quality, each.held_out) for each in client.samples.list(draft)] == texts
+
+
+def test_two_tabs_edit_a_trait_and_neither_undoes_the_other(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
+    at = press(workbench.open("traits", model=draft), "traits.edit.warmth")
+    client.traits.update(draft, "warmth", description="How kind it is.", positive_label="kind")
+    ending(at.text_input, "name").set_value("Kindness")
+    press(at, "traits.save")
+    now = client.traits.get(draft, "warmth")
+    assert (now.name, now.description, now.positive_label) == ("Kindness", "How kind it is.", "kind")
+
+
+def test_a_field_that_another_tab_changed_is_replaced_only_knowingly(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
+    at = press(workbench.open("traits", model=draft), "traits.edit.warmth")
+    client.traits.update(draft, "warmth", name="Kindness", description="How kind it is.")
+    ending(at.text_input, "name").set_value("Warm or cold")
+    press(at, "traits.save")
+    assert "Meanwhile this was changed to “Kindness”" in plain(at)
+    assert client.traits.get(draft, "warmth").name == "Kindness"
+    press(at, "traits.save")
+    now = client.traits.get(draft, "warmth")
+    assert (now.name, now.description) == ("Warm or cold", "How kind it is.")
 
 
 def test_what_another_tab_changed_is_not_deleted_unread(workbench: Workbench, client: Traitbench, draft: str) -> None:

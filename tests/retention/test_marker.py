@@ -186,7 +186,7 @@ def _keep(client: Traitbench) -> None:
     _make(client, "local.kept", SAMPLE, times=2)
     client.traits.discover("local.kept", effort="low")
     client.models.wait("local.kept")
-    assert any(NAME.lower() in trait.name for trait in client.traits.list("local.kept"))
+    assert any(SAMPLE.lower() in trait.name for trait in client.traits.list("local.kept"))
     client.samples.synthesize("local.kept", synth_type="diversify", effort="low")
     client.models.wait("local.kept")
     made = [sample.text for sample in client.samples.list("local.kept") if sample.provenance == "synthesized"]

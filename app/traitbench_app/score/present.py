@@ -185,7 +185,9 @@ def _actions(
     def walk(step: int) -> Callable[[Any], None]:
         def go(_: object) -> None:
             if texts := demo_texts(model):
-                at = (session.get(_AT, 0 if step < 0 else -1) + step) % len(texts)
+                now = session.get(TEXT, "")
+                before = texts.index(now) if now in texts else session.get(_AT, 0 if step < 0 else -1)
+                at = (before + step) % len(texts)
                 session.put({_AT: at, TEXT: texts[at]})
 
         return go

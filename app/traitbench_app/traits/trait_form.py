@@ -48,6 +48,8 @@ def _close() -> None:
 
 def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:
     form = session.round_key(f"traits.form.{handle}.{trait.key if trait else ''}")
+    if trait and session.get(f"{form}.shown") is None:
+        session.store(f"{form}.shown", trait)
     with st.form(form, border=False):
         fields, slots = _fields(form, trait)
         focus_first_field(f"{form}.focus")
@@ -82,9 +84,15 @@ def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:
         session.store(_key_of(form), None)
         field_error(slots["key"], _taken(owner, str(fields.key)))
         return
+    taken: dict[str, str] = {}
     with refusal, attempt(slots) as saving:
-        _save(handle, trait, fields)
-    if saving.done:
+        if trait is None:
+            client().traits.add(handle, [fields])
+        else:
+            taken = _save(handle, trait, fields, shown=f"{form}.shown")
+    for field, complaint in taken.items():
+        field_error(slots[field], complaint)
+    if saving.done and not taken:
         _close()
         session.next_round(f"traits.form.{handle}.{trait.key if trait else ''}")
         session.flash("Trait saved." if trait else "Trait added. Next, add samples at both poles.")
@@ -164,11 +172,24 @@ def _complaints(fields: TraitInput) -> dict[str, str]:
     return empty
 
 
-def _save(handle: str, trait: Trait | None, fields: TraitInput) -> None:
-    if trait:
-        client().traits.update(handle, trait.key, **fields.model_dump(exclude={"key"}))
-    else:
-        client().traits.add(handle, [fields])
+def _save(handle: str, trait: Trait, fields: TraitInput, *, shown: str) -> dict[str, str]:
+    """Save the fields that differ from what was shown, or say by field what someone else changed meanwhile.
+
+    Raise the service's errors.
+    """
+    before, now = session.get(shown, trait), client().traits.get(handle, trait.key)
+    changes = {name: each for name, each in fields.model_dump(exclude={"key"}).items() if each != getattr(before, name)}
+    theirs = {name: getattr(now, name) for name in changes if getattr(now, name) != getattr(before, name)}
+    complaints = {
+        name: f"Meanwhile this was changed to “{each}”. Save again to replace it."
+        for name, each in theirs.items()
+        if each != changes[name]
+    }
+    session.store(shown, before.model_copy(update={name: theirs[name] for name in complaints}))
+    if not complaints:
+        # Saving keeps a suggestion, also as it is.
+        client().traits.update(handle, trait.key, **(changes or {"name": fields.name}))
+    return complaints
 
 
 def _suggest_key(form: str, traits: list[Trait]) -> None:
