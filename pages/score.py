@@ -100,6 +100,7 @@ against, fields = "", list[DeltaGenerator]()
 with left, st.container(border=True, key="card.text"):
     with st.container(horizontal=True, vertical_alignment="center", key="score.controls"):
         if any(trait.sample_count for trait in traits):
+            st.caption("Edit this, or:", width="content")
             offer_text(model)
         st.toggle("Second text", key=COMPARE, persist_state="session", help="Compare it with another wording.")
         st.button(
@@ -201,7 +202,8 @@ if are_quick(texts) or session.get(ASKED) == texts:
         with line, attempt():
             explanation = reasons_of(scorer, each)[trait]
             light(place, explanation, each, by_pieces=shows_words(explanation, each))
-            draw_strongest(explanation, each, poles.get(trait, ("negative", "positive")))
+            name = names.get(trait, trait) if len(keys) > 1 else ""
+            draw_strongest(explanation, each, poles.get(trait, ("negative", "positive")), name=name)
             explained.append(explanation)
 else:
     with said:

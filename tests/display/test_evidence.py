@@ -53,6 +53,13 @@ def test_what_was_not_measured_is_not_claimed() -> None:
     assert evidence_on(by_trait(Metrics(traits={"a": TraitMetrics(measured_on="not measured: one text")}))) is None
 
 
+@pytest.mark.parametrize(("right", "worst"), [(61, ", about 6 in 10 on its weakest trait"), (80, "")])
+def test_a_trait_far_below_the_rest_is_said_in_the_title(right: int, worst: str) -> None:
+    known = {"good": Evidence(92, 100, False, 0.95, None), "bad": Evidence(right, 100, False, 0.6, None)}
+    assert on(known).title.endswith(f" right on texts it has not seen{worst}")
+    assert on(known).in_short.endswith(f" right{worst}")
+
+
 def test_little_evidence_is_said_with_the_range_of_the_true_share() -> None:
     few = Evidence(18, 20, False, 0.9, (0.7, 0.98))
     assert few.figure == "AUROC 0.90, 0.70 to 0.98"

@@ -72,7 +72,7 @@ def _draw_top(model: Model, evidence: Evidence | None, traits: Sequence[Trait]) 
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         with st.container(key=f"catalog-name-{model.handle}", width="content"):
             name_link(model.handle, f":gray[{plain(namespace)}.]**{plain(name)}**")
-        if model.state == "ready":
+        if model.state == "ready" and model.forked_from is None:
             st.markdown(f":gray-badge[:primary[●] v{model.version_no} in use]", width="content")
         else:
             state_badge(model)

@@ -35,9 +35,8 @@ class Advice:
 def advice_on(trait: Trait, figures: TraitMetrics | None, *, negatives: int, positives: int) -> Advice | None:
     """Return what would make a trait better with its samples at each pole; None if that is not known."""
     if figures is not None and figures.shortcut is not None:
-        return Advice(
-            "Remove what alone tells its sides apart, or show it on both. Until then its figures say little.", "check"
-        )
+        alone = plain(figures.shortcut.claim(trait.positive_label, trait.negative_label))
+        return Advice(f"{alone}. Change the texts so that both sides have it; until then, this says little.", "check")
     if trait.kind == "extrinsic" and min(negatives, positives) < FEW:
         return _more(trait, negatives, positives)
     if figures is None or figures.auroc is None:

@@ -179,7 +179,7 @@ def _too_few(facts: Facts) -> NextStep | None:
     sides = min(facts.sides, key=lambda each: each.fewer[0], default=None)
     if sides is None or sides.fewer[0] >= ENOUGH:
         return None
-    fewer, label = sides.fewer
+    fewer, label = sides.fewer[0], as_word(sides.fewer[1])
     number = f"{fewer} of about {ENOUGH} {label} texts" if fewer else f"No {label} texts yet"
     query = {"task": "Add by hand", "trait": sides.trait, "pole": sides.fewer_pole}
     return NextStep(f"{_of_trait(facts, sides)}{number}.", f"Add {label} texts", "samples", query, primary=True)
@@ -191,10 +191,15 @@ def _lopsided(facts: Facts) -> NextStep | None:
     if not lopsided:
         return None
     sides = min(lopsided, key=lambda each: each.fewer[0] / (each.negatives + each.positives))
-    fewer, label = sides.fewer
+    fewer, label = sides.fewer[0], as_word(sides.fewer[1])
     sentence = f"{_of_trait(facts, sides)}Few {label} texts ({fewer} of {sides.negatives + sides.positives:,})."
     query = {"trait": sides.trait} if len(facts.sides) > 1 else {}
     return NextStep(sentence, f"Label more {label} texts", "label", query, key="L", primary=True)
+
+
+def as_word(label: str) -> str:
+    """A pole before `texts`: one of several words is quoted, so that `can wait texts` is not read as a sentence."""
+    return f"“{label}”" if " " in label else label
 
 
 def _of_trait(facts: Facts, sides: Sides) -> str:

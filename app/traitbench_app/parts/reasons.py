@@ -61,15 +61,19 @@ def draw_highlighted(scorer: Scorer, trait: str, text: str) -> None:
         st.html(highlighted(reasons, text, by_pieces=by_words(reasons)))
 
 
-def draw_strongest(explanation: Explanation, text: str, poles: tuple[str, str]) -> None:
-    """Draw the words that count most in a sentence: `“hoped for” pulls towards warm; “not covered” towards cold.`"""
+def draw_strongest(explanation: Explanation, text: str, poles: tuple[str, str], *, name: str = "") -> None:
+    """Draw the words that count most: `**Warmth**: “hoped for” pulls towards warm; “not covered” towards cold.`
+
+    Among several traits, `name` says which one it is about.
+    """
     said = list[str]()
     for positive, pole in zip((True, False), reversed(poles), strict=True):
         words = [f"“{plain(shortened(each, _EXCERPT))}”" for each in strongest(explanation, text, positive=positive)]
         if words:
             pull = "" if said else " pull" if len(words) > 1 else " pulls"
             said.append(f"{_listed(words)}{pull} towards :{SIDES[positive].badge}[**{plain(pole)}**]")
-    st.markdown(f"{'; '.join(said)}." if said else "No word points to either pole.")
+    about = f"**{plain(shortened(name, _EXCERPT))}**: " if name else ""
+    st.markdown(about + (f"{'; '.join(said)}." if said else "no word points to either pole."))
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -44,12 +44,13 @@ def draw_scores(
 
     Raise the service's errors.
     """
-    scorer, poles = scorer_of(model.handle, version), poles_of(traits)
+    scorer, names, poles = scorer_of(model.handle, version), names_of(traits), poles_of(traits)
     [card] = scorer.cards([text])
-    draw_card(card, names_of(traits), poles, main=model.main_trait, key=key, can_pick=True)
+    draw_card(card, names, poles, main=model.main_trait, key=key, can_pick=True)
     keys = ordered([*card.detail], model.main_trait)
     trait = keys[min(picked_bar(key), len(keys) - 1)]
     if are_quick([text]) and (reasons := reasons_of(scorer, text).get(trait)):
         light(marks, reasons, text, by_pieces=by_words(reasons))
         with words:
-            draw_strongest(reasons, text, poles.get(trait, ("negative", "positive")))
+            name = names.get(trait, trait) if len(keys) > 1 else ""
+            draw_strongest(reasons, text, poles.get(trait, ("negative", "positive")), name=name)

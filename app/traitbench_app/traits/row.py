@@ -10,7 +10,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.colours import DISCOVERED_SIGN, NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain, shortened
-from traitbench_app.parts.next_step import Sides, sides_of
+from traitbench_app.parts.next_step import Sides, as_word, sides_of
 from traitbench_app.parts.strips import balance_of, draw_advice_of, draw_strip, is_measured
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
@@ -106,10 +106,10 @@ def _draw_lack(sides: Sides) -> None:
     short = [(number, label, pole) for number, label, pole in sides.poles if number < ENOUGH]
     if not short and not sides.is_lopsided:
         return
-    fewer, label = sides.fewer
+    fewer, label = sides.fewer[0], as_word(sides.fewer[1])
     lack = f"Few {label} texts ({fewer} of {sides.negatives + sides.positives:,})."
     if short:
-        texts = (f"{ENOUGH - number}{' more' if number else ''} {label}" for number, label, _ in short)
+        texts = (f"{ENOUGH - number}{' more' if number else ''} {as_word(each)}" for number, each, _ in short)
         lack = f"Needs {' and '.join(texts)} texts."
     pole = "both" if len(short) > 1 else sides.fewer_pole
     add = "Add texts" if len(short) > 1 else f"Add {label} texts"

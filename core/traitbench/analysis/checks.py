@@ -416,7 +416,7 @@ def _suspects(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Find
         better = check.label("negative" if check.y[row] > 0.5 else "positive")
         says = f"{check.quote(row)} is labelled {check.label_of(row)}, but reads like {better}."
         several = f"labels of {check.name} look wrong."
-        more = "Usually the label is wrong; sometimes the text is hard to judge."
+        more = "Read each text: the label may be wrong, or the text is hard for a model."
         fix = Fix(f"Change to {better}", relabel={check.samples[row].id: round(1 - check.samples[row].quality, 6)})
         yield _finding(check, "suspect", "warning", check.ids([row]), says, fix, several=several, more=more)
 

@@ -18,6 +18,7 @@ _Z = 1.96
 _UNSURE = 0.2
 _NEARLY_ALL, _NINETEEN = 0.975, 0.925
 _NEAR_ONE = 0.98
+_FAR_BELOW = 0.15
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Evidence:
 
     `auroc` is the mean over `traits` traits; `interval` is that of a single trait. `larger` is how many samples are at
     the larger pole of each trait, and `pole` is that pole of a single trait. `shortcuts` are those of the traits, by
-    key.
+    key. `weakest` is the evidence on the trait that is right least often, if it is far below the rest.
     """
 
     right: int
@@ -39,6 +40,7 @@ class Evidence:
     pole: Pole | None = None
     shortcuts: Mapping[str, ShortcutFigures] = field(default_factory=dict)
     trait: str = ""
+    weakest: "Evidence | None" = None
 
     @property
     def share(self) -> float:
@@ -70,7 +72,7 @@ class Evidence:
         """`about 9 in 10 right`; less if the figure flatters."""
         if self.is_guessed:
             return "no better than a guess"
-        return f"{self.in_words} right{' on texts with its shortcut' if self.is_shared else ''}"
+        return f"{self.in_words} right{' on texts with its shortcut' if self.is_shared else ''}{self._at_worst}"
 
     @property
     def title(self) -> str:
@@ -80,7 +82,13 @@ class Evidence:
         right = f"{self.in_words[0].upper()}{self.in_words[1:]} right"
         if self.is_shared:
             return f"{right}, but only on texts that have the same shortcut"
-        return f"{right}, from few samples" if self.doubt else f"{right} on texts it has not seen"
+        right += ", from few samples" if self.doubt else " on texts it has not seen"
+        return f"{right}{self._at_worst}"
+
+    @property
+    def _at_worst(self) -> str:
+        """`, about 6 in 10 on its weakest trait`; empty if no trait is far below the rest."""
+        return "" if self.weakest is None else f", {self.weakest.in_words} on its weakest trait"
 
     def lead(self, traits: Sequence[Trait]) -> str:
         """The counts behind the title, and those of always guessing one pole, as plain text without figures."""
@@ -210,7 +218,9 @@ def _together(parts: Iterable[Evidence]) -> Evidence | None:
     areas = [each.auroc for each in every if each.auroc is not None]
     mean = sum(areas) / len(areas) if areas else None
     right, samples, larger = (sum(getattr(each, name) for each in every) for name in ("right", "samples", "larger"))
-    return Evidence(right, samples, every[0].on_tests, mean, None, len(every), larger)
+    low = min(every, key=lambda each: each.share)
+    weakest = low if low.share <= right / samples - _FAR_BELOW else None
+    return Evidence(right, samples, every[0].on_tests, mean, None, len(every), larger, weakest=weakest)
 
 
 def wilson(right: int, samples: int) -> Interval:

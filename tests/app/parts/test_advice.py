@@ -70,7 +70,7 @@ def level(upper: float) -> Mapping[str, Any]:
         (figures(0, **level(0.905)), (300, 300), "score", None, "More texts like these would not help."),
         (figures(9, 44, **level(0.905)), (22, 22), "review", None, "First look at its 9 mistakes; then"),
         (figures(0, 44), (22, 22), "score", None, "It makes no mistakes on its samples."),
-        (figures(9, shortcut={"kind": "token", "auroc": 1.0}), (5, 9), "check", None, "Remove what alone tells its"),
+        (figures(9, shortcut={"kind": "token", "auroc": 1.0}), (5, 9), "check", None, "One word alone"),
     ],
 )
 def test_advice_follows_the_evidence(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from traitbench.display.quality import Evidence
-from traitbench_app.parts.next_step import Facts, Sides, next_step
+from traitbench_app.parts.next_step import Facts, Sides, as_word, next_step
 
 
 def sides(negatives: int, positives: int, trait: str = "Mood") -> Sides:
@@ -127,6 +127,10 @@ def test_figures_that_a_shortcut_flatters_are_no_reason_to_go_on() -> None:
     step = next_step(Facts(**V1 | {"evidence": Shared(270, 300, False, 0.95, (0.9, 0.99), larger=150)}))
     assert step.sentence == "Trained: about 9 in 10 right on texts with its shortcut."
     assert (step.label, step.primary) == ("See what it is", False)
+
+
+def test_a_pole_of_several_words_is_quoted() -> None:
+    assert [as_word(each) for each in ("urgent", "can wait")] == ["urgent", "“can wait”"]
 
 
 def test_a_button_opens_the_trait_that_needs_labels() -> None:
