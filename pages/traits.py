@@ -134,7 +134,7 @@ else:
     for trait in (each for each in traits if each not in suggestions):
         with st.container(border=True, key=f"traits.card.{trait.key}"):
             about, poles, *actions = st.columns(
-                [4, 6, *([1.4] if can_edit else [])], vertical_alignment="center", gap="medium"
+                [2.2, 6, *([1.4] if can_edit else [])], vertical_alignment="center", gap="medium"
             )
             with about:
                 draw_name(trait)

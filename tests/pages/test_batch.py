@@ -12,7 +12,7 @@ from tests.conftest import COLD, WARM, Trained, free_port
 from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
 from tests.foreign_files.sheets import Sheet, workbook
-from tests.pages.drive import Workbench, charts, copied_link, plain, press, upload, visit, words
+from tests.pages.drive import Workbench, charts, copied_link, html, plain, press, upload, visit, words
 from traitbench.client import Traitbench
 from traitbench.contract.asked import Asked
 from traitbench.contract.batches import ScoredLine
@@ -135,6 +135,17 @@ def test_pasted_lines_become_a_table_with_histograms_in_the_order_asked_for(at: 
     assert results == sorted(results)
     link = {"model": trained.handle, "version": "v1", "mode": "full"}
     assert copied_link(at) == link | {"order": "Lowest first", "show": "All", "view": "Texts"}
+
+
+def test_the_shares_of_the_sides_are_the_title_and_a_bar(at: AppTest, trained: Trained) -> None:
+    scored(pasted(at, LINES))
+    details = [trained.client.scores.score(trained.handle, text).detail["warmth"] for text in (*WARM[:2], COLD[0])]
+    sure = [each.score for each in details if each.confidence != "low"]
+    warm, cold = sum(score > 50 for score in sure), sum(score < 50 for score in sure)
+    parts = (f"{100 * number / 3:.0f} %" for number in (warm, cold, 3 - warm - cold))
+    assert at.header[0].value == "{} :orange[warm], {} :blue[cold], {} no clear side".format(*parts)
+    assert "Of 3 texts in pasted lines. This counts scores, and scores err" in words(at)
+    assert f"{cold} cold, {3 - warm - cold} no clear side, {warm} warm" in html(at)
 
 
 def test_a_link_reopens_the_view_and_not_the_texts(workbench: Workbench, trained: Trained) -> None:

@@ -15,6 +15,7 @@ from traitbench.display.colours import PALETTE, SIDES
 from traitbench.display.sides import side_at
 from traitbench.display.text import count, plain
 from traitbench.display.words import PROMISE, REASONS
+from traitbench_app.batch.answer import draw_answer
 from traitbench_app.batch.columns import (
     COMPOSITE,
     CONFIDENCE,
@@ -34,11 +35,12 @@ from traitbench_app.batch.columns import (
     sure_of,
     why_of,
 )
-from traitbench_app.batch.filters import clear_filters, draw_filters, select_range
+from traitbench_app.batch.filters import BY, clear_filters, draw_filters, select_range
 from traitbench_app.batch.groups import draw_groups
 from traitbench_app.batch.row import draw_row
 from traitbench_app.parts.chart import chart
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
+from traitbench_app.shell import session
 from traitbench_app.workspace.batches import Results
 from traitbench_app.workspace.texts import hand_over
 
@@ -52,9 +54,11 @@ _SHORT = {reason: words.short for reason, words in REASONS.items()}
 
 
 def draw_results(model: Model, job: Results, traits: list[Trait]) -> None:
-    """Draw the histograms, the filters, the table and the downloads."""
+    """Draw the shares of the sides, the histograms, the filters, the table with a row beside it, and the downloads."""
     names = {trait.key: trait.name for trait in traits}
     frame, bars = _computed(job, names)
+    if trait := _asked_about(model, job, traits):
+        draw_answer(frame, job, trait)
     if job.failed:
         st.warning(
             f"**{count(job.failed, 'row')} of {job.done:,} could not be scored.** To see why, show *Not scored* in the "
@@ -77,6 +81,13 @@ def draw_results(model: Model, job: Results, traits: list[Trait]) -> None:
     if job.other_columns:
         draw_groups(matches, job, by, names.get(by, by))
     _draw_table(model, frame, arranged(matches, order=order, by=column), job, traits, wanted, by)
+
+
+def _asked_about(model: Model, job: Results, traits: Sequence[Trait]) -> Trait | None:
+    """The trait that the table is ordered by, else the main one, else the first."""
+    scored = {trait.key: trait for trait in traits if trait.key in job.traits}
+    wanted = (session.get(BY), model.main_trait, next(iter(scored), None))
+    return next((scored[key] for key in wanted if key in scored), None)
 
 
 def _computed(job: Results, names: Mapping[str, str]) -> tuple[pd.DataFrame, Mapping[str, distributions.Histogram]]:
@@ -157,7 +168,8 @@ def _draw_table(
     shown = rows.head(MOST_SHOWN)
     # The selection is a position, so other rows need another key.
     key = f"batch.table:{job.id}:{job.changes}:{by}:{hash(tuple(shown.index))}"
-    with st.container(key="batch.grid"):
+    table, beside = st.columns([2.1, 1], gap="small")
+    with table, st.container(key="batch.grid"):
         event = st.dataframe(
             _on_screen(shown, job, traits, by),
             column_config=_columns(job, names),
@@ -169,13 +181,15 @@ def _draw_table(
             key=key,
             alt="Scored rows",
         )
-    _below(rows, shown, job)
+    with table:
+        _below(rows, shown, job)
     picked = cast(Any, event).selection.rows
     hand_over(None)
-    if picked and picked[0] < len(shown):
-        draw_row(model, frame, int(shown.index[picked[0]]), job, traits)
-    else:
-        st.caption(":material/ads_click: Select a row to read it in full, see why, label it or fix its text.")
+    with beside:
+        if picked and picked[0] < len(shown):
+            draw_row(model, frame, int(shown.index[picked[0]]), job, traits)
+        else:
+            st.caption(":material/ads_click: Select a row to read it in full, see why, label it or fix its text.")
 
 
 def _on_screen(shown: pd.DataFrame, job: Results, traits: Sequence[Trait], by: str) -> pd.DataFrame:

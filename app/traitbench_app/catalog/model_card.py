@@ -111,7 +111,8 @@ def _draw_next(model: Model, traits: Sequence[Trait], *, owned: bool) -> None:
         gap="small",
         key=f"catalog-next-{model.handle}",
     ):
-        st.caption(step.sentence, width="stretch")
+        # How often it is right stands above already.
+        st.caption("" if step.page == "batch" else step.sentence, width="stretch")
         if step.page is not None:
             model_link(step.page, step.label, model=model.handle, **step.query)
         if owned and model.state == "archived":

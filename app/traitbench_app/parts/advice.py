@@ -60,9 +60,21 @@ def wrong_in(figures: TraitMetrics) -> int:
     return sum(side.samples - side.right for side in (figures.sides or {}).values())
 
 
-def draw_advice(model: Model, trait: Trait, advice: Advice, *, is_one_of_many: bool, labels_here: bool = False) -> None:
-    """Draw the sentence and the link to where it is done; with `labels_here`, the page is the one that labels."""
-    st.markdown(advice.sentence)
+def draw_advice(
+    model: Model,
+    trait: Trait,
+    advice: Advice,
+    *,
+    is_one_of_many: bool,
+    labels_here: bool = False,
+    is_brief: bool = False,
+) -> None:
+    """Draw the sentence, unless it `is_brief`, and the link to where it is done.
+
+    With `labels_here`, the page is the one that labels.
+    """
+    if not is_brief:
+        st.markdown(advice.sentence)
     is_draft, link = model.state in ("draft", "failed"), partial(page_link, model=model.handle)
     if advice.way == "score":
         link("score", "Score a text")

@@ -46,9 +46,9 @@ def draw_more(traits: Sequence[Trait], *, key: str) -> None:
 
 
 def draw_strips(model: Model, version: Version | None, shown: Sequence[Trait], *, among: Sequence[Trait]) -> None:
-    """Draw a row for each of the traits `shown`; `among` are all traits of the model."""
-    for trait in shown:
-        _draw_row(model, version, trait, among)
+    """Draw a row for each of the traits `shown`; `among` are all traits of the model. Advice is about the first one."""
+    for place, trait in enumerate(shown):
+        _draw_row(model, version, trait, among, is_brief=place > 0)
     if version is not None and any(_is_uncounted(version, trait) for trait in shown):
         st.caption(f"{label(version)} is of an older release, which did not count the scores of its samples.")
         if may_review(model):
@@ -56,14 +56,14 @@ def draw_strips(model: Model, version: Version | None, shown: Sequence[Trait], *
 
 
 @st.fragment
-def _draw_row(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
+def _draw_row(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait], *, is_brief: bool) -> None:
     with guarded():
         picture, words = st.columns([2.6, 1], vertical_alignment="center")
         with picture:
             opened = draw_strip(model, version, trait)
         with words:
             st.markdown(_in_words(version, trait))
-            draw_advice_of(model, version, trait, among)
+            draw_advice_of(model, version, trait, among, is_brief=is_brief)
         if version is not None and opened:
             draw_opened(model, version, trait, *opened)
 
@@ -103,7 +103,7 @@ def how_to_read(version: Version | None, model: Model | None = None) -> str:
     if version is None:
         return "After training, each dot here is a sample, checked by a model that has not seen it."
     evidence = evidence_on(by_trait(version.metrics))
-    tests = f" “{evidence.in_short}” counts test samples instead." if evidence and evidence.on_tests else ""
+    tests = f" The figure “{evidence.in_short}” is of test samples instead." if evidence and evidence.on_tests else ""
     press = " Press dots to read their texts." if model is not None and _may_read(model) else ""
     return f"Each dot is a sample, checked by a model that had not seen it. A ring is on the wrong side.{press}{tests}"
 
@@ -181,11 +181,13 @@ def _of_enough(samples: int) -> str:
     return f"{samples} of {ENOUGH}" if samples < ENOUGH else f"{samples:,}"
 
 
-def draw_advice_of(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait]) -> None:
-    """Draw what would make a trained trait better; nothing if the person may not do it."""
+def draw_advice_of(
+    model: Model, version: Version | None, trait: Trait, among: Sequence[Trait], *, is_brief: bool = False
+) -> None:
+    """Draw what would make a trained trait better, or only the link to it; nothing if the person may not do it."""
     figures = None if version is None else version.metrics.traits.get(trait.key)
     if figures is None or not may_review(model):
         return
     negatives, positives = (figures.counts.get(pole, 0) for pole in ("negative", "positive"))
     if advice := advice_on(trait, figures, negatives=negatives, positives=positives):
-        draw_advice(model, trait, advice, is_one_of_many=len(among) > 1)
+        draw_advice(model, trait, advice, is_one_of_many=len(among) > 1, is_brief=is_brief)

@@ -70,7 +70,7 @@ def draw_triage(
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader("Texts that moved", anchor=False, width="stretch")
             st.button(
-                "Discard",
+                "Discard these scores",
                 icon=":material/delete:",
                 key="versions.job.discard",
                 type="tertiary",

@@ -159,6 +159,24 @@ def balance(negative_samples: int, positive_samples: int, *, negative: str, posi
     return _picture(alt, "display:flex;gap:2px;margin:4px 0", left + right)
 
 
+def shares(at_negative: int, at_neither: int, at_positive: int, *, negative: str, positive: str) -> str:
+    """Draw how many texts are at each pole and at neither: three parts of one bar, as wide as their shares."""
+    parts = (
+        (at_negative, f"{shortened(negative, _NARROW)} {at_negative:,}", "left", "left-ink", token("left-soft")),
+        (at_neither, f"no clear side {at_neither:,}", "center", "ink-2", _HATCHED),
+        (at_positive, f"{shortened(positive, _NARROW)} {at_positive:,}", "right", "right-ink", token("right-soft")),
+    )
+    drawn = "".join(
+        f'<bdi style="flex:{number} 1 0;min-width:fit-content;padding:0 12px;line-height:40px;text-align:{side};'
+        f'font-weight:600;color:{token(ink)};background:{fill}">'
+        f'<span style="background:{token("page")};padding:2px 6px;border-radius:4px">{escape(label)}</span></bdi>'
+        for number, label, side, ink, fill in parts
+        if number
+    )
+    words = f"{at_negative:,} {negative}, {at_neither:,} no clear side, {at_positive:,} {positive}"
+    return _picture(words, "display:flex;flex-wrap:wrap;border-radius:6px;overflow:hidden;margin:4px 0 12px", drawn)
+
+
 def histogram(counts: Sequence[int], *, step: int, unit: str, words: str) -> str:
     """Draw how many values are in each step from 0 on, in grey; the largest number is written on its bar.
 

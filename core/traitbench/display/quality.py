@@ -115,7 +115,8 @@ class Evidence:
             return f"{who} is no better than a guess: always answering {answer} gets {guess} right{too}{only}"
         if self.is_shared:
             return f"{who} gets {self.in_words} right, but only on texts that have the same shortcut"
-        return f"{who} gets {self.in_words} right{', from few samples' if self.doubt else ' on texts it has not seen'}"
+        right = f"{self.in_words} right{', from few samples' if self.doubt else ' on texts it has not seen'}"
+        return f"{who} gets {right}{self._at_worst}"
 
     def warnings(self, traits: Sequence[Trait]) -> list[str]:
         """One sentence for each shortcut, as plain text; read them before any figure."""
