@@ -231,14 +231,14 @@ def _columns(job: Results, names: Mapping[str, str]) -> dict[str, Any]:
     score = partial(column.ProgressColumn, min_value=0, max_value=100, format="%d", width=110)
     columns: dict[str, Any] = {
         LINE: column.NumberColumn("Line", width=60, help="Line number in the file."),
-        TEXT: column.TextColumn(job.column if job.column != "text" else "Text", width=380),
+        TEXT: column.TextColumn(job.column if job.column != "text" else "Text", width=260),
         COMPOSITE: score("Composite", color="primary"),
         CONFIDENCE: column.TextColumn("Confidence", width=90, help=PROMISE),
         ERROR: column.TextColumn("Why not scored", width=320),
     }
     for key in job.traits:
         columns[score_of(key)] = score(names.get(key, key))
-        columns[_side_of(key)] = column.TextColumn("Side", width=190, help=PROMISE)
+        columns[_side_of(key)] = column.TextColumn("Side", width=160, help=PROMISE)
         columns[why_of(key)] = column.TextColumn(
             "Why not high", width=170, help=f"Why the confidence of {plain(names.get(key, key))} is not high."
         )
