@@ -27,15 +27,15 @@ TEXT = (
 SECOND_TEXT = "I am so sorry about this! I have refunded the fee today, and I will make sure it reaches you by Friday."
 # For each picture, what is typed, and the parts of the page that it shows.
 PICTURES = {
-    "score": ({"text": TEXT}, ("score-text", "score-marked", "score-card", "numbers")),
+    "score": ({"text": TEXT}, ("card-text", "card-scores")),
     "comparison": (
         {"text": TEXT, "against": SECOND_TEXT},
-        ("score-difference", "score-text", "score-against"),
+        ("card-difference", "card-text", "card-second_text"),
     ),
 }
 # The README shows them about as wide as the page is, with two pixels for each of the page.
 _EVEN_LETTERS = "--font-render-hinting=none"
-_SIZE, _SCALE, _MARGIN, _COLOURS = (1370, 1300), 2, 12, 64
+_SIZE, _SCALE, _MARGIN, _COLOURS = (1370, 1300), 2, 12, 40
 
 
 def main(folder: Path = FOLDER) -> None:
@@ -60,7 +60,7 @@ def write(browser: Browser, base_url: str, folder: Path) -> None:
         for name, (texts, parts) in PICTURES.items():
             page = window.new_page()
             page.goto(f"{base_url}/score?{urlencode({'model': MODEL, **texts})}")
-            expect(settled(page, "Score").locator(".st-key-score-marked").get_by_text("warm:")).to_be_visible()
+            expect(settled(page, "Score").locator(".st-key-card-text").get_by_text("towards")).to_be_visible()
             path = folder / f"{name}-{scheme}.png"
             path.write_bytes(small(settled(page).screenshot(clip=around(page, parts))))
             sys.stdout.write(f"{path.name}: {path.stat().st_size / 1000:.0f} kB\n")
