@@ -16,6 +16,7 @@ from traitbench.display.pictures import (
     histogram,
     interval,
     listed,
+    shares,
     strip,
 )
 from traitbench.display.tokens import COLOURS, style_sheet, token
@@ -92,6 +93,7 @@ def test_labels_of_others_are_text() -> None:
         difference(0.5, 0.4, 0.6, reach=1, words=HOSTILE),
         empty_strip(negative=HOSTILE, positive=HOSTILE, words=HOSTILE),
         balance(1, 2, negative=HOSTILE, positive=HOSTILE),
+        shares(1, 2, 3, negative=HOSTILE, positive=HOSTILE),
         histogram([1], step=1, unit=HOSTILE, words=HOSTILE),
         course([Share(HOSTILE, HOSTILE, 1, 2, (0.1, 0.9))]),
     ):

@@ -19,7 +19,6 @@ NO_COLUMN = "Any"
 
 _WHOLE = (0, 100)
 _ANY_SIDE = "Either side"
-_RANGE = "batch.range"
 
 
 def draw_filters(job: Results, traits: Sequence[Trait], main: str | None) -> tuple[Filter, Order, str]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
-from traitbench.contract.traits import Trait
 from traitbench.errors import SampleNotFound, TraitbenchError
 from traitbench.local.labeller import Answer
 from traitbench_app.shell.service import client
@@ -168,10 +167,3 @@ def _send_feedback(
         ids = card.metadata.sample_ids
         saved.append(Decision(each.trait, each.hash, each.quality, ids[0] if ids else ALREADY_THERE))
     return saved, None
-
-
-def labels_of(samples: Sequence[Sample], traits: Sequence[Trait]) -> Mapping[str, frozenset[str]]:
-    """Return the hashes of the texts that are samples of each trait."""
-    return {
-        trait.key: frozenset(each.content_sha256 for each in samples if each.trait == trait.key) for trait in traits
-    }

@@ -45,7 +45,7 @@ class Scorer:
         return [client().scores.score(self.pinned, text) for text in texts]
 
     def compare(self, texts: tuple[str, str], cards: tuple[Card, Card]) -> Comparison:
-        """The comparison of two texts, whose cards are at hand."""
+        """The comparison of two texts by their cards."""
         if isinstance(self.by, Rehearsal):
             return preview.compare_rehearsal(self.by, *cards)
         if self.by is not None and preview.is_preview(cards[0]):
