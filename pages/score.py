@@ -10,7 +10,7 @@ from traitbench.local import preview
 from traitbench_app.parts.adding import draw_adding, draw_nearest, pick_text, shows_words
 from traitbench_app.parts.bars import picked_bar
 from traitbench_app.parts.card import draw_card, draw_change, draw_change_numbers, draw_numbers
-from traitbench_app.parts.feedback import draw_feedback, open_feedback
+from traitbench_app.parts.feedback import draw_feedback, open_feedback, why_none
 from traitbench_app.parts.folded import folded, is_open
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.learning import draw_learning
@@ -27,7 +27,6 @@ from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.untrained import can_rehearse, draw_untrained
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.score.differences import draw_differences
-from traitbench_app.score.keys import on_keys
 from traitbench_app.score.official import draw_official, draw_official_pair, draw_text, draw_text_pair
 from traitbench_app.score.present import present, presenting, start
 from traitbench_app.score.rehearsal import rehearsed
@@ -61,15 +60,15 @@ chosen = session.on_screen("version", usual)
 
 # ---- before a room ---------------------------------------------------------------------------------------------------
 
-if presenting() and model.state != "archived":
+traits = client().traits.list(model.handle)
+if presenting() and model.state != "archived" and traits:
     with st.container(key="present.hidden"):
         if numbers:
             st.selectbox("Version", offered, offered.index(usual), key="version", bind="query-params")
-    present(model, client().traits.list(model.handle), versions, chosen if chosen in numbers else active)
+    present(model, traits, versions, chosen if chosen in numbers else active)
     st.stop()
 
 opened = {name: "true" for name in ("reasons", "numbers") if is_open(name)}
-traits = client().traits.list(model.handle)
 heading("score", model, traits, version=chosen if chosen in numbers else active, **link_texts(), **opened)
 
 if model.state == "archived":
@@ -109,9 +108,9 @@ with left, st.container(border=True, key="card.text"):
             type="tertiary",
             key="score.present",
             on_click=start,
-            help="Show the scores in large type, for a room (key P).",
+            shortcut="P",
+            help="Show the scores in large type, for a room.",
         )
-        on_keys({"p": start, "e": open_feedback}, field=TEXT, key="score.keys")
     text, place = lit_field(TEXT, session.get(TEXT, ""))
     fields.append(place)
     said = st.container()
@@ -131,14 +130,20 @@ if two:
 with places[0]:
     picked = IN_USE
     if numbers:
-        picked = st.selectbox(
-            f"Scored with {chosen if chosen in numbers else active}",
-            offered,
-            offered.index(usual),
-            key="version",
-            bind="query-params",
-            width=220,
-        )
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+            picked = st.selectbox(
+                f"Scored with {chosen if chosen in numbers else active}",
+                offered,
+                offered.index(usual),
+                key="version",
+                bind="query-params",
+                width=220,
+            )
+            if not why_none(model, text):
+                hint = "Say what a score should have been."
+                st.button(
+                    "Correct", type="tertiary", key="score.correct", on_click=open_feedback, shortcut="E", help=hint
+                )
 
 # ---- the scores, from a version or from a rehearsal of the draft -----------------------------------------------------
 

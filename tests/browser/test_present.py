@@ -10,16 +10,6 @@ from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.browser
 
-_SMALLEST = """
-() => {
-  const texts = [...document.querySelectorAll('.st-key-present *')].flatMap((part) =>
-    [part, ...(part.shadowRoot ? part.shadowRoot.querySelectorAll('*') : [])])
-  const shown = texts.filter((part) => part.checkVisibility() && part.getClientRects().length
-    && [...part.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()) && part.tagName !== 'STYLE')
-  return Math.min(...shown.map((part) => parseFloat(getComputedStyle(part).fontSize)))
-}
-"""
-
 
 def answered(page: Page) -> Page:
     """Wait for what a press caused: the script begins a moment later."""
@@ -27,43 +17,67 @@ def answered(page: Page) -> Page:
     return settled(page)
 
 
-def test_a_presenter_walks_teaches_and_leaves_by_keys(workbench: Started, page: Page, handle: str) -> None:
+def test_a_room_guesses_sees_teaches_and_the_presenter_leaves_by_keys(
+    workbench: Started, page: Page, handle: str
+) -> None:
     with workbench.client() as client:
         make_draft(client, handle)
         client.models.update(handle, demo_texts=[WARM[0], COLD[0]])
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{workbench.base_url}/score?model={handle}")
     expect(answered(page).get_by_role("button", name="Present")).to_be_visible()
-
-    page.wait_for_selector("html[data-keys~=p]", state="attached")
     page.keyboard.press("p")
-    text = page.get_by_placeholder("Type a text.", exact=True)
-    expect(text).to_have_value(WARM[0])
-    expect(page.get_by_text("Warmth")).to_be_visible()
+    field, hint = page.get_by_placeholder("Type a text.", exact=True), page.locator(".hint")
+    score, guess, keys = page.locator(".number.score"), page.locator(".number.guess"), page.locator(".keys")
+    expect(field).to_have_value(WARM[0])
+    expect(page.get_by_role("heading", name="Cold or warm?")).to_be_visible()
     expect(page.get_by_role("link", name="Home")).to_be_hidden()
-    assert page.evaluate(_SMALLEST) >= 28
     assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
 
-    page.set_viewport_size({"width": 280, "height": 720})  # so narrow that the headline of a bar wraps
-    head, poles = (page.locator(f"ol.large li {part}").first.bounding_box() for part in (".head", ".poles"))
-    assert head is not None
-    assert poles is not None
-    assert poles["y"] >= head["y"] + head["height"] - 1, "The poles cover the headline."
-    page.set_viewport_size({"width": 1280, "height": 720})
-
-    answered(page).wait_for_selector("html[data-keys~=ArrowRight]", state="attached")
+    expect(hint).to_have_text("Hands up: which side?")
+    expect(score).to_be_empty()
     page.keyboard.press("ArrowRight")
-    expect(text).to_have_value(COLD[0])
-    text.fill("The lamp is green.")
-    text.press("Shift+ArrowRight")
-    expect(page.get_by_text("1 text taught here. Nothing is stored.")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(guess).to_have_text("The room says60")
+    page.keyboard.press("1")  # teaching is no key of the guess
+    page.keyboard.press(" ")
+    expect(hint).to_contain_text("It says")
+    expect(page.locator(".paint span[style]").first).to_be_visible()
+    expect(guess).to_have_text("The room said60")
+    revealed = score.inner_text()
+    assert page.locator(".pole").first.evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 28
+    track, pole = (page.locator(each).first.bounding_box() for each in (".track", ".pole"))
+    assert track is not None
+    assert pole is not None
+    assert pole["y"] >= track["y"] + track["height"], "The pole is on the bar."
+
+    page.keyboard.press("1")
+    expect(hint).to_contain_text("Taught as cold")
+    expect(page.locator(".number.before")).to_have_text(f"was{revealed}")
+    expect(page.locator(".taught")).to_have_text("1 text taught · Nothing is stored")
     with workbench.client() as client:
-        assert "The lamp is green." not in {sample.text for sample in client.samples.list(handle)}
+        assert WARM[0] not in {sample.text for sample in client.samples.list(handle) if sample.quality == 0}
+    page.keyboard.press("z")
+    expect(page.locator(".taught")).to_have_text("0 texts taught · Nothing is stored")
+    expect(score).to_have_text(revealed)
+
+    page.keyboard.press("n")
+    expect(field).to_have_value(COLD[0])
+    expect(hint).to_have_text("Hands up: which side?")
+    page.keyboard.press(" ")
+    page.keyboard.press("b")
+    expect(keys).to_contain_text("First text")
+    field.fill("The lamp is green.")
+    expect(keys).to_have_text("EscLeave the text")
+    field.press("Escape")
+    expect(score).not_to_be_empty()
+    page.keyboard.press("a")
+    expect(field).to_have_value(COLD[0])
+    expect(page.locator(".number.before small")).to_have_text("second text")
 
     page.keyboard.press("Escape")
-    answered(page).keyboard.press("Escape")
     expect(page.get_by_role("link", name="Home")).to_be_visible()
-    expect(page.get_by_placeholder("Type or paste a text.")).to_have_value("The lamp is green.")
+    expect(page.get_by_placeholder("Type or paste a text.")).to_have_value(COLD[0])
 
 
 @pytest.mark.soak

@@ -6,7 +6,16 @@ from html import unescape
 import pytest
 
 from traitbench.contract.explanations import Explanation
-from traitbench.display.reasons import MOST_SHOWN, amount, deciding, highlighted, legend, rows, strongest
+from traitbench.display.reasons import (
+    MOST_SHOWN,
+    amount,
+    changed_most,
+    deciding,
+    highlighted,
+    legend,
+    rows,
+    strongest,
+)
 
 EVIL = "<script>alert('1')</script> &amp; </div><img src=x onerror=y> \"quoted\""
 TEXT = f"Thank you, {EVIL}.  No reply."
@@ -95,6 +104,15 @@ def test_the_words_that_pull_most_are_named_without_their_punctuation() -> None:
     assert strongest(result, TEXT, positive=True) == ["Thank you"]
     assert strongest(result, TEXT, positive=False)[0] == "No reply"
     assert len(strongest(result, TEXT, positive=False, most=1)) == 1
+
+
+def test_the_words_whose_pull_changed_most_are_named_even_where_they_are_divided_differently() -> None:
+    before = explanation()
+    first, second = before.parts
+    second = second.model_copy(update={"contribution": 0.5})
+    for each in (first, first.model_copy(update={"pieces": []})):  # one sentence, which pulls as its words did
+        after = before.model_copy(update={"parts": [each, second]})
+        assert changed_most(before, after, TEXT, most=1) == ["No reply"]
 
 
 def test_the_words_that_decide_are_named_once_each_and_have_their_numbers() -> None:

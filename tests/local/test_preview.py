@@ -47,6 +47,14 @@ def test_a_rehearsal_finds_what_a_training_then_finds(client: Traitbench, namesp
     assert client.versions.get(handle).param_hash == param_hash(rehearsal.snapshot)
 
 
+def test_a_rehearsal_with_the_settings_of_a_version_and_its_samples_scores_as_the_version(trained: Trained) -> None:
+    version, samples = trained.client.versions.get(trained.handle), trained.client.samples.list(trained.handle)
+    model, traits = trained.client.models.get(trained.handle), trained.client.traits.list(trained.handle)
+    metrics = version.metrics.model_dump()
+    again = preview.rehearse(model, traits, list(samples), effort=metrics["effort"], fixed=metrics["traits"])
+    assert again.param_hash == version.param_hash
+
+
 def test_a_rehearsal_groups_variations_with_their_seeds_as_a_training_does(client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.varied"
     make_draft(client, handle)

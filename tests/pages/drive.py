@@ -140,6 +140,13 @@ def bars(at: AppTest) -> list[list[dict[str, Any]]]:
     return [json.loads(each.json)["rows"] for each in drawn]
 
 
+def presented(at: AppTest) -> dict[str, Any]:
+    """What the presentation is given to draw."""
+    part = next(each.proto for each in at.get("bidi_component") if each.proto.component_name == "traitbench_present")
+    data: dict[str, Any] = json.loads(part.json)
+    return data
+
+
 def links(at: AppTest) -> list[str]:
     """Where the page's links lead."""
     return [link.proto.label for link in at.get("page_link")]

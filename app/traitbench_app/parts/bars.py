@@ -1,8 +1,6 @@
 """The bars of a score card: every bar names both poles, says its side in words, and moves when the text changes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -61,24 +59,6 @@ bdi { unicode-bidi: isolate; }
 .can-pick .picked { background: var(--tb-page); border-color: var(--tb-line); }
 .can-pick li:focus-visible { outline: 2px solid var(--tb-accent-ink); outline-offset: 1px; }
 @media (prefers-reduced-motion: reduce) { .bar, .dot { transition: none; } }
-
-ol.large { gap: var(--gap); font-size: var(--type); line-height: 1.25; }
-.large .words, .large .poles { font-size: inherit; }
-.large .name { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; max-width: 45%; }
-.large .score { display: none; }
-.large:not(.notes) .head { flex-wrap: nowrap; }
-.large .words { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.large .track { height: 1.5em; }
-.large:not(.notes) .note { display: none; }
-.large .note { font-size: 28px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.large .focus .name { text-decoration: underline; text-underline-offset: 0.2em; text-decoration-thickness: 2px; }
-.large li { gap: 0.12em; }
-.large .track, .large .poles { grid-row: 2; grid-column: 1; }
-.large .poles { z-index: 1; align-self: center; padding: 0 0.35em; pointer-events: none; }
-.large .poles span { max-width: 47%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.large .poles span { color: inherit !important; }
-.large .dot { width: 0.9em; height: 0.9em; margin: -0.45em 0 0 -0.45em; }
-.large .knob { display: none; }
 """
 
 _JS = """
@@ -107,7 +87,7 @@ const letPick = (item, isPicked, pick) => {
   }
 }
 
-const draw = (item, row, large) => {
+const draw = (item, row) => {
   const find = (name) => item.querySelector(name)
   const pair = row.before !== null
   item.className = pair ? 'pair' : ''
@@ -139,24 +119,21 @@ const draw = (item, row, large) => {
     pole.className = sign === row.sign ? 'on' : ''
     pole.style.color = sign === row.sign ? row.colour : ''
   }
-  find('.ticks').innerHTML = large ? '' : row.ticks
-  find('.note').textContent = large ? row.short : row.note
+  find('.ticks').innerHTML = row.ticks
+  find('.note').textContent = row.note
 }
 
 export default function ({ data, parentElement, setStateValue }) {
   const list = parentElement.querySelector('ol')
   const pairs = data.rows.some((row) => row.before !== null)
-  list.className = data.type ? (data.notes ? 'large notes' : 'large') : pairs && data.rows.length > 3 ? 'many' : ''
+  list.className = pairs && data.rows.length > 3 ? 'many' : ''
   list.classList.toggle('can-pick', data.picked >= 0)
   list.role = data.picked >= 0 ? 'group' : null
-  list.style.setProperty('--type', data.type)
-  list.style.setProperty('--gap', data.gap)
   while (list.children.length > data.rows.length) list.lastChild.remove()
   data.rows.forEach((row, at) => {
     let item = list.children[at]
     if (!item) { item = document.createElement('li'); item.innerHTML = PARTS; list.append(item) }
-    draw(item, row, Boolean(data.type))
-    item.classList.toggle('focus', at === data.focus)
+    draw(item, row)
     if (data.picked >= 0) letPick(item, at === data.picked, () => setStateValue('picked', at))
   })
 }
@@ -165,31 +142,17 @@ export default function ({ data, parentElement, setStateValue }) {
 _bars = st.components.v2.component("traitbench_bars", html=_HTML, css=_CSS, js=_JS)
 
 
-@dataclass(frozen=True)
-class Large:
-    """Bars for a room: CSS lengths for the type and the gaps, whether to say why a score is not sure, and the row that
-    the keys act on. The poles are in the bars.
-    """
-
-    type_size: str
-    gap: str
-    notes: bool
-    focus: int
-
-
 def picked_bar(key: str) -> int:
     """Return the number of the row that was clicked last; the first one at the beginning."""
     return int(session.get(f"{key}.picked", 0))
 
 
-def draw_bars(rows: Sequence[Row], *, key: str, large: Large | None = None, can_pick: bool = False) -> None:
-    """Draw the rows, `large` for a room. With `can_pick`, a click on a row picks it (`picked_bar`)."""
-    data: dict[str, Any] = {"rows": [row.data for row in rows], "type": "", "gap": "", "notes": True, "focus": -1}
-    if large:
-        data |= {"type": large.type_size, "gap": large.gap, "notes": large.notes, "focus": large.focus}
+def draw_bars(rows: Sequence[Row], *, key: str, can_pick: bool = False) -> None:
+    """Draw the rows. With `can_pick`, a click on a row picks it (`picked_bar`)."""
 
     def pick() -> None:
         session.store(f"{key}.picked", st.session_state[key].get("picked"))
 
-    data["picked"] = min(picked_bar(key), len(rows) - 1) if can_pick else -1
+    picked = min(picked_bar(key), len(rows) - 1) if can_pick else -1
+    data = {"rows": [row.data for row in rows], "picked": picked}
     _bars(data=data, key=key, width="stretch", on_picked_change=pick)

@@ -52,7 +52,7 @@ def why_none(model: Model, text: str) -> str:
     return why_read_only(model)
 
 
-def open_feedback(_: object = None) -> None:
+def open_feedback() -> None:
     """Open the rows in which scores are corrected. A callback."""
     session.put({_FORM: True})
 

@@ -31,7 +31,7 @@ Poles = Mapping[str, tuple[str, str]]
 # browser loads 4.7 MB before the first one.
 @dataclass(frozen=True)
 class Row:
-    """One bar. `words` say which side the text is on, `note` and in `short` why that is not sure.
+    """One bar. `words` say which side the text is on, `note` why that is not sure.
 
     `colour` is that of the words, `fill` that of the bar.
 
@@ -50,7 +50,6 @@ class Row:
     fill: str
     sure: Confidence
     before: int | None = None
-    short: str = ""
     ticks: str = ""
 
     @property
@@ -167,7 +166,6 @@ def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: boo
         colour=look.words,
         fill=look.colour,
         sure=trait.confidence,
-        short=why_short(trait) if reason else "",
     )
 
 

@@ -1,260 +1,313 @@
-"""Present mode: the Score page before a room. No menu, large type, and keys for everything.
+"""The presentation: the Score page before a room, which guesses before the score is revealed. Nothing is stored.
 
-The keys walk through texts, teach the chosen trait in memory, and put two versions side by side. Nothing is stored.
+One component fills the window. Its script (`present.js`) draws what is computed here and answers with events: what was
+typed, and the keys that need another text, version or fit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import streamlit as st
 
+from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import Model
-from traitbench.contract.scores import Card
+from traitbench.contract.scores import Card, TraitScore
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.display.reasons import highlighted
-from traitbench.display.text import count, plain
-from traitbench.local.preview import PreviewUnavailable
-from traitbench_app.parts import scorecard
-from traitbench_app.parts.bars import Large, draw_bars
-from traitbench_app.parts.live import read_while_typing
-from traitbench_app.parts.reasons import by_words, reasons_of
-from traitbench_app.parts.scorecard import ordered, poles_of
+from traitbench.display.reasons import changed_most, highlighted, strongest
+from traitbench.display.sides import Side, side_of
+from traitbench.display.text import count, shortened
+from traitbench.display.words import why
+from traitbench.errors import TraitbenchError
+from traitbench.local.preview import PreviewUnavailable, Rehearsal
+from traitbench_app.parts.reasons import are_quick, by_words, reasons_of
+from traitbench_app.parts.scorecard import ordered
 from traitbench_app.parts.scorer import Scorer, scorer_of
-from traitbench_app.parts.version_figures import names_of
-from traitbench_app.score import teaching
-from traitbench_app.score.keys import on_keys
+from traitbench_app.parts.version_figures import label
 from traitbench_app.score.rehearsal import rehearsed
+from traitbench_app.score.teaching import Taught, Teacher, teach, texts_taught, undo
 from traitbench_app.shell import session
-from traitbench_app.shell.service import attempt
 from traitbench_app.workspace.score_texts import texts_to_try
-from traitbench_app.workspace.texts import TEXT
+from traitbench_app.workspace.texts import AGAINST, IN_USE, TEXT
 
 MOST_BARS = 6
 """The most bars that fit a screen of 720 lines."""
 
-_PARAMETER = "present"
-_AT, _TRAIT, _OTHER, _HELP, _TEXTS = "present.at", "present.trait", "present.other", "present.help", "present.texts"
-_KEYS = (
-    ("← →", "another text"),
-    ("1 to 6", "choose the trait to highlight and to teach"),
-    ("Shift ← →", "teach: this text belongs at the left or the right pole"),
-    ("U", "undo what you taught last"),
-    ("V", "show another version beside it"),
-    ("Esc", "leave the text field, then the presentation"),
-)
-_CSS = """
+_PARAMETER, _KEY, _HIDDEN = "present", "present", "present.hidden"
+_HANDLED, _ROUND, _AT = "present.handled", "present.round", "present.at"
+_SIDE, _ASKED = "present.side", "present.asked"
+_MOVED = "present.moved"  # what moved the bars last: "taught", or the text or version that was on screen before
+_OF_SIDE = {"A": TEXT, "B": AGAINST}
+_NAMES = {"A": "first text", "B": "second text"}
+_EXCERPT, _MOST_DOTS = 40, 12
+_UNREADABLE = "This version cannot be read. Choose another one on the Score page."
+_NOT_TRAINED = "Train this model first: its draft has too many samples to be scored here."
+_SIDES = {True: "right", False: "left", None: ""}
+_STYLE = """
 <style>
-[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton], .st-key-present-hidden {
+[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton], [class*=st-key-present-hidden] {
   display: none !important;
 }
-[data-testid=stMainBlockContainer] { max-width: none; padding: 20px 2.5vw 0 !important; }
 [data-testid=stMain] { overflow: hidden; }
-.st-key-score-text textarea, .st-key-present :is(p, li, td, th) {
-  font-size: 28px !important; line-height: 1.3 !important;
-}
-.st-key-present p { margin: 0; }
-.st-key-present-status { position: fixed; left: 2.5vw; bottom: 14px; }
-.st-key-present .tb-why { font-size: clamp(32px, 2.1vw, 42px); line-height: 1.5; max-height: calc(100vh - 270px); }
-.st-key-present .tb-line { font-size: 28px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.st-key-present [data-testid=stVerticalBlock] { gap: 12px; }
+[data-testid=stMain] [data-stale] { opacity: 1 !important; }
 </style>
 """
+_HTML = """
+<div class="page">
+  <header><span class="model"></span><span class="taught"></span></header>
+  <h1 class="title"></h1>
+  <div class="say">
+    <div class="paint" dir="auto" aria-hidden="true"></div>
+    <textarea class="field" dir="auto" aria-label="Text" placeholder="Type a text." spellcheck="false"></textarea>
+  </div>
+  <div class="stage"><div class="rows"></div><p class="hint" role="status"></p></div>
+  <footer class="keys"></footer>
+</div>
+"""
+
+_component = st.components.v2.component(
+    "traitbench_present",
+    html=_HTML,
+    css=files(__package__).joinpath("present.css").read_text("utf-8"),
+    js=files(__package__).joinpath("present.js").read_text("utf-8"),
+)
+
+Words = list[tuple[str, str]]
+"""Words with the side whose colour they have, "left" or "right", or ""."""
 
 
 def presenting() -> bool:
-    """Whether the address asks for present mode."""
+    """Whether the address asks for the presentation."""
     return st.query_params.get(_PARAMETER) == "1"
 
 
-def start(_: object = None) -> None:
+def start() -> None:
     """Begin to present. A callback."""
     st.query_params[_PARAMETER] = "1"
 
 
 def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], chosen: str) -> None:
     """Draw the presentation; `chosen` is the label of the version that scores, empty for a draft."""
-    st.html(_CSS)
-    names, poles, main = names_of(traits), poles_of(traits), model.main_trait
-    keys = ordered([trait.key for trait in traits], main)[:MOST_BARS]
-    trait = session.get(_TRAIT) if session.get(_TRAIT) in keys else next(iter(keys), None)
-    labels = [f"v{each.version_no}" for each in versions]
-    on_keys(_actions(model, keys, trait, [each for each in labels if each != chosen]), field=TEXT, key="present.keys")
-    other = session.get(_OTHER)
-    with st.container(key="present"):
-        if session.get(_HELP):
-            _draw_keys()
-            return
-        text = session.get(TEXT, "") or _first_text(model)
-        cards: dict[str, tuple[Card, Scorer]] = {}
-        for label in (chosen, other) if other in labels else (chosen,):
-            with attempt():
-                if scored := _scored(model, traits, versions, label, text):
-                    cards[label] = scored
-        note = ""
-        if text.strip() and teaching.taught(model.handle) and chosen in cards:
-            card, scorer = cards[chosen]
-            try:
-                with attempt():
-                    scorers = teaching.scorers(model, traits)
-                    cards[chosen] = (teaching.retaught(card, text, scorers), scorers.get(trait or "", scorer))
-                    note = f"{count(len(teaching.taught(model.handle)), 'text')} taught here. Nothing is stored."
-            except PreviewUnavailable as reason:
-                note = str(reason)
-        focus = keys.index(trait) if trait in keys else -1
-        drawn = Bars(keys, names, poles, focus)
-        if other in cards and other != chosen:
-            st.html(f'<div class="tb-line">{_escaped(text)}</div>')
-            for place, label in zip(st.columns(2, gap="large"), (other, chosen), strict=True):
-                with place:
-                    st.markdown(f"**{label}**")
-                    drawn.draw(cards[label][0], f"present.bars.{label}", above=150)
-        else:
-            _draw_one(text, cards.get(chosen), drawn, trait)
-        with st.container(key="present.status"):
-            said = (plain(note), _where(model, text), "Press **?** for the keys.")
-            st.markdown(" ".join(each for each in said if each))
-    read_while_typing(TEXT)
-
-
-class Bars:
-    """The bars of the traits that are shown, as large as the screen allows."""
-
-    def __init__(
-        self, keys: Sequence[str], names: Mapping[str, str], poles: Mapping[str, tuple[str, str]], focus: int
-    ) -> None:
-        self.keys, self.names, self.poles, self.focus = keys, names, poles, focus
-
-    def draw(self, card: Card, key: str, *, above: int) -> None:
-        """Draw the bars of a card below `above` pixels."""
-        shown = [each for each in self.keys if each in card.detail]
-        own = card.model_copy(update={"detail": {each: card.detail[each] for each in shown}})
-        notes = len(shown) <= MOST_BARS // 2
-        lines, widest = (6.0, "3.2vw") if len(shown) < 3 else (4.6, "2.7vw") if notes else (3.1, "2.7vw")
-        size = f"clamp(28px, min((100vh - {above}px) / {lines * max(len(shown), 1):.1f}, {widest}), 64px)"
-        rows = scorecard.rows(own, self.names, self.poles)
-        draw_bars(rows, key=key, large=Large(size, "0.6em" if notes else "0.2em", notes, self.focus))
-
-
-def _draw_one(text: str, scored: tuple[Card, Scorer] | None, bars: Bars, trait: str | None) -> None:
-    left, right = st.columns([5, 7], gap="large")
-    with right:
-        if scored:
-            bars.draw(scored[0], "present.bars", above=100)
-    with left:
-        st.text_area(
-            "Text",
-            key=TEXT,
-            height=130,
-            persist_state="session",
-            placeholder="Type a text.",
-            label_visibility="collapsed",
-        )
-        scorer = scored[1] if scored else None
-        if scorer and trait and text.strip():
-            with attempt():
-                if reasons := reasons_of(scorer, text).get(trait):
-                    st.html(highlighted(reasons, text, by_pieces=by_words(reasons)))
-
-
-def _scored(
-    model: Model, traits: Sequence[Trait], versions: Sequence[Version], label: str, text: str
-) -> tuple[Card, Scorer] | None:
-    """The card of a text and what scored it."""
-    if not text.strip():
-        return None
-    chosen = next((each for each in versions if f"v{each.version_no}" == label), None)
+    st.html(_STYLE)
+    side, round_no = session.get(_SIDE, "A"), session.get(_ROUND)
+    if round_no is None and not session.get(TEXT):
+        _next_example(model)
+    text, problem, rows = session.get(_OF_SIDE[side], ""), "", list[dict[str, Any]]()
+    by_key = {trait.key: trait for trait in traits}
+    shown = [by_key[key] for key in ordered([*by_key], model.main_trait)[:MOST_BARS]]
     try:
-        rehearsal = None if chosen else rehearsed(model, traits)
-        if chosen is None and rehearsal is None:
-            return None
-        scorer = scorer_of(model.handle, chosen) if chosen else Scorer(by=rehearsal)
-        return scorer.cards([text])[0], scorer
-    except PreviewUnavailable as reason:
-        st.markdown(plain(str(reason)))
+        with st.container(key=f"{_HIDDEN}_draft"):
+            stage = _stage(model, traits, versions, chosen)
+        if stage and text.strip():
+            rows = stage.rows(shown, text)
+    except (TraitbenchError, PreviewUnavailable) as error:
+        stage, problem = None, str(error)
+    if stage is None:
+        problem = problem or (_UNREADABLE if chosen else _NOT_TRAINED)
+    taught = texts_taught(model.handle)
+    data = {
+        "handled": session.get(_HANDLED, 0),
+        "round": round_no or 0,
+        "model": ", ".join([model.handle, chosen or "draft", *(["second text"] if side == "B" else [])]),
+        "taught_as": [_SIDES[each.positive] for each in taught[-_MOST_DOTS:]],
+        "taught_say": f"{count(len(taught), 'text')} taught · Nothing is stored",
+        "side": side,
+        "text": text,
+        "rows": rows or [_empty(trait) for trait in shown],
+        "problem": problem,
+        "later": bool(rows) and not any(each["lit"] for each in rows),
+        "examples": bool(_examples(model)),
+        "versions": len(versions) > 1,
+    }
+
+    def answer() -> None:
+        events = (session.get(_KEY) or {}).get("events") or []
+        for event in events:
+            if event["n"] > session.get(_HANDLED, 0):
+                session.store(_HANDLED, event["n"])
+                _act(event, model, [f"v{each.version_no}" for each in versions], chosen)
+
+    _component(data=data, key=_KEY, height=1, on_events_change=answer)
+
+
+# ---- what is on screen -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What scores the texts of a model: a version or its draft, and what can be taught."""
+
+    model: Model
+    main: str | None
+    scorer: Scorer
+    teacher: Teacher | None
+    others: Mapping[str, Version]
+
+    def rows(self, traits: Sequence[Trait], text: str) -> list[dict[str, Any]]:
+        """The bars of a text for the browser, without those of traits that have no score."""
+        taught = texts_taught(self.model.handle) if self.teacher else ()
+        card, before = self._card(text, taught), self._before(text, taught)
+        known = [trait for trait in traits if trait.key in card.detail]
+        return [self._row(trait, text, card.detail[trait.key], before.get(trait.key), taught) for trait in known]
+
+    def _by(self, trait: str, taught: Sequence[Taught]) -> Scorer:
+        is_taught = any(each.trait == trait for each in taught)
+        return self.teacher.scorer(trait, taught) if self.teacher and is_taught else self.scorer
+
+    def _card(self, text: str, taught: Sequence[Taught]) -> Card:
+        card = self.scorer.cards([text])[0]
+        new = {key: self._by(key, taught).cards([text])[0].detail[key] for key in {each.trait for each in taught}}
+        return card.model_copy(update={"detail": {**card.detail, **new}})
+
+    def _before(self, text: str, taught: Sequence[Taught]) -> dict[str, tuple[str, TraitScore]]:
+        """What the bars slide from, by trait, with its caption."""
+        kind, name = session.get(_MOVED) or ("", "")
+        if kind == "taught" and self.teacher and taught and taught[-1].text == text:
+            # Without this text the fit is that of the version, unless its samples have changed since.
+            was = self.teacher.scorer(name, taught[:-1]).cards([text])[0].detail[name]
+            return {name: ("was", was)}
+        card = None
+        if kind == "text" and (other := session.get(_OF_SIDE[name], "")).strip():
+            card, name = self._card(other, taught), _NAMES[name]
+        elif kind == "version" and name in self.others:
+            card = scorer_of(self.model.handle, self.others[name]).cards([text])[0]
+        return {key: (name, each) for key, each in card.detail.items()} if card else {}
+
+    def _row(
+        self,
+        trait: Trait,
+        text: str,
+        score: TraitScore,
+        before: tuple[str, TraitScore] | None,
+        taught: Sequence[Taught],
+    ) -> dict[str, Any]:
+        key, poles = trait.key, (trait.negative_label, trait.positive_label)
+        side = side_of(score, negative_label=poles[0], positive_label=poles[1])
+        reasons = None
+        if session.get(_ASKED, True) or are_quick([text]):
+            reasons = reasons_of(self._by(key, taught), text).get(key)
+        just_taught = before is not None and session.get(_MOVED) == ("taught", key)
+        if just_taught and reasons and self.teacher:
+            was = reasons_of(self.teacher.scorer(key, taught[:-1]), text)[key]
+            says = _of_teaching(taught[-1], poles, changed_most(was, reasons, text))
+        else:
+            says = _of_score(side, why(score), reasons, text)
+        return _empty(trait) | {
+            "score": score.score,
+            "side": _SIDES[side.positive],
+            "sure": score.confidence,
+            "alt": f"{trait.name}: {side.words}, {score.score} from 0, {poles[0]}, to 100, {poles[1]}",
+            "says": says,
+            "lit": highlighted(reasons, text, by_pieces=by_words(reasons)) if reasons else "",
+            "before": before and {"caption": before[0], "score": before[1].score},
+            "taught": just_taught,
+            "teachable": self.teacher is not None and self.teacher.can_teach(key),
+        }
+
+
+def _stage(model: Model, traits: Sequence[Trait], versions: Sequence[Version], chosen: str) -> _Stage | None:
+    """Return what scores; None while a large draft waits for its training."""
+    others = {label(each): each for each in versions}
+    by = others.get(chosen) if chosen else rehearsed(model, traits)
+    if by is None:
         return None
+    scorer = Scorer(by=by) if isinstance(by, Rehearsal) else scorer_of(model.handle, by)
+    # The samples are those of the version in use. What another one learned from is not known here.
+    is_current = isinstance(by, Rehearsal) or by.version_no == model.version_no
+    return _Stage(model, model.main_trait, scorer, Teacher.of(model, traits, by) if is_current else None, others)
+
+
+def _empty(trait: Trait) -> dict[str, Any]:
+    """A bar without a score."""
+    first = f"{trait.negative_label[:1].upper()}{trait.negative_label[1:]}"
+    return {
+        "key": trait.key,
+        "name": trait.name,
+        "title": [(first, "left"), (" or ", ""), (trait.positive_label, "right"), ("?", "")],
+        "negative": trait.negative_label,
+        "positive": trait.positive_label,
+        "score": None,
+        "lit": "",
+    }
+
+
+def _of_score(side: Side, why_open: str, reasons: Explanation | None, text: str) -> Words:
+    """`It says probably cold. “subject to” and “it qualifies” outweigh “love to”.`"""
+    if side.positive is None:
+        return [("It cannot tell. ", ""), (why_open, "")]
+    said: Words = [("It says ", ""), (side.words, _SIDES[side.positive]), (". ", "")]
+    pulling = _quoted(strongest(reasons, text, positive=side.positive, most=2)) if reasons else []
+    against = _quoted(strongest(reasons, text, positive=not side.positive, most=1)) if reasons else []
+    one = len(pulling) == 1
+    if pulling and against:
+        said.append((f"{' and '.join(pulling)} {'outweighs' if one else 'outweigh'} {against[0]}.", ""))
+    elif pulling:
+        said.append((f"{' and '.join(pulling)} {'decides' if one else 'decide'}.", ""))
+    return said
+
+
+def _of_teaching(taught: Taught, poles: tuple[str, str], changed: Sequence[str]) -> Words:
+    """`Taught as warm. Changed most: “carrier where” and “the parcel”.`"""
+    said: Words = [("Taught as ", ""), (poles[taught.positive], _SIDES[taught.positive]), (". ", "")]
+    return [*said, (f"Changed most: {' and '.join(_quoted(changed))}.", "")] if changed else said
+
+
+def _quoted(words: Sequence[str]) -> list[str]:
+    return [f"“{shortened(each, _EXCERPT)}”" for each in words]
 
 
 # ---- what the keys do ------------------------------------------------------------------------------------------------
 
 
-def _actions(
-    model: Model, keys: Sequence[str], trait: str | None, others: Sequence[str]
-) -> dict[str, Callable[[str | None], None]]:
-    def walk(step: int) -> Callable[[Any], None]:
-        def go(_: object) -> None:
-            if texts := demo_texts(model):
-                now = session.get(TEXT, "")
-                before = texts.index(now) if now in texts else session.get(_AT, 0 if step < 0 else -1)
-                at = (before + step) % len(texts)
-                session.put({_AT: at, TEXT: texts[at]})
-
-        return go
-
-    def teach(positive: bool) -> Callable[[str | None], None]:
-        def learn(text: str | None) -> None:
-            content = text if text is not None else session.get(TEXT, "")
-            if trait and content.strip():
-                session.store(TEXT, content)
-                teaching.teach(model.handle, trait, content, positive=positive)
-
-        return learn
-
-    def beside(_: object) -> None:
-        following = [None, *others]
-        at = following.index(session.get(_OTHER)) if session.get(_OTHER) in following else 0
-        session.store(_OTHER, following[(at + 1) % len(following)])
-
-    def leave(_: object) -> None:
-        for each in (_HELP, _OTHER, _AT):
+def _act(event: Mapping[str, Any], model: Model, labels: Sequence[str], chosen: str) -> None:
+    """Do what an event of the browser asks for; `chosen` is the label of the version on screen."""
+    side, kind = session.get(_SIDE, "A"), event["kind"]
+    if event["text"] is not None:
+        session.store(_OF_SIDE[side], event["text"])
+    text = session.get(_OF_SIDE[side], "")
+    moved: tuple[str, str] | None = None
+    if kind in ("left", "right") and text.strip():
+        teach(model.handle, Taught(event["trait"], text, positive=kind == "right"))
+        moved = ("taught", event["trait"])
+    elif kind == "undo":
+        undo(model.handle)
+    elif kind == "next":
+        _next_example(model)
+    elif kind in _OF_SIDE and kind != side:
+        # The second text begins as a copy of the first, to change a word in it.
+        session.put({_SIDE: kind, _OF_SIDE[kind]: session.get(_OF_SIDE[kind]) or text})
+        moved = ("text", side)
+    elif kind == "version" and chosen in labels:
+        following = labels[(labels.index(chosen) + 1) % len(labels)]
+        session.store("version", IN_USE if following == f"v{model.version_no}" else following)
+        moved = ("version", chosen)
+    elif kind == "words":
+        moved = session.get(_MOVED)
+    elif kind == "leave":
+        undo(model.handle, everything=True)
+        for each in (_SIDE, _ROUND, _AT):
             session.store(each, None)
-        teaching.forget(model.handle)
         st.query_params.pop(_PARAMETER, None)
-
-    return {
-        "ArrowRight": walk(1),
-        "ArrowLeft": walk(-1),
-        "Shift+ArrowRight": teach(True),
-        "Shift+ArrowLeft": teach(False),
-        "u": lambda _: teaching.undo(model.handle),
-        "v": beside,
-        "?": lambda _: session.store(_HELP, None if session.get(_HELP) else True),
-        "Escape": lambda _: session.store(_HELP, None) if session.get(_HELP) else leave(None),
-        **{str(place): _choose(key) for place, key in enumerate(keys, start=1)},
-    }
+    # What takes long to explain waits until somebody has ended typing it.
+    session.put({_MOVED: moved, _ASKED: kind != "type"})
 
 
-def _choose(key: str) -> Callable[[str | None], None]:
-    return lambda _: session.store(_TRAIT, key)
+def _next_example(model: Model) -> None:
+    """Put the next text to try on screen, which the room has not seen."""
+    texts, key = _examples(model), _OF_SIDE[session.get(_SIDE, "A")]
+    now = session.get(key, "")
+    at = texts.index(now) + 1 if now in texts else session.get(_AT, 0)
+    if texts:
+        session.put({key: texts[at % len(texts)], _AT: at + 1})
+    session.store(_ROUND, session.get(_ROUND, 0) + 1)
 
 
-def demo_texts(model: Model) -> list[str]:
-    """The texts to walk through, read once."""
-    key = f"{_TEXTS}:{model.handle}"
+def _examples(model: Model) -> list[str]:
+    """The texts to try, read once."""
+    key = f"present.texts:{model.handle}"
     if session.get(key) is None:
         session.store(key, texts_to_try(model))
-    held: list[str] = session.get(key)
-    return held
-
-
-def _first_text(model: Model) -> str:
-    texts = demo_texts(model)
-    if texts:
-        session.put({_AT: 0, TEXT: texts[0]})
-    return texts[0] if texts else ""
-
-
-def _draw_keys() -> None:
-    st.markdown("\n".join(["| Key | What it does |", "|---|---|", *(f"| **{key}** | {what} |" for key, what in _KEYS)]))
-    st.markdown("Press **?** to go back.")
-
-
-def _where(model: Model, text: str) -> str:
-    """`Text 2 of 12.`, if the text is one of the list."""
-    texts = demo_texts(model)
-    return f"Text {texts.index(text) + 1} of {len(texts)}." if text in texts else ""
-
-
-def _escaped(text: str) -> str:
-    return escape(" ".join(text.split()))
+    texts: list[str] = session.get(key)
+    return texts

@@ -1,16 +1,20 @@
-"""Teaching before a room: a text and a pole, and the trait is fitted again in memory at once. Nothing is stored."""
+"""Teaching before a room: a text and a pole, and the trait is fitted again in memory at once. Nothing is stored.
 
-from collections.abc import Sequence
+The trait is fitted with the settings of the version on screen, so the scores change by the texts taught alone.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from traitbench.contract.models import Model
+from traitbench.contract.models import DEFAULT_EFFORT, Model
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample, text_hash
-from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
 from traitbench.local import preview
-from traitbench.local.preview import PreviewUnavailable
+from traitbench.local.preview import Rehearsal
 from traitbench_app.parts.scorer import Scorer
 from traitbench_app.score.rehearsal import AT_ONCE
 from traitbench_app.shell import session
@@ -28,85 +32,77 @@ class Taught:
     positive: bool
 
 
-def taught(handle: str) -> tuple[Taught, ...]:
+def texts_taught(handle: str) -> tuple[Taught, ...]:
     """What this tab was taught about a model, in order."""
-    kept: tuple[Taught, ...] = session.get(f"{_TAUGHT}:{handle}", ())
-    return kept
+    taught: tuple[Taught, ...] = session.get(f"{_TAUGHT}:{handle}", ())
+    return taught
 
 
-def teach(handle: str, trait: str, text: str, *, positive: bool) -> None:
-    """Put a text on a pole; the last word on a text counts."""
-    others = tuple(each for each in taught(handle) if (each.trait, each.text) != (trait, text))
-    session.store(f"{_TAUGHT}:{handle}", (*others, Taught(trait, text, positive)))
+def teach(handle: str, taught: Taught) -> None:
+    """Put a text on a pole, instead of where it was put before."""
+    others = [each for each in texts_taught(handle) if (each.trait, each.text) != (taught.trait, taught.text)]
+    session.store(f"{_TAUGHT}:{handle}", (*others, taught))
 
 
-def undo(handle: str) -> None:
-    """Take back the last text."""
-    session.store(f"{_TAUGHT}:{handle}", taught(handle)[:-1] or None)
+def undo(handle: str, *, everything: bool = False) -> None:
+    """Take back the last text, or all of them."""
+    session.store(f"{_TAUGHT}:{handle}", None if everything else texts_taught(handle)[:-1] or None)
+    if everything:
+        session.store(f"{_SAMPLES}:{handle}", None)
 
 
-def forget(handle: str) -> None:
-    """Take back everything."""
-    session.store(f"{_TAUGHT}:{handle}", None)
-    session.store(f"{_SAMPLES}:{handle}", None)
+@dataclass(frozen=True)
+class Teacher:
+    """Fits the traits of a model again, with the effort and the settings of a version or a draft."""
 
+    model: Model
+    traits: Mapping[str, Trait]
+    effort: str
+    settings: Mapping[str, Any]
 
-def scorers(model: Model, traits: Sequence[Trait]) -> dict[str, Scorer]:
-    """The refitted traits, by key; raise `PreviewUnavailable` if a trait cannot be fitted here."""
-    labelled = taught(model.handle)
-    return {
-        trait.key: Scorer(by=_fitted(model, trait, [each for each in labelled if each.trait == trait.key]))
-        for trait in traits
-        if any(each.trait == trait.key for each in labelled)
-    }
-
-
-def retaught(card: Card, text: str, scorers: dict[str, Scorer]) -> Card:
-    """The card with the scores of the refitted traits."""
-    detail = dict(card.detail)
-    for key, scorer in scorers.items():
-        detail[key] = scorer.cards([text])[0].detail[key]
-    return card.model_copy(update={"detail": detail, "scores": {key: each.score for key, each in detail.items()}})
-
-
-def _fitted(model: Model, trait: Trait, labelled: Sequence[Taught]) -> preview.Rehearsal:
-    if trait.kind != "extrinsic":
-        raise PreviewUnavailable(f"{trait.name} is a discovered trait, and cannot be taught here.")
-    if trait.sample_count > AT_ONCE:
-        raise PreviewUnavailable(f"{trait.name} has more than {AT_ONCE:,} samples, too many to teach live.")
-    latest = {each.text: each for each in labelled}
-    samples = [each for each in _samples(model.handle) if each.trait == trait.key and each.text not in latest]
-    samples += [_sample(-place, each) for place, each in enumerate(latest.values(), start=1)]
-    counted = trait.model_copy(
-        update={
-            "positive_samples": sum(each.quality > 0.5 for each in samples),
-            "negative_samples": sum(each.quality < 0.5 for each in samples),
+    @classmethod
+    def of(cls, model: Model, traits: Sequence[Trait], by: Version | Rehearsal) -> "Teacher":
+        """The teacher of what scores."""
+        metrics = by.metrics if isinstance(by, Rehearsal) else by.metrics.model_dump()
+        chosen = {
+            key: {name: each[name] for name in ("shares", "parameters")} for key, each in metrics["traits"].items()
         }
-    )
-    if not counted.positive_samples or not counted.negative_samples:
-        raise PreviewUnavailable(f"{trait.name} needs a text at each pole. Teach it one at the other pole too.")
-    # One trait at the lowest effort, because a room is waiting for the answer.
-    return preview.rehearse(model, [counted], samples, effort="low")
+        return cls(model, {trait.key: trait for trait in traits}, metrics["effort"] or DEFAULT_EFFORT, chosen)
+
+    def can_teach(self, key: str) -> bool:
+        """Whether a trait can be fitted here at once."""
+        trait = self.traits[key]
+        both = trait.positive_samples and trait.negative_samples
+        return key in self.settings and trait.kind == "extrinsic" and bool(both) and trait.sample_count <= AT_ONCE
+
+    def scorer(self, key: str, taught: Sequence[Taught]) -> Scorer:
+        """What scores the trait after these texts, of which those for other traits do not count."""
+        latest = {each.text: each for each in taught if each.trait == key}
+        samples = [each for each in self._samples() if each.trait == key and each.text not in latest]
+        samples += [_sample(-place, each) for place, each in enumerate(latest.values(), start=1)]
+        settings = {name: self.settings[key][name] for name in ("shares", "parameters")}
+        rehearsal = preview.rehearse(self.model, [self.traits[key]], samples, effort=self.effort, fixed={key: settings})
+        return Scorer(by=rehearsal)
+
+    def _samples(self) -> list[Sample]:
+        """The samples that were learned from, read once. Corrections that wait are not among them."""
+        key = f"{_SAMPLES}:{self.model.handle}"
+        if session.get(key) is None:
+            listed = client().samples.list(self.model.handle, held_out=False, limit=LARGEST_SAMPLE_PAGE)
+            session.store(key, [each for each in listed if not each.pending])
+        samples: list[Sample] = session.get(key)
+        return samples
 
 
-def _samples(handle: str) -> list[Sample]:
-    """The samples that the model learns from, read once."""
-    key = f"{_SAMPLES}:{handle}"
-    if session.get(key) is None:
-        session.store(key, list(client().samples.list(handle, held_out=False, limit=LARGEST_SAMPLE_PAGE)))
-    kept: list[Sample] = session.get(key)
-    return kept
-
-
-def _sample(number: int, label: Taught) -> Sample:
+def _sample(number: int, taught: Taught) -> Sample:
     return Sample(
         id=number,
-        trait=label.trait,
-        text=label.text,
-        quality=1.0 if label.positive else 0.0,
+        trait=taught.trait,
+        text=taught.text,
+        quality=1.0 if taught.positive else 0.0,
         provenance="authored",
         source_url=None,
-        content_sha256=text_hash(label.text),
+        content_sha256=text_hash(taught.text),
         created_at=datetime.now(UTC),
         seed_sample_id=None,
         generator=None,

@@ -105,6 +105,18 @@ def strongest(explanation: Explanation, text: str, *, positive: bool, most: int 
     return list(dict.fromkeys(words for _, words in pulling))[:most]
 
 
+def changed_most(before: Explanation, after: Explanation, text: str, *, most: int = 2) -> list[str]:
+    """Return the words of `after` that pull differently than in `before`, the largest difference first."""
+    pulled = [0.0] * len(text)
+    for each in _parts(before, by_pieces=True):
+        pulled[each.start : each.end] = [each.contribution / (each.end - each.start)] * (each.end - each.start)
+    changes = [
+        (abs(each.contribution - sum(pulled[each.start : each.end])), _bare(text[each.start : each.end]))
+        for each in _parts(after, by_pieces=True)
+    ]
+    return list(dict.fromkeys(words for _, words in sorted(changes, reverse=True) if words))[:most]
+
+
 def deciding(explanation: Explanation, text: str, *, most: int = 3) -> str:
     """Return the words that count most for either pole, the strongest first, as HTML; each has its number."""
     parts = [piece for part in explanation.parts for piece in (part.pieces or [part])]

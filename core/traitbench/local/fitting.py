@@ -8,7 +8,7 @@ equal `param_hash` everywhere.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,11 +53,13 @@ def train(
     max_depth: int,
     effort: str,
     use_labels: bool = True,
+    fixed: Mapping[str, Any] | None = None,
     on_progress: ProgressListener = ignore,
 ) -> Trained:
     """Return the snapshot and the metrics of a training on these samples.
 
     `vectors` (d,) are those of the texts by `content_sha256`. `cache` is the folder for what is made from the encoder.
+    `fixed` is `metrics["traits"]` of an earlier training, whose settings are used again.
     """
     collected = collected_samples(
         traits, samples, vectors, label_axis=label_axes(encoder, cache).of if use_labels else no_label_axis
@@ -68,6 +70,7 @@ def train(
         scoring_method=scoring_method,
         max_depth=max_depth,
         effort=effort,
+        fixed=fixed,
         modes=encoder.modes,
         on_progress=on_progress,
     )

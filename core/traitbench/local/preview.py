@@ -16,7 +16,7 @@ from cachetools import LRUCache, cached
 from numpy.typing import NDArray
 
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
+from traitbench.contract.models import DEFAULT_EFFORT, Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.traits import Trait
@@ -89,9 +89,17 @@ def compare(version: Version, a: Card, b: Card) -> Comparison:
 
 
 def rehearse(
-    model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, effort: TrainEffort = DEFAULT_EFFORT
+    model: Model,
+    traits: Sequence[Trait],
+    samples: Sequence[Sample],
+    *,
+    effort: str = DEFAULT_EFFORT,
+    fixed: Mapping[str, Any] | None = None,
 ) -> Rehearsal:
-    """Fit the draft in memory as a training does: without test samples and traits that have no samples at a pole."""
+    """Fit the draft in memory as a training does: without test samples and traits that have no samples at a pole.
+
+    `fixed` is `metrics["traits"]` of an earlier training: with its effort and samples, the scores are the same.
+    """
     samples = [sample for sample in samples if not sample.held_out]
     given = [trait for trait in traits if trait.kind == "extrinsic"]
     able = [trait for trait in given if trait.positive_samples and trait.negative_samples]
@@ -99,7 +107,8 @@ def rehearse(
         raise PreviewUnavailable("A preview needs one trait with at least one sample at each pole.")
     left_out = tuple(trait.name for trait in given if trait not in able)
     discovered = tuple(trait.name for trait in traits if trait not in given)
-    snapshot, metrics = _fitted(identity(able, samples), model.scoring_method, model.max_depth, effort, able, samples)
+    depends_on = f"{identity(able, samples)} {fixed}"
+    snapshot, metrics = _fitted(depends_on, model.scoring_method, model.max_depth, effort, able, samples, fixed)
     return Rehearsal(snapshot, metrics, len(samples), left_out, discovered)
 
 
@@ -279,9 +288,10 @@ def _fitted(
     identity: str,
     scoring_method: str,
     max_depth: int,
-    effort: TrainEffort,
+    effort: str,
     traits: Sequence[Trait],
     samples: Sequence[Sample],
+    fixed: Mapping[str, Any] | None,
 ) -> tuple[Snapshot, dict[str, Any]]:
     encoder = _encoder()
     trained = train(
@@ -293,6 +303,7 @@ def _fitted(
         scoring_method=scoring_method,
         max_depth=max_depth,
         effort=effort,
+        fixed=fixed,
     )
     return trained.snapshot, trained.metrics
 
