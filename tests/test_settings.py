@@ -54,6 +54,8 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
         ("TRAITBENCH_OIDC_CLIENT_ID", "oidc_client_id", " bench ", "bench"),
         ("TRAITBENCH_OIDC_CLIENT_SECRET", "oidc_client_secret", "s p", "s p"),
         ("TRAITBENCH_OIDC_REDIRECT_URL", "oidc_redirect_url", "https://b.example.org", "https://b.example.org"),
+        ("TRAITBENCH_ROOM_URL", "room_url", "", None),
+        ("TRAITBENCH_ROOM_URL", "room_url", "http://127.0.0.1:8501/", "http://127.0.0.1:8501"),
         ("TRAITBENCH_ALLOWED_HOSTS", "allowed_hosts", "Bench.Example.org, 10.0.0.7,[fd00::7]", _HOSTS),
     ],
 )
@@ -67,6 +69,8 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
         ("TRAITBENCH_RETRAIN_AFTER_SAMPLES", "0"),
         ("TRAITBENCH_RETRAIN_AFTER_SECONDS", "soon"),
         ("TRAITBENCH_MAX_IMPORT_BYTES", "-1"),
+        ("TRAITBENCH_ROOM_URL", "https://bench.example.org"),  # without a sign-in
+        ("TRAITBENCH_ROOM_URL", "http://localhost/path"),
         ("TRAITBENCH_PORT", "65536"),
         ("TRAITBENCH_VECTOR_MEMORY_MB", "-1"),
         ("TRAITBENCH_VECTOR_STORE_MB", "1.5"),
@@ -99,6 +103,12 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
 def test_a_value_that_cannot_be_used_stops_the_start_and_names_its_variable(name: str, text: str) -> None:
     with pytest.raises(SettingInvalid, match=name):
         read_settings({name: text})
+
+
+def test_a_room_needs_a_sign_in_and_its_host_is_answered() -> None:
+    settings = read_settings({"TRAITBENCH_ROOM_URL": "https://Bench.example.org", "TRAITBENCH_SIGN_IN": "token"})
+    assert settings.room_url == "https://bench.example.org"
+    assert "bench.example.org" in settings.own_hosts
 
 
 def test_the_clients_secret_is_shown_to_nobody() -> None:

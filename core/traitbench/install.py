@@ -27,6 +27,7 @@ EXTRA_OF: Mapping[str, str] = {
     "psycopg": "postgres",
     "pyarrow": "notebook",
     "python_calamine": "workbench",
+    "segno": "workbench",
     "sqlalchemy": "service",
     "starlette": "service",
     "streamlit": "workbench",

@@ -21,6 +21,7 @@ _DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _LONGEST_ADDRESS, _LONGEST_NAME = 2_000, 180
 _HOST_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9])?|[0-9a-f]*:[0-9a-f:]+")
+_ORIGIN = re.compile(r"https?://([a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?)(?::[0-9]{1,5})?")
 
 
 LogForm = Literal["json", "text"]
@@ -72,6 +73,7 @@ class Settings:
     oidc_client_id: str | None = None
     oidc_client_secret: str | None = field(default=None, repr=False)
     oidc_redirect_url: str | None = None
+    room_url: str | None = None
     llm_url: str | None = None
     llm_key: str | None = field(default=None, repr=False)
     llm_model: str | None = None
@@ -124,7 +126,8 @@ class Settings:
     @property
     def own_hosts(self) -> frozenset[str]:
         """The names other than loopback that requests may be addressed to."""
-        return frozenset({*self.allowed_hosts, *({self.host.lower()} - _WILDCARDS.keys())})
+        room = {urlsplit(self.room_url).hostname or ""} if self.room_url else set()
+        return frozenset({*self.allowed_hosts, *room, *({self.host.lower()} - _WILDCARDS.keys())})
 
     def service_key(self) -> str:
         """Return the key for the service at `base_url`, or "" when there is none yet.
@@ -197,6 +200,7 @@ def _read(environment: Mapping[str, str]) -> Settings:
         oidc_client_id=environment.get("TRAITBENCH_OIDC_CLIENT_ID", "").strip() or None,
         oidc_client_secret=environment.get("TRAITBENCH_OIDC_CLIENT_SECRET", "").strip() or None,
         oidc_redirect_url=_web_address(environment, "TRAITBENCH_OIDC_REDIRECT_URL"),
+        room_url=_room_url(environment),
         **_language_model(environment),
     )
 
@@ -255,6 +259,24 @@ def _web_address(environment: Mapping[str, str], name: str) -> str | None:
             "Plain http:// is accepted for this machine only."
         )
     return url
+
+
+def _room_url(environment: Mapping[str, str]) -> str | None:
+    """Return the address under which a room reaches this workbench, such as `https://bench.example.org`."""
+    name = "TRAITBENCH_ROOM_URL"
+    url = environment.get(name, "").strip().rstrip("/")
+    if not url:
+        return None
+    match = _ORIGIN.fullmatch(url.lower())
+    if match is None:
+        raise SettingInvalid(f"{name} is {url[:200]!r}; it must be an address such as https://bench.example.org:8501.")
+    signs_in = environment.get("TRAITBENCH_SIGN_IN", "").strip().lower() not in ("", "none")
+    if not signs_in and match[1] not in ("localhost", "127.0.0.1"):
+        raise SettingInvalid(
+            f"{name} needs a sign-in, because everyone in the room could use the workbench at that address: set"
+            " TRAITBENCH_SIGN_IN=token or oidc."
+        )
+    return url.lower()
 
 
 def _language_model(environment: Mapping[str, str]) -> dict[str, str | None]:

@@ -1,11 +1,15 @@
 """The Score page before a room, and on the way there and back: keys, large type, no scrolling, one press of Back."""
 
-import pytest
-from playwright.sync_api import Page, expect
+from pathlib import Path
+from urllib.parse import urlsplit
 
-from tests.app.processes import Started
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.app.processes import Started, running
 from tests.browser.conftest import settled
 from tests.conftest import COLD, WARM, make_draft
+from tests.contexts import ENCODER
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.browser
@@ -101,3 +105,32 @@ def test_from_a_row_of_a_batch_back_is_one_press(workbench: Started, page: Page,
     answered(page)
     page.go_back()
     expect(page.get_by_role("heading", name="Batch", exact=True)).to_be_visible()
+
+
+def test_a_room_sends_a_text_that_waits_until_it_is_shown(browser: Browser, tmp_path: Path, handle: str) -> None:
+    given = {"TRAITBENCH_ENCODER": ENCODER or "", "TRAITBENCH_ROOM_URL": "http://localhost"}
+    with running(tmp_path / "home", **given) as started, started.client() as client:
+        make_draft(client, handle)
+        page, phone = browser.new_page(), browser.new_page()
+        page.goto(f"{started.base_url}/score?model={handle}&present=1")
+        expect(page.locator(".keys")).to_contain_text("Let the room send texts")
+        page.keyboard.press("q")
+        expect(page.locator(".code svg")).to_be_visible()
+        path = urlsplit(page.locator(".code p").inner_text()).path
+        phone.goto(f"{started.base_url}{path}")
+        phone.get_by_label("Your text").fill("So <b>kind</b> of you!")
+        phone.get_by_role("button", name="Send").click()
+        expect(phone.get_by_role("status")).to_have_text("Sent: it waits for the presenter.")
+        expect(page.locator(".sent")).to_have_text("1 sent: “So <b>kind</b> of you!”")
+        field = page.get_by_placeholder("Type a text.", exact=True)
+        expect(field).not_to_have_value("So <b>kind</b> of you!")
+        page.keyboard.press("Enter")
+        expect(field).to_have_value("So <b>kind</b> of you!")
+        expect(page.locator(".hint")).to_have_text("Hands up: which side?")
+        page.keyboard.press("Escape")
+        expect(page.get_by_placeholder("Type or paste a text.")).to_have_value("")
+        answer = phone.goto(f"{started.base_url}{path}")
+        assert answer is not None
+        assert answer.status == 404
+        page.close()
+        phone.close()

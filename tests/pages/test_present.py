@@ -7,6 +7,7 @@ from tests.pages.drive import Workbench, presented
 from traitbench.client import Traitbench
 from traitbench.local import preview
 from traitbench_app.score.teaching import Taught
+from traitbench_app.workspace import rooms
 
 TEXT = "The lamp on the desk is green."
 
@@ -85,3 +86,22 @@ def test_what_cannot_be_scored_is_said_instead_of_a_score(
     shown = presented(workbench.open("score", model=draft, present="1", text=TEXT))
     assert shown["problem"] == "There is no encoder here."
     assert shown["rows"][0]["score"] is None
+
+
+def test_a_room_sends_texts_only_where_the_operator_and_the_presenter_let_it(
+    workbench: Workbench, trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert presented(workbench.open("score", model=trained.handle, present="1"))["room"] == {}
+    monkeypatch.setenv("TRAITBENCH_ROOM_URL", "http://localhost:8501")
+    at = workbench.open("score", model=trained.handle, present="1")
+    assert presented(at)["room"] == {"open": False}
+    room = rooms.open_room()
+    at.session_state["present.room"] = room.token
+    room.send("A text of the room.", "192.0.2.1")
+    shown = presented(at.run())
+    assert shown["room"]["address"] == f"http://localhost:8501/room/{room.token}"
+    assert shown["room"]["code"].startswith("<svg")
+    assert (shown["room"]["text"], shown["room"]["waiting"]) == ("A text of the room.", 1)
+    assert shown["text"] != "A text of the room.", "it waits"
+    rooms.close(room.token)
+    assert presented(at.run())["room"] == {"open": False}

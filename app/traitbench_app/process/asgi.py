@@ -98,6 +98,10 @@ def _guarded(pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | 
     inner = pages
     if settings.sign_in != "none":
         inner = SignIn(pages, settings, secret=secret or token_urlsafe(32), openid=openid)
+    if settings.room_url:
+        from traitbench_app.process.room_form import RoomForm
+
+        inner = RoomForm(inner, settings)
     return Guard(inner, settings, policy=exposed.policy(), closed=exposed.closed)
 
 

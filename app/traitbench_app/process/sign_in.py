@@ -13,9 +13,10 @@ import logging
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from html import escape
 from http.cookies import CookieError, SimpleCookie
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -120,7 +121,7 @@ class SignIn:
         if scope["method"] != "POST" or self._openid is not None:
             allowed = "GET, HEAD, POST" if self._openid is None else "GET, HEAD"
             return PlainTextResponse("Method Not Allowed", 405, {"Allow": allowed})
-        sent = parse_qs((await _read(receive)).decode("utf-8", "replace"))
+        sent = parse_qs((await read_form(receive)).decode("utf-8", "replace"))
         return await self._entered(scope, _one(sent, "token").strip(), _within(_one(sent, "next")), by_link=False)
 
     async def _at_provider(self, openid: "OpenId", scope: Scope) -> Response:
@@ -164,7 +165,7 @@ class SignIn:
 
         A link signs in only the operator, so that an attacker cannot sign someone in with a link to another account.
         """
-        address, account = self._address(scope), _account(secret)
+        address, account = client_address(scope, self._proxies), _account(secret)
         if self._failures.too_many(address, account):
             return self._form(following, _TOO_OFTEN, status=429, headers={"Retry-After": str(int(_FORGIVEN_SECONDS))})
         try:
@@ -204,20 +205,6 @@ class SignIn:
 
     async def _holder(self, secret: str) -> Person | None:
         return await asyncio.to_thread(people.holder, self._settings, secret) if secret.isascii() and secret else None
-
-    def _address(self, scope: Scope) -> str:
-        """Return the address to count failures by: the peer's or, if that is a named proxy, the one it appended.
-
-        Addresses of one IPv6 network of 64 bits count as one, because a single client has all of them.
-        """
-        peer = (scope.get("client") or ("",))[0]
-        hops = ",".join(Headers(scope=scope).getlist("x-forwarded-for")).split(",")
-        address = _ip(peer)
-        while hops and address is not None and any(address in each for each in self._proxies):
-            address = _ip(hops.pop().strip()) or address
-        if isinstance(address, IPv6Address):
-            return str(IPv6Network((address, 64), strict=False))
-        return peer if address is None else str(address)
 
     def _token(self, scope: Scope) -> str | None:
         return _cookie(scope, self._cookie)
@@ -263,6 +250,21 @@ def _account(secret: str) -> str:
     """Return whom a secret would sign in: the key that its first characters name, or the operator of the link."""
     named = _KEY.match(secret)
     return named[0] if named else "operator"
+
+
+def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -> str:
+    """Return the address to count requests by: the peer's or, if that is one of the proxies, the one it appended.
+
+    Addresses of one IPv6 network of 64 bits count as one, because a single client has all of them.
+    """
+    peer = (scope.get("client") or ("",))[0]
+    hops = ",".join(Headers(scope=scope).getlist("x-forwarded-for")).split(",")
+    address = _ip(peer)
+    while hops and address is not None and any(address in each for each in proxies):
+        address = _ip(hops.pop().strip()) or address
+    if isinstance(address, IPv6Address):
+        return str(IPv6Network((address, 64), strict=False))
+    return peer if address is None else str(address)
 
 
 def _ip(text: str) -> IPv4Address | IPv6Address | None:
@@ -352,7 +354,8 @@ def _one(fields: dict[str, list[str]], name: str) -> str:
     return fields.get(name, [""])[0]
 
 
-async def _read(receive: Receive) -> bytes:
+async def read_form(receive: Receive) -> bytes:
+    """Return the body of a form; empty if it is too large."""
     body, more = b"", True
     while more and len(body) <= _LARGEST_FORM:
         message = await receive()

@@ -27,10 +27,10 @@ addEventListener('resize', () => current?.fit())
 class Presentation {
   constructor(root) {
     this.root = root
-    for (const name of ['model', 'taught', 'title', 'say', 'paint', 'field', 'stage', 'rows', 'hint', 'keys']) {
+    for (const name of ['model', 'taught', 'title', 'say', 'paint', 'field', 'stage', 'rows', 'hint', 'keys', 'sent', 'code']) {
       this[name] = root.querySelector('.' + name)
     }
-    Object.assign(this, { sent: [], round: null, trait: null, shown: false, guesses: {}, dirty: false, timer: 0 })
+    Object.assign(this, { events: [], round: null, trait: null, shown: false, guesses: {}, dirty: false, timer: 0 })
     this.field.oninput = () => {
       this.dirty = true
       this.drawText()
@@ -43,20 +43,20 @@ class Presentation {
   // An event is sent until Python has handled it, because a press may come while it answers another one.
   send(kind) {
     clearTimeout(this.timer)
-    const last = Math.max(this.sent.at(-1)?.n ?? 0, this.data.handled)
+    const last = Math.max(this.events.at(-1)?.n ?? 0, this.data.handled)
     const text = this.dirty ? this.field.value : null
-    this.sent.push({ n: Math.max(last + 1, Date.now()), kind, text, trait: this.row.key })
+    this.events.push({ n: Math.max(last + 1, Date.now()), kind, text, trait: this.row.key })
     this.dirty = false
-    this.tell('events', this.sent)
+    this.tell('events', this.events)
     this.learning = kind === 'left' || kind === 'right'
     if (this.learning) this.drawHint()
   }
 
   take(data, tell) {
     Object.assign(this, { data, tell })
-    this.sent = this.sent.filter((each) => each.n > data.handled)
+    this.events = this.events.filter((each) => each.n > data.handled)
     if (this.round !== data.round) Object.assign(this, { round: data.round, shown: false, guesses: {} })
-    if (!this.sent.length) {
+    if (!this.events.length) {
       this.learning = false
       if (!this.dirty && this.field.value !== data.text) this.field.value = data.text
     }
@@ -78,6 +78,21 @@ class Presentation {
       this.draw()
     }
     const list = []
+    const { room } = data
+    const code = (isShown) => () => {
+      this.showsCode = isShown
+      if (isShown && !room.open) this.send('open')
+      this.draw()
+    }
+    if (room.text) {
+      list.push(action('Enter', 'Enter', 'Show the text sent', () => { this.showsCode = false; this.send('show') }, true))
+      list.push(action('N', 'N', 'Reject it', says('reject'), true))
+    }
+    if (this.showsCode) {
+      list.push(action(['Escape', 'Q'], 'Q', 'Hide the code', code(false), true))
+      list.push(action('X', 'X', 'Close the room', () => { this.showsCode = false; this.send('close') }))
+      return list
+    }
     if (row.score !== null && !this.shown) {
       list.push(action(['ArrowLeft', 'ArrowRight'], '← →', 'The room’s guess', (key) => {
         this.guess((this.guesses[row.key] ?? 50) + (key === 'ArrowLeft' ? -STEP : STEP))
@@ -93,12 +108,13 @@ class Presentation {
       list.push(action(' ', 'Space', 'Hide', turn(false)))
     }
     if (data.taught_as.length && !row.taught) list.push(action('Z', 'Z', 'Undo teaching', says('undo')))
-    if (data.examples) list.push(action('N', 'N', 'Next example', says('next'), row.taught || row.score === null))
+    if (data.examples && !room.text) list.push(action('N', 'N', 'Next example', says('next'), row.taught || row.score === null))
     list.push(data.side === 'A' ? action('B', 'B', 'Second text', says('B')) : action('A', 'A', 'First text', says('A')))
     if (data.versions) list.push(action('V', 'V', 'Switch version', says('version')))
     if (data.rows.length > 1) list.push(action('T', 'T', 'Next trait', () => {
       this.choose(data.rows[(data.rows.indexOf(row) + 1) % data.rows.length].key)
     }))
+    if ('open' in room) list.push(action('Q', 'Q', room.open ? 'Show the code' : 'Let the room send texts', code(true)))
     list.push(action('Escape', 'Esc', 'Leave', says('leave')))
     return list
   }
@@ -118,16 +134,24 @@ class Presentation {
     const { data, row } = this
     this.model.textContent = data.model
     this.taught.replaceChildren(...data.taught_as.map((side) => element('i', side)), data.taught_say)
+    const { room } = data
+    this.sent.textContent = room.text ? `${room.waiting} sent: “${room.text}”` : room.open ? 'The room may send texts' : ''
+    this.code.hidden = !this.showsCode || !room.open
+    if (room.open && this.code.lastChild.textContent !== room.address) {
+      this.code.firstChild.innerHTML = room.code
+      this.code.lastChild.textContent = room.address
+    }
     this.title.replaceChildren(...row.title.map(([words, side]) => element('span', side, words)))
     this.title.style.setProperty('--length', this.title.textContent.length)
     this.rows.classList.toggle('many', data.rows.length > 1)
+    this.rows.classList.toggle('dense', data.rows.length > 4)
     while (this.rows.children.length > data.rows.length) this.rows.lastChild.remove()
     data.rows.forEach((each, at) => this.drawRow(this.rows.children[at] ?? this.rows.appendChild(blank()), each))
     ;(data.rows.length > 1 ? this.stage : this.rows.firstChild).append(this.hint)
     this.drawHint()
     this.drawKeys()
     this.drawText()
-    const idle = this.shown && !this.sent.length && !this.dirty && !this.field.matches(':focus')
+    const idle = this.shown && !this.events.length && !this.dirty && !this.field.matches(':focus')
     if (idle && data.later && this.asked !== data.text) {
       this.asked = data.text
       this.send('words')

@@ -26,6 +26,7 @@ from traitbench_app.parts.reasons import are_quick, by_words, reasons_of
 from traitbench_app.parts.scorecard import ordered
 from traitbench_app.parts.scorer import Scorer, scorer_of
 from traitbench_app.parts.version_figures import label
+from traitbench_app.score import audience
 from traitbench_app.score.rehearsal import rehearsed
 from traitbench_app.score.teaching import Taught, Teacher, teach, texts_taught, undo
 from traitbench_app.shell import session
@@ -38,6 +39,7 @@ MOST_BARS = 6
 _PARAMETER, _KEY, _HIDDEN = "present", "present", "present.hidden"
 _HANDLED, _ROUND, _AT = "present.handled", "present.round", "present.at"
 _SIDE, _ASKED = "present.side", "present.asked"
+_CHANGED, _WAS_OPEN = "present.changed", "present.was_open"
 _MOVED = "present.moved"  # what moved the bars last: "taught", or the text or version that was on screen before
 _OF_SIDE = {"A": TEXT, "B": AGAINST}
 _NAMES = {"A": "first text", "B": "second text"}
@@ -56,13 +58,14 @@ _STYLE = """
 """
 _HTML = """
 <div class="page">
-  <header><span class="model"></span><span class="taught"></span></header>
+  <header><span class="model"></span><span class="sent"></span><span class="taught"></span></header>
   <h1 class="title"></h1>
   <div class="say">
     <div class="paint" dir="auto" aria-hidden="true"></div>
     <textarea class="field" dir="auto" aria-label="Text" placeholder="Type a text." spellcheck="false"></textarea>
   </div>
   <div class="stage"><div class="rows"></div><p class="hint" role="status"></p></div>
+  <div class="code" hidden><div></div><p></p></div>
   <footer class="keys"></footer>
 </div>
 """
@@ -91,6 +94,17 @@ def start() -> None:
 def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], chosen: str) -> None:
     """Draw the presentation; `chosen` is the label of the version that scores, empty for a draft."""
     st.html(_STYLE)
+    session.store(_CHANGED, None)
+    every = audience.POLL_SECONDS if audience.room() else None
+    st.fragment(_draw, run_every=every)(model, traits, versions, chosen)
+
+
+def _draw(model: Model, traits: Sequence[Trait], versions: Sequence[Version], chosen: str) -> None:
+    """Draw it again; the whole page after an event, which may have chosen another version or opened the room."""
+    if session.get(_CHANGED) or bool(audience.room()) < bool(session.get(_WAS_OPEN)):
+        session.store(_WAS_OPEN, None)
+        st.rerun()
+    session.store(_WAS_OPEN, bool(audience.room()))
     side, round_no = session.get(_SIDE, "A"), session.get(_ROUND)
     if round_no is None and not session.get(TEXT):
         _next_example(model)
@@ -120,6 +134,7 @@ def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], 
         "later": bool(rows) and not any(each["lit"] for each in rows),
         "examples": bool(_examples(model)),
         "versions": len(versions) > 1,
+        "room": audience.for_browser(),
     }
 
     def answer() -> None:
@@ -127,6 +142,7 @@ def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], 
         for event in events:
             if event["n"] > session.get(_HANDLED, 0):
                 session.store(_HANDLED, event["n"])
+                session.store(_CHANGED, True)
                 _act(event, model, [f"v{each.version_no}" for each in versions], chosen)
 
     _component(data=data, key=_KEY, height=1, on_events_change=answer)
@@ -283,9 +299,15 @@ def _act(event: Mapping[str, Any], model: Model, labels: Sequence[str], chosen: 
         following = labels[(labels.index(chosen) + 1) % len(labels)]
         session.store("version", IN_USE if following == f"v{model.version_no}" else following)
         moved = ("version", chosen)
+    elif kind in ("open", "close", "show", "reject"):
+        moved = session.get(_MOVED)
+        if sent := audience.act(kind):
+            session.put({_OF_SIDE[side]: sent, _ROUND: session.get(_ROUND, 0) + 1})
+            moved = None
     elif kind == "words":
         moved = session.get(_MOVED)
     elif kind == "leave":
+        audience.leave(*_OF_SIDE.values())
         undo(model.handle, everything=True)
         for each in (_SIDE, _ROUND, _AT):
             session.store(each, None)
