@@ -156,7 +156,6 @@ class _Stage:
     """What scores the texts of a model: a version or its draft, and what can be taught."""
 
     model: Model
-    main: str | None
     scorer: Scorer
     teacher: Teacher | None
     others: Mapping[str, Version]
@@ -232,7 +231,10 @@ def _stage(model: Model, traits: Sequence[Trait], versions: Sequence[Version], c
     scorer = Scorer(by=by) if isinstance(by, Rehearsal) else scorer_of(model.handle, by)
     # The samples are those of the version in use. What another one learned from is not known here.
     is_current = isinstance(by, Rehearsal) or by.version_no == model.version_no
-    return _Stage(model, model.main_trait, scorer, Teacher.of(model, traits, by) if is_current else None, others)
+    teacher = Teacher.of(model, traits, by) if is_current else None
+    if teacher:
+        teacher.prepare()
+    return _Stage(model, scorer, teacher, others)
 
 
 def _empty(trait: Trait) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 The trait is fitted with the settings of the version on screen, so the scores change by the texts taught alone.
 """
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.local import preview
 from traitbench.local.preview import Rehearsal
+from traitbench_app.parts.scorecard import ordered
 from traitbench_app.parts.scorer import Scorer
 from traitbench_app.score.rehearsal import AT_ONCE
 from traitbench_app.shell import session
@@ -75,14 +77,23 @@ class Teacher:
         both = trait.positive_samples and trait.negative_samples
         return key in self.settings and trait.kind == "extrinsic" and bool(both) and trait.sample_count <= AT_ONCE
 
+    def prepare(self) -> None:
+        """Fit the traits in the background, once, so that the first text that is taught is learned quickly."""
+        if session.get(f"{_SAMPLES}:{self.model.handle}") is None:
+            samples, keys = self._samples(), ordered([*filter(self.can_teach, self.traits)], self.model.main_trait)
+            threading.Thread(target=lambda: [self._fit(key, samples) for key in keys], daemon=True).start()
+
     def scorer(self, key: str, taught: Sequence[Taught]) -> Scorer:
         """What scores the trait after these texts, of which those for other traits do not count."""
         latest = {each.text: each for each in taught if each.trait == key}
-        samples = [each for each in self._samples() if each.trait == key and each.text not in latest]
+        samples = [each for each in self._samples() if each.trait != key or each.text not in latest]
         samples += [_sample(-place, each) for place, each in enumerate(latest.values(), start=1)]
+        return Scorer(by=self._fit(key, samples))
+
+    def _fit(self, key: str, samples: Sequence[Sample]) -> Rehearsal:
+        own = [each for each in samples if each.trait == key]
         settings = {name: self.settings[key][name] for name in ("shares", "parameters")}
-        rehearsal = preview.rehearse(self.model, [self.traits[key]], samples, effort=self.effort, fixed={key: settings})
-        return Scorer(by=rehearsal)
+        return preview.rehearse(self.model, [self.traits[key]], own, effort=self.effort, fixed={key: settings})
 
     def _samples(self) -> list[Sample]:
         """The samples that were learned from, read once. Corrections that wait are not among them."""
