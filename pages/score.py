@@ -22,7 +22,7 @@ from traitbench_app.parts.quality import discovered_note
 from traitbench_app.parts.question import question
 from traitbench_app.parts.reasons import are_quick, draw_strongest, reasons_of
 from traitbench_app.parts.scorecard import ordered, poles_of, score_counts
-from traitbench_app.parts.scorer import Scorer, scorer_of
+from traitbench_app.parts.scorer import Scorer, is_preview, scorer_of
 from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.untrained import can_rehearse, draw_untrained
 from traitbench_app.parts.version_figures import names_of
@@ -235,7 +235,7 @@ with folded("All figures", icon=":material/query_stats:", key="numbers") as show
         draw_numbers(cards[0], names, poles, key="score.card", file_name=f"{model.handle}-scores")
         discovered_note(traits)
         draw_text(cards[0])
-        if not preview.is_preview(cards[0]):
+        if not is_preview(cards[0]):
             st.markdown(f"Scored by the service. Request `{cards[0].metadata.request_id}`")
         elif numbers and comparison:
             draw_official_pair(model.handle, chosen, (text, against), comparison)

@@ -47,11 +47,9 @@ if TYPE_CHECKING:
     from traitbench.display.charts import plain as charts
     from traitbench.errors import TraitbenchError
     from traitbench.estimators.diff import diff
-    from traitbench.estimators.functions import score
-    from traitbench.estimators.loading import load
+    from traitbench.estimators.functions import load, score, share
     from traitbench.estimators.score_card import ScoreCard
     from traitbench.estimators.scorer import Scorer
-    from traitbench.estimators.share import share
     from traitbench.estimators.udf import UDF
     from traitbench.tables.frame import read_table
 
@@ -110,10 +108,10 @@ _MODULE_OF = {
     "Version": "contract.versions",
     "VersionRetentionPolicy": "contract.models",
     "diff": "estimators.diff",
-    "load": "estimators.loading",
+    "load": "estimators.functions",
     "read_table": "tables.frame",
     "score": "estimators.functions",
-    "share": "estimators.share",
+    "share": "estimators.functions",
 }
 
 _MODULES = {

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from tests.benchmarks import kept
 from tests.scoring.positions import positions
 from traitbench.fitting.fit import EncoderIdentity, Trained, TraitSamples, fit
-from traitbench.local.fitting import label_axes
+from traitbench.local.training import label_axes
 from traitbench.scoring.spelling import spelling
 from traitbench.synthesis import TraitPoles
 from traitbench.synthesis.label_axes import LabelAxes

@@ -18,7 +18,7 @@ def test_without_an_encoder_it_says_so_and_ends_when_it_is_dismissed(monkeypatch
     monkeypatch.setenv("TRAITBENCH_ENCODER", "no-such-encoder")
     helper = assistant_of("service", "local.tone", "owner")
     helper.ask([], Wanted(Model.model_construct(handle="local.tone"), (), ()))
-    assert eventually(lambda: "There is no encoder here for a preview" in helper.problem)
+    assert eventually(lambda: "There is no encoder here" in helper.problem)
     assert working() == 1
     assistant.dismiss("service", "local.tone")
     assert eventually(lambda: working() == 0)

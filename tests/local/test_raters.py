@@ -9,7 +9,7 @@ from traitbench.client import Traitbench
 from traitbench.contract.models import Model
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import Trait
-from traitbench.local import handover, raters
+from traitbench.local import raters, vectors
 from traitbench.tables.rating_files import Ratings
 
 TEXTS = dict.fromkeys(WARM, 1.0) | dict.fromkeys(COLD, 0.0)
@@ -69,11 +69,11 @@ def rated_with(ratings: Ratings, text: str) -> Ratings:
 
 def test_no_stored_sample_can_be_mistaken_for_an_uploaded_label(model: tuple[Model, Trait]) -> None:
     kept: set[int] = set()
-    handover.connect(lambda _digest, vectors: kept.update(vectors))
+    vectors.listen(lambda _digest, new: kept.update(new))
     try:
         new = {f"{number} {text}": side for number in range(2) for text, side in TEXTS.items()}
         raters.loss(*model, rated(new), "gpt", {item(next(iter(new))): 1.0}, ignore)
     finally:
-        handover.connect(None)
+        vectors.listen(None)
     assert kept
     assert max(kept) < 0

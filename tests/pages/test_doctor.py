@@ -10,7 +10,8 @@ from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.encoders.registry import load_encoder
-from traitbench.local import handover, preview
+from traitbench.local import preview
+from traitbench.local.vectors import listen
 from traitbench.service.embedded import Embedded
 from traitbench.store import models, vectors
 from traitbench.store.database import reading
@@ -264,12 +265,12 @@ def test_a_training_reuses_checked_vectors(
     preview.forget()
     embedded = Embedded(service.settings)
     embedded.context = service.context
-    handover.connect(embedded.keep_vectors)
+    listen(embedded.keep_vectors)
     try:
         check(workbench, draft)
         at = workbench.open("train", model=draft)
     finally:
-        handover.connect(None)
+        listen(None)
     assert "no texts to read" in words(at)
     encoder = load_encoder(service.settings.encoder, cache=service.settings.cache)
     with reading(service.context.engine) as connection:

@@ -8,8 +8,9 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
-from traitbench.local import handover, preview
+from traitbench.local import preview
 from traitbench.local.pace import Cost
+from traitbench.local.vectors import has_listener
 from traitbench_app.shell.service import client
 from traitbench_app.workspace.samples import all_samples
 
@@ -47,7 +48,7 @@ def draw_basis(cost: Cost) -> None:
 
 
 def _unread(samples: Sequence[Sample]) -> Sequence[Sample]:
-    if not handover.is_connected():
+    if not has_listener():
         return list({sample.content_sha256: sample for sample in samples}.values())
     try:
         return preview.unread(samples)

@@ -11,7 +11,7 @@ from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.versions import Version
 from traitbench.local import preview
-from traitbench.local.preview import PreviewUnavailable, Rehearsal
+from traitbench.local.version import LOCAL, LocalVersion, PreviewUnavailable
 from traitbench.names import pin
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.service import client
@@ -20,45 +20,45 @@ from traitbench_app.shell.service import version as whole
 
 @dataclass(frozen=True)
 class Scorer:
-    """A version with its pinned handle, or a rehearsal, whose methods raise `PreviewUnavailable` if it cannot score.
+    """A version with its pinned handle, or a rehearsal, which has none; `by` is None where only the service scores.
 
     All methods raise the errors of the service.
     """
 
     pinned: str = ""
-    by: Version | Rehearsal | None = None
+    by: LocalVersion | None = None
 
     @property
     def identity(self) -> str:
         """The pinned handle; the hash of its parameters for a rehearsal."""
-        return self.by.param_hash if isinstance(self.by, Rehearsal) else self.pinned
+        return self.pinned or (self.by.param_hash if self.by else "")
 
     def cards(self, texts: Sequence[str]) -> list[Card]:
         """The cards of texts."""
-        if isinstance(self.by, Rehearsal):
-            return preview.score_rehearsal(self.by, texts)
-        if self.by is not None:
-            try:
-                return preview.score(self.by, texts)
-            except PreviewUnavailable:
-                pass
+        if self.by:
+            return self.by.score(texts)
         return [client().scores.score(self.pinned, text) for text in texts]
 
     def compare(self, texts: tuple[str, str], cards: tuple[Card, Card]) -> Comparison:
         """The comparison of two texts by their cards."""
-        if isinstance(self.by, Rehearsal):
-            return preview.compare_rehearsal(self.by, *cards)
-        if self.by is not None and preview.is_preview(cards[0]):
-            return preview.compare(self.by, *cards)
-        return client().scores.compare(self.pinned, *texts)
+        return self.by.compare(*cards) if self.by else client().scores.compare(self.pinned, *texts)
 
     def explain(self, text: str) -> Mapping[str, Explanation]:
         """The explanation of the text's scores, by trait."""
-        if isinstance(self.by, Rehearsal):
-            return preview.explain_rehearsal(self.by, text)
+        if self.by and not self.pinned:
+            return self.by.explain(text)
         return client().scores.score(self.pinned, text, explain=True).explanation or {}
 
 
 def scorer_of(handle: str, version: Version) -> Scorer:
     """The scorer of a model's version."""
-    return Scorer(pin(handle, label(version)), whole(handle, version))
+    pinned = pin(handle, label(version))
+    try:
+        return Scorer(pinned, preview.version_of(whole(handle, version)))
+    except PreviewUnavailable:
+        return Scorer(pinned)
+
+
+def is_preview(card: Card) -> bool:
+    """Whether a card was made here, not by the service."""
+    return card.metadata.request_id == LOCAL

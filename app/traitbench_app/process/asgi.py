@@ -45,7 +45,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     """
     import streamlit as st
 
-    from traitbench.local import handover
+    from traitbench.local import vectors
     from traitbench_app.process import offline
     from traitbench_app.process.assets import Assets
 
@@ -62,11 +62,11 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     async def lifespan(streamlit: object) -> AsyncIterator[None]:
         signing_in = openid.lifespan() if openid else nullcontext()
         async with service.lifespan(streamlit), signing_in, _warmed(streamlit):
-            handover.connect(service.keep_vectors)
+            vectors.listen(service.keep_vectors)
             try:
                 yield
             finally:
-                handover.connect(None)
+                vectors.listen(None)
 
     first = Middleware(ServiceFirst, service=service, below=("/v1/", f"{AGENTS}/"))
     pages = st.App(_MAIN, lifespan=lifespan, routes=_frame(), middleware=[first, assets], on_script_error=_crashed)

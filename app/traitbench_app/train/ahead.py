@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from traitbench.comparison.drafts import compared_ahead
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.models import Model
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
@@ -16,7 +17,6 @@ from traitbench_app.parts.verdict import draw_picture, draw_verdict
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client, version
-from traitbench_app.workspace.ahead import compared_ahead
 
 _KEY = "train.ahead"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from traitbench.comparison.again import Trained, compared_again
+from traitbench.comparison.drafts import Trained, compared_again
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample

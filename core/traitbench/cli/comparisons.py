@@ -24,7 +24,6 @@ from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.display.verdicts import VERDICTS
 from traitbench.errors import InvalidHandle, TraitbenchError
 from traitbench.names import ACTIVE, parse_pinned_handle, unpin
-from traitbench.settings import read_settings
 
 Form = Literal["markdown", "junit", "json"]
 
@@ -139,19 +138,10 @@ def _compared(a: str, b: str, texts: Sequence[str] | None) -> VersionsComparison
     # Imported here: most commands need neither numpy nor an encoder.
     from traitbench.comparison.files import NotComparable, compare_bundles
 
-    settings = read_settings()
     try:
         first = _bundle(one)
         second = first if one.name == other.name else _bundle(other)
-        return compare_bundles(
-            first,
-            second,
-            cache=settings.cache,
-            version_a=one.version,
-            version_b=other.version,
-            encoder=settings.encoder,
-            texts=texts,
-        )
+        return compare_bundles(first, second, version_a=one.version, version_b=other.version, texts=texts)
     except NotComparable as error:
         raise Refused(str(error)) from error
 

@@ -219,14 +219,15 @@ def set_aside(handle: str, share: float, at_least: int, seed: int, as_json: bool
     variations, go aside together.
     """
     # Imported here: encoding texts is heavy, and other commands do not.
-    from traitbench.local import held_out
+    from traitbench.local import held_out, preview
 
     with connected() as client:
         traits, own = list(client.traits.list(handle)), list(client.samples.list(handle, limit=LARGEST_SAMPLE_PAGE))
         progress = Progress("Reading", len({sample.content_sha256 for sample in own}))
         try:
-            vectors = held_out.encoded(own, progress.at)
-        except held_out.NoEncoder as error:
+            preview.read(own, lambda done, _: progress.at(done))
+            vectors = preview.vectors(own)
+        except preview.PreviewUnavailable as error:
             raise Refused(str(error)) from error
         chosen = held_out.choice(own, vectors, share=share, at_least=at_least, seed=seed)
         progress.end(len({sample.content_sha256 for sample in own}))

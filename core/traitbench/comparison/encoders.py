@@ -39,7 +39,7 @@ from traitbench.fitting.fit import TraitSamples, feature_blocks, with_near_dupli
 from traitbench.fitting.resampling import MOST_PER_POLE, Resampler, among, part
 from traitbench.fitting.search import EFFORTS, Effort, TrainingSamples, evidence, search
 from traitbench.fitting.speed import speed_now
-from traitbench.local.fitting import collected_samples, label_axes
+from traitbench.local.training import collected_samples, label_axes
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import embed
 from traitbench.synthesis.label_axis import WORDS

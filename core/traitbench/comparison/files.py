@@ -6,16 +6,15 @@ is not in its file, so a text counts as learned if it is a training sample of th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from traitbench.comparison.versions import ScorePairs, VersionSide, compare_samples, score_pairs
+from traitbench.comparison.drafts import scoring
+from traitbench.comparison.versions import VersionSide, compare_samples
 from traitbench.contract.bundles import Bundle, BundledSample, BundleInvalid, choose_version, parse
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.samples import text_hash
-from traitbench.encoders import EncoderUnavailable
-from traitbench.encoders.registry import load_encoder_of
-from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
+from traitbench.local.version import LocalVersion, PreviewUnavailable
+from traitbench.local.version_files import snapshot_of
 
 _UNRECORDED = "Exported files do not record which samples each version was trained with."
 
@@ -47,25 +46,26 @@ def compare_bundles(
     a: Bundle,
     b: Bundle,
     *,
-    cache: Path,
     version_a: str | None = None,
     version_b: str | None = None,
-    encoder: str | None = None,
     texts: Sequence[str] | None = None,
 ) -> VersionsComparison:
     """The comparison of two versions, by default the active ones; `version_a` and `version_b` are `vN` or tags.
 
-    `cache` is the folder of what is made from an encoder's weights, and `encoder` the name or folder of one that is not
-    built in. Raise `NotComparable` if a version or its encoder is missing.
+    Raise `NotComparable` if a version or its encoder is missing.
     """
-    one, other = _side(a, version_a), _side(b, version_b)
     everything = [*(a.samples or ()), *(b.samples or ())]
+    try:
+        one, other = _side(a, version_a), _side(b, version_b)
+        score = scoring(*(LocalVersion(each.snapshot) for each in (one, other)))
+    except (BundleInvalid, PreviewUnavailable) as error:
+        raise NotComparable(str(error)) from error
     return compare_samples(
         one,
         other,
         [_sample(each) for each in everything if each.held_out],
         {(each.trait, text_hash(each.text)) for each in everything if not each.held_out and not each.pending},
-        _scoring(one, other, configured=encoder, cache=cache),
+        score,
         unrecorded=_UNRECORDED,
         texts=texts,
     )
@@ -76,27 +76,7 @@ def _sample(sample: BundledSample) -> _Sample:
 
 
 def _side(bundle: Bundle, version: str | None) -> VersionSide:
-    try:
-        chosen = choose_version(bundle, version)
-    except BundleInvalid as error:
-        raise NotComparable(str(error)) from error
-    try:
-        snapshot = Snapshot.from_json(chosen.snapshot)
-    except SnapshotInvalid as error:
-        raise NotComparable(
-            f"v{chosen.version_no} of {bundle.handle} cannot be read: {error}. Export it again."
-        ) from error
-    return VersionSide(
-        bundle.handle, chosen.version_no, param_hash(snapshot), snapshot, Metrics.model_validate(chosen.metrics)
-    )
-
-
-def _scoring(a: VersionSide, b: VersionSide, *, configured: str | None, cache: Path) -> ScorePairs:
-    """How texts get their scores by both versions, each with its own encoder."""
-    try:
-        encoders = [
-            load_encoder_of(each.snapshot.encoder, configured=configured, cache=cache).encode for each in (a, b)
-        ]
-    except EncoderUnavailable as error:
-        raise NotComparable(str(error)) from error
-    return lambda texts: score_pairs(a.snapshot, b.snapshot, encoders[0], encoders[1], texts)
+    chosen = choose_version(bundle, version)
+    snapshot = snapshot_of(chosen, name=f"v{chosen.version_no} of {bundle.handle}")
+    metrics = Metrics.model_validate(chosen.metrics)
+    return VersionSide(bundle.handle, chosen.version_no, chosen.param_hash, snapshot, metrics)

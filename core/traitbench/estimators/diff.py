@@ -11,7 +11,7 @@ from traitbench.contract.comparisons import ComparedText
 from traitbench.display import frames
 from traitbench.display.html import Html, bold, line, quoted, small, table, write_page
 from traitbench.estimators.fitted import Fitted
-from traitbench.estimators.loading import load
+from traitbench.estimators.functions import load
 
 _MOST_ROWS = 100
 
@@ -101,7 +101,7 @@ def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:
     if not keys:
         known = (", ".join(each.trait_keys()) for each in (one, other))
         raise ValueError(f"They have no trait in common: {'; '.join(known)}.")
-    encode_a, encode_b = one.loaded_encoder().encode, other.loaded_encoder().encode
+    encode_a, encode_b = one.loaded.encode, other.loaded.encode
     pairs = score_pairs(one.snapshot_, other.snapshot_, encode_a, encode_b, checked)
     changes = [compared_text(one.snapshot_, other.snapshot_, keys, index, pair) for index, pair in enumerate(pairs)]
     return Diff(keys, checked, changes, one.param_hash_ == other.param_hash_)

@@ -1,13 +1,16 @@
-"""The learning curve of a training: how good fewer samples would have been, and what more would add."""
+"""How a fitted estimator looks in a notebook, and its learning curve: what fewer or more samples would give."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from traitbench.contract.metrics import CurvePoint, Feed, Forecast, TraitMetrics
 from traitbench.contract.rounding import in_decimals
 from traitbench.display import frames
-from traitbench.display.html import bar, line, small, table
+from traitbench.display.html import bar, bold, line, small, table
+from traitbench.local.version import LocalVersion
+
+_HEADS = ("trait", "poles", "AUROC", "95 %", "labels − and +", "measured on")
 
 
 @dataclass(frozen=True)
@@ -63,3 +66,32 @@ def _figure(point: CurvePoint) -> str:
 
 def _says(point: CurvePoint) -> str:
     return f" (forecast with {point.more} more)" if isinstance(point, Forecast) else ""
+
+
+def fitted_html(title: str, version: LocalVersion, keys: Sequence[str]) -> str:
+    """Return a fitted estimator as HTML that loads nothing."""
+    rows = [_figures_row(trait, version.metrics) for trait in version.traits if trait.key in keys]
+    about = f"{version.samples:,} labels · {version.snapshot.encoder.id} · {version.param_hash[:19]}…"
+    head = line(bold(title), "fitted", f"effort {version.metrics['effort']}")
+    return head + "".join(_shortcuts(version, keys)) + table(_HEADS, rows) + small(about)
+
+
+def _shortcuts(version: LocalVersion, keys: Sequence[str]) -> Iterator[str]:
+    """What alone tells the poles of a trait apart, before any figure."""
+    for trait in version.traits:
+        figures = TraitMetrics.model_validate(version.metrics["traits"][trait.key])
+        if trait.key in keys and figures.shortcut is not None:
+            yield line(bold(trait.name), figures.shortcut.says, "check names it")
+
+
+def _figures_row(trait: Any, metrics: dict[str, Any]) -> tuple[object, ...]:
+    figures = TraitMetrics.model_validate(metrics["traits"][trait.key])
+    counts = figures.counts
+    return (
+        bold(trait.name),
+        f"{trait.negative_label} … {trait.positive_label}",
+        "–" if figures.auroc is None else in_decimals(figures.auroc, 3),
+        " to ".join(in_decimals(end, 3) for end in figures.auroc_interval or ()),
+        f"{counts.get('negative', 0)} and {counts.get('positive', 0)}",
+        figures.measured_on or "",
+    )

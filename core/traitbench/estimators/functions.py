@@ -1,9 +1,9 @@
-"""Score a column of a data frame: a frame in, the same frame with columns of scores out.
+"""What one does with a fitted estimator: load it, score a column of a frame, and say what share of texts is on a pole.
 
 pandas, polars and Arrow all go through narwhals, so one piece of code serves the three.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,14 +11,16 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.progress import Progress
 
+from traitbench.analysis import corpus
 from traitbench.contract.texts import values_of
 from traitbench.display.frames import narwhals
 from traitbench.display.sides import side_at
 from traitbench.estimators.fitted import Fitted
-from traitbench.estimators.loading import load
+from traitbench.estimators.labels import read_labels
 from traitbench.estimators.score_card import ScoreCard
 from traitbench.estimators.scorer import Scorer
 from traitbench.formulas import are_guarded, as_written
+from traitbench.local import version_files
 from traitbench.scoring import card
 
 Frame = TypeVar("Frame")
@@ -29,6 +31,16 @@ _OURS = ("line", "composite", "confidence", "version")
 """Columns of a batch. In its CSV, texts that a spreadsheet would run as a formula have an apostrophe."""
 
 _ERROR = "error"
+
+
+def load(path: str | Path, *, version: str | None = None) -> Scorer | ScoreCard:
+    """Return a `Scorer` if the file has one trait, else a `ScoreCard`.
+
+    The file is one that `save` wrote, or a model exported from a service. Errors are those of `Scorer.load`.
+    """
+    several = len(version_files.read(path, version=version)[0].traits) > 1
+    kind = ScoreCard if several else Scorer
+    return kind.load(path, version=version)
 
 
 def score(
@@ -76,6 +88,48 @@ def score(
     return scored
 
 
+def share(
+    texts: Any,
+    labels: Mapping[int, Any],
+    *,
+    scorer: Scorer | ScoreCard | str | Path,
+    trait: str | None = None,
+    pole: str | None = None,
+    groups: Sequence[str] | None = None,
+    stratified: bool = False,
+    promised: float = corpus.PROMISED,
+    seed: int | None = None,
+) -> corpus.Answer:
+    """Return what share of the texts is on a pole, with a 95 % interval, which counting scores cannot give.
+
+    `labels` are those of texts drawn at random (`corpus.draw`) and labelled without looking at their scores, by row: a
+    name of a pole, or a quality from 0 to 1. `trait` is the key or name of the trait if there are several. `pole` is
+    the name of a pole, by default the positive one. The other arguments are those of `corpus.answer`.
+    """
+    fitted = Scorer.load(scorer, trait=trait) if isinstance(scorer, str | Path) else scorer
+    fitted.check_fitted()
+    at = _place(fitted, trait)
+    negative, positive = fitted.traits_[at].poles
+    wanted = positive if pole is None else pole
+    if wanted not in (negative, positive):
+        raise ValueError(f"{pole!r} is no pole of the scorer. Use {negative!r} or {positive!r}.")
+    checked, rows = fitted.read(texts), list(labels)
+    beyond = [row for row in rows if not 0 <= row < len(checked)]
+    if beyond:
+        raise ValueError(f"There is a label for row {beyond[0]}, but there are {len(checked):,} texts, counted from 0.")
+    qualities = read_labels([labels[row] for row in rows], (negative, positive), rows=rows).qualities
+    return corpus.answer(
+        (fitted.score_texts(checked) if isinstance(fitted, Scorer) else fitted.score_texts(checked)[:, at]).tolist(),
+        dict(zip(rows, qualities.tolist(), strict=True)),
+        pole=wanted,
+        positive=wanted == positive,
+        groups=groups,
+        stratified=stratified,
+        promised=promised,
+        seed=seed,
+    )
+
+
 def _fitted(scorer: Scorer | ScoreCard | str | Path) -> Fitted:
     return load(scorer) if isinstance(scorer, str | Path) else scorer
 
@@ -83,19 +137,20 @@ def _fitted(scorer: Scorer | ScoreCard | str | Path) -> Fitted:
 def _scored(fitted: Fitted, values: Sequence[Any], details: bool, progress: bool | None) -> Columns:
     """The new columns by name."""
     fitted.check_fitted()
-    problems = fitted.problems(values)
+    version = fitted.loaded
+    problems = version.problems(values)
     rows = [row for row, problem in enumerate(problems) if problem is None]
-    chosen = card.choose(fitted.snapshot_, fitted.trait_keys())
+    chosen = card.choose(version.snapshot, fitted.trait_keys())
     columns: Columns = {}
     cards: dict[int, card.ScoreCard] = {}
     with _bar(len(rows), progress) as advance:
         for first in range(0, len(rows), _AT_ONCE):
             some = rows[first : first + _AT_ONCE]
-            placed = fitted.placed([str(values[row]) for row in some])
-            cards |= {row: card.read(fitted.snapshot_, chosen, each) for row, each in zip(some, placed, strict=True)}
+            placed = version.place([str(values[row]) for row in some])
+            cards |= {row: card.read(version.snapshot, chosen, each) for row, each in zip(some, placed, strict=True)}
             advance(len(some))
     for place in chosen:
-        axis = fitted.snapshot_.traits[place]
+        axis = version.snapshot.traits[place]
         poles = {"positive_label": axis.positive_label, "negative_label": axis.negative_label}
         own = [cards[row].traits[axis.key] if row in cards else None for row in range(len(values))]
         columns[axis.key] = [each and each.score for each in own]
@@ -132,3 +187,19 @@ def _bar(total: int, wanted: bool | None) -> Iterator[_Advance]:
     shown = console.is_terminal if wanted is None else wanted
     with Progress(console=console, disable=not shown, transient=True) as bar:
         yield _Advance(bar, bar.add_task("Scoring texts", total=total))
+
+
+def _place(fitted: Scorer | ScoreCard, trait: str | None) -> int:
+    """The place of a trait among those of the fit; raise `ValueError` if it is unknown, or missing and needed."""
+    scored = fitted.trait_keys()
+    places = [
+        place
+        for place, each in enumerate(fitted.traits_)
+        if each.key in scored and trait in (None, each.key, each.name)
+    ]
+    if len(places) != 1:
+        known = ", ".join(map(repr, scored))
+        raise ValueError(
+            f"Name the trait: {known}." if trait is None else f"There is no trait {trait!r}, only {known}."
+        )
+    return places[0]

@@ -21,8 +21,8 @@ from traitbench.estimators.trait_columns import labelled_columns
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
 from traitbench.local.texts import read_texts
-from traitbench.local.training import LocalSample, LocalTrait, TrainingSettings, local_trait, settings_of, train_locally
-from traitbench.local.version_files import Saved
+from traitbench.local.training import LocalSample, local_trait, settings_of, train
+from traitbench.local.version import LocalTrait
 from traitbench.scoring.card import in_points
 
 TraitSpec = tuple[str, str] | TraitInput
@@ -93,7 +93,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 LocalSample(len(samples) + place, trait.key, texts[row], quality, text_hash(texts[row]))
                 for place, (row, quality) in enumerate(zip(rows, labels.qualities.tolist(), strict=True))
             ]
-        self._keep(train_locally(traits, samples, self._training_settings()))
+        self._keep(train(traits, samples, self._training_settings()))
         self.classes_ = classes
         return self
 
@@ -171,7 +171,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Write a bundle, as `Scorer.save` does."""
         check_is_fitted(self)
         classes = dict(zip(self.trait_keys(), self.classes_, strict=True))
-        version_files.write(path, Saved(self._training(), classes), handle=handle)
+        version_files.write(path, self.version_, classes, handle=handle)
 
     @classmethod
     def load(cls, path: str | Path, *, version: str | None = None) -> Self:
@@ -179,21 +179,17 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         `version` is `vN` or a tag, by default the active one. Errors are those of `Scorer.load`.
         """
-        saved = version_files.read(path, version=version)
-        traits = saved.training.traits
+        saved, classes = version_files.read(path, version=version)
+        traits = saved.traits
         given = {trait.name: TraitInput.model_validate(vars(trait) | {"key": trait.given_key}) for trait in traits}
-        card = cls(given, **vars(settings_of(saved.training)))
-        card._keep(saved.training)
-        card.classes_ = [saved.classes.get(trait.key, np.unique(np.array(trait.poles))) for trait in traits]
-        card.loaded_encoder()
+        card = cls(given, **vars(settings_of(saved)))
+        card._keep(saved)
+        card.classes_ = [classes.get(trait.key, np.unique(np.array(trait.poles))) for trait in traits]
+        _ = card.loaded
         return card
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
 
@@ -208,9 +204,6 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if sum(other.key == one.key for other in traits) > 1:
                 raise ValueError(f"Two traits have the key {one.key!r}. Set `key` in a TraitInput.")
         return traits
-
-    def _training_settings(self) -> TrainingSettings:
-        return TrainingSettings(self.effort, self.use_labels, self.scoring_method, self.max_depth, self.encoder)
 
 
 def _local(name: str, given: TraitSpec) -> LocalTrait:

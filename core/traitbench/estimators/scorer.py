@@ -25,20 +25,10 @@ from traitbench.estimators.trait_columns import labelled_columns
 from traitbench.install import advice, require
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
-from traitbench.local.fitting import label_axes
 from traitbench.local.label_session import LabelSession, Means, Queue
 from traitbench.local.texts import column_name, read_texts
-from traitbench.local.training import (
-    LocalSample,
-    LocalTraining,
-    LocalTrait,
-    TrainingSettings,
-    find_encoder,
-    local_trait,
-    settings_of,
-    train_locally,
-)
-from traitbench.local.version_files import Saved
+from traitbench.local.training import LocalSample, find_encoder, label_axes, local_trait, settings_of, train
+from traitbench.local.version import LocalTrait, LocalVersion
 from traitbench.scoring.card import in_points
 from traitbench.settings import read_settings
 
@@ -132,7 +122,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         labels = read_labels(y, trait.poles)
         samples = _samples(trait, read_texts(X, to_train=True), labels)
         check_poles(labels.qualities, trait.poles)
-        self._keep(train_locally([trait], samples, self._training_settings()))
+        self._keep(train([trait], samples, self._training_settings()))
         self.classes_, self.key_ = labels.classes, trait.key
         if (column := column_name(X)) is not None:
             self.feature_names_in_ = np.array([column], object)
@@ -213,7 +203,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             raise ModuleNotFoundError(advice(error), name=error.name) from None
         from traitbench.estimators.label_widget import Labeller
 
-        judge = self if hasattr(self, "snapshot_") else None
+        judge = self if hasattr(self, "version_") else None
         trait = self._local_trait() if judge is None else next(each for each in self.traits_ if each.key == self.key_)
         means = Means(trait, lambda: clone(self), judge, self._labelling_encoder, self._label_axis)
         return Labeller(
@@ -252,7 +242,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         `handle` is the name that the model gets in a service.
         """
         check_is_fitted(self)
-        version_files.write(path, Saved(self._training(), {self.key_: self.classes_}), handle=handle)
+        version_files.write(path, self.version_, {self.key_: self.classes_}, handle=handle)
 
     @classmethod
     def load(cls, path: str | Path, *, trait: str | None = None, version: str | None = None) -> Self:
@@ -261,28 +251,24 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         `trait` is the key or name of one of several traits; `version` is `vN` or a tag, by default the active one.
         Raise `BundleInvalid` (a `ValueError`) if the file was changed, and `ValueError` if its encoder is missing here.
         """
-        saved = version_files.read(path, version=version)
-        own = _choose(saved.training, trait, path)
+        saved, classes = version_files.read(path, version=version)
+        own = _choose(saved, trait, path)
         scorer = cls(
             own.name,
             poles=own.poles,
             description=own.description,
             key=own.given_key,
             aggregation=own.aggregation,
-            **vars(settings_of(saved.training)),
+            **vars(settings_of(saved)),
         )
-        scorer._keep(saved.training)
-        scorer.classes_ = saved.classes.get(own.key, np.unique(np.array(own.poles)))
+        scorer._keep(saved)
+        scorer.classes_ = classes.get(own.key, np.unique(np.array(own.poles)))
         scorer.key_ = own.key
-        scorer.loaded_encoder()
+        _ = scorer.loaded
         return scorer
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        tags.target_tags.required = True
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_class = False
         return tags
@@ -296,7 +282,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         return figures
 
     def _labelling_encoder(self) -> Encoder:
-        return self.loaded_encoder() if hasattr(self, "snapshot_") else find_encoder(self.encoder)
+        return self.loaded.encoder if hasattr(self, "version_") else find_encoder(self.encoder)
 
     def _label_axis(self) -> NDArray[np.float32] | None:
         axes = label_axes(self._labelling_encoder(), read_settings().cache)
@@ -307,9 +293,6 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             self.trait, self.poles, key=self.key, description=self.description, aggregation=self.aggregation
         )
 
-    def _training_settings(self) -> TrainingSettings:
-        return TrainingSettings(self.effort, self.use_labels, self.scoring_method, self.max_depth, self.encoder)
-
 
 def _samples(trait: LocalTrait, texts: Sequence[str], labels: Labels) -> list[LocalSample]:
     check_consistent_length(texts, labels.qualities)
@@ -319,16 +302,16 @@ def _samples(trait: LocalTrait, texts: Sequence[str], labels: Labels) -> list[Lo
     ]
 
 
-def _choose(training: LocalTraining, trait: str | None, path: str | Path) -> LocalTrait:
-    if trait is None and len(training.traits) == 1:
-        return training.traits[0]
-    known = ", ".join(each.key for each in training.traits)
+def _choose(version: LocalVersion, trait: str | None, path: str | Path) -> LocalTrait:
+    if trait is None and len(version.traits) == 1:
+        return version.traits[0]
+    known = ", ".join(each.key for each in version.traits)
     if trait is None:
         raise BundleInvalid(
             f"{path} has several traits: {known}. Choose one with Scorer.load(..., trait=...), or use ScoreCard.load."
         )
     for by in ("key", "name"):
-        for each in training.traits:
+        for each in version.traits:
             if getattr(each, by) == trait:
                 return each
     raise BundleInvalid(f"{path} has no trait {trait!r}. It has: {known}.")

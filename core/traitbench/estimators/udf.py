@@ -1,23 +1,28 @@
 """One function for all engines: texts in, columns out, with the numbers of the service."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traitbench.contract.bundles import BundleInvalid
+from traitbench.contract.extracts import is_url
 from traitbench.contract.texts import values_of
-from traitbench.estimators import columns
+from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.install import require
-from traitbench.local.version import Choice, Loaded, load_once
-from traitbench.local.version_file import from_bytes, from_file, read_file
+from traitbench.local.version import Choice, LocalVersion, load_once
+from traitbench.local.version_files import from_bytes, from_file, read_file
 from traitbench.scoring import card
+from traitbench.scoring.card import ScoreCard
 from traitbench.scoring.snapshot import FULL, Snapshot, canonical_bytes, param_hash
 
 if TYPE_CHECKING:
     import pyarrow
 
+_AT_ONCE = 256
+_OF_A_TRAIT, _COMPOSITE = ("score", "confidence", "tier", "reason"), "composite"
+_ADDRESS = "the text is a web address. Nothing is fetched here: pass the text of the page."
 _ACCEPTED = "Pass an Arrow table, batch or array, a pandas Series, or a list of texts"
 
 
@@ -67,7 +72,7 @@ class UDF:
         In a row that cannot be scored, such as a missing text, all are null but `error`, which says why.
         """
         require("pyarrow")
-        return columns.schema(self.traits)
+        return _schema(self.traits)
 
     @property
     def type(self) -> "pyarrow.StructType":
@@ -87,7 +92,7 @@ class UDF:
         Raise `ValueError` if there is no column of texts.
         """
         if isinstance(batch, list | tuple):
-            return [dict(zip(columns.names(self.traits), row, strict=True)) for row in self._rows(batch)]
+            return [dict(zip(_names(self.traits), row, strict=True)) for row in self._rows(batch)]
         library = type(batch).__module__.partition(".")[0]
         if library == "pyarrow":
             return self._of_table(batch) if hasattr(batch, "schema") else self._of_array(batch)
@@ -99,7 +104,7 @@ class UDF:
         if self.column not in table.schema.names:
             there = ", ".join(table.schema.names) or "none"
             raise ValueError(f"There is no column {self.column!r}. Pass column=... to UDF; the columns are: {there}.")
-        if taken := sorted({*table.schema.names} & {*columns.names(self.traits)}):
+        if taken := sorted({*table.schema.names} & {*_names(self.traits)}):
             raise ValueError(f"There is already a column {taken[0]!r}, which scores would overwrite. Rename it.")
         scores = self._arrays(table.column(self.column))
         schema = table.schema
@@ -118,7 +123,7 @@ class UDF:
         import pyarrow
 
         if series.dtype == object:  # of any values; Arrow has none for a column of several types
-            scores = columns.arrays(self._rows(series.tolist()), self.schema)
+            scores = _arrays(self._rows(series.tolist()), self.schema)
         else:
             scores = self._arrays(pyarrow.chunked_array([pyarrow.Array.from_pandas(series)]))
         table = pyarrow.Table.from_arrays(scores, schema=self.schema)
@@ -126,14 +131,30 @@ class UDF:
 
     def _arrays(self, texts: Any) -> list["pyarrow.Array"]:
         _check_type(texts.type)
-        return columns.arrays(self._rows(list(values_of(texts))), self.schema)
+        return _arrays(self._rows(list(values_of(texts))), self.schema)
 
     def _rows(self, texts: Sequence[Any]) -> list[tuple[Any, ...]]:
-        # No cache of vectors, because texts of such jobs hardly ever repeat.
-        return columns.rows(self._loaded().cards(texts, self._chosen), self.traits)
+        without = (None,) * (len(_names(self.traits)) - 1)
+        cards = self._cards(load_once(Choice(self.param_hash, self.mode, self.encoder), self._snapshot), texts)
+        return [(*without, each) if isinstance(each, str) else (*_values(each, self.traits), None) for each in cards]
 
-    def _loaded(self) -> Loaded:
-        return load_once(Choice(self.param_hash, self.mode, self.encoder), self._snapshot)
+    def _cards(self, version: LocalVersion, texts: Sequence[Any]) -> Iterator[ScoreCard | str]:
+        """Yield the card of each text, or the sentence that says why it has none."""
+        problems = [
+            problem or (_ADDRESS if is_url(text) else None)
+            for text, problem in zip(texts, version.problems(texts), strict=True)
+        ]
+        able = list(dict.fromkeys(text for text, problem in zip(texts, problems, strict=True) if not problem))
+        placed, queue = dict[str, card.Placed](), BatchQueue()
+        for first in range(0, len(able), _AT_ONCE):
+            some = able[first : first + _AT_ONCE]
+            # In a slot the encoder starts no threads: an engine has a worker for each processor already.
+            with SCHEDULER.slot(queue):
+                placed |= zip(some, version.place(some), strict=True)
+        for text, problem in zip(texts, problems, strict=True):
+            yield (
+                problem[0].upper() + problem[1:] if problem else card.read(version.snapshot, self._chosen, placed[text])
+            )
 
     def _snapshot(self) -> Snapshot:
         """The parameters as they were when this was created, read on this machine."""
@@ -151,3 +172,31 @@ def _check_type(kind: Any) -> None:
     kind = kind.value_type if types.is_dictionary(kind) else kind
     if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind)):
         raise ValueError(f"The column holds {kind}, not texts. Pass the column with the texts.")
+
+
+def _names(keys: Sequence[str]) -> list[str]:
+    """The names of the columns for traits with these keys, such as `warmth_score`."""
+    return [*(f"{key}_{name}" for key in keys for name in _OF_A_TRAIT), _COMPOSITE, "error"]
+
+
+def _schema(keys: Sequence[str]) -> "pyarrow.Schema":
+    """The names and types of the columns: whole numbers for scores, text for the others."""
+    import pyarrow
+
+    kinds = {True: pyarrow.int32(), False: pyarrow.string()}
+    return pyarrow.schema([(name, kinds[name == _COMPOSITE or name.endswith("_score")]) for name in _names(keys)])
+
+
+def _arrays(rows: Sequence[tuple[Any, ...]], schema: "pyarrow.Schema") -> list["pyarrow.Array"]:
+    """The columns of the rows."""
+    import pyarrow
+
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    return [pyarrow.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+
+
+def _values(card: ScoreCard, keys: Sequence[str]) -> Iterable[Any]:
+    for key in keys:
+        trait = card.traits[key]
+        yield from (trait.score, trait.confidence, trait.label, trait.confidence_reason)
+    yield card.composite

@@ -1,6 +1,6 @@
 """Test samples: set some aside at random, put them back, and say in words what was done or why not."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,39 +9,13 @@ from numpy.typing import NDArray
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
-from traitbench.encoders import EncoderUnavailable
-from traitbench.encoders.registry import load_encoder
 from traitbench.fitting.collect import text_groups
 from traitbench.fitting.duplicates import alike, joined
 from traitbench.fitting.set_aside import AT_LEAST, SHARE, Choice, TooFew, choose
-from traitbench.scoring.segments import embed
-from traitbench.settings import read_settings
 
-__all__ = ["AT_LEAST", "SHARE", "NoEncoder", "aside", "choice", "done", "encoded", "refusal", "shortages"]
+__all__ = ["AT_LEAST", "SHARE", "aside", "choice", "done", "refusal", "shortages"]
 
 Vectors = NDArray[np.float32]
-
-_AT_ONCE = 32
-
-
-class NoEncoder(Exception):
-    """Texts cannot be compared on this machine; the message says why."""
-
-
-def encoded(samples: Sequence[Sample], on_progress: Callable[[int], object]) -> Vectors:
-    """(n, d): the vectors of the samples' texts; raise `NoEncoder` if the encoder of the settings is not here."""
-    settings = read_settings()
-    try:
-        encoder = load_encoder(settings.encoder, cache=settings.cache)
-    except EncoderUnavailable as error:
-        raise NoEncoder(f"There is no encoder here to compare texts with: {error}") from error
-    texts = list(dict.fromkeys(sample.text for sample in samples))
-    known: dict[str, NDArray[np.float32]] = {}
-    for first in range(0, len(texts), _AT_ONCE):
-        on_progress(first)
-        some = texts[first : first + _AT_ONCE]
-        known |= dict(zip(some, embed(encoder.encode, some), strict=True))
-    return np.array([known[sample.text] for sample in samples], np.float32).reshape(-1, encoder.dimension)
 
 
 def choice(

@@ -7,20 +7,21 @@ chose. They are those of the training if the samples are the same. Test samples 
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 from cachetools import LRUCache, cached
 
-from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
+from traitbench.contract.models import DEFAULT_EFFORT
 from traitbench.contract.samples import Sample
 from traitbench.contract.scores import TraitScore
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.fitting.fit import OutOfFold
 from traitbench.local import preview
+from traitbench.local.training import TrainingSettings, identity, out_of_fold
+from traitbench.local.version import LocalVersion
 from traitbench.scoring.card import ScoreCard, half_up, tier, trait_score
-from traitbench.scoring.snapshot import Snapshot, TraitAxis
+from traitbench.scoring.snapshot import TraitAxis
 
 _MOST_RESULTS = 16
 
@@ -98,25 +99,29 @@ def held_out_scores(version: Version, traits: Sequence[Trait], samples: Sequence
 
     Raise `PreviewUnavailable` if this workbench cannot score with the version.
     """
-    snapshot = preview.snapshot_of(version)
+    here = preview.version_of(version)
     given = [trait for trait in traits if trait.kind == "extrinsic"]
     own = learned(version, samples)
-    return _scored(f"{version.param_hash}:{preview.identity(given, own)}", version, snapshot, given, own)
+    return _scored(f"{version.param_hash}:{identity(given, own, here.encoder)}", version, here, given, own)
 
 
 @cached(LRUCache(_MOST_RESULTS), key=lambda identity, *_: identity, condition=threading.Condition())
 def _scored(
-    _identity: str, version: Version, snapshot: Snapshot, traits: Sequence[Trait], samples: Sequence[Sample]
+    _identity: str, version: Version, here: LocalVersion, traits: Sequence[Trait], samples: Sequence[Sample]
 ) -> HeldOutScores:
-    axes = {axis.key: axis for axis in snapshot.traits}
+    axes = {axis.key: axis for axis in here.snapshot.traits}
     traits = [trait for trait in traits if trait.key in axes]
     trained, tests = ([each for each in samples if each.held_out is held] for held in (False, True))
     # Scored again and not stored: a score per sample would tie versions to samples that may be deleted, and to texts
     # under zero retention. The price: this machine needs the encoder of the version.
-    fitted = preview.out_of_fold(
-        traits, trained, _settings(version), use_labels=version.metrics.use_labels is not False
-    )
-    on_tests = dict(zip((each.id for each in tests), preview.positions(snapshot, tests), strict=True))
+    settings = TrainingSettings(version.metrics.effort or DEFAULT_EFFORT, version.metrics.use_labels is not False)
+    fields = {"shares", "parameters"}
+    chosen = {key: each.model_dump(include=fields) for key, each in version.metrics.traits.items()}
+    fitted = out_of_fold(traits, trained, settings, chosen=chosen, encoder=here.encoder)
+    placed = here.place([each.text for each in tests])
+    on_tests = {
+        each.id: dict(zip(axes, place.positions, strict=True)) for each, place in zip(tests, placed, strict=True)
+    }
     by_trait, changed = {}, set()
     for trait in traits:
         axis, own = axes[trait.key], [each for each in trained if each.trait == trait.key]
@@ -128,13 +133,6 @@ def _scored(
         positions |= {each.id: on_tests[each.id][axis.key] for each in tests if each.trait == trait.key}
         by_trait[trait.key] = _joined([each for each in samples if each.id in positions], positions, axis)
     return HeldOutScores(by_trait, frozenset(changed))
-
-
-def _settings(version: Version) -> tuple[TrainEffort, dict[str, object]]:
-    """The effort of a version, and the settings that its training chose by trait key."""
-    effort = next((each for each in get_args(TrainEffort) if each == version.metrics.effort), DEFAULT_EFFORT)
-    chosen = {"shares", "parameters"}
-    return effort, {key: each.model_dump(include=chosen) for key, each in version.metrics.traits.items()}
 
 
 def _by_id(samples: Sequence[Sample], result: OutOfFold) -> dict[int, float]:

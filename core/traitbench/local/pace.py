@@ -21,7 +21,7 @@ from traitbench.fitting import work as reference
 from traitbench.fitting.fit import feature_blocks
 from traitbench.fitting.search import EFFORTS
 from traitbench.fitting.speed import Speed, speed_now
-from traitbench.local import handover
+from traitbench.local.vectors import has_listener
 from traitbench.settings import read_settings
 from traitbench.synthesis.label_axis import WORDS
 
@@ -122,7 +122,7 @@ def costs_of(
     costs = {}
     for effort in efforts:
         # Only the cache of a service in this process is known here.
-        cold = handover.is_connected()
+        cold = has_listener()
         needed = work(settings.encoder, effort, per_trait, lengths, cache=settings.cache, cold=cold)
         costs[effort] = Cost(needed.reading, needed.searching, len(lengths), len(per_trait), speed)
     return costs

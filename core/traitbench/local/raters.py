@@ -88,9 +88,8 @@ def loss(
     same = _same(everything)
     tested = {same[digest] for _, digest in yours}
     apart = {item: quality for item, quality in labels.items() if same[item[1]] not in tested}
-    cards = preview.score_rehearsal(
-        _fitted(model, trait, ratings, apart, rater), [ratings.texts[digest] for _, digest in compared]
-    )
+    rehearsal = _fitted(model, trait, ratings, apart, rater)
+    cards = rehearsal.score([ratings.texts[digest] for _, digest in compared])
     points = [card.scores[trait.key] for card in cards]
     return Loss(
         rater,
@@ -129,7 +128,7 @@ def _labels(ratings: Ratings, rater: str, trait: Trait, yours: Mapping[Item, flo
 
 def _fitted(
     model: Model, trait: Trait, ratings: Ratings, labels: Mapping[Item, float], rater: str
-) -> preview.Rehearsal:
+) -> preview.LocalVersion:
     sides = [_side(quality) for quality in labels.values()]
     positive, negative = sides.count(1), sides.count(-1)
     if not positive or not negative:

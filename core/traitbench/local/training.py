@@ -1,52 +1,68 @@
-"""A training in memory: traits and labelled texts in, snapshot and metrics out, as the service trains them."""
+"""Train in memory: traits and labelled texts in, a version out.
 
-from collections.abc import Sequence
+This is the only place that puts `collect`, `label_axes` and `fit` together without a database.
+
+Estimators and the rehearsal of a draft train here. A training of the service reads its samples from the database, batch
+by batch, and then calls the same `collect`, `label_axes` and `fit`.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from time import perf_counter
-from typing import Any, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
+import numpy as np
 from pydantic import ValidationError
 
+from traitbench.analysis.checks import LabelledText, shortcuts_of, to_read
 from traitbench.contract.fields import plainly
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.contract.traits import TraitInput
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import NAMES, load_encoder
+from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
 from traitbench.errors import ValidationFailed
-from traitbench.fitting.fit import SCORING_METHODS
-from traitbench.local.fitting import train
-from traitbench.local.vectors import vectors_of
+from traitbench.fitting.collect import Sample, collect, spelled, to_spell
+from traitbench.fitting.fit import SCORING_METHODS, EncoderIdentity, OutOfFold, TraitSamples, fit, ignore
+from traitbench.fitting.fit import out_of_fold as out_of_fold_of
+from traitbench.fitting.progress import ProgressListener
+from traitbench.local.vectors import Vector, sample_vectors
+from traitbench.local.version import DescribedTrait, LocalTrait, LocalVersion
 from traitbench.names import trait_key
-from traitbench.scoring.snapshot import Snapshot
+from traitbench.scoring.segments import embed
 from traitbench.settings import encoder_name, read_settings
+from traitbench.synthesis.label_axes import LabelAxes
+from traitbench.synthesis.label_axis import WORDS
+
+__all__ = [
+    "LocalSample",
+    "LocalTrait",
+    "LocalVersion",
+    "TrainingSettings",
+    "find_encoder",
+    "identity",
+    "label_axes",
+    "local_trait",
+    "out_of_fold",
+    "settings_of",
+    "train",
+]
 
 DEPTHS = (1, 2, 3)
 
+AnyTrait = TypeVar("AnyTrait", bound=DescribedTrait)
 
-@dataclass(frozen=True)
-class LocalTrait:
-    """A trait with its key."""
 
-    key: str
-    name: str
-    description: str
-    positive_label: str
-    negative_label: str
-    aggregation: str
+class TextSample(Sample, Protocol):
+    """A sample with its text."""
 
     @property
-    def poles(self) -> tuple[str, str]:
-        """The names of the negative and of the positive pole."""
-        return self.negative_label, self.positive_label
-
-    @property
-    def given_key(self) -> str | None:
-        """The key, None if it is the one that follows from the name."""
-        try:
-            return None if self.key == trait_key(self.name) else self.key
-        except ValidationFailed:
-            return self.key
+    def text(self) -> str:
+        """The text."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -66,11 +82,11 @@ class LocalSample:
 class TrainingSettings:
     """How to train, as the service's models and trainings have it."""
 
-    effort: str
-    use_labels: bool
-    scoring_method: str
-    max_depth: int
-    encoder: str | None
+    effort: str = DEFAULT_EFFORT
+    use_labels: bool = True
+    scoring_method: str = "balanced_cosine"
+    max_depth: int = 1
+    encoder: str | None = None
 
     def check(self) -> None:
         """Raise `ValueError` that names the parameter with an invalid value."""
@@ -84,17 +100,6 @@ class TrainingSettings:
             if getattr(self, name) not in values:
                 known = ", ".join(map(repr, values))
                 raise ValueError(f"The parameter {name!r} is {getattr(self, name)!r}. Use one of: {known}.")
-
-
-@dataclass(frozen=True, eq=False)
-class LocalTraining:
-    """What a training in memory gives."""
-
-    traits: Sequence[LocalTrait]
-    snapshot: Snapshot
-    metrics: dict[str, Any]
-    samples: int
-    finished_at: datetime
 
 
 def local_trait(
@@ -120,33 +125,106 @@ def local_trait(
     )
 
 
-def train_locally(
-    traits: Sequence[LocalTrait], samples: Sequence[LocalSample], settings: TrainingSettings
-) -> LocalTraining:
-    """Train as the service does; the samples are in memory only while this runs."""
+def train(
+    traits: Sequence[DescribedTrait],
+    samples: Sequence[TextSample],
+    settings: TrainingSettings,
+    *,
+    encoder: Encoder | None = None,
+    on_progress: ProgressListener = ignore,
+) -> LocalVersion:
+    """Train as the service does: equal traits and samples give its `param_hash`, its scores and its figures.
+
+    `samples` are by rising id; those of other traits only say which texts belong together. The encoder is by default
+    that of the settings.
+    """
     settings.check()
-    started, encoder = perf_counter(), find_encoder(settings.encoder)
-    vectors = vectors_of(encoder, {sample.content_sha256: sample.text for sample in samples})
-    trained = train(
-        traits,
-        samples,
-        vectors,
-        encoder=encoder,
-        cache=read_settings().cache,
+    started, encoder = perf_counter(), encoder or find_encoder(settings.encoder)
+    vectors = _vectors(encoder, traits, samples)
+    trained = fit(
+        collected_samples(traits, samples, vectors, label_axis=_label_axis(encoder, settings)),
+        encoder=EncoderIdentity.of(encoder),
         scoring_method=settings.scoring_method,
         max_depth=settings.max_depth,
         effort=settings.effort,
-        use_labels=settings.use_labels,
+        modes=encoder.modes,
+        on_progress=on_progress,
     )
+    read = set(to_read(samples))
+    some = [sample for sample in samples if sample.id in read]
+    texts = [LabelledText(each.id, each.trait, each.text, each.quality, each.provenance) for each in some]
+    X = np.array([vectors[each.content_sha256] for each in some], np.float32).reshape(-1, encoder.dimension)
+    trained = trained.with_shortcuts(shortcuts_of(traits, texts, X, partial(embed, encoder.encode)))
     metrics = trained.metrics | {"use_labels": settings.use_labels, "elapsed_s": round(perf_counter() - started, 3)}
     if settings.encoder in NAMES:
         metrics["encoder"] |= {"chosen": settings.encoder}
-    return LocalTraining(traits, trained.snapshot, metrics, len(samples), datetime.now(UTC))
+    return LocalVersion(
+        trained.snapshot, [*map(LocalTrait.of, traits)], metrics, len(samples), configured=settings.encoder
+    )
 
 
-def settings_of(training: LocalTraining) -> TrainingSettings:
-    """Return the settings of a training that was read from a file."""
-    metrics, snapshot = training.metrics, training.snapshot
+def out_of_fold(
+    traits: Sequence[DescribedTrait],
+    samples: Sequence[TextSample],
+    settings: TrainingSettings,
+    *,
+    chosen: Mapping[str, Any],
+    encoder: Encoder,
+) -> dict[str, OutOfFold]:
+    """Fit the traits again and return the out-of-fold positions of their samples, in the order given.
+
+    `chosen` are, by trait key, the settings that an earlier training chose. Traits without samples are left out.
+    """
+    able = {each.trait for each in samples}
+    traits = [each for each in traits if each.key in able]
+    vectors = _vectors(encoder, traits, samples)
+    collected = collected_samples(traits, samples, vectors, label_axis=_label_axis(encoder, settings))
+    identity = EncoderIdentity.of(encoder)
+    return out_of_fold_of(collected, encoder=identity, effort=settings.effort, fixed=chosen, modes=encoder.modes)
+
+
+def collected_samples(
+    traits: Sequence[AnyTrait],
+    samples: Sequence[TextSample],
+    vectors: Mapping[str, Vector],
+    *,
+    label_axis: Callable[[AnyTrait], Vector | None],
+) -> list[TraitSamples]:
+    """Return the training samples of each trait, as a training of the service collects them.
+
+    `vectors` (d,) are those of the texts by `content_sha256`.
+    """
+    texts = {sample.id: sample.text for sample in samples}
+    spellings = spelled({digest: texts[sample_id] for digest, sample_id in to_spell(samples).items()})
+    return collect(traits, samples, vectors, spellings=spellings, axes={}, label_axis=label_axis)
+
+
+def label_axes(encoder: Encoder, cache: Path) -> LabelAxes:
+    """Return the axes that the words of traits give with this encoder; `cache` is the folder of its vocabulary."""
+    return LabelAxes(
+        encoder.digest,
+        encoder.encode,
+        encoder.modes,
+        partial(load_vocabulary, encoder, cache=cache, size=WORDS),
+        unread=partial(words_to_encode, encoder, cache=cache, size=WORDS),
+    )
+
+
+def identity(traits: Sequence[DescribedTrait], samples: Sequence[TextSample], encoder: Encoder) -> str:
+    """Return a hash of everything that a fit on these traits and samples depends on."""
+    seen = hashlib.sha256(encoder.digest.encode())
+    for trait in traits:
+        words = (trait.name, trait.positive_label, trait.negative_label, trait.description)
+        seen.update(repr((trait.key, *words, trait.aggregation)).encode())
+    for sample in samples:
+        origin = (sample.provenance, sample.seed_sample_id)
+        seen.update(repr((sample.id, sample.trait, sample.quality, *origin, sample.content_sha256)).encode())
+    return seen.hexdigest()
+
+
+def settings_of(version: LocalVersion) -> TrainingSettings:
+    """Return the settings of a version that was read from a file."""
+    metrics, snapshot = version.metrics, version.snapshot
     encoder = metrics.get("encoder")
     return TrainingSettings(
         effort=str(metrics.get("effort") or DEFAULT_EFFORT),
@@ -167,3 +245,13 @@ def find_encoder(name: str | None) -> Encoder:
         return load_encoder(encoder_name(name) if name else settings.encoder, cache=settings.cache)
     except EncoderUnavailable as error:
         raise ValueError(str(error)) from error
+
+
+def _vectors(encoder: Encoder, traits: Sequence[DescribedTrait], samples: Sequence[TextSample]) -> dict[str, Vector]:
+    """Return the vectors of the samples of these traits, by the hash of their texts."""
+    keys = {trait.key for trait in traits}
+    return sample_vectors(encoder, [sample for sample in samples if sample.trait in keys])
+
+
+def _label_axis(encoder: Encoder, settings: TrainingSettings) -> Callable[[DescribedTrait], Vector | None]:
+    return label_axes(encoder, read_settings().cache).of if settings.use_labels else lambda _trait: None

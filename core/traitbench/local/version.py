@@ -1,90 +1,205 @@
-"""A version with its encoder, loaded once per process and shared by its threads."""
+"""A version in memory, with its encoder: the only place that makes cards and explanations without the service.
+
+The rehearsal of a draft, a fitted estimator, a version of the service and one in a file are scored here by the code of
+the service, so they give its numbers and refuse the texts that it refuses.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from threading import Lock
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from threading import RLock
+from typing import Any, NamedTuple, Protocol, Self
 
+import numpy as np
 from cachetools import LRUCache
 
-from traitbench.contract.extracts import is_url
+from traitbench.contract.explanations import Explanation
+from traitbench.contract.samples import text_hash
+from traitbench.contract.scores import Card, Comparison
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import load_encoder_of
-from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
-from traitbench.local.texts import size_problem, text_problem
-from traitbench.scoring import card
-from traitbench.scoring.card import ScoreCard
-from traitbench.scoring.snapshot import Snapshot
+from traitbench.errors import BodyTooLarge, ValidationFailed
+from traitbench.fitting.collect import Trait
+from traitbench.local.texts import Problem, scored_size, text_problem
+from traitbench.local.vectors import vectors_of
+from traitbench.names import trait_key
+from traitbench.scoring import card, size
+from traitbench.scoring.difference import certain
+from traitbench.scoring.explain import explain
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import Encode
+from traitbench.scoring.snapshot import FULL, Snapshot, param_hash
 from traitbench.settings import encoder_name, read_settings
+from traitbench.synthesis.label_axes import Described
 
-_AT_ONCE = 256
-_ADDRESS = "the text is a web address. Nothing is fetched here: pass the text of the page."
+LOCAL = "local"
+"""The request id on cards that are made here."""
+
+_AT_ONCE, _MOST_LOADED = 512, 64
+_NOT_COMPARED = "Similar samples are shown by the service, once the model is trained there."
+
+
+class PreviewUnavailable(ValueError):
+    """Nothing can be scored or trained here; the message says why."""
+
+
+class DescribedTrait(Trait, Described, Protocol):
+    """A trait with its description."""
+
+
+@dataclass(frozen=True)
+class LocalTrait:
+    """A trait with its key."""
+
+    key: str
+    name: str
+    description: str
+    positive_label: str
+    negative_label: str
+    aggregation: str
+
+    @classmethod
+    def of(cls, trait: Any, description: str | None = None) -> Self:
+        """Return any trait as one of these; `description` replaces that of the trait."""
+        said = trait.description if description is None else description
+        return cls(trait.key, trait.name, said, trait.positive_label, trait.negative_label, trait.aggregation)
+
+    @property
+    def poles(self) -> tuple[str, str]:
+        """The names of the negative and of the positive pole."""
+        return self.negative_label, self.positive_label
+
+    @property
+    def given_key(self) -> str | None:
+        """The key, None if it is the one that follows from the name."""
+        try:
+            return None if self.key == trait_key(self.name) else self.key
+        except ValidationFailed:
+            return self.key
+
+
+@dataclass(frozen=True, eq=False)
+class LocalVersion:
+    """A version in one mode, ready to score; safe to call from several threads.
+
+    `metrics` are those of a training in memory or in a file; a version of the service has its own. `configured` is the
+    name or folder of an encoder that is not built in, and `name` says on cards which version this is, by default its
+    hash. With `keeps_vectors`, the vectors of scored texts stay in memory.
+
+    Pickled, it has no encoder: that is found again by its digest.
+    """
+
+    snapshot: Snapshot
+    traits: Sequence[LocalTrait] = ()
+    metrics: dict[str, Any] = field(default_factory=dict)
+    samples: int = 0
+    finished_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    configured: str | None = None
+    mode: str = FULL
+    name: str = ""
+    keeps_vectors: bool = False
+
+    @cached_property
+    def param_hash(self) -> str:
+        """The hash of the parameters, as the service computes it."""
+        return param_hash(self.snapshot)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The encoder of the training; raise `PreviewUnavailable` if it is not installed here."""
+        settings = read_settings()
+        configured = encoder_name(self.configured) if self.configured else settings.encoder
+        try:
+            return load_encoder_of(self.snapshot.encoder, configured=configured, cache=settings.cache)
+        except EncoderUnavailable as error:
+            raise PreviewUnavailable(str(error)) from error
+
+    @property
+    def encode(self) -> Encode:
+        """The encoder in the mode of this version: pieces of text to (n_pieces, d)."""
+        return self.encoder.encode if self.mode == FULL else partial(self.encoder.encode, mode=self.mode)
+
+    def score(self, texts: Sequence[str], *, traits: Sequence[str] | None = None) -> list[Card]:
+        """Return the card of each text; raise `BodyTooLarge` for a text that the service refuses.
+
+        `traits` are keys or names, all when None.
+        """
+        texts = [self._checked(text) for text in texts]
+        chosen = card.choose(self.snapshot, traits)
+        metadata = {"request_id": LOCAL, "version_id": self.name or self.param_hash, "sample_ids": []}
+        return [
+            Card.model_validate(
+                {
+                    **card.read(self.snapshot, chosen, placed).to_wire(),
+                    "input_tokens": self.encoder.count_tokens(text),
+                    "metadata": metadata,
+                }
+            )
+            for text, placed in zip(texts, self.place(texts), strict=True)
+        ]
+
+    def explain(self, text: str) -> dict[str, Explanation]:
+        """Return by trait key why a text has its score; raise `BodyTooLarge` as `score` does."""
+        self._checked(text)
+        left = {"nearest": None, "note": _NOT_COMPARED}
+        reasons = explain(self.snapshot, self.encode, text).traits
+        return {key: Explanation.model_validate(each.to_wire() | left) for key, each in reasons.items()}
+
+    def compare(self, a: Card, b: Card) -> Comparison:
+        """Compare two cards of this version."""
+        return Comparison.of(a, b, certain(self.snapshot, a.detail, b.detail))
+
+    def place(self, texts: Sequence[str]) -> list[card.Placed]:
+        """Return where checked texts are on all traits of the snapshot. Equal texts are placed once."""
+        distinct = list(dict.fromkeys(texts))
+        placed = dict(zip(distinct, self._placed(distinct), strict=True))
+        return [placed[text] for text in texts]
+
+    def problems(self, texts: Sequence[Any]) -> list[Problem]:
+        """Return what is wrong with each text, for which the service would refuse it; None if nothing is."""
+        too_large = scored_size(self.encoder.count_tokens)
+        return [text_problem(text) or too_large(text) for text in texts]
+
+    def _placed(self, texts: Sequence[str]) -> Iterator[card.Placed]:
+        for first in range(0, len(texts), _AT_ONCE):
+            some = texts[first : first + _AT_ONCE]
+            if not self.keeps_vectors or not card.is_scored_whole(self.snapshot):
+                yield from card.place(self.snapshot, self.encode, some)
+                continue
+            keys = [text_hash(text) for text in some]
+            known = vectors_of(self.encoder, dict(zip(keys, some, strict=True)))
+            X = np.array([known[key] for key in keys], np.float32)
+            yield from card.place_whole(self.snapshot, [shorten(text).text for text in some], X)
+
+    def _checked(self, text: str) -> str:
+        """Shorten a text as the service does; raise `BodyTooLarge` if the service would."""
+        short = shorten(text).text
+        try:
+            size.check(short, most_words=read_settings().max_text_words, count_tokens=self.encoder.count_tokens)
+        except size.TextTooLarge as error:
+            raise BodyTooLarge(str(error), details=error.details) from None
+        return short
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "encoder"}
 
 
 class Choice(NamedTuple):
     """What a process loads: the hash of the parameters, the mode, and the name or folder of a configured encoder."""
 
     param_hash: str
-    mode: str
-    encoder: str | None
+    mode: str = FULL
+    encoder: str | None = None
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """A version in one mode, ready to score; safe to call from several threads."""
-
-    snapshot: Snapshot
-    encoder: Encoder
-    mode: str
-    most_words: int
-
-    def cards(self, texts: Sequence[Any], chosen: Sequence[int]) -> Iterator[ScoreCard | str]:
-        """Yield the card of each text, or the sentence that says why it has none. Equal texts are scored once."""
-        problems = [self._problem(text) for text in texts]
-        distinct = list(dict.fromkeys(text for text, problem in zip(texts, problems, strict=True) if not problem))
-        placed = dict(zip(distinct, self._placed(distinct), strict=True))
-        for text, problem in zip(texts, problems, strict=True):
-            yield problem or card.read(self.snapshot, chosen, placed[text])
-
-    def _placed(self, texts: Sequence[str]) -> Iterator[card.Placed]:
-        encode, queue = partial(self.encoder.encode, mode=self.mode), BatchQueue()
-        for first in range(0, len(texts), _AT_ONCE):
-            # In a slot the encoder starts no threads: an engine has a worker for each processor already.
-            with SCHEDULER.slot(queue):
-                placed = card.place(self.snapshot, encode, texts[first : first + _AT_ONCE])
-            yield from placed
-
-    def _problem(self, text: Any) -> str | None:
-        if problem := text_problem(text):
-            return _sentence(problem)
-        if is_url(text):
-            return _sentence(_ADDRESS)
-        problem = size_problem(text, most_words=self.most_words, count_tokens=self.encoder.count_tokens)
-        return problem and _sentence(problem)
-
-
-def load_once(choice: Choice, read: Callable[[], Snapshot]) -> Loaded:
+def load_once(choice: Choice, read: Callable[[], Snapshot]) -> LocalVersion:
     """Return what this process has loaded for a choice; `read` is called the first time only."""
     with _one_at_a_time:
         if choice not in _loaded:
-            _loaded[choice] = _load(read(), choice)
+            _loaded[choice] = LocalVersion(read().in_mode(choice.mode), configured=choice.encoder, mode=choice.mode)
         return _loaded[choice]
 
 
-def _load(snapshot: Snapshot, choice: Choice) -> Loaded:
-    settings = read_settings()
-    configured = encoder_name(choice.encoder) if choice.encoder else settings.encoder
-    try:
-        encoder = load_encoder_of(snapshot.encoder, configured=configured, cache=settings.cache)
-    except EncoderUnavailable as error:
-        raise ValueError(str(error)) from error
-    return Loaded(snapshot.in_mode(choice.mode), encoder, choice.mode, settings.max_text_words)
-
-
-def _sentence(problem: str) -> str:
-    return problem[0].upper() + problem[1:]
-
-
-_loaded: LRUCache[Choice, Loaded] = LRUCache(16)
-_one_at_a_time = Lock()
+_loaded: LRUCache[Choice, LocalVersion] = LRUCache(_MOST_LOADED)
+_one_at_a_time = RLock()

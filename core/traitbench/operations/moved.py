@@ -20,7 +20,7 @@ from traitbench.encoders import Encoder
 from traitbench.fitting.collect import collect
 from traitbench.fitting.duplicates import alike
 from traitbench.fitting.fit import EncoderIdentity, fit
-from traitbench.local.fitting import label_axes
+from traitbench.local.training import label_axes
 from traitbench.operations import encoders
 from traitbench.operations.context import Context
 from traitbench.operations.serving import Served

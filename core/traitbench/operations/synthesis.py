@@ -26,7 +26,7 @@ from traitbench.contract.samples import (
 )
 from traitbench.encoders import Encoder
 from traitbench.errors import InsufficientSamples, TraitbenchError, UnsupportedSynthType, ValidationFailed
-from traitbench.local.fitting import label_axes
+from traitbench.local.training import label_axes
 from traitbench.operations import access, derivations, rules
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context

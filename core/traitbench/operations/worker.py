@@ -94,7 +94,7 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     """The body of each kind of run. This loads the encoder of the service; a training may load another one."""
     from traitbench.encoders.registry import load_encoder
     from traitbench.encoders.vocabulary import load_vocabulary
-    from traitbench.local.fitting import label_axes
+    from traitbench.local.training import label_axes
     from traitbench.operations import discovery, synthesis, training, training_encoder
 
     encoder = load_encoder(settings.encoder, cache=settings.cache)

@@ -46,7 +46,7 @@ from traitbench.local import preview
 with Traitbench(sys.argv[1], sys.argv[2]) as client:
     print(client.scores.score(sys.argv[3], "Thank you, dear friend.")._repr_html_()[:6])
     version = client.versions.get(sys.argv[3])
-    print(preview.score(version, ["Thank you, dear friend."])[0].composite)
+    print(preview.version_of(version).score(["Thank you, dear friend."])[0].composite)
 sys.stdin.read()
 """
 TELEMETRY_ON = {"ORT_DISABLE_TELEMETRY": "0", "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "true"}

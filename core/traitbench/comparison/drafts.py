@@ -1,24 +1,24 @@
-"""Two versions that know all the texts there are: both are trained again in memory without some, and compared on these.
+"""Compare what is trained in memory: a draft before its training, or two versions trained without some texts.
 
 The code is that with which the service trains and compares. Nothing is stored, and no version changes.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
-from traitbench.comparison.versions import VersionSide, compare_samples, score_pairs
+from traitbench.comparison.versions import ScorePairs, VersionSide, compare_samples, score_pairs
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.metrics import Metrics
-from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
+from traitbench.contract.models import DEFAULT_EFFORT, Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.fitting.collect import text_groups
 from traitbench.fitting.duplicates import alike, joined
 from traitbench.local import held_out, preview
-from traitbench.local.preview import PreviewUnavailable
+from traitbench.local.version import LocalVersion, PreviewUnavailable
 
 
 class Trained(NamedTuple):
@@ -50,24 +50,56 @@ def compared_again(before: Trained, after: Trained) -> tuple[VersionsComparison,
     aside = {groups[each.content_sha256] for each in tests}
     a, b = (_without(each, groups, aside) for each in (before, after))
     compared = compare_samples(
-        a,
-        b,
+        _side(before.model.handle, before.version.version_no, a),
+        _side(after.model.handle, after.version.version_no, b),
         [each.model_copy(update={"held_out": True}) for each in tests],
         set(),
-        lambda texts: score_pairs(a.snapshot, b.snapshot, preview.encode, preview.encode, texts),
+        scoring(a, b),
         unrecorded="both were trained again",
     )
     return compared, len({each.content_sha256 for each in tests})
 
 
-def _without(side: Trained, groups: Mapping[str, int], aside: Collection[int]) -> VersionSide:
-    model, traits, version, samples = side
-    preview.snapshot_of(version)  # it has the encoder of this workbench
+def compared_ahead(
+    origin: str,
+    version: Version,
+    draft: Model,
+    rehearsal: LocalVersion,
+    samples: Sequence[Sample],
+    learned: Sequence[Sample],
+) -> VersionsComparison:
+    """Compare a version of the model `origin` with the rehearsal of a draft, as after the training of the draft.
+
+    `samples` are those of the draft, test samples included; `learned` are those that the version was trained with.
+    Raise `PreviewUnavailable` if this workbench cannot score with the version.
+    """
+    before, every = preview.version_of(version), (*samples, *learned)
+    return compare_samples(
+        VersionSide(origin, version.version_no, version.param_hash, before.snapshot, version.metrics),
+        _side(draft.handle, (draft.version_no or 0) + 1, rehearsal),
+        [each for each in every if each.held_out],
+        {(each.trait, each.content_sha256) for each in every if not each.held_out},
+        scoring(before, rehearsal),
+        unrecorded="the draft is not trained yet",
+    )
+
+
+def scoring(a: LocalVersion, b: LocalVersion) -> ScorePairs:
+    """How texts get their scores by both versions, each with its own encoder."""
+    encoders = a.encode, b.encode
+    return lambda texts: score_pairs(a.snapshot, b.snapshot, *encoders, texts)
+
+
+def _side(handle: str, version_no: int, version: LocalVersion) -> VersionSide:
+    metrics = Metrics.model_validate(version.metrics)
+    return VersionSide(handle, version_no, version.param_hash, version.snapshot, metrics)
+
+
+def _without(trained: Trained, groups: Mapping[str, int], aside: Collection[int]) -> LocalVersion:
+    model, traits, version, samples = trained
+    if preview.version_of(version).encoder is not preview.encoder():
+        raise PreviewUnavailable(f"v{version.version_no} has another encoder than a training here would use.")
     if version.metrics.use_labels is False:
         raise PreviewUnavailable(f"v{version.version_no} was trained without its labels, which is not done here.")
     rest = [each for each in samples if groups[each.content_sha256] not in aside]
-    rehearsed = preview.rehearse(
-        model, traits, rest, effort=cast(TrainEffort, version.metrics.effort or DEFAULT_EFFORT)
-    )
-    metrics = Metrics.model_validate(rehearsed.metrics)
-    return VersionSide(model.handle, version.version_no, rehearsed.param_hash, rehearsed.snapshot, metrics)
+    return preview.rehearse(model, traits, rest, effort=version.metrics.effort or DEFAULT_EFFORT)
