@@ -107,7 +107,6 @@ def _compare(model: Model, given: Inputs, chosen: Encoders) -> None:
                 effort=_EFFORT,
                 cache=read_settings().cache,
                 on_progress=progress,
-                slot=encoders.slots(),
             )
     finally:
         _one_at_a_time.release()

@@ -15,7 +15,7 @@ from traitbench.analysis.findings import Finding, Fix
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.local import preview
-from traitbench.local.leaks import leaks_of
+from traitbench.local.held_out import leaks_of
 from traitbench_app.workspace.changes import Changes, as_input
 
 _AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 400_000

@@ -10,16 +10,15 @@ The command line and the workbench share this. Texts and vectors stay in memory.
 
 import hashlib
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from traitbench.comparison.paired import Difference, Tally, Verdict, fold_difference
@@ -31,7 +30,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.verdicts import VERDICTS, counted, overall
 from traitbench.encoders import Encoder, EncoderUnavailable, FromFiles
 from traitbench.encoders.registry import NAMES, load_encoder
-from traitbench.encoders.scheduler import SCHEDULER, BatchQueue, processors
+from traitbench.encoders.scheduler import processors
 from traitbench.encoders.vocabulary import words_to_encode
 from traitbench.fitting import work as cost
 from traitbench.fitting.evaluate import divisions, judged
@@ -40,6 +39,7 @@ from traitbench.fitting.resampling import MOST_PER_POLE, Resampler, among, part
 from traitbench.fitting.search import EFFORTS, Effort, TrainingSamples, evidence, search
 from traitbench.fitting.speed import speed_now
 from traitbench.local.training import collected_samples, label_axes
+from traitbench.local.vectors import Progress, vectors_of
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import embed
 from traitbench.synthesis.label_axis import WORDS
@@ -51,11 +51,8 @@ COLUMNS = ("Trait", "Encoder", "AUROC", "95 %", "Difference", "95 % of it", "Ver
 """The columns of `rows`. The difference is to the first encoder."""
 
 _TIMED = 15
-_AT_ONCE = 16
 _INTRINSIC = "not compared: its axis was discovered with one encoder and is not fitted to samples"
 
-Progress = Callable[[int, int], object]
-Slot = Callable[[], AbstractContextManager[None]]
 Encoders = Mapping[str, Encoder]
 
 
@@ -198,12 +195,6 @@ def installed(setting: str | None, *, cache: Path, version: Version) -> Encoders
     return encoders
 
 
-def slots() -> Slot:
-    """Slots in which other work of this process goes first."""
-    queue = BatchQueue()
-    return lambda: SCHEDULER.slot(queue)
-
-
 def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, most: int = MOST) -> Inputs:
     """The newest samples to compare encoders on; raise `NotComparable` if there are none that may or can be used."""
     if model.zero_data_retention:
@@ -269,29 +260,22 @@ def _searching(given: Inputs, effort: str) -> float:
 
 
 def compare_encoders(
-    candidates: Sequence[Candidate],
-    given: Inputs,
-    *,
-    effort: str,
-    cache: Path,
-    on_progress: Progress,
-    slot: Slot = nullcontext,
+    candidates: Sequence[Candidate], given: Inputs, *, effort: str, cache: Path, on_progress: Progress
 ) -> EncoderComparison:
     """Compare the candidates with the first one. `on_progress(done, total)` counts texts and fits.
 
-    Each batch of texts is encoded in a `slot`, so that other work can go first.
+    Texts are encoded in turns, so that other work of this process goes first.
     """
-    texts, fits = len(given.texts) * len(candidates), len(given.traits) * len(candidates)
+    texts, total = len(given.texts) * len(candidates), (len(given.texts) + len(given.traits)) * len(candidates)
     contenders = []
     for at, each in enumerate(candidates):
-        known: dict[str, NDArray[np.float32]] = {}
-        for done, batch in _batches(given.texts):
-            on_progress(at * len(given.texts) + done, texts + fits)
-            with slot():
-                known |= dict(zip(batch, embed(each.encoder.encode, list(batch.values())), strict=True))
-        with slot():
-            contenders.append(_contender(each, given, known, cache))
-    traits = compare_vectors(contenders, effort=effort, on_fit=lambda done: on_progress(texts + done, texts + fits))
+        before, axes = at * len(given.texts), label_axes(each.encoder, cache)
+        on_progress(before, total)
+        reading = partial(_in_all, on_progress, before, total)
+        vectors = vectors_of(each.encoder, given.texts, on_progress=reading)
+        collected = collected_samples(given.traits, given.samples, vectors, label_axis=axes.of)
+        contenders.append(Contender(each.name, collected, each.encoder.modes))
+    traits = compare_vectors(contenders, effort=effort, on_fit=lambda done: on_progress(texts + done, total))
     return EncoderComparison(len(given.texts), effort, tuple(candidates), tuple(traits))
 
 
@@ -452,14 +436,5 @@ def _is(name: str, encoder: Encoder, cache: Path) -> bool:
         return False
 
 
-def _batches(texts: Mapping[str, str]) -> Iterator[tuple[int, Mapping[str, str]]]:
-    keys = list(texts)
-    for first in range(0, len(keys), _AT_ONCE):
-        yield first, {key: texts[key] for key in keys[first : first + _AT_ONCE]}
-
-
-def _contender(candidate: Candidate, given: Inputs, known: Mapping[str, NDArray[np.float32]], cache: Path) -> Contender:
-    encoder = candidate.encoder
-    label_axis = label_axes(encoder, cache).of
-    traits = collected_samples(given.traits, given.samples, known, label_axis=label_axis)
-    return Contender(candidate.name, traits, encoder.modes)
+def _in_all(tell: Progress, before: int, total: int, done: int, _texts: int) -> None:
+    tell(before + done, total)

@@ -1,19 +1,27 @@
-"""Test samples: set some aside at random, put them back, and say in words what was done or why not."""
+"""Test samples: set some aside at random, say what was done, and name those that resemble training samples."""
 
+import hashlib
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from cachetools import LRUCache, cached
 from numpy.typing import NDArray
 
+from traitbench.analysis.findings import Finding, Fix, quoted
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 from traitbench.fitting.collect import text_groups
-from traitbench.fitting.duplicates import alike, joined
+from traitbench.fitting.duplicates import alike, counterparts, joined
 from traitbench.fitting.set_aside import AT_LEAST, SHARE, Choice, TooFew, choose
+from traitbench.local import preview
 
-__all__ = ["AT_LEAST", "SHARE", "aside", "choice", "done", "refusal", "shortages"]
+__all__ = ["AT_LEAST", "SHARE", "aside", "choice", "done", "leaks_of", "refusal", "shortages"]
+
+_MOST_RESULTS = 16
+_MORE = "A version would know the answer, so its figures leave such texts out."
 
 Vectors = NDArray[np.float32]
 
@@ -86,3 +94,37 @@ def _shortage(each: TooFew, trait: Trait | None) -> str:
         f"{name} has {count(each.positive, 'different text')} at {positive} and {each.negative:,} at {negative}; it"
         f" needs {each.needed:,} at each to set test samples aside ({half:,} to test and {half:,} to train)."
     )
+
+
+def leaks_of(samples: Sequence[Sample], identity: str) -> list[Finding]:
+    """Test samples with an equal text, a near duplicate or a variation among the training samples, a finding each.
+
+    `identity` is the hash of the samples by `preview.identity`.
+    """
+    marks = hashlib.sha256(repr([sample.id for sample in samples if sample.held_out]).encode()).hexdigest()
+    by_id = {sample.id: sample for sample in samples}
+    return [_finding(by_id[test], by_id[training]) for test, training in _leaks(f"{identity}:{marks}", samples)]
+
+
+def _finding(test: Sample, training: Sample) -> Finding:
+    says = f"The test text {quoted(test.text)} is nearly the same as a training text."
+    fix = Fix("Test with both", test={training.id: True}, other=Fix("Train with both", test={test.id: False}))
+    several = "test texts are nearly the same as training texts."
+    return Finding("leak", test.trait, (test.id, training.id), "warning", says, fix, _MORE, several=several)
+
+
+@cached(LRUCache(_MOST_RESULTS), key=lambda identity, _: identity, condition=threading.Condition())
+def _leaks(_identity: str, samples: Sequence[Sample]) -> list[tuple[int, int]]:
+    """Pairs of ids: a test sample, and the training sample that it resembles most."""
+    groups, pairs = text_groups(samples), list[tuple[int, int]]()
+    for trait in sorted({sample.trait for sample in samples if sample.held_out}):
+        tests, trained = (
+            [sample for sample in samples if sample.trait == trait and sample.held_out is held]
+            for held in (True, False)
+        )
+        twins, _ = counterparts(preview.vectors(tests), preview.vectors(trained))
+        related = {groups[sample.id]: sample.id for sample in reversed(trained)}
+        for test, twin in zip(tests, twins.tolist(), strict=True):
+            if twin >= 0 or groups[test.id] in related:
+                pairs.append((test.id, trained[twin].id if twin >= 0 else related[groups[test.id]]))
+    return pairs

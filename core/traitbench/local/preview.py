@@ -6,6 +6,7 @@ Vectors are those of the encoder of this workbench. Texts are not stored.
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from cachetools import LRUCache, cached
@@ -19,8 +20,8 @@ from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, Vectors
 from traitbench.local import training
 from traitbench.local import vectors as known
-from traitbench.local.training import TrainingSettings, find_encoder, label_axes, train
-from traitbench.local.vectors import Progress, Vector, in_turns, sample_vectors
+from traitbench.local.training import LocalSample, TextSample, TrainingSettings, find_encoder, label_axes, train
+from traitbench.local.vectors import Progress, TextOfSample, Vector, in_turns, sample_vectors
 from traitbench.local.version import Choice, LocalVersion, PreviewUnavailable, load_once
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid
 from traitbench.settings import read_settings
@@ -28,6 +29,8 @@ from traitbench.settings import read_settings
 __all__ = ["LocalVersion", "PreviewUnavailable"]
 
 _MOST_FITS = 16
+
+AnySample = TypeVar("AnySample", bound=TextOfSample)
 
 
 def version_of(version: Version) -> LocalVersion:
@@ -44,14 +47,15 @@ def version_of(version: Version) -> LocalVersion:
 
 
 def rehearse(
-    model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, effort: str = DEFAULT_EFFORT
+    model: Model, traits: Sequence[Trait], samples: Sequence[Sample | LocalSample], *, effort: str = DEFAULT_EFFORT
 ) -> LocalVersion:
     """Fit the draft in memory as a training does: without test samples and traits that have no samples at a pole.
 
     Intrinsic traits, whose axes only the service has, are left out too.
     """
     samples = [sample for sample in samples if not sample.held_out]
-    able = [each for each in traits if each.kind == "extrinsic" and each.positive_samples and each.negative_samples]
+    poles = {(sample.trait, sample.quality > 0.5) for sample in samples if sample.quality != 0.5}
+    able = [each for each in traits if each.kind == "extrinsic" and {(each.key, True), (each.key, False)} <= poles]
     if not able:
         raise PreviewUnavailable("A preview needs one trait with at least one sample at each pole.")
     settings = TrainingSettings(effort, scoring_method=model.scoring_method, max_depth=model.max_depth)
@@ -66,20 +70,20 @@ def encoder() -> Encoder:
         raise PreviewUnavailable(f"There is no encoder here: {error}") from error
 
 
-def vectors(samples: Sequence[Sample]) -> Vectors:
+def vectors(samples: Sequence[TextOfSample]) -> Vectors:
     """Return the vectors of the samples' texts, (n_samples, d)."""
     here = encoder()
     by_hash = sample_vectors(here, samples)
     return np.array([by_hash[each.content_sha256] for each in samples], np.float32).reshape(-1, here.dimension)
 
 
-def unread(samples: Sequence[Sample]) -> list[Sample]:
+def unread(samples: Sequence[AnySample]) -> list[AnySample]:
     """Return one sample of every text whose vector is not in memory."""
     missing = known.unread(encoder(), [each.content_sha256 for each in samples])
     return list({each.content_sha256: each for each in samples if each.content_sha256 in missing}.values())
 
 
-def read(samples: Sequence[Sample], progress: Progress) -> None:
+def read(samples: Sequence[TextOfSample], progress: Progress) -> None:
     """Encode the texts of samples on all processors, in small batches, so that interactive requests go first."""
     sample_vectors(encoder(), samples, on_progress=progress)
 
@@ -94,7 +98,7 @@ def label_axis(trait: Trait) -> Vector | None:
     return label_axes(encoder(), read_settings().cache).of(trait)
 
 
-def identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
+def identity(traits: Sequence[Trait], samples: Sequence[TextSample]) -> str:
     """Return a hash of everything that a fit on these traits and samples depends on."""
     return training.identity(traits, samples, encoder())
 
@@ -107,7 +111,7 @@ def forget() -> None:
 
 @cached(LRUCache(_MOST_FITS), key=lambda identity, settings, *_: (identity, settings), condition=threading.Condition())
 def _fitted(
-    _identity: str, settings: TrainingSettings, traits: Sequence[Trait], samples: Sequence[Sample]
+    _identity: str, settings: TrainingSettings, traits: Sequence[Trait], samples: Sequence[TextSample]
 ) -> LocalVersion:
     return replace(train(traits, samples, settings, encoder=encoder()), name="draft")
 

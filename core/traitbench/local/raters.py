@@ -5,17 +5,17 @@ The fit and the scores are those of a preview, so they equal those of a trained 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Protocol
 
 import numpy as np
 
 from traitbench.analysis.agreement import Item
 from traitbench.contract.models import Model
-from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.fitting.duplicates import alike, joined, plain
 from traitbench.local import preview
+from traitbench.local.training import LocalSample
+from traitbench.local.version import LocalVersion
 
 MOST = 5_000
 """The number of a rater's labels that are fitted; if there are more, they are chosen at random."""
@@ -24,8 +24,6 @@ FEWEST = 10
 """The number of labels at each pole from which a model of your own labels is measured."""
 
 Progress = Callable[[int, int], object]
-
-_MADE = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class Ratings(Protocol):
@@ -112,7 +110,7 @@ def own(model: Model, trait: Trait, ratings: Ratings, yours: Mapping[Item, float
     return Own(sum(each["right"] for each in figures.values()), sum(each["samples"] for each in figures.values()), 0)
 
 
-def _same(samples: Sequence[Sample]) -> dict[str, int]:
+def _same(samples: Sequence[LocalSample]) -> dict[str, int]:
     """A number for each text by its hash, equal for near duplicates, also those in another case or punctuation."""
     spelled = np.unique([plain(each.text) for each in samples], return_inverse=True)[1]
     numbers = joined(alike(preview.vectors(samples)), spelled)
@@ -126,9 +124,7 @@ def _labels(ratings: Ratings, rater: str, trait: Trait, yours: Mapping[Item, flo
     return {item: given[item] for item in sorted(left, key=lambda item: item[1])[:MOST]}
 
 
-def _fitted(
-    model: Model, trait: Trait, ratings: Ratings, labels: Mapping[Item, float], rater: str
-) -> preview.LocalVersion:
+def _fitted(model: Model, trait: Trait, ratings: Ratings, labels: Mapping[Item, float], rater: str) -> LocalVersion:
     sides = [_side(quality) for quality in labels.values()]
     positive, negative = sides.count(1), sides.count(-1)
     if not positive or not negative:
@@ -136,31 +132,14 @@ def _fitted(
             f"The labels of {rater} for other texts have {positive:,} at the positive and {negative:,} at the negative"
             " pole. A model needs both. Label fewer texts yourself, or upload more."
         )
-    counted = trait.model_copy(update={"positive_samples": positive, "negative_samples": negative})
-    return preview.rehearse(model, [counted], _samples(ratings, labels))
+    return preview.rehearse(model, [trait], _samples(ratings, labels))
 
 
-def _samples(ratings: Ratings, labels: Mapping[Item, float]) -> list[Sample]:
+def _samples(ratings: Ratings, labels: Mapping[Item, float]) -> list[LocalSample]:
     """The labels as samples. Their ids are below zero, so that no stored sample is mistaken for one of them."""
-    ordered = sorted(labels.items())
     return [
-        Sample(
-            id=at - len(ordered),
-            trait=trait,
-            text=ratings.texts[digest],
-            quality=quality,
-            provenance="authored",
-            source_url=None,
-            content_sha256=digest,
-            created_at=_MADE,
-            seed_sample_id=None,
-            generator=None,
-            held_out=False,
-            must_pass=False,
-            pending=False,
-            score_then=None,
-        )
-        for at, ((trait, digest), quality) in enumerate(ordered)
+        LocalSample(at - len(labels), trait, ratings.texts[digest], quality, digest)
+        for at, ((trait, digest), quality) in enumerate(sorted(labels.items()))
     ]
 
 

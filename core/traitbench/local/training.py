@@ -29,7 +29,7 @@ from traitbench.fitting.collect import Sample, collect, spelled, to_spell
 from traitbench.fitting.fit import SCORING_METHODS, EncoderIdentity, OutOfFold, TraitSamples, fit, ignore
 from traitbench.fitting.fit import out_of_fold as out_of_fold_of
 from traitbench.fitting.progress import ProgressListener
-from traitbench.local.vectors import Vector, sample_vectors
+from traitbench.local.vectors import TextOfSample, Vector, sample_vectors
 from traitbench.local.version import DescribedTrait, LocalTrait, LocalVersion
 from traitbench.names import trait_key
 from traitbench.scoring.segments import embed
@@ -56,13 +56,8 @@ DEPTHS = (1, 2, 3)
 AnyTrait = TypeVar("AnyTrait", bound=DescribedTrait)
 
 
-class TextSample(Sample, Protocol):
+class TextSample(Sample, TextOfSample, Protocol):
     """A sample with its text."""
-
-    @property
-    def text(self) -> str:
-        """The text."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -76,6 +71,7 @@ class LocalSample:
     content_sha256: str
     provenance: str = "authored"
     seed_sample_id: int | None = None
+    held_out: bool = False
 
 
 @dataclass(frozen=True)
