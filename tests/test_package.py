@@ -45,6 +45,12 @@ def test_the_client_and_the_command_line_load_none_of_the_libraries_that_compute
     assert not loaded & {"numpy", "scipy", "sklearn", "onnxruntime", "tokenizers", "pandas", "sqlalchemy", "streamlit"}
 
 
+def test_the_service_loads_none_of_the_libraries_that_draw_or_fit_estimators() -> None:
+    importing = "import sys, json, traitbench.service.app, traitbench.operations.worker"
+    loaded = set(json.loads(fresh(f"{importing}; print(json.dumps([*sys.modules]))")))
+    assert not loaded & {"pandas", "plotly", "narwhals", "sklearn.base", "anywidget", "streamlit", "rich"}
+
+
 @pytest.mark.parametrize("name", traitbench.__all__)
 def test_a_public_name_is_there_and_documented(name: str) -> None:
     assert getattr(traitbench, name).__doc__

@@ -141,10 +141,9 @@ def _scorer(model: Model) -> tuple[Rehearsal | None, str]:
     if listed is None:
         return None, ""
     try:
-        snapshot = preview.snapshot_of(version(model.handle, listed))
+        return preview.version_of(version(model.handle, listed)), listed.param_hash
     except PreviewUnavailable:
         return None, ""
-    return Rehearsal(snapshot, {}, 0, ()), listed.param_hash
 
 
 def _limited(items: Sequence[Next]) -> list[Next]:
