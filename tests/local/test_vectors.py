@@ -16,7 +16,8 @@ from traitbench.contract.samples import text_hash
 from traitbench.encoders import FULL, Vectors
 from traitbench.encoders.ngrams import load
 from traitbench.local import vectors
-from traitbench.local.training import LocalSample, TrainingSettings, local_trait, train
+from traitbench.local.samples import LocalSample, local_trait
+from traitbench.local.training import TrainingSettings, train
 
 TEXTS = {text_hash(text): text for text in (*WARM, *COLD)}
 

@@ -17,9 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card
 from traitbench.estimators.displays import fitted_html
+from traitbench.local.samples import LocalTrait
 from traitbench.local.texts import read_texts, scored_size
 from traitbench.local.training import TrainingSettings
-from traitbench.local.version import LocalTrait, LocalVersion
+from traitbench.local.version import LocalVersion
 from traitbench.scoring import card
 from traitbench.scoring.snapshot import Snapshot
 

@@ -21,8 +21,8 @@ from traitbench.estimators.trait_columns import labelled_columns
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
 from traitbench.local.texts import read_texts
-from traitbench.local.training import LocalSample, local_trait, settings_of, train
-from traitbench.local.version import LocalTrait
+from traitbench.local.samples import LocalSample, LocalTrait, local_trait
+from traitbench.local.training import settings_of, train
 from traitbench.scoring.card import in_points
 
 TraitSpec = tuple[str, str] | TraitInput

@@ -26,9 +26,10 @@ from traitbench.install import advice, require
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
 from traitbench.local.label_session import LabelSession, Means, Queue
+from traitbench.local.samples import LocalSample, LocalTrait, local_trait
 from traitbench.local.texts import column_name, read_texts
-from traitbench.local.training import LocalSample, find_encoder, label_axes, local_trait, settings_of, train
-from traitbench.local.version import LocalTrait, LocalVersion
+from traitbench.local.training import find_encoder, label_axes, settings_of, train
+from traitbench.local.version import LocalVersion
 from traitbench.scoring.card import in_points
 from traitbench.settings import read_settings
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.estimators.labels import as_array
-from traitbench.local.training import LocalTrait
+from traitbench.local.samples import LocalTrait
 
 Column = tuple[list[int], NDArray[Any]]
 """The rows that have a label, and their labels."""

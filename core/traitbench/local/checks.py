@@ -12,7 +12,8 @@ from traitbench.analysis.checks import LabelledText, examine
 from traitbench.analysis.findings import KINDS, Finding, grouped
 from traitbench.display import frames
 from traitbench.display.html import bold, line, small, table
-from traitbench.local.training import LocalSample, LocalTrait, find_encoder
+from traitbench.local.samples import LocalSample, LocalTrait
+from traitbench.local.training import find_encoder
 from traitbench.local.vectors import vectors_of
 from traitbench.scoring.segments import embed
 

@@ -42,11 +42,6 @@ class Work:
     searching: float
 
 
-def says(effort: TrainEffort) -> str:
-    """What an effort tries, in words."""
-    return EFFORTS[effort].says
-
-
 def most_settings(effort: TrainEffort) -> int:
     """The most settings that an effort tries for a trait; fewer if the label axis is off or there are many samples."""
     return len(EFFORTS[effort].levels[-1].candidates(blocks=_BLOCKS, labels=True))

@@ -13,15 +13,15 @@ from cachetools import LRUCache, cached
 
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import DEFAULT_EFFORT, Model
-from traitbench.contract.samples import Sample
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, Vectors
 from traitbench.local import training
 from traitbench.local import vectors as known
-from traitbench.local.training import LocalSample, TextSample, TrainingSettings, find_encoder, label_axes, train
-from traitbench.local.vectors import Progress, TextOfSample, Vector, in_turns, sample_vectors
+from traitbench.local.samples import AnySample
+from traitbench.local.training import TrainingSettings, find_encoder, label_axes, train
+from traitbench.local.vectors import Progress, Vector, in_turns, sample_vectors
 from traitbench.local.version import Choice, LocalVersion, PreviewUnavailable, load_once
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid
 from traitbench.settings import read_settings
@@ -30,7 +30,7 @@ __all__ = ["LocalVersion", "PreviewUnavailable"]
 
 _MOST_FITS = 16
 
-AnySample = TypeVar("AnySample", bound=TextOfSample)
+Kind = TypeVar("Kind", bound=AnySample)
 
 
 def version_of(version: Version) -> LocalVersion:
@@ -47,7 +47,7 @@ def version_of(version: Version) -> LocalVersion:
 
 
 def rehearse(
-    model: Model, traits: Sequence[Trait], samples: Sequence[Sample | LocalSample], *, effort: str = DEFAULT_EFFORT
+    model: Model, traits: Sequence[Trait], samples: Sequence[AnySample], *, effort: str = DEFAULT_EFFORT
 ) -> LocalVersion:
     """Fit the draft in memory as a training does: without test samples and traits that have no samples at a pole.
 
@@ -70,20 +70,20 @@ def encoder() -> Encoder:
         raise PreviewUnavailable(f"There is no encoder here: {error}") from error
 
 
-def vectors(samples: Sequence[TextOfSample]) -> Vectors:
+def vectors(samples: Sequence[AnySample]) -> Vectors:
     """Return the vectors of the samples' texts, (n_samples, d)."""
     here = encoder()
     by_hash = sample_vectors(here, samples)
     return np.array([by_hash[each.content_sha256] for each in samples], np.float32).reshape(-1, here.dimension)
 
 
-def unread(samples: Sequence[AnySample]) -> list[AnySample]:
+def unread(samples: Sequence[Kind]) -> list[Kind]:
     """Return one sample of every text whose vector is not in memory."""
     missing = known.unread(encoder(), [each.content_sha256 for each in samples])
     return list({each.content_sha256: each for each in samples if each.content_sha256 in missing}.values())
 
 
-def read(samples: Sequence[TextOfSample], progress: Progress) -> None:
+def read(samples: Sequence[AnySample], progress: Progress) -> None:
     """Encode the texts of samples on all processors, in small batches, so that interactive requests go first."""
     sample_vectors(encoder(), samples, on_progress=progress)
 
@@ -98,7 +98,7 @@ def label_axis(trait: Trait) -> Vector | None:
     return label_axes(encoder(), read_settings().cache).of(trait)
 
 
-def identity(traits: Sequence[Trait], samples: Sequence[TextSample]) -> str:
+def identity(traits: Sequence[Trait], samples: Sequence[AnySample]) -> str:
     """Return a hash of everything that a fit on these traits and samples depends on."""
     return training.identity(traits, samples, encoder())
 
@@ -111,7 +111,7 @@ def forget() -> None:
 
 @cached(LRUCache(_MOST_FITS), key=lambda identity, settings, *_: (identity, settings), condition=threading.Condition())
 def _fitted(
-    _identity: str, settings: TrainingSettings, traits: Sequence[Trait], samples: Sequence[TextSample]
+    _identity: str, settings: TrainingSettings, traits: Sequence[Trait], samples: Sequence[AnySample]
 ) -> LocalVersion:
     return replace(train(traits, samples, settings, encoder=encoder()), name="draft")
 

@@ -14,7 +14,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.fitting.duplicates import alike, joined, plain
 from traitbench.local import preview
-from traitbench.local.training import LocalSample
+from traitbench.local.samples import LocalSample
 from traitbench.local.version import LocalVersion
 
 MOST = 5_000

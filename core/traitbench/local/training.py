@@ -12,66 +12,28 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol, TypeVar, get_args
+from typing import Any, get_args
 
 import numpy as np
-from pydantic import ValidationError
 
 from traitbench.analysis.checks import LabelledText, shortcuts_of, to_read
-from traitbench.contract.fields import plainly
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
-from traitbench.contract.traits import TraitInput
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import NAMES, load_encoder
 from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
-from traitbench.errors import ValidationFailed
-from traitbench.fitting.collect import Sample, collect, spelled, to_spell
+from traitbench.fitting.collect import collect, spelled, to_spell
 from traitbench.fitting.fit import SCORING_METHODS, EncoderIdentity, OutOfFold, TraitSamples, fit, ignore
 from traitbench.fitting.fit import out_of_fold as out_of_fold_of
 from traitbench.fitting.progress import ProgressListener
-from traitbench.local.vectors import TextOfSample, Vector, sample_vectors
-from traitbench.local.version import DescribedTrait, LocalTrait, LocalVersion
-from traitbench.names import trait_key
+from traitbench.local.samples import AnySample, AnyTrait, LocalTrait
+from traitbench.local.vectors import Vector, sample_vectors
+from traitbench.local.version import LocalVersion
 from traitbench.scoring.segments import embed
 from traitbench.settings import encoder_name, read_settings
 from traitbench.synthesis.label_axes import LabelAxes
 from traitbench.synthesis.label_axis import WORDS
 
-__all__ = [
-    "LocalSample",
-    "LocalTrait",
-    "LocalVersion",
-    "TrainingSettings",
-    "find_encoder",
-    "identity",
-    "label_axes",
-    "local_trait",
-    "out_of_fold",
-    "settings_of",
-    "train",
-]
-
 DEPTHS = (1, 2, 3)
-
-AnyTrait = TypeVar("AnyTrait", bound=DescribedTrait)
-
-
-class TextSample(Sample, TextOfSample, Protocol):
-    """A sample with its text."""
-
-
-@dataclass(frozen=True)
-class LocalSample:
-    """A labelled text of a training in memory."""
-
-    id: int
-    trait: str
-    text: str
-    quality: float
-    content_sha256: str
-    provenance: str = "authored"
-    seed_sample_id: int | None = None
-    held_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,32 +60,9 @@ class TrainingSettings:
                 raise ValueError(f"The parameter {name!r} is {getattr(self, name)!r}. Use one of: {known}.")
 
 
-def local_trait(
-    name: str, poles: Sequence[str], *, key: str | None = None, description: str = "", aggregation: str = "mean"
-) -> LocalTrait:
-    """Return a trait with the service's checks; raise `ValueError` that says which part is invalid."""
-    if isinstance(poles, str) or len(poles) != 2:
-        raise ValueError(f"poles is {poles!r}. Pass two names, the negative pole first: ('cold', 'warm').")
-    if poles[0] == poles[1]:
-        raise ValueError(f"Both poles are named {poles[0]!r}. Give them different names.")
-    fields = {"name": name, "key": key, "description": description, "aggregation": aggregation}
-    try:
-        given = TraitInput.model_validate(fields | {"negative_label": poles[0], "positive_label": poles[1]})
-        own_key = given.key or trait_key(given.name)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise ValueError(f"The trait {name!r} is invalid: {where}: {plainly(problem)}.") from None
-    except ValidationFailed as error:
-        raise ValueError(f"The trait {name!r} is invalid: {error.message}") from None
-    return LocalTrait(
-        own_key, given.name, given.description, given.positive_label, given.negative_label, given.aggregation
-    )
-
-
 def train(
-    traits: Sequence[DescribedTrait],
-    samples: Sequence[TextSample],
+    traits: Sequence[AnyTrait],
+    samples: Sequence[AnySample],
     settings: TrainingSettings,
     *,
     encoder: Encoder | None = None,
@@ -160,8 +99,8 @@ def train(
 
 
 def out_of_fold(
-    traits: Sequence[DescribedTrait],
-    samples: Sequence[TextSample],
+    traits: Sequence[AnyTrait],
+    samples: Sequence[AnySample],
     settings: TrainingSettings,
     *,
     chosen: Mapping[str, Any],
@@ -181,7 +120,7 @@ def out_of_fold(
 
 def collected_samples(
     traits: Sequence[AnyTrait],
-    samples: Sequence[TextSample],
+    samples: Sequence[AnySample],
     vectors: Mapping[str, Vector],
     *,
     label_axis: Callable[[AnyTrait], Vector | None],
@@ -206,7 +145,7 @@ def label_axes(encoder: Encoder, cache: Path) -> LabelAxes:
     )
 
 
-def identity(traits: Sequence[DescribedTrait], samples: Sequence[TextSample], encoder: Encoder) -> str:
+def identity(traits: Sequence[AnyTrait], samples: Sequence[AnySample], encoder: Encoder) -> str:
     """Return a hash of everything that a fit on these traits and samples depends on."""
     seen = hashlib.sha256(encoder.digest.encode())
     for trait in traits:
@@ -243,11 +182,11 @@ def find_encoder(name: str | None) -> Encoder:
         raise ValueError(str(error)) from error
 
 
-def _vectors(encoder: Encoder, traits: Sequence[DescribedTrait], samples: Sequence[TextSample]) -> dict[str, Vector]:
+def _vectors(encoder: Encoder, traits: Sequence[AnyTrait], samples: Sequence[AnySample]) -> dict[str, Vector]:
     """Return the vectors of the samples of these traits, by the hash of their texts."""
     keys = {trait.key for trait in traits}
     return sample_vectors(encoder, [sample for sample in samples if sample.trait in keys])
 
 
-def _label_axis(encoder: Encoder, settings: TrainingSettings) -> Callable[[DescribedTrait], Vector | None]:
+def _label_axis(encoder: Encoder, settings: TrainingSettings) -> Callable[[AnyTrait], Vector | None]:
     return label_axes(encoder, read_settings().cache).of if settings.use_labels else lambda _trait: None

@@ -7,7 +7,6 @@ A listener gets the new vectors of samples. A workbench whose process also runs 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
 
 import numpy as np
 from cachetools import LRUCache
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from traitbench.encoders import Encoder, Vectors
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue, processors
+from traitbench.local.samples import AnySample
 from traitbench.scoring.segments import embed
 
 Vector = NDArray[np.float32]
@@ -32,25 +32,6 @@ _AT_ONCE, _A_TURN = 64, 16
 _known: LRUCache[tuple[str, str], Vector] = LRUCache(_MOST_BYTES, getsizeof=lambda vector: vector.nbytes)
 _one_at_a_time = threading.Lock()
 _listeners: list[Listener] = []
-
-
-class TextOfSample(Protocol):
-    """A text that is a sample."""
-
-    @property
-    def id(self) -> int:
-        """The id of the sample."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The text."""
-        ...
-
-    @property
-    def content_sha256(self) -> str:
-        """The SHA-256 of the text."""
-        ...
 
 
 def vectors_of(
@@ -88,7 +69,7 @@ def vectors_of(
 
 
 def sample_vectors(
-    encoder: Encoder, samples: Iterable[TextOfSample], *, on_progress: Progress | None = None
+    encoder: Encoder, samples: Iterable[AnySample], *, on_progress: Progress | None = None
 ) -> dict[str, Vector]:
     """Return the vector (d,) of each sample's text by its hash; the listener gets the new ones."""
     by_hash = {each.content_sha256: each for each in samples}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from threading import RLock
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from cachetools import LRUCache
@@ -19,11 +19,10 @@ from traitbench.contract.samples import text_hash
 from traitbench.contract.scores import Card, Comparison
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import load_encoder_of
-from traitbench.errors import BodyTooLarge, ValidationFailed
-from traitbench.fitting.collect import Trait
+from traitbench.errors import BodyTooLarge
+from traitbench.local.samples import LocalTrait
 from traitbench.local.texts import Problem, scored_size, text_problem
 from traitbench.local.vectors import vectors_of
-from traitbench.names import trait_key
 from traitbench.scoring import card, size
 from traitbench.scoring.difference import certain
 from traitbench.scoring.explain import explain
@@ -31,7 +30,6 @@ from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import Encode
 from traitbench.scoring.snapshot import FULL, Snapshot, param_hash
 from traitbench.settings import encoder_name, read_settings
-from traitbench.synthesis.label_axes import Described
 
 LOCAL = "local"
 """The request id on cards that are made here."""
@@ -42,41 +40,6 @@ _NOT_COMPARED = "Similar samples are shown by the service, once the model is tra
 
 class PreviewUnavailable(ValueError):
     """Nothing can be scored or trained here; the message says why."""
-
-
-class DescribedTrait(Trait, Described, Protocol):
-    """A trait with its description."""
-
-
-@dataclass(frozen=True)
-class LocalTrait:
-    """A trait with its key."""
-
-    key: str
-    name: str
-    description: str
-    positive_label: str
-    negative_label: str
-    aggregation: str
-
-    @classmethod
-    def of(cls, trait: Any, description: str | None = None) -> Self:
-        """Return any trait as one of these; `description` replaces that of the trait."""
-        said = trait.description if description is None else description
-        return cls(trait.key, trait.name, said, trait.positive_label, trait.negative_label, trait.aggregation)
-
-    @property
-    def poles(self) -> tuple[str, str]:
-        """The names of the negative and of the positive pole."""
-        return self.negative_label, self.positive_label
-
-    @property
-    def given_key(self) -> str | None:
-        """The key, None if it is the one that follows from the name."""
-        try:
-            return None if self.key == trait_key(self.name) else self.key
-        except ValidationFailed:
-            return self.key
 
 
 @dataclass(frozen=True, eq=False)

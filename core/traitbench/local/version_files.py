@@ -24,7 +24,8 @@ from traitbench.contract.bundles import (
     parse,
 )
 from traitbench.contract.models import ModelUpdate
-from traitbench.local.version import LocalTrait, LocalVersion
+from traitbench.local.samples import LocalTrait
+from traitbench.local.version import LocalVersion
 from traitbench.names import parse_handle
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
 
