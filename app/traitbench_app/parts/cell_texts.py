@@ -8,7 +8,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
-from traitbench.local.held_out_scores import HeldOutScore
+from traitbench.local.mistakes import HeldOutScore
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.scored_samples import draw_text, find, side_in_words, table_of
 from traitbench_app.parts.version_figures import label

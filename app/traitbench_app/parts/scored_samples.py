@@ -13,7 +13,7 @@ from traitbench.display.reasons import legend
 from traitbench.display.sides import side_of
 from traitbench.display.text import count, plain, shortened
 from traitbench.local import preview
-from traitbench.local.held_out_scores import HeldOutScore, HeldOutScores, held_out_scores, learned
+from traitbench.local.mistakes import HeldOutScore, HeldOutScores, held_out_scores, learned
 from traitbench.local.preview import PreviewUnavailable
 from traitbench.names import pin
 from traitbench_app.parts.reasons import draw_highlighted

@@ -12,7 +12,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.moved import STYLE, moved
 from traitbench.display.text import count, plain, shortened
-from traitbench.local.held_out_scores import HeldOutScore
+from traitbench.local.mistakes import HeldOutScore
 from traitbench_app.parts.advice import wrong_in
 from traitbench_app.parts.improve import can_improve, forks_of, free_name
 from traitbench_app.parts.question import question

@@ -20,8 +20,8 @@ from traitbench.estimators.labels import chances, check_poles, read_labels, side
 from traitbench.estimators.trait_columns import labelled_columns
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
-from traitbench.local.texts import read_texts
 from traitbench.local.samples import LocalSample, LocalTrait, local_trait
+from traitbench.local.texts import read_texts
 from traitbench.local.training import settings_of, train
 from traitbench.scoring.card import in_points
 

@@ -9,7 +9,7 @@ from tests.conftest import COLD, WARM, Service, make_draft
 from traitbench.client import Traitbench
 from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.samples import SampleInput
-from traitbench.local.held_out_scores import HeldOutScores, held_out_scores
+from traitbench.local.mistakes import HeldOutScores, held_out_scores
 
 
 @pytest.fixture(scope="module")
