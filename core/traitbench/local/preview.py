@@ -4,9 +4,9 @@ Vectors are those of the encoder of this workbench. Texts are not stored.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from cachetools import LRUCache, cached
@@ -47,11 +47,17 @@ def version_of(version: Version) -> LocalVersion:
 
 
 def rehearse(
-    model: Model, traits: Sequence[Trait], samples: Sequence[AnySample], *, effort: str = DEFAULT_EFFORT
+    model: Model,
+    traits: Sequence[Trait],
+    samples: Sequence[AnySample],
+    *,
+    effort: str = DEFAULT_EFFORT,
+    fixed: Mapping[str, Any] | None = None,
 ) -> LocalVersion:
     """Fit the draft in memory as a training does: without test samples and traits that have no samples at a pole.
 
-    Intrinsic traits, whose axes only the service has, are left out too.
+    Intrinsic traits, whose axes only the service has, are left out too. `fixed` is `metrics["traits"]` of an earlier
+    training: with its effort and samples, the scores are the same.
     """
     samples = [sample for sample in samples if not sample.held_out]
     poles = {(sample.trait, sample.quality > 0.5) for sample in samples if sample.quality != 0.5}
@@ -59,7 +65,7 @@ def rehearse(
     if not able:
         raise PreviewUnavailable("A preview needs one trait with at least one sample at each pole.")
     settings = TrainingSettings(effort, scoring_method=model.scoring_method, max_depth=model.max_depth)
-    return _fitted(identity(able, samples), settings, able, samples)
+    return _fitted(f"{identity(able, samples)} {fixed}", settings, able, samples, fixed)
 
 
 def encoder() -> Encoder:
@@ -109,11 +115,17 @@ def forget() -> None:
     _fitted.cache_clear()
 
 
-@cached(LRUCache(_MOST_FITS), key=lambda identity, settings, *_: (identity, settings), condition=threading.Condition())
+@cached(
+    LRUCache(_MOST_FITS), key=lambda depends_on, settings, *_: (depends_on, settings), condition=threading.Condition()
+)
 def _fitted(
-    _identity: str, settings: TrainingSettings, traits: Sequence[Trait], samples: Sequence[AnySample]
+    _depends_on: str,
+    settings: TrainingSettings,
+    traits: Sequence[Trait],
+    samples: Sequence[AnySample],
+    fixed: Mapping[str, Any] | None,
 ) -> LocalVersion:
-    return replace(train(traits, samples, settings, encoder=encoder()), name="draft")
+    return replace(train(traits, samples, settings, encoder=encoder(), fixed=fixed), name="draft")
 
 
 # ---- names that labelling still uses ---------------------------------------------------------------------------------

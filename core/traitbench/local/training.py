@@ -66,12 +66,13 @@ def train(
     settings: TrainingSettings,
     *,
     encoder: Encoder | None = None,
+    fixed: Mapping[str, Any] | None = None,
     on_progress: ProgressListener = ignore,
 ) -> LocalVersion:
     """Train as the service does: equal traits and samples give its `param_hash`, its scores and its figures.
 
     `samples` are by rising id; those of other traits only say which texts belong together. The encoder is by default
-    that of the settings.
+    that of the settings. `fixed` is `metrics["traits"]` of an earlier training, whose settings are used again.
     """
     settings.check()
     started, encoder = perf_counter(), encoder or find_encoder(settings.encoder)
@@ -82,6 +83,7 @@ def train(
         scoring_method=settings.scoring_method,
         max_depth=settings.max_depth,
         effort=settings.effort,
+        fixed=fixed,
         modes=encoder.modes,
         on_progress=on_progress,
     )
