@@ -20,8 +20,8 @@ from traitbench.contract.scores import Card
 from traitbench.display.sides import side_of
 from traitbench.encoders import Encoder
 from traitbench.local.labeller import Answer, Highlights, ItemScore, highlights_of
-from traitbench.local.samples import LocalTrait
 from traitbench.local.texts import read_texts, scored_size
+from traitbench.local.training import LocalTrait
 from traitbench.local.vectors import vectors_of
 
 Queue = Literal["uncertain", "random", "top", "bottom"]

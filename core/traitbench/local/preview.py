@@ -119,7 +119,7 @@ def forget() -> None:
     LRUCache(_MOST_FITS), key=lambda depends_on, settings, *_: (depends_on, settings), condition=threading.Condition()
 )
 def _fitted(
-    _depends_on: str,
+    _identity: str,
     settings: TrainingSettings,
     traits: Sequence[Trait],
     samples: Sequence[AnySample],

@@ -25,7 +25,8 @@ from traitbench.fitting.collect import collect, spelled, to_spell
 from traitbench.fitting.fit import SCORING_METHODS, EncoderIdentity, OutOfFold, TraitSamples, fit, ignore
 from traitbench.fitting.fit import out_of_fold as out_of_fold_of
 from traitbench.fitting.progress import ProgressListener
-from traitbench.local.samples import AnySample, AnyTrait, LocalTrait
+from traitbench.local.samples import AnySample, AnyTrait
+from traitbench.local.samples import LocalTrait as LocalTrait
 from traitbench.local.vectors import Vector, sample_vectors
 from traitbench.local.version import LocalVersion
 from traitbench.scoring.segments import embed
