@@ -53,8 +53,7 @@ def draw_set_aside(
 def _set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, seed: int) -> None:
     bar = st.empty()
     try:
-        unread = preview.unread(samples)
-        preview.read(unread, lambda done, of: bar.progress(done / max(of, 1), text=f"Reading {done:,} of {of:,} texts"))
+        preview.read(samples, lambda done, of: bar.progress(done / of, text=f"Reading {done:,} of {of:,} texts"))
         chosen = held_out.choice(samples, preview.vectors(samples), seed=seed)
     except preview.PreviewUnavailable as reason:
         session.store(_REFUSED, (model.handle, str(reason)))

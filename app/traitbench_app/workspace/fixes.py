@@ -53,7 +53,7 @@ def examine(traits: Sequence[Trait], samples: Sequence[Sample], *, progress: Pro
     """Check the samples. The result is cached until they change."""
     every = considered(traits, samples)
     trained = [sample for sample in every if not sample.held_out]
-    preview.read(preview.unread(every), progress)
+    preview.read(every, progress)
     findings = _findings(preview.identity(traits, trained), traits, trained)
     leaks = leaks_of(every, preview.identity(traits, every)) if len(every) > len(trained) else ()
     return Examination((*findings, *leaks), len(every), len(samples) - len(every))

@@ -3,8 +3,9 @@
 pandas, polars and Arrow all go through narwhals, so one piece of code serves the three.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -173,20 +174,12 @@ def _series(nw: Any, table: Any, name: str, values: list[Any]) -> Any:
     return nw.from_native(column, series_only=True)
 
 
-class _Advance:
-    def __init__(self, bar: Progress, task: Any) -> None:
-        self._bar, self._task = bar, task
-
-    def __call__(self, texts: int) -> None:
-        self._bar.advance(self._task, texts)
-
-
 @contextmanager
-def _bar(total: int, wanted: bool | None) -> Iterator[_Advance]:
+def _bar(total: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
     console = Console(stderr=True)
     shown = console.is_terminal if wanted is None else wanted
     with Progress(console=console, disable=not shown, transient=True) as bar:
-        yield _Advance(bar, bar.add_task("Scoring texts", total=total))
+        yield partial(bar.advance, bar.add_task("Scoring texts", total=total))
 
 
 def _place(fitted: Scorer | ScoreCard, trait: str | None) -> int:

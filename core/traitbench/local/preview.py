@@ -90,7 +90,7 @@ def unread(samples: Sequence[Kind]) -> list[Kind]:
 
 
 def read(samples: Sequence[AnySample], progress: Progress) -> None:
-    """Encode the texts of samples on all processors, in small batches, so that interactive requests go first."""
+    """Encode the texts whose vector is not in memory on all processors, in turns with interactive requests."""
     sample_vectors(encoder(), samples, on_progress=progress)
 
 

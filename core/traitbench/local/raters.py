@@ -82,7 +82,7 @@ def loss(
         raise NotMeasurable(f"{rater} has no label of a text that you put at a pole.")
     labels = _labels(ratings, rater, trait, yours)
     everything = _samples(ratings, labels | dict(yours))
-    preview.read(preview.unread(everything), progress)
+    preview.read(everything, progress)
     same = _same(everything)
     tested = {same[digest] for _, digest in yours}
     apart = {item: quality for item, quality in labels.items() if same[item[1]] not in tested}

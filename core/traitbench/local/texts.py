@@ -1,7 +1,6 @@
 """Texts as people pass them to an estimator: checked, one `str` each. An error names the row, counted from 0."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from traitbench.contract.samples import LONGEST_TEXT
@@ -46,19 +45,17 @@ def text_problem(text: Any, *, to_train: bool = False) -> Problem:
 
 def scored_size(count_tokens: Callable[[str], int]) -> Callable[[str], Problem]:
     """Return the check for the size of a text to score: why it is too large, None if it is not."""
-    return partial(size_problem, most_words=read_settings().max_text_words, count_tokens=count_tokens)
+    most_words = read_settings().max_text_words
 
-
-def size_problem(text: str, *, most_words: int, count_tokens: Callable[[str], int]) -> Problem:
-    """Return why a text of this size is not scored, None if it is."""
-    if size.is_small(text, most_words=most_words):
+    def problem(text: str) -> Problem:
+        try:
+            if not size.is_small(text, most_words=most_words):
+                size.check(shorten(text).text, most_words=most_words, count_tokens=count_tokens)
+        except size.TextTooLarge as error:
+            return str(error)[0].lower() + str(error)[1:]
         return None
-    try:
-        size.check(shorten(text).text, most_words=most_words, count_tokens=count_tokens)
-    except size.TextTooLarge as error:
-        problem = str(error)
-        return problem[0].lower() + problem[1:]
-    return None
+
+    return problem
 
 
 def column_name(X: Any) -> str | None:
