@@ -7,6 +7,7 @@ machine with the same numbers, or says which encoder is missing.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,11 @@ from traitbench.scoring import card
 from traitbench.scoring.snapshot import Snapshot
 
 
+def _of_version(name: str) -> Any:
+    """An attribute that is there once `version_` is."""
+    return property(attrgetter(f"version_.{name}"))
+
+
 class Fitted:
     """The fitted part of an estimator.
 
@@ -40,35 +46,12 @@ class Fitted:
     encoder: str | None
     version_: LocalVersion
 
-    @property
-    def traits_(self) -> Sequence[LocalTrait]:
-        """The traits with their poles."""
-        return self.version_.traits
-
-    @property
-    def snapshot_(self) -> Snapshot:
-        """Everything that scoring needs."""
-        return self.version_.snapshot
-
-    @property
-    def param_hash_(self) -> str:
-        """The hash of the parameters, as the service computes it."""
-        return self.version_.param_hash
-
-    @property
-    def metrics_(self) -> dict[str, Any]:
-        """The figures of the training."""
-        return self.version_.metrics
-
-    @property
-    def n_samples_(self) -> int:
-        """The number of labels."""
-        return self.version_.samples
-
-    @property
-    def fitted_at_(self) -> datetime:
-        """The time of the training."""
-        return self.version_.finished_at
+    traits_: Sequence[LocalTrait] = _of_version("traits")
+    snapshot_: Snapshot = _of_version("snapshot")
+    param_hash_: str = _of_version("param_hash")
+    metrics_: dict[str, Any] = _of_version("metrics")
+    n_samples_: int = _of_version("samples")
+    fitted_at_: datetime = _of_version("finished_at")
 
     @property
     def loaded(self) -> LocalVersion:
