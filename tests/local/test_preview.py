@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.conftest import Trained, make_draft
+from tests.conftest import COLD, WARM, Trained, make_draft
 from traitbench.client import Traitbench
+from traitbench.contract.metrics import TraitMetrics
+from traitbench.contract.samples import SampleInput
 from traitbench.contract.versions import Version
 from traitbench.local import preview
 from traitbench.scoring.snapshot import param_hash
@@ -96,3 +98,22 @@ def test_a_version_of_another_encoder_has_no_preview_here(version: Version) -> N
     foreign = version.snapshot | {"encoder": version.snapshot["encoder"] | {"digest": "0" * 64}}
     with pytest.raises(preview.PreviewUnavailable, match="encoder"):
         preview.version_of(version.model_copy(update={"snapshot": foreign, "param_hash": "sha256:foreign"}))
+
+
+def test_a_rehearsal_names_the_shortcut_of_a_source_that_a_training_names(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.sourced"
+    make_draft(client, handle)
+    samples = [
+        SampleInput(trait="warmth", text=f"{text} Indeed.", quality=quality, source_url=f"https://{site}.example/{at}")
+        for site, texts, quality in (("warm", WARM, 1.0), ("cold", COLD, 0.0))
+        for at, text in enumerate(texts)
+    ]
+    client.samples.add(handle, samples)
+    rehearsal = preview.rehearse(
+        client.models.get(handle), client.traits.list(handle), list(client.samples.list(handle))
+    )
+    client.models.train(handle)
+    client.models.wait(handle)
+    shortcut = client.versions.get(handle).metrics.traits["warmth"].shortcut
+    assert shortcut is not None
+    assert TraitMetrics.model_validate(rehearsal.metrics["traits"]["warmth"]).shortcut == shortcut

@@ -1,14 +1,14 @@
 """What to check in labelled texts before a training: the findings of the sample check, the gravest first."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from traitbench.analysis.checks import LabelledText, examine
+from traitbench.analysis.checks import examine
 from traitbench.analysis.findings import KINDS, Finding, grouped
 from traitbench.display import frames
 from traitbench.display.html import bold, line, small, table
@@ -100,10 +100,7 @@ def check_samples(
     """Return what the check finds in the labelled texts of traits; their ids are rows, and so are `sources`."""
     loaded = find_encoder(encoder)
     vectors = vectors_of(loaded, {sample.content_sha256: sample.text for sample in samples})
-    checked = [
-        LabelledText(each.id, each.trait, each.text, each.quality, source_url=sources[each.id] if sources else None)
-        for each in samples
-    ]
+    checked = [replace(each, source_url=sources[each.id]) for each in samples] if sources else samples
     X = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
     return Findings(grouped(examine(traits, checked, X, partial(embed, loaded.encode))), len(samples))
 

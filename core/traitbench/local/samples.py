@@ -56,6 +56,7 @@ class LocalSample:
     provenance: str = "authored"
     seed_sample_id: int | None = None
     held_out: bool = False
+    source_url: str | None = None
 
 
 AnyTrait = LocalTrait | Trait

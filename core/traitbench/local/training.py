@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from traitbench.analysis.checks import LabelledText, shortcuts_of, to_read
+from traitbench.analysis.checks import shortcuts_of, to_read
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import NAMES, load_encoder
@@ -90,9 +90,8 @@ def train(
     )
     read = set(to_read(samples))
     some = [sample for sample in samples if sample.id in read]
-    texts = [LabelledText(each.id, each.trait, each.text, each.quality, each.provenance) for each in some]
     X = np.array([vectors[each.content_sha256] for each in some], np.float32).reshape(-1, encoder.dimension)
-    trained = trained.with_shortcuts(shortcuts_of(traits, texts, X, partial(embed, encoder.encode)))
+    trained = trained.with_shortcuts(shortcuts_of(traits, some, X, partial(embed, encoder.encode)))
     metrics = trained.metrics | {"use_labels": settings.use_labels, "elapsed_s": round(perf_counter() - started, 3)}
     if settings.encoder in NAMES:
         metrics["encoder"] |= {"chosen": settings.encoder}
