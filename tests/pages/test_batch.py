@@ -17,8 +17,8 @@ from traitbench.client import Traitbench
 from traitbench.contract.asked import Asked
 from traitbench.contract.batches import ScoredLine
 from traitbench.tables.source import opened
-from traitbench_app.workspace import background, batches
-from traitbench_app.workspace.batches import MOST_ROWS, Job, Results
+from traitbench_app.workspace import background, batches, kept_batches
+from traitbench_app.workspace.batches import MOST_ROWS, Batch
 
 STARS = (5, 4, 5, 4, 1, 2, 1, 2)
 LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"
@@ -44,7 +44,7 @@ def scored(at: AppTest) -> AppTest:
     return at
 
 
-def held() -> Results:
+def held() -> Batch:
     """The one batch in memory."""
     [job_id] = background.held()
     job = batches.find(job_id)
@@ -159,7 +159,7 @@ def test_a_link_reopens_the_view_and_not_the_texts(workbench: Workbench, trained
 def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Workbench, trained: Trained) -> None:
     source = opened("a.csv", io.BytesIO(f'text\n"{WARM[0]}"\n'.encode()))
     with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
-        job = Job(nobody, Asked(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
+        job = Batch(nobody, Asked(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
         background.start(job)
         assert eventually(lambda: job.state == "failed")
     at = workbench.open("batch", model=trained.handle, batch=job.id)
@@ -236,8 +236,7 @@ def test_a_corpus_is_asked_with_labels_that_stay(workbench: Workbench, at: AppTe
     for row in audit.rows[:40]:
         audit = audit.decide(row, float(any(job.texts[row].startswith(text) for text in WARM)))
     job.audits["warmth"] = audit
-    assert job.on_end is not None
-    job.on_end()
+    kept_batches.keep_audits(job)
     background.discard(job.id)
     at = press(workbench.open("batch", model=trained.handle, batch=job.id, view="What share?"), "batch.ask.now")
     answer = at.code[-1].value
@@ -251,8 +250,10 @@ def test_a_row_is_fixed_and_scored_again(workbench: Workbench, at: AppTest, trai
     scored(pasted(at, LINES))
     [line] = trained.client.scores.batch(trained.handle, [WARM[2]])
     assert isinstance(line, ScoredLine)
-    held().replace(1, WARM[2], line)
-    rows = table(workbench.open("batch", model=trained.handle, batch=held().id))
+    kept_batches.correct(held(), 1, WARM[2], line)
+    job_id = held().id
+    background.discard(job_id)
+    rows = table(workbench.open("batch", model=trained.handle, batch=job_id))
     assert (rows[1]["text"], rows[1]["score of warmth"]) == (WARM[2], line.scores["warmth"])
 
 
@@ -284,6 +285,6 @@ def test_under_zero_retention_nothing_is_written(workbench: Workbench, client: T
     client.models.update(ready, zero_data_retention=True)
     scored(pasted(workbench.open("batch", model=ready), LINES))
     job = held()
-    assert job.on_end is None
+    assert job.parts is None
     background.discard(job.id)
     assert "were discarded" in words(workbench.open("batch", model=ready, batch=job.id))

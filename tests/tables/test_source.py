@@ -16,7 +16,7 @@ from pyarrow import parquet
 from tests.foreign_files.records import packed
 from tests.size import sized
 from tests.tables.in_process import opened_here
-from traitbench.batch.outcomes import FIGURES, Outcome, Shape, write_parquet
+from traitbench.batch.outcomes import RowOutcome, Shape, write_parquet
 from traitbench.formulas import as_written
 from traitbench.tables.rows import Problem, Row, Unreadable
 from traitbench.tables.source import Source, opened
@@ -105,12 +105,12 @@ def test_what_is_no_table_is_told_with_the_way_out(name: str, content: bytes, se
 def written(source: Source) -> pa.Table:
     """Its rows beside a reason each, as if none of them could be scored."""
     shape = Shape(source.columns, ("warmth",))
-    lines = [
-        FIGURES.line(shape, Outcome(each.number if isinstance(each, Row) else each.row, None, None, "a", "because"))
+    outcomes = [
+        RowOutcome(each.number if isinstance(each, Row) else each.row, None, None, "a", "because")
         for each in source.lines()
     ]
     place = io.BytesIO()
-    write_parquet(place, source, shape, [line.encode() for line in lines])
+    write_parquet(place, source, shape, outcomes)
     return parquet.read_table(io.BytesIO(place.getvalue()))
 
 

@@ -10,7 +10,7 @@ from traitbench.display.colours import SIDES
 from traitbench.display.pictures import shares
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.batch.columns import score_of, sure_of
-from traitbench_app.workspace.batches import Results
+from traitbench_app.workspace.batches import Batch
 
 _LONGEST, _MIDDLE = 40, 50
 
@@ -31,7 +31,7 @@ def sides_of(frame: pd.DataFrame, key: str) -> Sides:
     return Sides(negative, positive, int(score.notna().sum()) - negative - positive)
 
 
-def draw_answer(frame: pd.DataFrame, job: Results, trait: Trait) -> None:
+def draw_answer(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
     """Draw the shares as the title, what they are of, and the bar; nothing if no text was scored."""
     sides = sides_of(frame, trait.key)
     of = sides.negative + sides.positive + sides.neither

@@ -22,7 +22,8 @@ from traitbench_app.batch.give_feedback import offer_feedback
 from traitbench_app.parts.chart import chart
 from traitbench_app.parts.labeller import answers_of, labeller
 from traitbench_app.shell import session
-from traitbench_app.workspace.batches import Results
+from traitbench_app.workspace import kept_batches
+from traitbench_app.workspace.batches import Batch
 
 POLE = "pole"
 
@@ -34,7 +35,7 @@ _PROMISES = {0.8: "80 %", 0.9: "90 %", 0.95: "95 %"}
 _SURE_FROM = 30
 
 
-def draw_ask(model: Model, job: Results, traits: Sequence[Trait]) -> None:
+def draw_ask(model: Model, job: Batch, traits: Sequence[Trait]) -> None:
     """Draw the question, then the labelling, then the answer; each replaces the one before."""
     known = [trait for trait in traits if trait.key in job.traits]
     if not known or job.done == job.failed:
@@ -80,7 +81,7 @@ def _pick_pole(trait: Trait) -> bool:
 # ---- the question ----------------------------------------------------------------------------------------------------
 
 
-def _draw_question(job: Results, trait: Trait, positive: bool, scored: int) -> None:
+def _draw_question(job: Batch, trait: Trait, positive: bool, scored: int) -> None:
     counting = corpus.percent(audit_answers.counted(job, trait.key, positive=positive))
     st.markdown(
         f"By the scores alone it is **{counting}**, but some scores are wrong. Label a random sample without seeing "
@@ -123,7 +124,7 @@ def _sizes(scored: int) -> list[int]:
 # ---- labelling -------------------------------------------------------------------------------------------------------
 
 
-def _draw_labelling(model: Model, job: Results, trait: Trait, audit: Audit) -> None:
+def _draw_labelling(model: Model, job: Batch, trait: Trait, audit: Audit) -> None:
     run = _id(job, audit)
     poles = PoleSign.negative(trait.negative_label), PoleSign.positive(trait.positive_label)
     items = [LabelItem(f"{run}:{row}", job.texts[row], trait.name, *poles) for row in audit.open_rows[:BATCH]]
@@ -155,7 +156,7 @@ def _draw_labelling(model: Model, job: Results, trait: Trait, audit: Audit) -> N
         st.caption("Scores are hidden so that they do not influence you. You can leave this page and come back.")
 
 
-def _take(job: Results, trait: str) -> None:
+def _take(job: Batch, trait: str) -> None:
     """Store what the component sent; a repeated answer changes nothing."""
     sent = answers_of(_LABELLER)
     handled: Handled = session.get(_HANDLED, {})
@@ -178,27 +179,25 @@ def _take(job: Results, trait: str) -> None:
         _store(job, audit)
 
 
-def _store(job: Results, audit: Audit) -> None:
+def _store(job: Batch, audit: Audit) -> None:
     """Store the audit with the batch, and write both to the home folder."""
     job.audits[audit.trait] = audit
-    if job.on_end is not None and job.state != "running":
-        job.on_end()
+    kept_batches.keep_audits(job)
 
 
-def _start_over_button(job: Results, trait: str) -> None:
+def _start_over_button(job: Batch, trait: str) -> None:
     with st.popover("Start over", icon=":material/restart_alt:", type="tertiary", key="batch.ask.over"):
         st.markdown("This deletes the labels of this audit.")
         if st.button("Delete the labels", key="batch.ask.forget"):
             job.audits.pop(trait, None)
-            if job.on_end is not None:
-                job.on_end()
+            kept_batches.keep_audits(job)
             st.rerun()
 
 
 # ---- the answer ------------------------------------------------------------------------------------------------------
 
 
-def _draw_answer(model: Model, job: Results, trait: Trait, audit: Audit, *, positive: bool) -> None:
+def _draw_answer(model: Model, job: Batch, trait: Trait, audit: Audit, *, positive: bool) -> None:
     pole = _label(trait, positive=positive)
     promised = float(session.get(_PROMISE) or corpus.PROMISED)
     try:
@@ -258,7 +257,7 @@ def _draw_cut(answer: Answer) -> None:
         st.markdown(plain(sentence))
 
 
-def _more_buttons(job: Results, audit: Audit, *, answer: Answer | None = None) -> None:
+def _more_buttons(job: Batch, audit: Audit, *, answer: Answer | None = None) -> None:
     larger = [size for size in _sizes(len(audit_answers.scored_rows(job, audit.trait))) if size > len(audit.rows)]
     with st.container(horizontal=True, vertical_alignment="center"):
         if answer is not None:
@@ -301,7 +300,7 @@ def _more_buttons(job: Results, audit: Audit, *, answer: Answer | None = None) -
         st.caption(plain(corpus.left_out_sentence(answer)))
 
 
-def _undo_last(job: Results, trait: str) -> None:
+def _undo_last(job: Batch, trait: str) -> None:
     audit = job.audits.get(trait)
     if audit is not None and audit.last is not None:
         _store(job, audit.undo(audit.last))
@@ -316,5 +315,5 @@ def _label(trait: Trait, *, positive: bool) -> str:
     return trait.positive_label if positive else trait.negative_label
 
 
-def _id(job: Results, audit: Audit) -> str:
+def _id(job: Batch, audit: Audit) -> str:
     return f"{job.id}.{audit.trait}.{audit.seed}"

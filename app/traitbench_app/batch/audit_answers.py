@@ -9,19 +9,19 @@ from dataclasses import replace
 from traitbench.analysis import corpus
 from traitbench.analysis.corpus import Answer
 from traitbench.batch.audits import Audit
-from traitbench_app.workspace.batches import NONE, Results
+from traitbench_app.workspace.batches import NONE, Batch
 
 SIZES = (50, 100, 150, 200)
 MOST_GROUPS = 12
 
 
-def scored_rows(job: Results, trait: str) -> list[int]:
+def scored_rows(job: Batch, trait: str) -> list[int]:
     """Return the rows with a score of the trait."""
     scores = job.traits[trait].scores
     return [row for row in range(job.done) if scores[row] != NONE]
 
 
-def group_columns(job: Results) -> list[str]:
+def group_columns(job: Batch) -> list[str]:
     """Return the columns of the input that divide the texts into 2 to `MOST_GROUPS` groups."""
     columns = []
     for place, name in enumerate(job.other_columns):
@@ -31,13 +31,13 @@ def group_columns(job: Results) -> list[str]:
     return columns
 
 
-def groups_of(job: Results, column: str, rows: Sequence[int]) -> list[str]:
+def groups_of(job: Batch, column: str, rows: Sequence[int]) -> list[str]:
     """Return the group of each row; an empty cell is a group too."""
     place = job.other_columns.index(column)
     return [job.others[row][place].strip() or "(empty)" for row in rows]
 
 
-def drawn(job: Results, trait: str, *, size: int, seed: int, by: str | None) -> Audit:
+def drawn(job: Batch, trait: str, *, size: int, seed: int, by: str | None) -> Audit:
     """Draw a new audit sample from the rows with a score."""
     rows = scored_rows(job, trait)
     groups = None if by is None else groups_of(job, by, rows)
@@ -45,13 +45,13 @@ def drawn(job: Results, trait: str, *, size: int, seed: int, by: str | None) -> 
     return Audit(trait, seed, [rows[place] for place in places], by)
 
 
-def extended(job: Results, audit: Audit, size: int) -> Audit:
+def extended(job: Batch, audit: Audit, size: int) -> Audit:
     """Return the audit with more texts; those drawn before stay, because a sample begins with every smaller one."""
     larger = drawn(job, audit.trait, size=size, seed=audit.seed, by=audit.by)
     return replace(audit, rows=larger.rows)
 
 
-def answer_of(job: Results, audit: Audit, *, pole: str, positive: bool, promised: float) -> Answer:
+def answer_of(job: Batch, audit: Audit, *, pole: str, positive: bool, promised: float) -> Answer:
     """Return what the labels so far say; raise `ValueError` if they are too few."""
     rows = scored_rows(job, audit.trait)
     place = {row: at for at, row in enumerate(rows)}
@@ -70,7 +70,7 @@ def answer_of(job: Results, audit: Audit, *, pole: str, positive: bool, promised
     )
 
 
-def counted(job: Results, trait: str, *, positive: bool) -> float:
+def counted(job: Batch, trait: str, *, positive: bool) -> float:
     """Return the share that counting scores above (or below) 50 gives."""
     scores = [score for score in job.traits[trait].scores[: job.done] if score != NONE]
     on_side = sum(score > 50 if positive else score < 50 for score in scores)

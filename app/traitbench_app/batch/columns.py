@@ -12,7 +12,7 @@ from traitbench.analysis.groups import standings
 from traitbench.batch.outcomes import Shape, columns_out
 from traitbench.display.charts.distributions import UNCERTAIN, Histogram, binned
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
-from traitbench_app.workspace.batches import CONFIDENCES, NONE, REASONS, TIERS, Results
+from traitbench_app.workspace.batches import CONFIDENCES, NONE, REASONS, TIERS, Batch
 
 Order = Literal["As in the file", "Highest first", "Lowest first"]
 Show = Literal["All", "Low confidence", "Unlike the samples", "Not scored"]
@@ -48,7 +48,7 @@ def other(column: str) -> str:
     return f"in {column}"
 
 
-def frame_of(job: Results) -> pd.DataFrame:
+def frame_of(job: Batch) -> pd.DataFrame:
     """Return the results so far, one row per line of the file, in its order."""
     done = job.done
     columns: dict[str, object] = {LINE: job.lines[:done], TEXT: pd.Series(job.texts[:done], dtype="str")}
@@ -107,7 +107,7 @@ def matching(frame: pd.DataFrame, wanted: Filter) -> pd.DataFrame:
     return frame[chosen]
 
 
-def grouped(frame: pd.DataFrame, job: Results, column: str, by: str) -> pd.DataFrame:
+def grouped(frame: pd.DataFrame, job: Batch, column: str, by: str) -> pd.DataFrame:
     """Return a row for each value of a column of the input: rows, mean and median score, and the share above 50.
 
     `standing` says whether its mean is shown to differ from that of the other rows (`analysis.groups`).
@@ -130,7 +130,7 @@ def grouped(frame: pd.DataFrame, job: Results, column: str, by: str) -> pd.DataF
     return table.reset_index()
 
 
-def groupable(job: Results) -> list[str]:
+def groupable(job: Batch) -> list[str]:
     """Return the columns of the input with 2 to `MOST_VALUES` different values."""
     frame = pd.DataFrame(job.others[: job.done], columns=pd.Index(job.other_columns))
     return [name for name in job.other_columns if 2 <= frame[name].nunique() <= MOST_VALUES]
@@ -153,7 +153,7 @@ def _shown(frame: pd.DataFrame, show: Show) -> "pd.Series[bool]":
     return kinds[show]().fillna(False).astype(bool)
 
 
-def histograms(frame: pd.DataFrame, job: Results, names: Mapping[str, str]) -> dict[str, Histogram]:
+def histograms(frame: pd.DataFrame, job: Batch, names: Mapping[str, str]) -> dict[str, Histogram]:
     """Return the histograms of the scores: the composite under the key "", then each trait under its key.
 
     Scores of low confidence are apart, by their reason.
@@ -166,24 +166,24 @@ def histograms(frame: pd.DataFrame, job: Results, names: Mapping[str, str]) -> d
     return result
 
 
-def as_csv(frame: pd.DataFrame, job: Results) -> bytes:
+def as_csv(frame: pd.DataFrame, job: Batch) -> bytes:
     """Return the rows as a CSV file for spreadsheets."""
     return csv_file(_names(job), _rows(frame, job))
 
 
-def as_jsonl(frame: pd.DataFrame, job: Results) -> bytes:
+def as_jsonl(frame: pd.DataFrame, job: Batch) -> bytes:
     """Return the rows as a JSONL file."""
     return jsonl_file(_names(job), _rows(frame, job))
 
 
-def as_parquet(frame: pd.DataFrame, job: Results) -> bytes:
+def as_parquet(frame: pd.DataFrame, job: Batch) -> bytes:
     """Return the rows as a Parquet file with typed columns."""
     place = io.BytesIO()
     parquet_file(place, _columns(frame, job).set_axis(_names(job), axis=1))
     return place.getvalue()
 
 
-def _names(job: Results) -> list[str]:
+def _names(job: Batch) -> list[str]:
     """Return the column names of the command line's output, plus tier, confidence and its reason after each trait."""
     keys = [
         name for key in job.traits for name in (key, f"{key} tier", f"{key} confidence", f"{key} confidence reason")
@@ -191,14 +191,14 @@ def _names(job: Results) -> list[str]:
     return columns_out(Shape(job.columns, keys))
 
 
-def _columns(frame: pd.DataFrame, job: Results) -> pd.DataFrame:
+def _columns(frame: pd.DataFrame, job: Batch) -> pd.DataFrame:
     came_in = [TEXT if column == job.column else other(column) for column in job.columns]
     of_traits = [name for key in job.traits for name in (score_of(key), tier_of(key), sure_of(key), why_of(key))]
     ours = frame.assign(version=job.version)
     return ours[[*came_in, LINE, *of_traits, COMPOSITE, CONFIDENCE, CONFIDENCE_REASON, "version", ERROR]]
 
 
-def _rows(frame: pd.DataFrame, job: Results) -> Sequence[tuple[object, ...]]:
+def _rows(frame: pd.DataFrame, job: Batch) -> Sequence[tuple[object, ...]]:
     columns = [
         [None if cell is pd.NA or cell != cell else cell for cell in column.tolist()]
         for _, column in _columns(frame, job).items()

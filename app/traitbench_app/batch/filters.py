@@ -10,7 +10,7 @@ from traitbench.display.colours import SIDES
 from traitbench_app.batch.columns import COMPOSITE, Filter, Order, Show, groupable, other, score_of
 from traitbench_app.batch.options import from_link
 from traitbench_app.shell import session
-from traitbench_app.workspace.batches import Results
+from traitbench_app.workspace.batches import Batch
 
 ORDER, BY, SHOW = "order", "batch.by", "show"
 SIDE, LEAST, MOST, WORDS = "side", "least", "most", "words"
@@ -21,7 +21,7 @@ _WHOLE = (0, 100)
 _ANY_SIDE = "Either side"
 
 
-def draw_filters(job: Results, traits: Sequence[Trait], main: str | None) -> tuple[Filter, Order, str]:
+def draw_filters(job: Batch, traits: Sequence[Trait], main: str | None) -> tuple[Filter, Order, str]:
     """Draw the filters, and return them with the order and the trait that they are about."""
     by = _pick_trait(job, traits, main)
     key = COMPOSITE if by == COMPOSITE else score_of(by)
@@ -86,7 +86,7 @@ def _bound_number(key: str, default: int) -> str | None:
     return None if value is None or str(value) == str(default) else str(value)
 
 
-def _pick_trait(job: Results, traits: Sequence[Trait], main: str | None) -> str:
+def _pick_trait(job: Batch, traits: Sequence[Trait], main: str | None) -> str:
     names: Mapping[str, str] = {trait.key: trait.name for trait in traits}
     keys = sorted(job.traits, key=lambda key: key != main)
     options = [*keys, COMPOSITE] if len(keys) > 1 else keys
@@ -127,7 +127,7 @@ def _pick_range() -> tuple[int, int]:
     return int(least), int(most)
 
 
-def _pick_values(job: Results) -> Mapping[str, Sequence[str]]:
+def _pick_values(job: Batch) -> Mapping[str, Sequence[str]]:
     columns = groupable(job)
     if not columns:
         return {}

@@ -10,13 +10,13 @@ from traitbench_app.batch.columns import COMPOSITE, groupable, grouped, score_of
 from traitbench_app.batch.filters import select_value
 from traitbench_app.parts.chart import chart
 from traitbench_app.shell import session
-from traitbench_app.workspace.batches import Results
+from traitbench_app.workspace.batches import Batch
 
 GROUP = "group"
 NOTHING = "Nothing"
 
 
-def draw_groups(frame: pd.DataFrame, job: Results, by: str, name: str) -> None:
+def draw_groups(frame: pd.DataFrame, job: Batch, by: str, name: str) -> None:
     """Draw the choice of the column and, after it, the mean score of each of its values."""
     columns = groupable(job)
     if not columns:

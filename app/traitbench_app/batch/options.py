@@ -22,7 +22,8 @@ from traitbench_app.shell import people, session
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.workspace import background, batches, kept_batches
 from traitbench_app.workspace.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
-from traitbench_app.workspace.batches import JOBS, Job, Results
+from traitbench_app.workspace.batches import JOBS, Batch
+from traitbench_app.workspace.kept_batches import Kept
 
 TRAITS, MODE = "batch.traits", "batch.mode"
 
@@ -86,18 +87,20 @@ def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None
         card = probe(client(), asked)
     if starting.error:
         return
-    job = Job(
+    job = Batch(
         client(),
-        batches.pinned(asked, card),
+        asked.of_version(card.metadata.version_id),
         texts.source,
         texts.column,
         name=texts.name,
         keys=tuple(card.scores),
         owner=people.current().id,
     )
-    job.keep = job.on_end = keeper(job, model)
-    if job.keep is not None:
-        job.keep()
+    if not model.zero_data_retention:
+        try:
+            kept_batches.begin(_folder(), job, service=client().base_url)
+        except OSError as error:
+            logging.getLogger(__name__).warning("a batch is not kept: %s", type(error).__name__)
     try:
         background.start(job, forget_after=_forgotten_after(model))
     except Full as full:
@@ -110,7 +113,7 @@ def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None
     st.rerun()
 
 
-def present_job(model: Model) -> Results | None:
+def present_job(model: Model) -> Batch | None:
     """The batch of this tab for this model; after a reload or a restart, the URL still identifies it."""
     handle = model.handle
     held: dict[str, str] = session.get(JOBS, {})
@@ -139,21 +142,6 @@ def present_job(model: Model) -> Results | None:
     return None
 
 
-def keeper(job: Results, model: Model) -> Callable[[], None] | None:
-    """Return what writes the batch to the home folder; None under zero data retention."""
-    if model.zero_data_retention:
-        return None
-    folder, service = _folder(), client().base_url
-
-    def keep() -> None:
-        try:
-            kept_batches.keep(folder, job, service=service)
-        except OSError as error:
-            logging.getLogger(__name__).warning("results of a batch were not kept: %s", type(error).__name__)
-
-    return keep
-
-
 def draw_earlier(model: Model) -> None:
     """Draw a button for each earlier batch of this person and model; nothing if there are none."""
     if model.zero_data_retention:
@@ -164,6 +152,9 @@ def draw_earlier(model: Model) -> None:
         return
     st.markdown("**Earlier batches**")
     for each in shown:
+        if each.is_old:
+            _draw_old(each)
+            continue
         if st.button(
             f"{plain(each.name)}: {count(each.rows, 'row')}, {ago(each.at)}",
             key=f"batch.earlier.{each.id}",
@@ -173,6 +164,17 @@ def draw_earlier(model: Model) -> None:
             open_batch(model.handle, each.id)
 
 
+def _draw_old(old: Kept) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"{plain(old.name)}, {ago(old.at)}: an earlier release wrote it, and this one cannot open it. Score the "
+            "file again."
+        )
+        if st.button("Delete", key=f"batch.old.{old.id}", icon=":material/delete:", type="tertiary"):
+            kept_batches.remove(_folder(), old.id)
+            st.rerun()
+
+
 def open_batch(handle: str, job_id: str) -> None:
     """Show another batch of this model."""
     session.store(JOBS, {**session.get(JOBS, {}), handle: job_id})
@@ -180,14 +182,15 @@ def open_batch(handle: str, job_id: str) -> None:
     st.rerun()
 
 
-def _restored(model: Model, job_id: str | None) -> Results | None:
+def _restored(model: Model, job_id: str | None) -> Batch | None:
     """Read a batch from the home folder, and hold it in memory like one that just ended."""
     if model.zero_data_retention:
         return None
-    job = kept_batches.load(_folder(), job_id, owner=people.current().id, service=client().base_url, client=client())
+    about: Any = {"owner": people.current().id, "service": client().base_url, "client": client()}
+    with st.spinner("Reading the results"):
+        job = kept_batches.load(_folder(), job_id, **about)
     if job is None or job.handle != model.handle:
         return None
-    job.keep = job.on_end = keeper(job, model)
     with suppress(Full):
         background.hold(job, forget_after=_forgotten_after(model))
     return job

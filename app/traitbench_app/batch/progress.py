@@ -6,17 +6,17 @@ from traitbench.display.text import count, plain, span
 from traitbench_app.batch.options import forget
 from traitbench_app.parts.progress import watch_work
 from traitbench_app.shell.service import explain_end
-from traitbench_app.workspace.batches import Results
+from traitbench_app.workspace.batches import Batch
 
 
-def watch_batch(job: Results) -> None:
+def watch_batch(job: Batch) -> None:
     """Draw the progress once a second; rerun the whole page when the batch has ended."""
 
     watch_work(job, f"Scoring {plain(job.name)}", unit="row", key="batch")
     st.caption("The batch continues while you visit other pages. Keep this tab or its URL to find the results again.")
 
 
-def draw_end(job: Results) -> None:
+def draw_end(job: Batch) -> None:
     """Draw how the batch ended, with buttons to resume or discard it."""
     of = f"{job.done:,} of {job.total:,} rows"
     if job.state == "failed" and job.error:

@@ -41,7 +41,7 @@ from traitbench_app.batch.row import draw_row
 from traitbench_app.parts.chart import chart
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.shell import session
-from traitbench_app.workspace.batches import Results
+from traitbench_app.workspace.batches import Batch
 from traitbench_app.workspace.texts import hand_over
 
 MOST_SHOWN = 5_000
@@ -53,7 +53,7 @@ _FEW_CHARTS = 6
 _SHORT = {reason: words.short for reason, words in REASONS.items()}
 
 
-def draw_results(model: Model, job: Results, traits: list[Trait]) -> None:
+def draw_results(model: Model, job: Batch, traits: list[Trait]) -> None:
     """Draw the shares of the sides, the histograms, the filters, the table with a row beside it, and the downloads."""
     names = {trait.key: trait.name for trait in traits}
     frame, bars = _computed(job, names)
@@ -83,14 +83,14 @@ def draw_results(model: Model, job: Results, traits: list[Trait]) -> None:
     _draw_table(model, frame, arranged(matches, order=order, by=column), job, traits, wanted, by)
 
 
-def _asked_about(model: Model, job: Results, traits: Sequence[Trait]) -> Trait | None:
+def _asked_about(model: Model, job: Batch, traits: Sequence[Trait]) -> Trait | None:
     """The trait that the table is ordered by, else the main one, else the first."""
     scored = {trait.key: trait for trait in traits if trait.key in job.traits}
     wanted = (session.get(BY), model.main_trait, next(iter(scored), None))
     return next((scored[key] for key in wanted if key in scored), None)
 
 
-def _computed(job: Results, names: Mapping[str, str]) -> tuple[pd.DataFrame, Mapping[str, distributions.Histogram]]:
+def _computed(job: Batch, names: Mapping[str, str]) -> tuple[pd.DataFrame, Mapping[str, distributions.Histogram]]:
     """The table of the job and its histograms, computed once for each number of scored rows."""
     held = job.computed
     state = (job.done, job.changes, tuple(names.items()))
@@ -104,7 +104,7 @@ def _computed(job: Results, names: Mapping[str, str]) -> tuple[pd.DataFrame, Map
 # ---- histograms ----------------------------------------------------------------------------------------------------
 
 
-def _draw_histograms(bars: Mapping[str, distributions.Histogram], job: Results, traits: Mapping[str, Trait]) -> None:
+def _draw_histograms(bars: Mapping[str, distributions.Histogram], job: Batch, traits: Mapping[str, Trait]) -> None:
     shown = [key for key in bars if key]
     if len(bars) > _FEW_CHARTS:
         chosen = st.multiselect(
@@ -124,7 +124,7 @@ def _draw_histograms(bars: Mapping[str, distributions.Histogram], job: Results, 
     st.caption(f"Click a bar to see its texts.{low}")
 
 
-def _draw_histogram(bars: distributions.Histogram, key: str, job: Results, trait: Trait | None) -> None:
+def _draw_histogram(bars: distributions.Histogram, key: str, job: Batch, trait: Trait | None) -> None:
     with st.container(border=True, key=f"batch.histogram.{key}"):
         median = "" if bars.median is None else f" :gray[median {bars.median:g}]"
         st.markdown(f"**{plain(bars.name)}**{median}")
@@ -152,7 +152,7 @@ def _select_bar(key: str, place: int) -> None:
 
 
 def _draw_table(
-    model: Model, frame: pd.DataFrame, rows: pd.DataFrame, job: Results, traits: list[Trait], wanted: Filter, by: str
+    model: Model, frame: pd.DataFrame, rows: pd.DataFrame, job: Batch, traits: list[Trait], wanted: Filter, by: str
 ) -> None:
     names = {trait.key: trait.name for trait in traits}
     if wanted.active:
@@ -192,7 +192,7 @@ def _draw_table(
             st.caption(":material/ads_click: Select a row to read it in full, see why, label it or fix its text.")
 
 
-def _on_screen(shown: pd.DataFrame, job: Results, traits: Sequence[Trait], by: str) -> pd.DataFrame:
+def _on_screen(shown: pd.DataFrame, job: Batch, traits: Sequence[Trait], by: str) -> pd.DataFrame:
     """The rows as the grid shows them: texts shortened, the chosen trait first and in full, the others in short."""
     columns: dict[str, Any] = {LINE: shown[LINE], TEXT: shown[TEXT].str.slice(0, _CUT)}
     if job.failed:
@@ -226,7 +226,7 @@ def _sides(shown: pd.DataFrame, key: str, trait: Trait | None) -> list[str]:
     return ["" if score is pd.NA else words[(score > _MIDDLE) - (score < _MIDDLE), sure] for score, sure in pairs]
 
 
-def _columns(job: Results, names: Mapping[str, str]) -> dict[str, Any]:
+def _columns(job: Batch, names: Mapping[str, str]) -> dict[str, Any]:
     column = st.column_config
     score = partial(column.ProgressColumn, min_value=0, max_value=100, format="%d", width=110)
     columns: dict[str, Any] = {
@@ -245,7 +245,7 @@ def _columns(job: Results, names: Mapping[str, str]) -> dict[str, Any]:
     return columns | {other(name): column.TextColumn(name, width=120) for name in job.other_columns}
 
 
-def _below(rows: pd.DataFrame, shown: pd.DataFrame, job: Results) -> None:
+def _below(rows: pd.DataFrame, shown: pd.DataFrame, job: Batch) -> None:
     """Draw the number of rows, and the downloads of all of them."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         if len(rows) > len(shown):
@@ -267,7 +267,7 @@ def _below(rows: pd.DataFrame, shown: pd.DataFrame, job: Results) -> None:
                 )
 
 
-_FILES: Sequence[tuple[str, Callable[[pd.DataFrame, Results], bytes], str]] = (
+_FILES: Sequence[tuple[str, Callable[[pd.DataFrame, Batch], bytes], str]] = (
     ("CSV", as_csv, "text/csv"),
     ("JSONL", as_jsonl, "application/x-ndjson"),
     ("Parquet", as_parquet, "application/vnd.apache.parquet"),

@@ -20,14 +20,15 @@ from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace.batches import Results
+from traitbench_app.workspace import kept_batches
+from traitbench_app.workspace.batches import Batch
 from traitbench_app.workspace.texts import hand_over
 
 _LONGEST_SHOWN = 2_000
 _CARD = "batch.row.card"
 
 
-def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Results, traits: list[Trait]) -> None:
+def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Batch, traits: list[Trait]) -> None:
     """Draw the row in full; its card is read from the service with the version of the batch."""
     row = frame.loc[at]
     text = str(row[TEXT])
@@ -51,7 +52,7 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Results, traits: l
         page_link("score", "Open on the Score page")
 
 
-def _card(job: Results, text: str) -> Card | None:
+def _card(job: Batch, text: str) -> Card | None:
     held = session.get(_CARD)
     if held and held[0] == (job.asked.handle, text):
         return held[1]  # type: ignore[no-any-return]
@@ -63,7 +64,7 @@ def _card(job: Results, text: str) -> Card | None:
     return card
 
 
-def _draw_why(model: Model, card: Card, text: str, job: Results, traits: list[Trait], *, file_name: str) -> None:
+def _draw_why(model: Model, card: Card, text: str, job: Batch, traits: list[Trait], *, file_name: str) -> None:
     """Draw the bars, and the text with the words that decide about the trait whose bar was picked."""
     poles, names = poles_of(traits), names_of(traits)
     place = st.container()
@@ -83,7 +84,7 @@ def _draw_why(model: Model, card: Card, text: str, job: Results, traits: list[Tr
                 draw_nearest(reasons[key], poles.get(key, ("negative", "positive")))
 
 
-def _draw_fix(model: Model, job: Results, at: int, text: str) -> None:
+def _draw_fix(model: Model, job: Batch, at: int, text: str) -> None:
     with st.expander("Fix the text", icon=":material/edit:", key="batch.row.fix", on_change="rerun") as fixing:
         if not fixing.open:
             return
@@ -99,8 +100,6 @@ def _draw_fix(model: Model, job: Results, at: int, text: str) -> None:
             if not isinstance(line, Card):
                 st.error(plain(line.error.message), icon=":material/error:")
                 return
-            job.replace(at, changed, line)
-            if job.on_end is not None:
-                job.on_end()
+            kept_batches.correct(job, at, changed, line)
             session.flash(f"Line {job.lines[at]:,} was scored again. The file you uploaded stays as it is.")
             st.rerun()

@@ -10,7 +10,6 @@ import secrets
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Literal, TypeVar
 
 from traitbench.errors import InternalError, TraitbenchError
@@ -35,7 +34,7 @@ class Full(Exception):
 class Work(ABC):
     """Work in a thread, of `total` rows of which `done` are finished and `failed` have no result.
 
-    Pages read the rows up to `done`. The thread calls `on_end` after the work ended in any way.
+    Pages read the rows up to `done`.
     """
 
     def __init__(self, *, total: int, owner: str = OPERATOR.id) -> None:
@@ -46,7 +45,6 @@ class Work(ABC):
         self.error: TraitbenchError | None = None
         self.seen = time.monotonic()
         self.done = self.failed = 0
-        self.on_end: Callable[[], None] | None = None
         self._stop = threading.Event()
         self._seconds, self._since = 0.0, time.monotonic()
         self._before = 0
@@ -109,8 +107,6 @@ class Work(ABC):
         finally:
             self._seconds += time.monotonic() - self._since
             self.state = ended
-            if self.on_end is not None:
-                self.on_end()
 
 
 # ---- those of this process -----------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ _AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RowOutcome:
     """The result of a line: its row if it is valid, and its card or the reason why there is none."""
 
     line: int
@@ -39,7 +39,7 @@ class Outcome:
     reason: str = ""
 
 
-Outcomes = Generator[Outcome, None, None]
+Outcomes = Generator[RowOutcome, None, None]
 
 
 def probe(client: Traitbench, asked: Asked) -> ScoredLine:
@@ -70,17 +70,17 @@ def outcomes(client: Traitbench, asked: Asked, lines: Iterable[Line], column: st
     yield from (_refused(line) for line in waiting if isinstance(line, Problem))
 
 
-def _refused(line: Problem) -> Outcome:
-    return Outcome(line.row, None, None, "invalid_row", f"{line.column} {line.reason}".strip())
+def _refused(line: Problem) -> RowOutcome:
+    return RowOutcome(line.row, None, None, "invalid_row", f"{line.column} {line.reason}".strip())
 
 
-def _answered(row: Row, answer: BatchLine) -> Outcome:
+def _answered(row: Row, answer: BatchLine) -> RowOutcome:
     if isinstance(answer, ScoredLine):
-        return Outcome(row.number, row, answer)
-    return Outcome(row.number, row, None, answer.error.code, answer.error.message)
+        return RowOutcome(row.number, row, answer)
+    return RowOutcome(row.number, row, None, answer.error.code, answer.error.message)
 
 
-# ---- text ----------------------------------------------------------------------------------------------------------
+# ---- output --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,26 @@ class Shape:
     keys: Sequence[str]
 
 
-@dataclass(frozen=True)
-class TextForm:
-    """A format that is written line by line."""
+def csv_head(shape: Shape) -> bytes:
+    """Return the first line of a CSV file."""
+    return _record(columns_out(shape))
 
-    head: Callable[[Shape], str]
-    line: Callable[[Shape, Outcome], str]
+
+def csv_line(shape: Shape, outcome: RowOutcome) -> bytes:
+    """Return the cells of the input and ours as a line of a CSV file."""
+    cells = outcome.row.cells if outcome.row else {}
+    return _record((*(cells.get(column, "") for column in shape.columns), *figures(shape, outcome)))
+
+
+def jsonl_line(_shape: Shape, outcome: RowOutcome) -> bytes:
+    """Return the row of the input and its card or error as a line of a JSONL file."""
+    row = outcome.row
+    record = {} if row is None else {"row": row.cells if row.record is None else row.record}
+    if outcome.card is None:
+        result: dict[str, Any] = {"error": {"code": outcome.code, "message": outcome.reason}}
+    else:
+        result = {"card": outcome.card.model_dump(mode="json", exclude={"index"})}
+    return encoded(json.dumps({"line": outcome.line, **record, **result}, ensure_ascii=False) + "\n")
 
 
 def columns_out(shape: Shape) -> list[str]:
@@ -112,7 +126,7 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def figures(shape: Shape, outcome: Outcome) -> list[Any]:
+def figures(shape: Shape, outcome: RowOutcome) -> list[Any]:
     """Return the values of our columns, beginning with the line; None for scores if there is no card."""
     card = outcome.card
     if card is None:
@@ -135,57 +149,27 @@ def _unlike(columns: Sequence[str], name: str) -> str:
     return name if name not in columns else _unlike(columns, f"{name} (new)")
 
 
-def _csv_head(shape: Shape) -> str:
-    return _record(columns_out(shape))
-
-
-def _csv_line(shape: Shape, outcome: Outcome) -> str:
-    cells = outcome.row.cells if outcome.row else {}
-    return _record((*(cells.get(column, "") for column in shape.columns), *figures(shape, outcome)))
-
-
-def _record(cells: Iterable[object]) -> str:
+def _record(cells: Iterable[object]) -> bytes:
     place, end = io.StringIO(newline=""), "\r\n"
     # A cell is quoted if it has a character of this end; with "\n", a "\r" in a text would begin a row.
     csv.writer(place, lineterminator=end).writerow([harmless(cell) for cell in cells])
-    return f"{place.getvalue().removesuffix(end)}\n"
-
-
-def _json_line(_shape: Shape, outcome: Outcome) -> str:
-    row = outcome.row
-    record = {} if row is None else {"row": row.cells if row.record is None else row.record}
-    beginning = json.dumps({"line": outcome.line, **record}, ensure_ascii=False)[:-1]
-    if outcome.card is None:
-        error = {"code": outcome.code, "message": outcome.reason}
-        return f'{beginning}, "error": {json.dumps(error, ensure_ascii=False)}}}\n'
-    card = outcome.card.model_dump(mode="json", exclude={"index"})
-    return f'{beginning}, "card": {json.dumps(card, ensure_ascii=False)}}}\n'
-
-
-def _figures_line(shape: Shape, outcome: Outcome) -> str:
-    return json.dumps(figures(shape, outcome)) + "\n"
-
-
-CSV = TextForm(_csv_head, _csv_line)
-JSONL = TextForm(lambda _shape: "", _json_line)
-FIGURES = TextForm(lambda _shape: "", _figures_line)
-"""Our columns only: stored while a batch runs, and written as Parquet when it is complete."""
+    return encoded(f"{place.getvalue().removesuffix(end)}\n")
 
 
 # ---- Parquet -------------------------------------------------------------------------------------------------------
 
 
-def write_parquet(out: IO[bytes], source: Source, shape: Shape, figures_lines: Iterable[bytes]) -> None:
-    """Write the typed columns of the source and our columns, which come from lines of `FIGURES` in the same order."""
+def write_parquet(out: IO[bytes], source: Source, shape: Shape, outcomes: Iterable[RowOutcome]) -> None:
+    """Write the typed columns of the source and our columns, in the same order."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
     ours = _our_types(shape, pa)
-    coming = iter(figures_lines)
+    coming = iter(outcomes)
     writer: ParquetWriter | None = None
     try:
         for table in _tables_of(source, shape, pa):
-            rows = [json.loads(line) for line in islice(coming, table.num_rows)]
+            rows = [figures(shape, outcome) for outcome in islice(coming, table.num_rows)]
             for place, (name, kind) in enumerate(ours):
                 table = table.append_column(pa.field(name, kind), pa.array([row[place] for row in rows], kind))
             writer = writer or ParquetWriter(out, table.schema, compression="zstd")

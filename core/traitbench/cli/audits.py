@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from traitbench.batch.scored import NotScored, Scored, read_scored
+from traitbench.batch.audits import NotScored, Scored, read_scored
 from traitbench.cli.files import read_table
 from traitbench.cli.options import InputFile, Misasked, Refused, as_json
 from traitbench.cli.output import say_table, say_text

@@ -63,8 +63,8 @@ def score(
 
     With --batch, a row that cannot be scored is reported with its line number, the other rows continue, and the exit
     code is 1. CSV and Parquet output has the columns of the input, then the scores. JSONL output has line, row, and
-    card or error. The output is OUT.part until it is complete. If the command is interrupted or killed, repeat it with
-    --resume: it continues with the same version, and no row is lost or scored twice.
+    card or error. Until it is complete, the results are in the folder OUT.part. If the command is interrupted or
+    killed, repeat it with --resume: it continues with the same version, and no row is lost or scored twice.
     """
     if batch is None:
         if any((column, sheet, no_header, output, form, mode, resume)):

@@ -26,7 +26,7 @@ from traitbench_app.batch.columns import (
     why_of,
 )
 from traitbench_app.workspace import background, batches
-from traitbench_app.workspace.batches import Job
+from traitbench_app.workspace.batches import Batch
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -40,28 +40,28 @@ LINES = [
 ]
 
 
-def a_job(trained: Trained, lines: list[object]) -> Job:
+def a_job(trained: Trained, lines: list[object]) -> Batch:
     content = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
     source = opened("a.jsonl", io.BytesIO(content.encode()))
     asked = Asked(trained.handle)
     card = probe(trained.client, asked)
     keys = tuple(card.scores)
-    return Job(trained.client, batches.pinned(asked, card), source, "text", name="a.jsonl", keys=keys)
+    return Batch(trained.client, asked.of_version("v1"), source, "text", name="a.jsonl", keys=keys)
 
 
-def ended(job: Job) -> Job:
+def ended(job: Batch) -> Batch:
     assert eventually(lambda: job.state != "running")
     return job
 
 
 @pytest.fixture
-def scored(trained: Trained) -> Job:
+def scored(trained: Trained) -> Batch:
     job = a_job(trained, [*LINES])
     job.start()
     return ended(job)
 
 
-def test_every_row_has_its_figures_or_a_reason(scored: Job, trained: Trained) -> None:
+def test_every_row_has_its_figures_or_a_reason(scored: Batch, trained: Trained) -> None:
     assert (scored.state, scored.done, scored.failed, scored.version) == ("done", 6, 3, "v1")
     frame = frame_of(scored)
     assert frame["line"].tolist() == [1, 2, 3, 4, 5, 6]
@@ -74,7 +74,7 @@ def test_every_row_has_its_figures_or_a_reason(scored: Job, trained: Trained) ->
     assert frame["text"].iloc[4] == "half \\ud83d of a pair"
 
 
-def test_rows_are_arranged_filtered_and_counted(scored: Job) -> None:
+def test_rows_are_arranged_filtered_and_counted(scored: Batch) -> None:
     frame = frame_of(scored)
     low = arranged(frame, order="Lowest first", by=COMPOSITE)
     high = arranged(frame, order="Highest first", by=score_of("warmth"))
@@ -89,7 +89,7 @@ def test_rows_are_arranged_filtered_and_counted(scored: Job) -> None:
     assert counted["warmth"].name == "Warmth"
 
 
-def test_files_hold_what_came_in_and_what_came_out(scored: Job) -> None:
+def test_files_hold_what_came_in_and_what_came_out(scored: Batch) -> None:
     frame = frame_of(scored)
     of_warmth = ("warmth", "warmth tier", "warmth confidence", "warmth confidence reason")
     of_the_text = ("composite", "confidence", "confidence_reason", "version", "error")

@@ -1,129 +1,170 @@
-"""Batches in the home folder: what is written comes back, for its owner only, and damage hides nothing else."""
+"""Batches in the home folder: they come back as they were, for their owner only, and no kill loses a row."""
 
 import io
 import json
-from itertools import islice
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Trained
+from tests.conftest import COLD, WARM, Service, Trained
 from traitbench.batch.audits import Audit
-from traitbench.batch.outcomes import outcomes, probe
+from traitbench.client import Traitbench
 from traitbench.contract.asked import Asked
+from traitbench.contract.batches import ScoredLine
 from traitbench.tables.source import opened
-from traitbench_app.workspace import batches, kept_batches
-from traitbench_app.workspace.batches import Job, Restored
+from traitbench_app.workspace import kept_batches
+from traitbench_app.workspace.batches import Batch
 
 SERVICE = "http://127.0.0.1:1"
+LINES = b'{"text": "half \\ud83d", "stars": 5}\nno json\n{"text": "Thank you, my dear.", "stars": 1}\n'
 
 
-def batch(job_id: str, *, owner: str = "ann", handle: str = "a.b@v1") -> Restored:
-    """Two rows; the second could not be scored."""
-    about = {"columns": ("text", "stars"), "name": "a.csv", "keys": ["tone"], "owner": owner, "total": 2}
-    job = Restored(Asked(handle, ["tone"], "full"), "text", **about)  # type: ignore[arg-type]
-    job.restore(job_id, "done", 2.5)
-    job.lines.extend([2, 3])
-    job.texts = ["half \\ud83d of a pair", "x"]
-    job.others = [("5",), ("",)]
-    job.composites.extend([80, -1])
-    job.confidences.extend([2, -1])
-    job.reasons = ["", ""]
-    job.errors = {1: "too long"}
-    for name, values in (("scores", [80, -1]), ("tiers", [3, -1]), ("confidences", [2, -1]), ("reasons", [-1, -1])):
-        getattr(job.traits["tone"], name).extend(values)
-    job.done, job.failed = 2, 1
-    job.audits["tone"] = Audit("tone", 7, [1, 0], None, {0: 1.0, 1: None})
+def begun(folder: Path, client: Traitbench, handle: str, *, owner: str = "ann", lines: bytes = LINES) -> Batch:
+    source = opened("a.jsonl", io.BytesIO(lines))
+    job = Batch(client, Asked(f"{handle}@v1"), source, "text", name="a.jsonl", keys=["warmth"], owner=owner)
+    kept_batches.begin(folder, job, service=SERVICE)
     return job
+
+
+def scored(job: Batch) -> Batch:
+    job.start()
+    assert eventually(lambda: job.state != "running")
+    return job
+
+
+@pytest.fixture
+def job(tmp_path: Path, trained: Trained) -> Batch:
+    return scored(begun(tmp_path, trained.client, trained.handle))
+
+
+def loaded(folder: Path, trained: Trained, job_id: str | None, owner: str = "ann", at: str = SERVICE) -> Batch | None:
+    return kept_batches.load(folder, job_id, owner=owner, service=at, client=trained.client)
 
 
 def listed(folder: Path) -> list[str]:
     return [each.id for each in kept_batches.listing(folder, owner="ann", service=SERVICE)]
 
 
-def test_a_batch_comes_back_as_it_was(tmp_path: Path) -> None:
-    job = batch("abcdefgh")
-    kept_batches.keep(tmp_path, job, service=SERVICE)
-    read = kept_batches.load(tmp_path, "abcdefgh", owner="ann", service=SERVICE)
+SAME = ("id", "handle", "version", "name", "columns", "state", "texts", "others", "lines", "errors", "done", "failed")
+
+
+def test_a_batch_comes_back_as_it_was(tmp_path: Path, trained: Trained, job: Batch) -> None:
+    assert (job.state, job.failed) == ("done", 2)
+    job.audits["warmth"] = Audit("warmth", 7, [2, 0], None, {0: 1.0, 2: None})
+    kept_batches.keep_audits(job)
+    [line] = trained.client.scores.batch(trained.handle, [WARM[2]])
+    assert isinstance(line, ScoredLine)
+    kept_batches.correct(job, 0, WARM[2], line)
+    read = loaded(tmp_path, trained, job.id)
     assert read is not None
-    about = ("id", "handle", "version", "name", "columns", "state")
-    same = (*about, "texts", "others", "lines", "errors", "done", "failed")
-    assert {name: getattr(read, name) for name in same} == {name: getattr(job, name) for name in same}
-    assert read.seconds == job.seconds
-    assert read.traits["tone"].scores == job.traits["tone"].scores
-    assert read.audits["tone"].judged == {0: 1.0}
-    assert list(read.audits["tone"].decided) == [0, 1]
-    assert all(path.stat().st_mode & 0o077 == 0 for path in tmp_path.glob("*.json*"))
+    assert {name: getattr(read, name) for name in SAME} == {name: getattr(job, name) for name in SAME}
+    assert vars(read.traits["warmth"]) == vars(job.traits["warmth"])
+    assert (read.texts[0], read.failed, read.composites[0]) == (WARM[2], 1, line.composite)
+    assert read.audits["warmth"].judged == {0: 1.0}
+    assert list(read.audits["warmth"].decided) == [0, 2]
+    assert all(path.stat().st_mode & 0o077 == 0 for path in [*tmp_path.rglob("*"), *tmp_path.glob("*/*")])
 
 
 @pytest.mark.parametrize(
-    ("job_id", "owner", "service"),
-    [
-        ("abcdefgh", "ben", SERVICE),
-        ("abcdefgh", "ann", "http://other"),
-        ("../abcdefgh", "ann", SERVICE),
-        (None, "ann", ""),
-    ],
-    ids=["another person", "another service", "another folder", "no id"],
+    ("owner", "address", "folder"),
+    [("ben", SERVICE, ""), ("ann", "http://other", ""), ("ann", SERVICE, "../")],
+    ids=["another person", "another service", "another folder"],
 )
-def test_it_is_there_for_its_owner_only(tmp_path: Path, job_id: str | None, owner: str, service: str) -> None:
-    kept_batches.keep(tmp_path, batch("abcdefgh"), service=SERVICE)
-    assert kept_batches.load(tmp_path, job_id, owner=owner, service=service) is None
-
-
-def test_the_newest_stay_and_damage_hides_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_batches, "MOST_KEPT", 2)
-    for number in range(4):
-        kept_batches.keep(tmp_path, batch(f"abcdefg{number}"), service=SERVICE)
-    (tmp_path / "abcdefg3.json.gz").write_bytes(b"damaged")
-    (tmp_path / "zzzzzzzz.head.json").write_text("{", "utf-8")
-    assert listed(tmp_path) == ["abcdefg3", "abcdefg2"]
-    assert kept_batches.load(tmp_path, "abcdefg3", owner="ann", service=SERVICE) is None
-    assert kept_batches.load(tmp_path, "abcdefg2", owner="ann", service=SERVICE) is not None
-
-
-def test_all_of_a_model_are_removed(tmp_path: Path) -> None:
-    kept_batches.keep(tmp_path, batch("abcdefgh"), service=SERVICE)
-    kept_batches.keep(tmp_path, batch("bcdefghi", handle="a.c@v1"), service=SERVICE)
-    kept_batches.remove_of(tmp_path, "a.b")
-    assert listed(tmp_path) == ["bcdefghi"]
-
-
-@pytest.mark.parametrize("name", ["texts.csv", "texts.jsonl"])
-def test_a_batch_that_was_killed_goes_on_where_it_was(
-    name: str, tmp_path: Path, trained: Trained, monkeypatch: pytest.MonkeyPatch
+def test_it_is_there_for_its_owner_only(
+    tmp_path: Path, trained: Trained, job: Batch, owner: str, address: str, folder: str
 ) -> None:
-    texts = [*WARM[:6], *COLD[:6]]
-    lines = [f'"{text}"' if name == "texts.csv" else json.dumps({"column": text}) for text in texts]
-    content = "".join(f"{line}\n" for line in lines).encode()
-    asked = Asked(trained.handle)
-    card = probe(trained.client, asked)
-    asked = batches.pinned(asked, card)
-    source = opened(name, io.BytesIO(content), header=False)
-    job = Job(trained.client, asked, source, source.columns[0], name=name, keys=tuple(card.scores))
-    job.keep = lambda: kept_batches.keep(tmp_path, job, service=SERVICE)
-    job.keep()
-    monkeypatch.setattr(batches, "KEPT_EVERY_S", 0.0)
-    monkeypatch.setattr(batches, "_SHARE_OF_WRITING", 1e9)
+    assert loaded(tmp_path, trained, f"{folder}{job.id}", owner, address) is None
 
-    def killed_after_five(*asked: object) -> object:
-        yield from islice(outcomes(*asked), 5)  # type: ignore[arg-type]
-        raise SystemExit
 
-    with monkeypatch.context() as patched:
-        patched.setattr(batches, "outcomes", killed_after_five)
-        with pytest.raises(SystemExit):
-            job.work()
+def test_the_newest_stay_and_damage_hides_nothing_else(
+    tmp_path: Path, trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_batches, "MOST_KEPT", 2)
+    _, _, third, fourth = (scored(begun(tmp_path, trained.client, trained.handle)) for _ in range(4))
+    for part in (tmp_path / fourth.id).glob("rows-*"):
+        part.write_bytes(b"damaged")
+    (tmp_path / "zzzzzzzz").mkdir()
+    (tmp_path / "zzzzzzzz" / "request.json").write_text("{", "utf-8")
+    assert listed(tmp_path) == [fourth.id, third.id]
+    assert loaded(tmp_path, trained, fourth.id) is None
+    assert loaded(tmp_path, trained, third.id) is not None
 
-    read = kept_batches.load(tmp_path, job.id, owner=job.owner, service=SERVICE, client=trained.client)
+
+def test_all_of_a_model_are_removed_also_those_of_an_earlier_release(tmp_path: Path, trained: Trained) -> None:
+    begun(tmp_path, trained.client, trained.handle)
+    other = begun(tmp_path, trained.client, "a.c")
+    head = {"id": "abcdefgh", "handle": trained.handle, "owner": "ann", "service": SERVICE, "name": "a", "rows": 2}
+    (tmp_path / "abcdefgh.head.json").write_text(json.dumps({**head, "at": "2026-01-01T00:00:00+00:00"}))
+    (tmp_path / "abcdefgh.json.gz").write_bytes(b"texts")
+    [old] = (each for each in kept_batches.listing(tmp_path, owner="ann", service=SERVICE) if each.is_old)
+    assert (old.id, old.name) == ("abcdefgh", "a")
+    kept_batches.remove_of(tmp_path, trained.handle)
+    assert [path.name for path in tmp_path.iterdir()] == [other.id]
+
+
+# ---- kills -----------------------------------------------------------------------------------------------------------
+
+PROCESS = """
+import os, signal, sys
+from pathlib import Path
+import traitbench.batch.parts as parts
+from traitbench.client import Traitbench
+from traitbench_app.workspace import kept_batches
+
+folder, job_id, service, address, key, kind, left = sys.argv[1:]
+left, real = int(left), getattr(os, kind)
+job = kept_batches.load(Path(folder), job_id, owner="ann", service=service, client=Traitbench(address, key))
+
+def step(*arguments, **named):
+    global left
+    left -= 1
+    if not left:
+        print(job.done, job.parts.rows, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*arguments, **named)
+
+setattr(os, kind, step)
+parts._MOST_ROWS = 3
+job.work()
+"""
+
+
+def test_a_batch_that_is_killed_several_times_loses_no_row_and_has_none_twice(
+    tmp_path: Path, service: Service, trained: Trained
+) -> None:
+    texts = [f"{text} This is number {number}." for number, text in enumerate((*WARM, *COLD) * 3)]
+    lines = "".join(f"{json.dumps({'text': text})}\n" for text in texts).encode()
+    job_id = begun(tmp_path, trained.client, trained.handle, lines=lines).id
+    key, shown = service.issue(namespaces=("trained",)), 0
+    for kind, number in (("fsync", 1), ("replace", 1), ("fsync", 2), ("replace", 4), ("fsync", 9), ("unlink", 1_000)):
+        process = [sys.executable, "-c", PROCESS, tmp_path, job_id, SERVICE, service.base_url, key, kind, str(number)]
+        done = subprocess.run(process, capture_output=True, text=True)
+        if kind != "unlink":
+            assert done.returncode == -signal.SIGKILL, done.stderr
+            shown = int(done.stdout.split()[0])
+        read = loaded(tmp_path, trained, job_id)
+        assert read is not None
+        assert read.done >= shown, "what was reported as done stays"
+        assert read.texts == texts[: read.done]
+        assert list(read.lines) == list(range(1, read.done + 1))
+    assert (read.state, read.done, read.source) == ("done", 60, None)
+    cards = trained.client.scores.batch(trained.handle, texts)
+    assert list(read.composites) == [card.composite for card in cards if isinstance(card, ScoredLine)]
+
+
+def test_a_batch_that_was_stopped_goes_on_where_it_was(tmp_path: Path, trained: Trained) -> None:
+    lines = "".join(f"{json.dumps({'text': text})}\n" for text in WARM).encode()
+    job = begun(tmp_path, trained.client, trained.handle, lines=lines)
+    assert job.parts is not None
+    read = loaded(tmp_path, trained, job.id)
     assert read is not None
-    assert (read.state, read.done, read.total) == ("stopped", 5, 12)
-    read.on_end = lambda: kept_batches.keep(tmp_path, read, service=SERVICE)
-    read.start()
-    assert eventually(lambda: read.state != "running")
-    assert (read.state, read.done, read.texts) == ("done", 12, texts)
-    assert eventually(lambda: not (tmp_path / f"{job.id}.input").exists())
-    again = kept_batches.load(tmp_path, job.id, owner=job.owner, service=SERVICE, client=trained.client)
-    assert again is not None
-    assert (again.state, again.done, again.source) == ("done", 12, None)
+    assert (read.state, read.done, read.total) == ("stopped", 0, 10)
+    with job.parts.locked():
+        assert scored(read).state == "failed"
+    assert "Another command is writing" in str(read.error)
+    assert (scored(read).state, read.done, read.texts) == ("done", 10, list(WARM))
+    assert scored(job).state == "failed", "the parts have more than this process knows"
