@@ -3,8 +3,7 @@
 import streamlit as st
 
 from traitbench_app.batch.audit import POLE, draw_ask
-from traitbench_app.batch.filters import in_link
-from traitbench_app.batch.groups import GROUP, NOTHING
+from traitbench_app.batch.filters import in_link, pick_trait
 from traitbench_app.batch.options import (
     MODE,
     TRAITS,
@@ -45,7 +44,6 @@ heading(
     mode=session.get(MODE) or st.query_params.get("mode"),
     view=session.on_screen(VIEW, TEXTS),
     pole=session.on_screen(POLE, "") or None,
-    group=None if (group := session.on_screen(GROUP, NOTHING)) == NOTHING else group,
     **in_link(list(names)),
 )
 
@@ -66,7 +64,7 @@ job = present_job(model)
 # ---- the batch of this tab -------------------------------------------------------------------------------------------
 
 if job and job.state == "running":
-    watch_batch(job)
+    watch_batch(job, pick_trait(job, traits, model.main_trait))
     st.stop()
 
 if job:

@@ -1,30 +1,39 @@
-"""The chart of groups: only a difference that is shown has a colour, and words say the same."""
+"""The chart of groups: only a difference that is shown is in ink, and words say so."""
 
 import pandas as pd
 
 from traitbench.display.charts import group_scores
-from traitbench.display.colours import PALETTE, SIDES
+from traitbench.display.colours import PALETTE
+
+INK = "#171A21"
 
 
 def groups(*standing: str) -> pd.DataFrame:
-    count = len(standing)
-    columns = {"rows": 40, "mean": [30.0 + 20 * n for n in range(count)], "median": 50.0, "above": 50.0}
-    return pd.DataFrame({"region": [f"r{n}" for n in range(count)], **columns, "standing": standing})
+    means = [30.0 + 20 * n for n in range(len(standing))]
+    columns = {"rows": 40, "mean": means, "low": [mean - 4 for mean in means], "high": [mean + 4 for mean in means]}
+    names = [f"r{n}" for n in range(len(standing))]
+    return pd.DataFrame({"region": names, **columns, "median": 50.0, "above": 50.0, "standing": standing})
 
 
-def test_only_a_difference_that_is_shown_has_a_colour() -> None:
-    drawn = group_scores.figure(groups("lower", "none", "higher", "few"), PALETTE, fewest=8)
-    neutral = SIDES[None].colour
-    assert list(drawn.data[0].marker.color) == [SIDES[False].colour, neutral, SIDES[True].colour, neutral]
-    assert list(drawn.data[0].text) == ["30 lower", "50", "70 higher", "90"]
-    assert "r1 50 of 40 rows, no difference shown" in group_scores.alt(groups("lower", "none"), "Tone", fewest=8)
-    assert group_scores.finding(groups("lower", "none", "higher"), fewest=8).startswith("In colour: 2 of 3 groups")
+def test_only_a_difference_that_is_shown_is_in_ink_and_says_so() -> None:
+    drawn = group_scores.figure(groups("lower", "none", "higher", "few"), PALETTE, ink=INK, mean=50)
+    grey, shown = drawn.data
+    assert (grey.marker.color, shown.marker.color) == (PALETTE.neutral, INK)
+    assert pd.Series(grey.x).tolist()[1::2] == [50, 90]
+    assert pd.Series(shown.x).tolist()[::2] == [30, 70]
+    assert pd.isna([*grey.x[::2], *shown.x[1::2]]).all(), "each group is in one of the two, at its own place"
+    assert [note.text for note in drawn.layout.annotations] == [
+        *("<b>30, lower than the rest</b>", "50", "<b>70, higher than the rest</b>", "90")
+    ]
+    assert list(drawn.layout.yaxis.ticktext) == ["r0  40", "r1  40", "r2  40", "r3  40"]
+    assert drawn.layout.xaxis.title.text == "mean score, 95 % interval; dashed: all, 50"
+    words = group_scores.alt(groups("lower", "none"), "Tone", fewest=8)
+    assert "r1 50.0 (46.0 to 54.0) of 40 texts, no difference shown" in words or "r1 50 (46 to 54) of 40" in words
 
 
-def test_no_difference_is_said_in_words() -> None:
-    assert group_scores.finding(groups("none", "none"), fewest=8) == (
-        "No difference shown: random groups differ as much as these."
-    )
+def test_what_the_comparison_shows_is_a_sentence() -> None:
+    assert group_scores.finding(groups("lower", "none", "higher"), fewest=8) == "2 of 3 groups differ from the rest"
+    assert group_scores.finding(groups("none", "none"), fewest=8) == "No difference shown between 2 groups"
     assert group_scores.finding(groups("few", "few"), fewest=8) == "No group has the 8 rows that a comparison needs."
     assert list(group_scores.table(groups("none", "few"), fewest=8)["Compared"]) == [
         *("no difference shown", "fewer than 8 rows to compare")

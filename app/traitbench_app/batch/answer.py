@@ -1,7 +1,5 @@
 """What a batch says about a trait: the share of its texts on each side, in words and as one bar."""
 
-from dataclasses import dataclass
-
 import pandas as pd
 import streamlit as st
 
@@ -9,39 +7,32 @@ from traitbench.contract.traits import Trait
 from traitbench.display.colours import SIDES
 from traitbench.display.pictures import shares
 from traitbench.display.text import count, plain, shortened
-from traitbench_app.batch.columns import score_of, sure_of
+from traitbench_app.batch.columns import score_of, side_of
 from traitbench_app.workspace.batches import Batch
 
-_LONGEST, _MIDDLE = 40, 50
+_LONGEST = 40
 
 
-@dataclass(frozen=True)
-class Sides:
-    """How many scored texts are clearly or probably at each pole, and how many have no clear side."""
-
-    negative: int
-    positive: int
-    neither: int
-
-
-def sides_of(frame: pd.DataFrame, key: str) -> Sides:
-    """Count the sides of a trait over all scored rows."""
-    score, claimed = frame[score_of(key)], frame[sure_of(key)].astype("object").isin(["moderate", "high"])
-    positive, negative = (int((claimed & side).sum()) for side in (score > _MIDDLE, score < _MIDDLE))
-    return Sides(negative, positive, int(score.notna().sum()) - negative - positive)
+def sides_of(frame: pd.DataFrame, key: str) -> tuple[int, int, int]:
+    """Return how many scored texts are at the negative pole, have no clear side, and are at the positive pole."""
+    sides = frame[side_of(key)][frame[score_of(key)].notna()]
+    negative, neither, positive = (int((sides == side).sum()) for side in (-1, 0, 1))
+    return negative, neither, positive
 
 
 def draw_answer(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
     """Draw the shares as the title, what they are of, and the bar; nothing if no text was scored."""
-    sides = sides_of(frame, trait.key)
-    of = sides.negative + sides.positive + sides.neither
+    negative, neither, positive = sides_of(frame, trait.key)
+    of = negative + neither + positive
     if not of:
         return
-    negative, positive = (plain(shortened(each, _LONGEST)) for each in (trait.negative_label, trait.positive_label))
-    st.header(
-        f"{_percent(sides.positive, of)} :{SIDES[True].badge}[{positive}], "
-        f"{_percent(sides.negative, of)} :{SIDES[False].badge}[{negative}], "
-        f"{_percent(sides.neither, of)} no clear side",
+    left, right = (plain(shortened(each, _LONGEST)) for each in (trait.negative_label, trait.positive_label))
+    # While the batch runs, its title says how far it is.
+    title = st.subheader if job.state == "running" else st.header
+    title(
+        f"{_percent(positive, of)} :{SIDES[True].badge}[{right}], "
+        f"{_percent(negative, of)} :{SIDES[False].badge}[{left}], "
+        f"{_percent(neither, of)} no clear side",
         anchor=False,
     )
     name = f" about {plain(shortened(trait.name, _LONGEST))}" if len(job.traits) > 1 else ""
@@ -49,8 +40,7 @@ def draw_answer(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
         f"Of {count(of, 'text')} in {plain(job.name)}{name}. This counts scores, and scores err: **What share?** gives "
         "an interval."
     )
-    poles = {"negative": trait.negative_label, "positive": trait.positive_label}
-    st.html(shares(sides.negative, sides.neither, sides.positive, **poles))
+    st.html(shares(negative, neither, positive, negative=trait.negative_label, positive=trait.positive_label))
 
 
 def _percent(part: int, of: int) -> str:

@@ -7,20 +7,23 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from traitbench.analysis.groups import standings
 from traitbench.batch.outcomes import Shape, columns_out
-from traitbench.display.charts.distributions import UNCERTAIN, Histogram, binned
+from traitbench.display.charts.distributions import Histogram, binned
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
 from traitbench_app.workspace.batches import CONFIDENCES, NONE, REASONS, TIERS, Batch
 
 Order = Literal["As in the file", "Highest first", "Lowest first"]
-Show = Literal["All", "Low confidence", "Unlike the samples", "Not scored"]
+Show = Literal["all", "positive", "open", "negative", "unlike", "failed"]
 
 LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confidence", "error"
 CONFIDENCE_REASON = "confidence_reason"
-MOST_VALUES = 30
-"""The most different values of a column that is offered for groups and as a filter."""
+MOST_VALUES, MOST_GROUPS = 30, 12
+"""The most different values of a column that is offered for groups and as a filter, and the groups that are drawn."""
+
+_MIDDLE = 50
 
 
 def score_of(key: str) -> str:
@@ -43,6 +46,11 @@ def why_of(key: str) -> str:
     return f"confidence reason of {key}"
 
 
+def side_of(key: str) -> str:
+    """Return the name of the column with the side that a text claims: -1, 1, and 0 if no side is clear."""
+    return f"claimed side of {key}"
+
+
 def other(column: str) -> str:
     """Return the name of the result column that holds a column of the input."""
     return f"in {column}"
@@ -60,6 +68,8 @@ def frame_of(job: Batch) -> pd.DataFrame:
         columns[tier_of(key)] = _words(trait.tiers[:done], [tier or "uncertain" for tier in TIERS])
         columns[sure_of(key)] = _words(trait.confidences[:done], CONFIDENCES)
         columns[why_of(key)] = _words(trait.reasons[:done], REASONS)
+        scores, is_open = np.asarray(trait.scores[:done]), np.asarray(trait.confidences[:done]) == 0
+        columns[side_of(key)] = np.where(is_open | (scores == NONE), 0, np.sign(scores - _MIDDLE))
     for place, name in enumerate(job.other_columns):
         columns[other(name)] = pd.Series([cells[place] for cells in job.others[:done]], dtype="str")
     errors = [job.errors.get(row, "") for row in range(done)] if job.failed else [""] * done
@@ -69,36 +79,44 @@ def frame_of(job: Batch) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Filter:
-    """Which rows are shown: all conditions have to hold, and one that is empty or None always does.
+    """Which rows are shown: all conditions have to hold, and one that is empty always does.
 
-    `column` holds scores: `least` to `most` are its bounds, `positive` the side.
-    `values` are those of a column of the input.
+    `key` is the trait that `show` and the bounds `least` and `most` are about. `values` are those of a column of the
+    input.
     """
 
-    show: Show = "All"
-    column: str = ""
+    key: str
+    show: Show = "all"
     least: int = 0
     most: int = 100
-    positive: bool | None = None
     words: str = ""
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def active(self) -> bool:
         """Whether the filter may hide rows."""
-        return self != Filter(column=self.column)
+        return self != Filter(self.key)
+
+
+def shown_as(frame: pd.DataFrame, key: str, show: Show) -> "pd.Series[bool]":
+    """Return whether each row is of this kind."""
+    has_score, side = frame[score_of(key)].notna(), frame[side_of(key)]
+    kinds: Mapping[Show, Callable[[], pd.Series]] = {
+        "all": lambda: pd.Series(True, frame.index),
+        "positive": lambda: side == 1,
+        "open": lambda: has_score & (side == 0),
+        "negative": lambda: side == -1,
+        "unlike": lambda: frame[why_of(key)].astype("object") == "unlike_samples",
+        "failed": lambda: ~has_score,
+    }
+    return kinds[show]().astype(bool)
 
 
 def matching(frame: pd.DataFrame, wanted: Filter) -> pd.DataFrame:
     """Return the rows that meet all conditions."""
-    chosen = _shown(frame, wanted.show)
-    if wanted.column in frame:
-        scores = frame[wanted.column]
-        if (wanted.least, wanted.most) != (0, 100):
-            chosen &= scores.between(wanted.least, wanted.most).fillna(False).astype(bool)
-        if wanted.positive is not None:
-            side = scores > 50 if wanted.positive else scores < 50
-            chosen &= side.fillna(False).astype(bool)
+    chosen = shown_as(frame, wanted.key, wanted.show)
+    if (wanted.least, wanted.most) != (0, 100):
+        chosen &= frame[score_of(wanted.key)].between(wanted.least, wanted.most).fillna(False).astype(bool)
     for word in wanted.words.split():
         chosen &= frame[TEXT].str.contains(word, case=False, regex=False, na=False)
     for name, values in wanted.values.items():
@@ -107,27 +125,27 @@ def matching(frame: pd.DataFrame, wanted: Filter) -> pd.DataFrame:
     return frame[chosen]
 
 
-def grouped(frame: pd.DataFrame, job: Batch, column: str, by: str) -> pd.DataFrame:
-    """Return a row for each value of a column of the input: rows, mean and median score, and the share above 50.
+def grouped(frame: pd.DataFrame, column: str, key: str) -> pd.DataFrame:
+    """Return a row for each value of a column of the input: texts, mean with its 95 % interval, median, share above 50.
 
-    `standing` says whether its mean is shown to differ from that of the other rows (`analysis.groups`).
+    The largest `MOST_GROUPS` come in order of their mean. `standing` says whether the mean is shown to differ from that
+    of the other texts (`analysis.groups`), of all groups.
     """
-    rows = frame[frame[by].notna()]
-    scores = rows[by].astype("float64")
-    groups = rows[other(column)].replace("", "(empty)")
+    rows = frame[frame[score_of(key)].notna()]
+    scores = rows[score_of(key)].astype("float64")
+    groups = rows[other(column)].replace("", "(empty)").rename(column)
     by_group = scores.groupby(groups, observed=True)
+    size, mean = by_group.size(), by_group.mean()
+    half = (stats.t.ppf(0.975, (size - 1).clip(lower=1)) * by_group.std() / np.sqrt(size)).where(size > 1)
     table = pd.DataFrame(
-        {
-            "rows": by_group.size(),
-            "mean": by_group.mean().round(1),
-            "median": by_group.median(),
-            "above": (100 * (scores > 50).groupby(groups, observed=True).mean()).round(1),
-        }
+        {"rows": size, "mean": mean, "low": (mean - half).clip(0), "high": (mean + half).clip(upper=100)}
     )
+    table["median"] = by_group.median()
+    table["above"] = 100 * (scores > _MIDDLE).groupby(groups, observed=True).mean()
     known = standings(np.asarray(scores, np.float64), groups.astype(str).tolist()) if len(table) else {}
     table["standing"] = [known[str(name)] for name in table.index]
-    table.index.name = column
-    return table.reset_index()
+    largest = table.nlargest(MOST_GROUPS, "rows").sort_values("mean", ascending=False, kind="stable")
+    return largest.round(1).reset_index()
 
 
 def groupable(job: Batch) -> list[str]:
@@ -143,27 +161,11 @@ def arranged(frame: pd.DataFrame, *, order: Order, by: str) -> pd.DataFrame:
     return frame.sort_values(by, ascending=order == "Lowest first", kind="stable", na_position="last")
 
 
-def _shown(frame: pd.DataFrame, show: Show) -> "pd.Series[bool]":
-    kinds: Mapping[Show, Callable[[], pd.Series]] = {
-        "All": lambda: pd.Series(True, frame.index),
-        "Low confidence": lambda: frame[CONFIDENCE] == "low",
-        "Unlike the samples": lambda: _unlike(frame),
-        "Not scored": lambda: frame[COMPOSITE].isna(),
-    }
-    return kinds[show]().fillna(False).astype(bool)
-
-
-def histograms(frame: pd.DataFrame, job: Batch, names: Mapping[str, str]) -> dict[str, Histogram]:
-    """Return the histograms of the scores: the composite under the key "", then each trait under its key.
-
-    Scores of low confidence are apart, by their reason.
-    """
-    scored = frame[frame[COMPOSITE].notna()]
-    result = {"": binned("Composite", _scores(scored, COMPOSITE), _groups_of_composites(scored), None)}
-    for key in job.traits:
-        own = frame[frame[score_of(key)].notna()]
-        result[key] = binned(names.get(key, key), _scores(own, score_of(key)), _groups_of_scores(own, key), None)
-    return result
+def histogram(frame: pd.DataFrame, key: str, *, negative: str, positive: str) -> Histogram:
+    """Return the histogram of the scores of a trait."""
+    scored = frame[frame[score_of(key)].notna()]
+    scores, sides = scored[score_of(key)].tolist(), scored[side_of(key)].tolist()
+    return binned(scores, sides, negative=negative, positive=positive)
 
 
 def as_csv(frame: pd.DataFrame, job: Batch) -> bytes:
@@ -206,24 +208,6 @@ def _rows(frame: pd.DataFrame, job: Batch) -> Sequence[tuple[object, ...]]:
     return list(zip(*columns, strict=True))
 
 
-def _groups_of_scores(scored: pd.DataFrame, key: str) -> list[str]:
-    """For each score of a trait with low confidence its reason, or `uncertain` if there is none; else empty."""
-    sure, reasons = scored[sure_of(key)].astype("object"), scored[why_of(key)].astype("object")
-    return list(reasons.fillna(UNCERTAIN).where(sure == "low", ""))
-
-
-def _groups_of_composites(scored: pd.DataFrame) -> list[str]:
-    """For each composite of low confidence its reason, of several the first; empty for the others."""
-    rows = zip(scored[CONFIDENCE], scored[CONFIDENCE_REASON], strict=True)
-    return ["" if sure != "low" else reasons.partition(", ")[0] or UNCERTAIN for sure, reasons in rows]
-
-
-def _unlike(frame: pd.DataFrame) -> pd.Series:
-    """Whether each text is unlike the samples. If it is, every trait says so."""
-    columns = [name for name in frame.columns if str(name).startswith(why_of(""))]
-    return frame[columns[0]] == "unlike_samples" if columns else pd.Series(False, frame.index)
-
-
 def _figures(values: Sequence[int]) -> pd.Series:
     column = pd.Series(values, dtype="Int64")
     return column.mask(column == NONE)
@@ -231,7 +215,3 @@ def _figures(values: Sequence[int]) -> pd.Series:
 
 def _words(codes: Sequence[int], words: Sequence[str]) -> "pd.Categorical[str]":
     return pd.Categorical.from_codes(list(codes), categories=pd.Index(words))
-
-
-def _scores(frame: pd.DataFrame, column: str) -> list[int]:
-    return [int(score) for score in frame[column].dropna()]

@@ -1,31 +1,53 @@
-"""The filters of a batch, in the address: side, confidence, range of scores, words, a column of the file."""
+"""The filters of a batch, in the address: trait, side, range of scores, words, a column of the file."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast, get_args
 
+import pandas as pd
 import streamlit as st
 
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import SIDES
-from traitbench_app.batch.columns import COMPOSITE, Filter, Order, Show, groupable, other, score_of
+from traitbench.display.text import count, plain, shortened
+from traitbench_app.batch.columns import Filter, Order, Show, groupable, other, shown_as
 from traitbench_app.batch.options import from_link
 from traitbench_app.shell import session
 from traitbench_app.workspace.batches import Batch
 
-ORDER, BY, SHOW = "order", "batch.by", "show"
-SIDE, LEAST, MOST, WORDS = "side", "least", "most", "words"
+ORDER, BY, SHOW, GROUP = "order", "batch.by", "batch.show", "group"
+LEAST, MOST, WORDS = "least", "most", "words"
 COLUMN, VALUES = "column", "batch.values"
 NO_COLUMN = "Any"
 
 _WHOLE = (0, 100)
-_ANY_SIDE = "Either side"
+_LONGEST = 30
 
 
-def draw_filters(job: Batch, traits: Sequence[Trait], main: str | None) -> tuple[Filter, Order, str]:
-    """Draw the filters, and return them with the order and the trait that they are about."""
-    by = _pick_trait(job, traits, main)
-    key = COMPOSITE if by == COMPOSITE else score_of(by)
-    trait = next((trait for trait in traits if trait.key == by), None)
+def pick_trait(job: Batch, traits: Sequence[Trait], main: str | None) -> Trait | None:
+    """Draw the choice of the trait that the page is about, if there are several; None if the model has none of them."""
+    known = sorted((trait for trait in traits if trait.key in job.traits), key=lambda trait: trait.key != main)
+    from_link(BY, "by", str)
+    names = {trait.key: trait.name for trait in known}
+    if session.get(BY) not in names:
+        session.store(BY, None)
+    picked = None
+    if len(known) > 1:
+        picked = st.pills(
+            "Trait",
+            list(names),
+            default=known[0].key,
+            required=True,
+            key=BY,
+            persist_state="session",
+            format_func=lambda key: plain(names[key]),
+            label_visibility="collapsed",
+        )
+    return next((trait for trait in known if trait.key == picked), next(iter(known), None))
+
+
+def draw_filters(frame: pd.DataFrame, job: Batch, trait: Trait) -> tuple[Filter, Order]:
+    """Draw a chip for each side, the search and the order; return the filter and the order."""
+    show = _pick_kind(frame, job, trait)
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch.filters"):
         words = st.text_input(
             "Words",
@@ -35,28 +57,24 @@ def draw_filters(job: Batch, traits: Sequence[Trait], main: str | None) -> tuple
             icon=":material/search:",
             width=260,
         )
-        side = _pick_side(trait)
         order = st.selectbox("Order", get_args(Order), key=ORDER, bind="query-params", width=160)
         more = st.popover("More filters", icon=":material/filter_list:", key="batch.more_filters")
     with more:
-        show = st.segmented_control(
-            "Show", get_args(Show), default="All", required=True, key=SHOW, bind="query-params", width="content"
-        )
         least, most = _pick_range()
         values = _pick_values(job)
-    chosen = Filter(cast(Show, show or "All"), key, least, most, side, words.strip(), values)
-    return chosen, cast(Order, order), by
+    return Filter(trait.key, show, least, most, words.strip(), values), cast(Order, order)
 
 
 def clear_filters() -> None:
     """Show all rows again; a button's callback."""
-    session.put({WORDS: "", SIDE: _ANY_SIDE, SHOW: "All", LEAST: 0, MOST: 100, COLUMN: NO_COLUMN})
+    session.put({WORDS: "", LEAST: 0, MOST: 100, COLUMN: NO_COLUMN})
     session.store(VALUES, None)
+    session.store(SHOW, None)
 
 
-def select_range(key: str, least: int, most: int) -> None:
-    """Show the rows with scores in a range of a trait, or of the composite; for charts."""
-    session.put({BY: key or COMPOSITE, LEAST: least, MOST: most})
+def select_range(least: int, most: int) -> None:
+    """Show the rows with scores in a range; for charts."""
+    session.put({LEAST: least, MOST: most})
 
 
 def select_value(column: str, value: str) -> None:
@@ -65,18 +83,19 @@ def select_value(column: str, value: str) -> None:
 
 
 def in_link(keys: Sequence[str]) -> dict[str, str | None]:
-    """The filters and the order, as query parameters."""
+    """Return the filters and the order, as query parameters."""
     by = session.get(BY) or st.query_params.get("by")
+    show = session.get(SHOW) or st.query_params.get("show")
     values: Sequence[str] = session.get(VALUES) or []
     return {
         ORDER: session.on_screen(ORDER, get_args(Order)[0]),
-        "by": by if by in (*keys, COMPOSITE) else None,
-        SHOW: session.on_screen(SHOW, get_args(Show)[0]),
-        SIDE: None if (side := session.on_screen(SIDE, _ANY_SIDE)) == _ANY_SIDE else side,
+        "by": by if by in keys else None,
+        "show": show if show in get_args(Show)[1:] else None,
         WORDS: session.on_screen(WORDS, "") or None,
         LEAST: _bound_number(LEAST, 0),
         MOST: _bound_number(MOST, 100),
         COLUMN: None if (column := session.on_screen(COLUMN, NO_COLUMN)) == NO_COLUMN else column,
+        GROUP: session.on_screen(GROUP, "") or None,
         "values": "\n".join(values) or None,
     }
 
@@ -86,38 +105,38 @@ def _bound_number(key: str, default: int) -> str | None:
     return None if value is None or str(value) == str(default) else str(value)
 
 
-def _pick_trait(job: Batch, traits: Sequence[Trait], main: str | None) -> str:
-    names: Mapping[str, str] = {trait.key: trait.name for trait in traits}
-    keys = sorted(job.traits, key=lambda key: key != main)
-    options = [*keys, COMPOSITE] if len(keys) > 1 else keys
-    from_link(BY, "by", str)
-    if session.get(BY) not in options:
-        session.store(BY, None)
-    if len(options) == 1:
-        return options[0]
-    picked = st.segmented_control(
-        "Scores of",
-        options,
-        default=options[0],
-        required=True,
-        key=BY,
-        persist_state="session",
-        format_func=lambda key: "Composite" if key == COMPOSITE else names.get(key, key),
-    )
-    return picked or options[0]
-
-
-def _pick_side(trait: Trait | None) -> bool | None:
-    if trait is None:
-        return None
-    options = {
-        _ANY_SIDE: None,
-        f"{SIDES[True].sign} {trait.positive_label}": True,
-        f"{SIDES[False].sign} {trait.negative_label}": False,
+def _pick_kind(frame: pd.DataFrame, job: Batch, trait: Trait) -> Show:
+    """Draw a chip for each side and for the rows that are not scored, with their counts."""
+    kinds = {show: int(shown_as(frame, trait.key, show).sum()) for show in get_args(Show)}
+    poles = {True: shortened(trait.positive_label, _LONGEST), False: shortened(trait.negative_label, _LONGEST)}
+    is_empty = all(not text.strip() for text in (job.texts[row] for row in job.errors))
+    words = {
+        "all": f"All {job.done:,}",
+        "positive": plain(f"{SIDES[True].sign} {poles[True]} {kinds['positive']:,}"),
+        "open": f"no clear side {kinds['open']:,}",
+        "negative": plain(f"{SIDES[False].sign} {poles[False]} {kinds['negative']:,}"),
+        "unlike": f"unlike the samples {kinds['unlike']:,}",
+        "failed": f"{count(kinds['failed'], 'row')} {_have(kinds['failed'], is_empty=is_empty)}",
     }
-    if session.get(SIDE) not in (None, *options):
-        session.store(SIDE, None)
-    return options[st.selectbox("Side", list(options), key=SIDE, bind="query-params", width=190)]
+    from_link(SHOW, "show", str)
+    offered = [show for show in words if kinds[show] or show == "all"]
+    if session.get(SHOW) not in offered:
+        session.store(SHOW, None)
+    picked = st.pills(
+        "Show",
+        offered,
+        default="all",
+        required=True,
+        key=SHOW,
+        persist_state="session",
+        format_func=words.__getitem__,
+        label_visibility="collapsed",
+    )
+    return cast(Show, picked or "all")
+
+
+def _have(number: int, *, is_empty: bool) -> str:
+    return ("has no text" if number == 1 else "have no text") if is_empty else "not scored"
 
 
 def _pick_range() -> tuple[int, int]:

@@ -2,18 +2,40 @@
 
 import streamlit as st
 
+from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain, span
 from traitbench_app.batch.options import forget
-from traitbench_app.parts.progress import watch_work
-from traitbench_app.shell.service import explain_end
+from traitbench_app.batch.results import draw_pictures, frame_so_far
+from traitbench_app.shell.service import explain_end, guarded
+from traitbench_app.workspace import background
 from traitbench_app.workspace.batches import Batch
 
 
-def watch_batch(job: Batch) -> None:
-    """Draw the progress once a second; rerun the whole page when the batch has ended."""
+def watch_batch(job: Batch, trait: Trait | None) -> None:
+    """Draw how far the batch is and the pictures so far, once a second; rerun the page when the batch has ended."""
 
-    watch_work(job, f"Scoring {plain(job.name)}", unit="row", key="batch")
-    st.caption("The batch continues while you visit other pages. Keep this tab or its URL to find the results again.")
+    @st.fragment(run_every=1.0)
+    def look() -> None:
+        with guarded():
+            background.find(job.id, Batch, owner=job.owner)
+            if job.state != "running":
+                st.rerun()
+            left = f", about {span((job.total - job.done) / job.rate)} left" if job.rate > 0 else ""
+            with st.container(horizontal=True, vertical_alignment="center", key="batch.progress"):
+                st.header(f"{job.done:,} of {job.total:,} scored{left}", anchor=False, width="stretch")
+                if st.button("Stop", icon=":material/stop:", key="batch.stop", help="Finished rows are kept."):
+                    job.stop()
+                    st.rerun()
+            st.progress(job.done / max(job.total, 1))
+            failed = f" {count(job.failed, 'row')} could not be scored so far." if job.failed else ""
+            st.caption(
+                f"Scoring {plain(job.name)}.{failed} The batch continues while you visit other pages. Keep this tab or "
+                "its URL to find the results again."
+            )
+            if trait is not None and job.done:
+                draw_pictures(frame_so_far(job, at_least=0.95), job, trait)
+
+    look()
 
 
 def draw_end(job: Batch) -> None:

@@ -14,6 +14,7 @@ from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, pole_sign
 from traitbench.display.moved import STYLE, moved
 from traitbench.display.text import count, is_address, plain
 from traitbench.errors import TraitbenchError
+from traitbench_app.parts.downloads import draw_downloads
 from traitbench_app.parts.folded import folded
 from traitbench_app.parts.progress import watch_work
 from traitbench_app.parts.reasons import reasons_of
@@ -222,19 +223,7 @@ def _draw_table(
     if len(rows) > len(top):
         said = f"The first {len(top):,} of {said}. Downloads contain all of them."
     stem = f"{job.a}-{job.b}".replace("@", "-")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(said, width="stretch")
-        for name, make, mime in _FILES:
-            st.download_button(
-                name,
-                partial(make, rows, job),
-                file_name=f"{stem}.{name.lower()}",
-                mime=mime,
-                icon=":material/download:",
-                key=f"versions.file.{name}",
-                on_click="ignore",
-                type="tertiary",
-            )
+    draw_downloads(_FILES, rows, job, key="versions.file", stem=stem, summary=said)
 
 
 def _on_screen(rows: pd.DataFrame, names: Mapping[str, str], traits: Mapping[str, Trait]) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from traitbench.contract.metrics import Interval, Pole
 from traitbench.contract.scores import Confidence
+from traitbench.display.sides import COLOURS as SIDE_COLOURS
 from traitbench.display.text import count, shortened
 from traitbench.display.tokens import token
 
@@ -101,6 +102,24 @@ def bar(score: int, confidence: Confidence, *, negative: str, positive: str, wor
     )
     alt = f"{words}: {score} from 0, {negative}, to 100, {positive}"
     return _picture(alt, f"height:8px;border-radius:4px;background:{token('sunk')}", body)
+
+
+def small_bar(score: int, confidence: Confidence) -> str:
+    """Return the address of a small picture of a score for a table: a bar from 50 to the score.
+
+    It is hatched if no side is clear. A table has no style sheet, so the colours suit light and dark pages.
+    """
+    fill = "url(#h)" if confidence == "low" or score == 50 else SIDE_COLOURS[score > 50]
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="104" height="16" viewBox="-2 0 104 16"><defs><pattern id="h" '
+        'width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(35)"><path d="M1 0v4" '
+        'stroke="#808080" stroke-width="1.6"/></pattern></defs>'
+        '<rect y="5" width="100" height="6" rx="3" fill="#808080" fill-opacity=".16"/>'
+        f'<rect x="{min(50, score)}" y="4" width="{abs(score - 50)}" height="8" rx="1.5" fill="{fill}" '
+        f'fill-opacity="{_OPACITY[confidence]:g}"/>'
+        '<path d="M50 2v12" stroke="#808080" stroke-width="1"/></svg>'
+    )
+    return f"data:image/svg+xml,{quote(svg)}"
 
 
 def interval(

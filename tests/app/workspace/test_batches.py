@@ -14,13 +14,15 @@ from traitbench.contract.asked import Asked
 from traitbench.tables.source import opened
 from traitbench_app.batch.columns import (
     COMPOSITE,
+    MOST_GROUPS,
     Filter,
     arranged,
     as_csv,
     as_jsonl,
     as_parquet,
     frame_of,
-    histograms,
+    grouped,
+    histogram,
     matching,
     score_of,
     why_of,
@@ -81,12 +83,26 @@ def test_rows_are_arranged_filtered_and_counted(scored: Batch) -> None:
     assert low[COMPOSITE].dropna().is_monotonic_increasing
     assert high[score_of("warmth")].dropna().is_monotonic_decreasing
     assert low["line"].tolist()[3:] == high["line"].tolist()[3:] == [2, 4, 5]
-    assert matching(frame, Filter(show="Not scored"))["line"].tolist() == [2, 4, 5]
-    sure = matching(frame, Filter(show="Low confidence"))
-    assert set(sure["confidence"]) <= {"low"}
-    counted = histograms(frame, scored, {"warmth": "Warmth"})
-    assert {name: each.scored for name, each in counted.items()} == {"": 3, "warmth": 3}
-    assert counted["warmth"].name == "Warmth"
+    assert matching(frame, Filter("warmth", "failed"))["line"].tolist() == [2, 4, 5]
+    open_rows = matching(frame, Filter("warmth", "open"))
+    assert set(open_rows["confidence of warmth"]) <= {"low"}
+    sides = [len(matching(frame, Filter("warmth", show))) for show in ("negative", "open", "positive")]
+    bars = histogram(frame, "warmth", negative="cold", positive="warm")
+    assert [sum(bars.counts[side]) for side in (-1, 0, 1)] == sides
+    assert sum(sides) == 3
+
+
+def test_groups_have_an_interval_and_the_largest_are_drawn(trained: Trained) -> None:
+    lines: list[object] = [{"text": text, "kind": str(number % 14)} for number, text in enumerate([*WARM, *COLD])]
+    job = a_job(trained, [*lines, {"text": WARM[0], "kind": "alone"}])
+    job.start()
+    table = grouped(frame_of(ended(job)), "kind", "warmth")
+    assert len(table) == MOST_GROUPS
+    assert table["rows"].tolist().count(2) == 6, "the larger ones are there"
+    assert table["mean"].is_monotonic_decreasing
+    several = table[table["rows"] > 1]
+    assert ((several["low"] <= several["mean"]) & (several["mean"] <= several["high"])).all()
+    assert set(table["standing"]) == {"few"}
 
 
 def test_files_hold_what_came_in_and_what_came_out(scored: Batch) -> None:
@@ -113,13 +129,10 @@ def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted
     assert cards[1].confidence_reason == "unlike_samples"
     assert job.unlike == 1
     assert job.traits["warmth"].reasons.itemsize == 1
-    assert matching(frame, Filter(show="Unlike the samples"))["line"].tolist() == [2]
+    assert matching(frame, Filter("warmth", "unlike"))["line"].tolist() == [2]
     rows = parquet.read_table(io.BytesIO(as_parquet(frame, job))).to_pylist()
     assert [row["warmth confidence reason"] for row in rows] == reasons
     assert [row["confidence_reason"] for row in rows] == [reason or "" for reason in reasons]
-    bars = histograms(frame, job, {})
-    assert sum(bars["warmth"].counts["unlike_samples"]) == sum(bars[""].counts["unlike_samples"]) == 1
-    assert sum(bars["warmth"].totals) == sum(bars[""].totals) == 2
 
 
 def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) -> None:

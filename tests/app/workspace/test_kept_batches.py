@@ -140,8 +140,20 @@ def test_a_batch_that_is_killed_several_times_loses_no_row_and_has_none_twice(
     lines = "".join(f"{json.dumps({'text': text})}\n" for text in texts).encode()
     job_id = begun(tmp_path, trained.client, trained.handle, lines=lines).id
     key, shown = service.issue(namespaces=("trained",)), 0
+    read: Batch | None = None
     for kind, number in (("fsync", 1), ("replace", 1), ("fsync", 2), ("replace", 4), ("fsync", 9), ("unlink", 1_000)):
-        process = [sys.executable, "-c", PROCESS, tmp_path, job_id, SERVICE, service.base_url, key, kind, str(number)]
+        process = [
+            sys.executable,
+            "-c",
+            PROCESS,
+            str(tmp_path),
+            job_id,
+            SERVICE,
+            service.base_url,
+            key,
+            kind,
+            str(number),
+        ]
         done = subprocess.run(process, capture_output=True, text=True)
         if kind != "unlink":
             assert done.returncode == -signal.SIGKILL, done.stderr
@@ -151,6 +163,7 @@ def test_a_batch_that_is_killed_several_times_loses_no_row_and_has_none_twice(
         assert read.done >= shown, "what was reported as done stays"
         assert read.texts == texts[: read.done]
         assert list(read.lines) == list(range(1, read.done + 1))
+    assert read is not None
     assert (read.state, read.done, read.source) == ("done", 60, None)
     cards = trained.client.scores.batch(trained.handle, texts)
     assert list(read.composites) == [card.composite for card in cards if isinstance(card, ScoredLine)]

@@ -1,6 +1,6 @@
-"""The mean score of each group of texts, as bars from 0 to 100.
+"""The mean score of each group of texts, as a dot with its interval and a dashed line for all texts.
 
-A bar has the colour of a pole only if its mean is shown to be nearer to that pole than the mean of the other texts.
+All groups are grey. Only one whose mean is shown to differ from that of the other texts is in ink, and words say so.
 """
 
 from collections.abc import Mapping
@@ -9,82 +9,109 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from traitbench.display.charts.layout import as_is
-from traitbench.display.colours import SIDES, Palette
+from traitbench.display.colours import Palette
 
-_ROW, _AXIS = 30, 40
-_LONGEST = 28
-# Colour by the side of 50 would be simpler, but of random groups near 50 some became blue and some orange, and people
+_ROW, _AXIS = 28, 56
+_LONGEST = 24
+_LEAST_SPAN = 20
+# The colours of the poles would be simpler to see, but of random groups some became blue and some orange, and people
 # read differences where there were none.
-_SIDES: Mapping[str, bool | None] = {"higher": True, "lower": False}
+_SHOWN: Mapping[str, str] = {"higher": "higher than the rest", "lower": "lower than the rest"}
 
 
-def figure(groups: pd.DataFrame, palette: Palette, *, fewest: int) -> go.Figure:
-    """One bar for each row of `groups`; `fewest` is how many rows a comparison needs."""
-    words = _words(fewest)
-    names = [as_is(str(name)[:_LONGEST]) for name in groups.iloc[:, 0]]
+def figure(groups: pd.DataFrame, palette: Palette, *, ink: str, mean: float) -> go.Figure:
+    """Return one row for each group; `mean` is that of all texts, `ink` the colour of a difference that is shown."""
+    places = list(range(len(groups)))
+    low, high = _reach(groups, mean)
     drawn = go.Figure()
-    drawn.add_bar(
-        x=groups["mean"],
-        y=names,
-        orientation="h",
-        marker={"color": [SIDES[_SIDES.get(each)].colour for each in groups["standing"]]},
-        text=[
-            f"{mean:g} {each}" if each in _SIDES else f"{mean:g}"
-            for mean, each in zip(groups["mean"], groups["standing"], strict=True)
-        ],
-        textposition="auto",
-        customdata=groups[["rows", "median", "above"]].assign(standing=groups["standing"].map(words)),
-        hovertemplate="mean %{x:g}, median %{customdata[1]:g}, %{customdata[2]:g} % above 50, "
-        "%{customdata[0]:,} rows: %{customdata[3]}<extra></extra>",
-    )
-    drawn.add_vline(x=50, line={"color": palette.neutral, "width": 1, "dash": "dot"})
+    drawn.add_vline(x=mean, line={"color": palette.neutral, "width": 1, "dash": "dash"})
+    for is_shown, colour in ((False, palette.neutral), (True, ink)):
+        # A row of the other kind has no position here, so that a click gives the place of a group in both traces.
+        rows = groups.where(groups["standing"].isin([*_SHOWN]) == is_shown)
+        drawn.add_scatter(
+            x=rows["mean"],
+            y=places,
+            mode="markers",
+            marker={"color": colour, "size": 11},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": rows["high"] - rows["mean"],
+                "arrayminus": rows["mean"] - rows["low"],
+                "thickness": 4,
+                "width": 0,
+                "color": colour,
+            },
+            customdata=groups[["rows", "low", "high"]],
+            hovertemplate="mean %{x:.1f}, interval %{customdata[1]:.1f} to %{customdata[2]:.1f}, "
+            "%{customdata[0]:,} texts<extra></extra>",
+        )
+    for place, (_, row) in zip(places, groups.iterrows(), strict=True):
+        words = _SHOWN.get(row["standing"])
+        text = f"<b>{row['mean']:.0f}, {words}</b>" if words else f"{row['mean']:.0f}"
+        drawn.add_annotation(x=1, xref="paper", xanchor="right", y=place, text=text, showarrow=False)
     drawn.update_layout(
-        height=_AXIS + _ROW * max(len(names), 2),
-        margin={"l": 0, "r": 14, "t": 0, "b": 0},
+        height=_AXIS + _ROW * max(len(places), 2),
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
         showlegend=False,
         dragmode=False,
         uirevision="constant",
     )
-    drawn.update_xaxes(range=[0, 100], tickvals=[0, 25, 50, 75, 100], fixedrange=True, gridcolor=palette.grid)
-    drawn.update_yaxes(autorange="reversed", fixedrange=True, automargin=True, type="category")
+    names = [f"{as_is(str(row.iloc[0])[:_LONGEST])}  {row['rows']:,}" for _, row in groups.iterrows()]
+    drawn.update_xaxes(
+        range=[low, high],
+        domain=[0, 0.62 if groups["standing"].isin([*_SHOWN]).any() else 0.88],
+        title=f"mean score, 95 % interval; dashed: all, {mean:.0f}",
+        fixedrange=True,
+        gridcolor=palette.grid,
+        zeroline=False,
+    )
+    drawn.update_yaxes(
+        range=[len(places) - 0.5, -0.5],
+        tickvals=places,
+        ticktext=names,
+        fixedrange=True,
+        automargin=True,
+        showgrid=False,
+        zeroline=False,
+    )
     return drawn
 
 
 def alt(groups: pd.DataFrame, name: str, *, fewest: int) -> str:
-    """The alt text of the chart."""
+    """Return the alt text of the chart."""
     words = _words(fewest)
     rows = "; ".join(
-        f"{row.iloc[0]} {row['mean']:g} of {row['rows']:,} rows, {words[row['standing']]}"
+        f"{row.iloc[0]} {row['mean']:g} ({row['low']:g} to {row['high']:g}) of {row['rows']:,} texts, "
+        f"{words[row['standing']]}"
         for _, row in groups.iterrows()
     )
     return f"Mean score of {name} by {groups.columns[0]}: {rows}."
 
 
 def table(groups: pd.DataFrame, *, fewest: int) -> pd.DataFrame:
-    """The groups with headings in words."""
+    """Return the groups with headings in words."""
     named = groups.assign(standing=groups["standing"].map(_words(fewest)))
-    heads = {"rows": "Rows", "mean": "Mean", "median": "Median", "above": "Above 50 (%)", "standing": "Compared"}
-    return named.rename(columns=heads)
+    heads = {"rows": "Texts", "mean": "Mean", "low": "Interval from", "high": "to", "median": "Median"}
+    return named.rename(columns={**heads, "above": "Above 50 (%)", "standing": "Compared"})
 
 
 def finding(groups: pd.DataFrame, *, fewest: int) -> str:
-    """What the comparison shows, as a sentence."""
-    compared = int((groups["standing"] != "few").sum())
-    shown = int(groups["standing"].isin([*_SIDES]).sum())
-    if not compared:
+    """Return what the comparison shows, as a sentence."""
+    shown = int(groups["standing"].isin([*_SHOWN]).sum())
+    if not (groups["standing"] != "few").any():
         return f"No group has the {fewest} rows that a comparison needs."
     if not shown:
-        return "No difference shown: random groups differ as much as these."
-    return (
-        f"In colour: {shown} of {len(groups)} groups with a mean that differs from that of the other rows, after"
-        " correction for the number of groups (Holm, 5 %). In grey: no difference shown."
-    )
+        return f"No difference shown between {len(groups)} groups"
+    return f"{shown} of {len(groups)} groups {'differs' if shown == 1 else 'differ'} from the rest"
+
+
+def _reach(groups: pd.DataFrame, mean: float) -> tuple[float, float]:
+    """Return the range of the axis: all intervals, and at least 20 points."""
+    low, high = min(groups["low"].min(), mean), max(groups["high"].max(), mean)
+    wider = max(_LEAST_SPAN - (high - low), 2) / 2
+    return max(low - wider, 0), min(high + wider, 100)
 
 
 def _words(fewest: int) -> Mapping[str, str]:
-    return {
-        "higher": "higher than the others",
-        "lower": "lower than the others",
-        "none": "no difference shown",
-        "few": f"fewer than {fewest} rows to compare",
-    }
+    return {**_SHOWN, "none": "no difference shown", "few": f"fewer than {fewest} rows to compare"}
