@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from tests.size import sized
-from traitbench.analysis.groups import FEWEST, standings
+from traitbench.analysis.groups import FEWEST, half_widths, standings
 
 SEEDS = sized(400, 4_000)
 
@@ -43,3 +44,11 @@ def test_small_groups_and_equal_scores_are_not_compared() -> None:
     scores = np.array([100.0] * (FEWEST - 1) + [10.0] * 40 + [90.0] * 40)
     assert standings(scores, names) == {"a": "few", "b": "lower", "c": "higher"}
     assert set(standings(np.full(87, 50.0), names).values()) == {"few", "none"}
+
+
+def test_the_interval_of_a_mean_is_that_of_students_t() -> None:
+    scores = np.array([10.0, 20.0, 60.0, 30.0])
+    low, high = scipy.stats.t.interval(0.95, 3, loc=scores.mean(), scale=scipy.stats.sem(scores))
+    halves = half_widths(np.array([scores.std(ddof=1), np.nan]), np.array([4, 1]))
+    assert halves[0] == pytest.approx((high - low) / 2)
+    assert np.isnan(halves[1])

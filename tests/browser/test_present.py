@@ -99,7 +99,7 @@ def test_from_a_row_of_a_batch_back_is_one_press(workbench: Started, page: Page,
     rows = page.locator(".st-key-batch-grid canvas").first
     rows.wait_for()
     answered(page)
-    rows.click(position={"x": 15, "y": 55}, force=True)  # the table scrolls in an element over its canvas
+    rows.click(position={"x": 100, "y": 55}, force=True)  # the table scrolls in an element over its canvas
     page.get_by_role("link", name="Open on the Score page").click()
     expect(page.get_by_role("heading", name="Score", exact=True)).to_be_visible()
     answered(page)

@@ -7,9 +7,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from traitbench.analysis.groups import standings
+from traitbench.analysis.groups import half_widths, standings
 from traitbench.batch.outcomes import Shape, columns_out
 from traitbench.display.charts.distributions import Histogram, binned
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
@@ -136,7 +135,7 @@ def grouped(frame: pd.DataFrame, column: str, key: str) -> pd.DataFrame:
     groups = rows[other(column)].replace("", "(empty)").rename(column)
     by_group = scores.groupby(groups, observed=True)
     size, mean = by_group.size(), by_group.mean()
-    half = (stats.t.ppf(0.975, (size - 1).clip(lower=1)) * by_group.std() / np.sqrt(size)).where(size > 1)
+    half = half_widths(by_group.std().to_numpy(), size.to_numpy())
     table = pd.DataFrame(
         {"rows": size, "mean": mean, "low": (mean - half).clip(0), "high": (mean + half).clip(upper=100)}
     )

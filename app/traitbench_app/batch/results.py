@@ -173,6 +173,7 @@ def _draw_table(
                 row_height=ROW_HEIGHT,
                 on_select=partial(_choose, key),
                 selection_mode="single-cell",
+                placeholder="",
                 key=key,
                 alt="Scored rows",
             )

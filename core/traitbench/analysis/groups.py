@@ -48,3 +48,9 @@ def standings(scores: NDArray[np.float64], groups: Sequence[str]) -> Mapping[str
             break
         result[str(names[rows[at]])] = "higher" if gaps[at] > 0 else "lower"
     return result
+
+
+def half_widths(deviations: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return half the width of the 95 % interval (Student's t) of the means of groups; NaN for a single text."""
+    degrees = np.where(sizes > 1, sizes - 1, np.nan)
+    return np.asarray(t.ppf(0.975, degrees) * deviations / np.sqrt(sizes), np.float64)

@@ -57,7 +57,8 @@ def figure(groups: pd.DataFrame, palette: Palette, *, ink: str, mean: float) -> 
         dragmode=False,
         uirevision="constant",
     )
-    names = [f"{as_is(str(row.iloc[0])[:_LONGEST])}  {row['rows']:,}" for _, row in groups.iterrows()]
+    # Isolated, so that the count stays behind a name that is written from right to left.
+    names = [f"\u2068{as_is(str(row.iloc[0])[:_LONGEST])}\u2069  {row['rows']:,}" for _, row in groups.iterrows()]
     drawn.update_xaxes(
         range=[low, high],
         domain=[0, 0.62 if groups["standing"].isin([*_SHOWN]).any() else 0.88],
