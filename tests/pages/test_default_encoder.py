@@ -64,7 +64,7 @@ def test_a_batch_runs_beside_the_page_and_is_stopped_and_gone_on_with(workbench:
     lines = "\n".join(f"{WARM[0]} This is number {number}." for number in range(400))
     at.text_area(key="batch.pasted").set_value(lines).run()
     at.button(key="batch.start").click().run()
-    assert "of 400 rows" in str(at.get("progress")[0].proto.text)
+    assert "of 400 scored" in at.header[0].value
     assert "Stopped after" in words(press(at, "batch.stop"))
     press(at, "batch.go_on")
     [job_id] = background.held()

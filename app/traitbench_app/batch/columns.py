@@ -135,7 +135,7 @@ def grouped(frame: pd.DataFrame, column: str, key: str) -> pd.DataFrame:
     groups = rows[other(column)].replace("", "(empty)").rename(column)
     by_group = scores.groupby(groups, observed=True)
     size, mean = by_group.size(), by_group.mean()
-    half = half_widths(by_group.std().to_numpy(), size.to_numpy())
+    half = half_widths(np.asarray(by_group.std(), np.float64), np.asarray(size, np.int64))
     table = pd.DataFrame(
         {"rows": size, "mean": mean, "low": (mean - half).clip(0), "high": (mean + half).clip(upper=100)}
     )

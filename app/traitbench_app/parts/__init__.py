@@ -11,5 +11,5 @@
 - Samples: `sample_table`, `undo`, `scored_samples`, `cell_texts`, `labeller`.
 - Questions about a model, each with its picture: `question`, `strips`, `course`.
 - Cards: `card`, `bars`, `scorer`, `scored_text`, `scorecard`, `reasons`, `adding`, `lit_field`, `feedback`.
-- Tables, charts and files: `chart`, `figures_table`, `upload`, `input`, `bring`.
+- Tables, charts and files: `chart`, `figures_table`, `downloads`, `upload`, `input`, `bring`.
 """
