@@ -17,8 +17,10 @@ from traitbench.display.pictures import (
     interval,
     listed,
     shares,
+    small_bar,
     strip,
 )
+from traitbench.display.sides import COLOURS as SIDE_COLOURS
 from traitbench.display.tokens import COLOURS, style_sheet, token
 
 HOSTILE = '"><script>alert(1)</script>'
@@ -173,3 +175,13 @@ def test_a_list_of_numbers_has_grey_zeros_and_plain_words() -> None:
     assert "<script" not in picture
     assert ">1,200</span>" in picture
     assert f'{token("ink-3")}">0</span>' in picture
+
+
+def test_the_small_bar_of_a_table_goes_from_the_middle_and_is_hatched_where_no_side_is_clear() -> None:
+    right, left, unclear = (
+        unquote(small_bar(score, sure)) for score, sure in ((80, "high"), (20, "moderate"), (80, "low"))
+    )
+    assert 'x="50" y="4" width="30"' in right
+    assert 'x="20" y="4" width="30"' in left
+    assert (SIDE_COLOURS[True] in right, SIDE_COLOURS[False] in left, 'fill="url(#h)"' in unclear) == (True, True, True)
+    assert ('fill-opacity="1"' in right, 'fill-opacity="0.52"' in left) == (True, True)
