@@ -142,6 +142,18 @@ def test_a_balance_is_as_wide_as_the_samples_of_each_pole(negative: int, positiv
     assert f">warm {positive}</bdi>" in picture
 
 
+def test_shares_are_as_wide_as_their_numbers_and_a_zero_is_not_drawn() -> None:
+    assert re.findall(r"flex:(\d+) 1 0", shares(13, 1_097, 877, negative="cold", positive="warm")) == [
+        "13",
+        "1097",
+        "877",
+    ]
+    picture = shares(0, 3, 1, negative="cold", positive="warm")
+    assert re.findall(r"flex:(\d+) 1 0", picture) == ["3", "1"]
+    assert "cold 0" not in picture
+    assert ">warm 1</bdi>" in picture
+
+
 def test_a_histogram_has_a_bar_for_each_step_and_names_its_largest_and_its_end() -> None:
     picture = histogram([0, 1, 8, 4], step=5, unit="words", words="Half have 12 words.")
     heights = [float(each) for each in re.findall(r"height:([\d.]+)px;min-height", picture)]

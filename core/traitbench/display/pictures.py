@@ -181,19 +181,23 @@ def balance(negative_samples: int, positive_samples: int, *, negative: str, posi
 def shares(at_negative: int, at_neither: int, at_positive: int, *, negative: str, positive: str) -> str:
     """Draw how many texts are at each pole and at neither: three parts of one bar, as wide as their shares."""
     parts = (
-        (at_negative, f"{shortened(negative, _NARROW)} {at_negative:,}", "left", "left-ink", token("left-soft")),
-        (at_neither, f"no clear side {at_neither:,}", "center", "ink-2", _HATCHED),
-        (at_positive, f"{shortened(positive, _NARROW)} {at_positive:,}", "right", "right-ink", token("right-soft")),
+        (at_negative, f"{shortened(negative, _NARROW)} {at_negative:,}", "left-ink", token("left")),
+        (at_neither, f"no clear side {at_neither:,}", "ink-2", _HATCHED),
+        (at_positive, f"{shortened(positive, _NARROW)} {at_positive:,}", "right-ink", token("right")),
     )
-    drawn = "".join(
-        f'<bdi style="flex:{number} 1 0;min-width:fit-content;padding:0 12px;line-height:40px;text-align:{side};'
-        f'font-weight:600;color:{token(ink)};background:{fill}">'
-        f'<span style="background:{token("page")};padding:2px 6px;border-radius:4px">{escape(label)}</span></bdi>'
-        for number, label, side, ink, fill in parts
-        if number
+    # The labels stand below: a share that is narrower than its label must not look larger than it is.
+    seen = [each for each in parts if each[0]]
+    bar = "".join(f'<div style="flex:{number} 1 0;background:{fill}"></div>' for number, _, _, fill in seen)
+    labels = "".join(
+        f'<bdi style="font-weight:600;color:{token(ink)}">{escape(label)}</bdi>' for _, label, ink, _ in seen
     )
     words = f"{at_negative:,} {negative}, {at_neither:,} no clear side, {at_positive:,} {positive}"
-    return _picture(words, "display:flex;flex-wrap:wrap;border-radius:6px;overflow:hidden;margin:4px 0 12px", drawn)
+    return _picture(
+        words,
+        "margin:4px 0 12px",
+        f'<div style="display:flex;height:32px;border-radius:6px;overflow:hidden">{bar}</div>'
+        f'<div style="display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 16px;{_NOTE}">{labels}</div>',
+    )
 
 
 def histogram(counts: Sequence[int], *, step: int, unit: str, words: str) -> str:
