@@ -1,30 +1,18 @@
-"""Try an idea: a name and two poles become a model that is trained on made-up text only, and scores a text at once."""
+"""Try an idea: two poles give a text a side by their names alone, and six labelled texts make a draft."""
 
 import streamlit as st
 
-from traitbench.display.text import plain
-from traitbench.errors import ModelNotFound, NamespaceForbidden
-from traitbench_app.idea import trial
+from traitbench_app.idea.trial import LEFT, RIGHT, draw_trial
 from traitbench_app.parts.heading import heading
+from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_nowhere
-from traitbench_app.shell.service import client, namespaces
+from traitbench_app.shell.service import namespaces
 
 owned = namespaces()
-handle = trial.handle()
-heading("idea", idea=handle)
+heading("idea", **{key: session.on_screen(key, "") for key in (LEFT, RIGHT)})
 
 if nowhere := why_nowhere(owned):
     with st.container(border=True, key="idea.closed"):
         st.markdown(f":material/lock: **You cannot try ideas here.** {nowhere}")
-    st.stop()
-
-if handle is None:
-    trial.draw_form(owned)
 else:
-    try:
-        model = client().models.get(handle)
-    except (ModelNotFound, NamespaceForbidden):
-        st.warning(f"**{plain(handle)}** does not exist, or you cannot read it. Start another trial.")
-        trial.draw_form(owned)
-    else:
-        trial.draw_trial(model)
+    draw_trial(owned)

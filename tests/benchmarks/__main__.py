@@ -41,6 +41,7 @@ BENCHMARKS = (
     Benchmark("explanations", needs_data=True),
     Benchmark("synthesis", needs_data=True),
     Benchmark("finetuned", needs_data=True, only_whole=True),
+    Benchmark("names"),
     Benchmark("training"),
     Benchmark("encoding"),
     Benchmark("score_latency"),

@@ -1,39 +1,47 @@
-"""Try an idea: from two poles to a scored text, and what the page says when it cannot."""
+"""Try an idea: two names give a text a side at once, six labels make a draft, and a negation is sent back."""
+
+import pytest
 
 from tests.pages.drive import Workbench, buttons, press, words
 from traitbench.client import Traitbench
 
+pytestmark = pytest.mark.usefixtures("here")
 
-def test_an_idea_becomes_a_scored_text_with_its_worth(workbench: Workbench, client: Traitbench, namespace: str) -> None:
-    client.models.create(f"{namespace}.politeness")
-    at = press(workbench.open("idea"), "idea.try")
-    assert "Give it a name" in words(at)
-    for field, typed in (("name", "Politeness"), ("negative_label", "rude"), ("positive_label", "rude")):
-        at.text_input(key=f"idea.{field}").set_value(typed)
-    at.text_area(key="idea.text").set_value("Would you kindly take a seat?")
-    assert "Both sides have the same name" in words(press(at, "idea.try"))
-    at.text_input(key="idea.positive_label").set_value("polite")
-    press(at, "idea.try")
 
-    handle = f"{namespace}.politeness-2"
-    assert at.query_params["idea"] in (handle, [handle])
-    for _ in ("made texts", "a training"):
-        client.models.wait(handle)
-        at.run()
+def test_two_names_give_a_side_and_labelled_texts_make_a_draft(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    client.models.create(f"{namespace}.rude-or-polite")
+    at = workbench.open("idea", either="rude", **{"or": "polite"})
+    at.text_area(key="idea.text").set_value("Would you kindly take a seat?").run()
     assert not at.exception
-    assert "Trained on made-up text only" in words(at)
-    assert at.button(key="idea.label").label == "Label ten real texts"
-    assert at.text_area(key="idea.text").value == "Would you kindly take a seat?"
-    assert client.models.get(handle).version_no == 1
-    assert {sample.generator for sample in client.samples.list(handle)} == {"offline"}
+    [bar] = [each for each in at.get("bidi_component") if each.proto.component_name == "traitbench_bars"]
+    assert "not tested" in str(bar.proto)
+    sides = [each for each in at.segmented_control if str(each.key).startswith("idea.side.")]
+    assert len(sides) == 6
+    assert at.button(key="idea.make").disabled
+    at.text_area(key="idea.own").set_value("\n".join(f"Own text number {each}." for each in range(7))).run()
+    own = [each for each in at.segmented_control if str(each.key).startswith("idea.side.")]
+    own[0].set_value(0.0)
+    own[1].set_value(1.0).run()
+    assert "of your 2 labels" in words(at)
+    press(at, "idea.make")
+
+    handle = f"{namespace}.rude-or-polite-2"
+    assert client.models.get(handle).state == "draft"
+    samples = list(client.samples.list(handle))
+    assert {each.quality for each in samples} == {0.0, 1.0}
+    assert all(each.text.startswith("Own text number") and each.provenance == "authored" for each in samples)
+    assert not at.exception
 
 
-def test_an_idea_that_failed_or_is_gone_offers_another_one(workbench: Workbench, new: str, namespace: str) -> None:
-    at = workbench.open("idea", idea=new)
-    assert "did not work" in words(at)
-    press(at, "idea.again")
-    assert buttons(at, "idea.try")
-    assert "idea" not in at.query_params
-    at = workbench.open("idea", idea=f"{namespace}.gone")
-    assert "does not exist, or you cannot read it" in words(at)
-    assert buttons(at, "idea.try")
+@pytest.mark.parametrize("pole", ["not ironic", "other", "none"])
+def test_a_pole_that_is_a_negation_is_asked_for_its_opposite(workbench: Workbench, pole: str) -> None:
+    at = workbench.open("idea", either=pole, **{"or": "ironic"})
+    assert "only says what a text is not" in words(at)
+    assert not buttons(at, "idea.make")
+
+
+def test_without_two_different_names_nothing_is_claimed(workbench: Workbench) -> None:
+    assert "Name both sides" in words(workbench.open("idea", either="rude"))
+    assert "Both sides have the same name" in words(workbench.open("idea", either="rude", **{"or": "Rude"}))

@@ -13,6 +13,9 @@ _STYLE = """
 :is(.st-key-card-drop, .st-key-card-way-first_file) {
     background: transparent !important; border: 1px dashed var(--tb-line-strong);
 }
+.st-key-home-idea a { padding: 0; }
+.st-key-home-idea a * { font-size: 0.8125rem; color: var(--tb-ink-2); }
+.st-key-home-idea [data-testid="stIconMaterial"] { display: none; }
 </style>
 """
 
@@ -32,7 +35,8 @@ def draw_ways(nowhere: str | None, *, draw_drop: Callable[[], None]) -> None:
     with label:
         _way("first_label", ":material/label:", "Label texts", "One key for each text.", "Label", nowhere, TO_LABEL)
     if not nowhere:
-        page_link("idea", "No texts yet? Try an idea")
+        with st.container(key="home.idea"):
+            page_link("idea", "No texts yet? Two names of opposites give a text a side, not tested.")
 
 
 def _way(name: str, icon: str, title: str, words: str, button: str, nowhere: str | None, *purpose: str) -> None:

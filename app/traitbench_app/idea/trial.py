@@ -1,126 +1,165 @@
-"""A trial: from a name and two poles to a scored text, trained on made-up text only.
+"""A trial: two poles give a text a side by their names alone; six labelled texts then make a draft of a model.
 
-Each step is a run of the service, so a trial survives a reload: its model says where it stands.
+Nothing is stored before that: the poles are in the link, texts and labels in the session.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice
 from itertools import count as numbers
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.models import Model
+from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
-from traitbench.display.text import plain
+from traitbench.display.colours import SIDES
+from traitbench.display.sides import UNCLEAR
+from traitbench.display.text import count, plain
 from traitbench.errors import HandleTaken
+from traitbench.local.names import NoNamesAxis, Place, everyday_texts, needs_opposite, places
 from traitbench.model_names import slug
-from traitbench_app.parts.runs import watch
-from traitbench_app.parts.scored_text import draw_scored_text
+from traitbench_app.parts.bars import draw_bars
+from traitbench_app.parts.live import read_while_typing
+from traitbench_app.parts.scorecard import Row
 from traitbench_app.shell import session
-from traitbench_app.shell.navigation import model_link, open_page
-from traitbench_app.shell.service import active_version, attempt, client, field_error
+from traitbench_app.shell.navigation import open_page
+from traitbench_app.shell.service import attempt, client
+from traitbench_app.workspace import pool
 
-TEXT = "idea.text"
-"""The key of the text to score."""
+LEFT, RIGHT = "either", "or"
+"""The keys of the poles, which are also their names in the link."""
 
-_ADDRESS, _TRIED = "idea", 20
-
-
-def handle() -> str | None:
-    """The model of the trial in the link, if any."""
-    return st.query_params.get(_ADDRESS)
+_EXAMPLE = "Would you kindly take a seat? I will be with you in a minute."
+_TEXT, _OWN, _SIX, _MOST_OWN, _TRIED = "idea.text", "idea.own", 6, 200, 20
 
 
-def start_over() -> None:
-    """Forget the trial; its model stays on Home. A button callback."""
-    st.query_params.pop(_ADDRESS, None)
-    session.put({TEXT: ""})
-
-
-def draw_form(owned: Sequence[str]) -> None:
-    """Draw the name and the poles; the button creates a model and starts the synthesis."""
-    slots: dict[str, DeltaGenerator] = {}
-    name = _field("What do you want to measure?", "name", "Politeness", slots)
+def draw_trial(owned: Sequence[str]) -> None:
+    """Draw the poles, the side of a text, and the texts to label."""
     left, right = st.columns(2)
     with left:
-        negative = _field("A text is either", "negative_label", "rude", slots)
+        negative = _pole("A text is either", LEFT, "rude")
     with right:
-        positive = _field("or", "positive_label", "polite", slots)
-    st.text_area("A text to score", key=TEXT, placeholder="Any text you like.", height=96, persist_state="session")
-    slots["handle"] = st.empty()
-    if not st.button("Try it", type="primary", icon=":material/bolt:", key="idea.try"):
+        positive = _pole("or", RIGHT, "polite")
+    st.text_area("A text to score", _EXAMPLE, key=_TEXT, height=96, persist_state="session")
+    read_while_typing(_TEXT, _OWN)
+    if not negative or not positive:
+        st.caption("Name both sides: a text then gets a side at once, from these two names alone.")
         return
-    if problem := _problem(name, positive, negative):
-        field_error(slots[problem[0]], problem[1])
+    if problem := _problem(negative, positive):
+        with st.container(border=True, key="idea.problem"):
+            st.markdown(problem)
         return
-    with attempt(slots) as trying:
-        model = _created(owned[0], slug(name) or "idea")
-        trait = TraitInput(name=name, positive_label=positive, negative_label=negative)
-        client().traits.add(model.handle, [trait])
-        # Offline: what would be sent to a language model has to be shown first, and this page has no such step.
-        client().samples.synthesize(model.handle, effort="low", language_model=False)
-    if trying.done:
-        st.query_params[_ADDRESS] = model.handle
-        st.rerun()
+    own = dict.fromkeys(filter(None, map(str.strip, session.get(_OWN, "").splitlines())))
+    try:
+        six = _six(negative, positive, tuple(own)[:_MOST_OWN])
+        _draw_side(negative, positive, session.get(_TEXT, "").strip())
+    except NoNamesAxis as reason:
+        with st.container(border=True, key="idea.problem"):
+            st.markdown(plain(str(reason)))
+        return
+    _draw_labels(owned, negative, positive, six)
 
 
-def draw_trial(model: Model) -> None:
-    """Draw where the trial stands, and start its next step."""
-    last = model.last_operation
-    if model.state == "busy":
-        st.markdown(f"**Two steps: write simple texts for {_poles(model)}, then train on them.**")
-        watch(model, client().traits.list(model.handle))
-    elif model.version_no is not None:
-        _draw_result(model)
-    elif last is not None and last.status == "succeeded" and last.kind == "synthesize":
-        with attempt() as training:
-            client().models.train(model.handle, effort="low")
-        if training.done:
-            st.rerun()
-    else:
-        why = plain(last.error.message) if last and last.error else "Nothing was trained yet."
-        st.error(f"**This idea did not work.** {why} Use other words for the poles.", icon=":material/error:")
-    st.button("Try another idea", icon=":material/restart_alt:", type="tertiary", key="idea.again", on_click=start_over)
+def _pole(label: str, key: str, example: str) -> str:
+    return st.text_input(
+        label, key=key, max_chars=80, placeholder=example, bind="query-params", live="300ms", persist_state="session"
+    ).strip()
 
 
-def _draw_result(model: Model) -> None:
-    if _knows_only_made_up_text(model):
-        st.warning(
-            "**Trained on made-up text only.** It has never seen a real text, so how often it is right is unknown.",
-            icon=":material/science:",
+def _problem(negative: str, positive: str) -> str:
+    """What prevents a side, and what to do, in Markdown; empty if nothing does."""
+    if negative.casefold() == positive.casefold():
+        return "Both sides have the same name. Use two different ones."
+    for pole, other in ((negative, positive), (positive, negative)):
+        if needs_opposite(pole):
+            return (
+                f"**“{plain(pole)}” only says what a text is not.** Say what it is instead: what is the opposite of "
+                f"“{plain(other)}”? For *ironic*, it may be *meant seriously*."
+            )
+    return ""
+
+
+def _draw_side(negative: str, positive: str, text: str) -> None:
+    if not text:
+        return
+    [place] = places(negative, positive, [text])
+    look, pole = SIDES[place.positive], positive if place.positive else negative
+    nearer, share = (positive, place.score) if place.score >= 50 else (negative, 100 - place.score)
+    row = Row(
+        name=f"{negative} or {positive}",
+        negative=negative,
+        positive=positive,
+        score=place.score,
+        words=f"{UNCLEAR if place.positive is None else f'probably {pole}'}, not tested",
+        note=f"From the two names alone: nearer to “{nearer}” than {share} of 100 everyday sentences.",
+        sign=look.sign,
+        colour=look.words,
+        fill=look.colour,
+        sure="low" if place.positive is None else "moderate",
+    )
+    draw_bars([row], key="idea.bar")
+
+
+@st.cache_data(max_entries=20, scope="session", show_spinner="Reading the two names")
+def _six(negative: str, positive: str, own: tuple[str, ...]) -> dict[str, Place]:
+    """The texts to label: those nearest to either pole by the names, of the person's own texts if there are enough."""
+    enough = len(own) >= _SIX
+    texts = own if enough else [*dict.fromkeys([*own, *everyday_texts()])]
+    at = dict(zip(texts, places(negative, positive, texts), strict=True))
+    order = sorted(at, key=lambda text: at[text].score)
+    by_turns = chain.from_iterable(zip(order, reversed(order), strict=True))
+    picked = set(islice(dict.fromkeys(by_turns if enough else [*own, *by_turns]), _SIX))
+    # In their own order, which does not say what the names think of them.
+    return {text: at[text] for text in texts if text in picked}
+
+
+def _draw_labels(owned: Sequence[str], negative: str, positive: str, six: Mapping[str, Place]) -> None:
+    """Draw the texts with the choice of their side, and the button that makes a draft of those with one."""
+    st.subheader("Which side are these on?", anchor=False)
+    labelled: dict[str, float] = {}
+    for number, text in enumerate(six):
+        what, side = st.columns([3, 1.4], vertical_alignment="center", gap="medium")
+        what.markdown(plain(text))
+        chosen = side.segmented_control(
+            f"Side of text {number + 1}",
+            [0.0, 1.0],
+            format_func=lambda quality: plain(positive if quality else negative),
+            key=f"idea.side.{text_hash(f'{negative} {positive} {text}')}",
+            label_visibility="collapsed",
+            persist_state="session",
         )
-    if version := active_version(model):
-        draw_scored_text(model, version, client().traits.list(model.handle), key=TEXT)
-    if not _knows_only_made_up_text(model):
-        model_link("model", "This idea has learned from real texts: open its model", model=model.handle)
-        return
-    # A score from made-up text looks like any other, so the only primary button leads to real texts. Ten of them start
-    # a retrain.
-    st.markdown("**Next: label ten real texts.** They count more than all made-up ones, and show how good it is.")
-    if st.button("Label ten real texts", type="primary", icon=":material/label:", key="idea.label"):
-        open_page("label", model=model.handle)
+        if chosen is not None:
+            labelled[text] = chosen
+    st.text_area(
+        "Your own texts, one on each line (better than these sentences)", key=_OWN, height=68, persist_state="session"
+    )
+    ready = {*labelled.values()} == {0.0, 1.0}
+    if labelled:
+        agreed = sum((six[text].score > 50) == (quality == 1.0) for text, quality in labelled.items())
+        st.markdown(f"The names alone agree with {agreed} of your {count(len(labelled), 'label')}.")
+    if st.button(
+        "Make it a model",
+        type="primary",
+        key="idea.make",
+        disabled=not ready,
+        help=None if ready else "Label at least one text for each side. Leave out what is on neither.",
+    ):
+        _make(owned[0], negative, positive, labelled)
 
 
-def _knows_only_made_up_text(model: Model) -> bool:
-    """Whether the active version was trained with no other samples than synthesized ones."""
-    metrics = client().versions.get(model.handle, f"v{model.version_no}").metrics
-    return any(each.not_measured == "only_synthesized" for each in metrics.traits.values())
-
-
-def _field(label: str, field: str, example: str, slots: dict[str, DeltaGenerator]) -> str:
-    typed = st.text_input(label, key=f"idea.{field}", max_chars=80, placeholder=example, persist_state="session")
-    slots[field] = st.empty()
-    return typed.strip()
-
-
-def _problem(name: str, positive: str, negative: str) -> tuple[str, str] | None:
-    """The field that is missing or not different, and what to do."""
-    for field, typed in (("name", name), ("negative_label", negative), ("positive_label", positive)):
-        if not typed:
-            return field, "Give it a name." if field == "name" else "Name this side."
-    if positive.casefold() == negative.casefold():
-        return "positive_label", "Both sides have the same name. Use two different ones."
-    return None
+def _make(namespace: str, negative: str, positive: str, labelled: Mapping[str, float]) -> None:
+    """Create a draft with these samples and open it; own texts without a label wait on Label."""
+    trait = TraitInput(name=f"{negative} or {positive}"[:80], positive_label=positive, negative_label=negative)
+    with attempt() as making:
+        model = _created(namespace, slug(trait.name) or "idea")
+        client().traits.add(model.handle, [trait])
+        samples = [SampleInput(trait=trait.name, text=text, quality=quality) for text, quality in labelled.items()]
+        client().samples.add(model.handle, samples)
+        rest = [text for text in session.get(_OWN, "").splitlines() if text.strip() not in labelled]
+        added = pool.add(model.handle, rest, "Try an idea") if any(rest) else 0
+    if making.done:
+        session.flash(f"{plain(model.handle)} was created with {count(len(labelled), 'sample')}.")
+        open_page("label" if added else "samples", model=model.handle)
 
 
 def _created(namespace: str, name: str) -> Model:
@@ -128,14 +167,8 @@ def _created(namespace: str, name: str) -> Model:
     for number in numbers(1):
         handle = f"{namespace}.{name[:60]}" + (f"-{number}" if number > 1 else "")
         try:
-            # Trials stay on Home, so the description has to say how they began.
-            return client().models.create(handle, description="Began as an idea, with made-up text.")
+            return client().models.create(handle)
         except HandleTaken:
             if number == _TRIED:
                 raise
     raise AssertionError
-
-
-def _poles(model: Model) -> str:
-    traits = client().traits.list(model.handle)
-    return " and ".join(f"*{plain(label)}*" for each in traits for label in (each.positive_label, each.negative_label))

@@ -62,7 +62,7 @@ class Entry:
 
 PAGES: tuple[Entry, ...] = (
     Entry("catalog", "Home", ":material/home:", "", "Score texts on what matters to you, and see why."),
-    Entry("idea", "Try an idea", ":material/lightbulb:", "", "From two poles to a scored text in a minute."),
+    Entry("idea", "Try an idea", ":material/lightbulb:", "", "Two names give a text a side, six labels a model."),
     Entry("from_file", "From a file", ":material/upload_file:", "", "A labelled file becomes a trained model."),
     Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
     Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
@@ -112,10 +112,9 @@ def is_shown(row: Entry) -> bool:
     person = people.current()
     if row.section == "Operate":
         return person.operator
-    if row.name == "from_file":
-        return False  # opened by a file that is dropped on Home
-    teaches = row.section == "Teach" or row.name == "idea"
-    return not teaches or person.scope == "authoring"
+    if row.name in ("from_file", "idea"):
+        return False  # opened from Home
+    return row.section != "Teach" or person.scope == "authoring"
 
 
 def menu() -> dict[str, list[st.Page]]:

@@ -3,7 +3,7 @@
 import re
 
 _NEGATION = re.compile(
-    r"^(?:not?|non|un|never|neither|without|lack(?:ing|s)?|absence|anything|everything|something|none|others?|less|hardly|barely)"
+    r"^(?:not?|non|un|never|neither|none|nothing|nobody|without|lack(?:ing|s)?|absence|anything|everything|something|none|others?|less|hardly|barely)"
     r"(?:\b|-)|\b(?:else|otherwise)\b",
     re.IGNORECASE,
 )
