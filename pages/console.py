@@ -1,5 +1,6 @@
 """Console: issue, list and revoke the API keys of programs."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -12,10 +13,12 @@ from traitbench_app.operator.new_key import new_key, start
 from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.operators_only import operators_only
+from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.unreadable import draw_unreadable
-from traitbench_app.shell import session
+from traitbench_app.shell import people, session
 
 REVOKE = "console.revoke"
+ROWS = 25
 
 settings = read_settings()
 own_secret = settings.service_key()
@@ -32,36 +35,44 @@ def revoke(key: ApiKey) -> None:
         session.flash(f"{name} was revoked.")
 
 
-def key_row(key: ApiKey) -> None:
-    """Draw one key as a row; its columns stack on a narrow screen."""
-    own = own_secret.startswith(key.prefix)
-    with st.container(border=True, key=f"console.row.{key.id}"):
-        name, scope, used, actions = st.columns([4, 4, 3, 2], vertical_alignment="center", gap="medium")
-        name.markdown(f"**{unlinked(key.name) or 'Unnamed'}**  \n:small[:gray[`{key.prefix}…`]]")
-        with scope, st.container(horizontal=True, gap="small"):
-            st.badge(
-                key.scope, icon=":material/edit:" if key.scope == "authoring" else ":material/speed:", color="gray"
-            )
-            for namespace in key.namespaces:
-                st.badge(namespace, icon=":material/folder:", color="gray")
-        origin = "signed in" if console.of_session(key) else "issued"
-        last = f"Last used {ago(key.last_used_at)}" if key.last_used_at else "Never used"
-        issued = f"revoked {ago(key.revoked_at)}" if key.revoked_at else f"{origin} {ago(key.created_at)}"
-        used.markdown(f"{last}  \n:small[:gray[{issued}]]")
-        with actions, st.container(horizontal=True, horizontal_alignment="right"):
-            if own and not key.revoked_at:
-                st.badge("This workbench", icon=":material/home:", color="blue", help="The key this workbench uses.")
-            elif not key.revoked_at:
+def draw_keys(keys: Sequence[ApiKey]) -> None:
+    """Draw keys as rows whose cells wrap on a narrow screen."""
+    for key in keys:
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"console.row.{key.id}"):
+            st.markdown(f"**{unlinked(key.name) or 'Unnamed'}**  \n:small[:gray[`{key.prefix}…`]]", width=240)
+            spaces = plain(", ".join(key.namespaces))
+            st.markdown(f"{key.scope.capitalize()}  \n:small[:gray[{spaces}]]", width=160)
+            used = f"Used {ago(key.last_used_at)}" if key.last_used_at else "Never used"
+            origin = "signed in" if console.of_session(key) else "issued"
+            st.markdown(f"{used}  \n:small[:gray[{origin} {ago(key.created_at)}]]", width=160)
+            if key.revoked_at:
+                st.markdown(f":gray[Revoked {ago(key.revoked_at)}]", width="content")
+            elif is_own(key):
+                st.markdown(":gray[This workbench]", width="content")
+            else:
                 st.button(
-                    "Revoke",
-                    icon=":material/block:",
-                    key=f"console.revoke.{key.id}",
-                    on_click=ask,
-                    args=(REVOKE, key.id),
+                    "Revoke", type="tertiary", key=f"console.revoke.{key.id}", on_click=ask, args=(REVOKE, key.id)
                 )
 
 
-heading("console")
+def is_own(key: ApiKey) -> bool:
+    """Whether this workbench uses the key."""
+    return own_secret.startswith(key.prefix)
+
+
+def title_of(live: Sequence[ApiKey]) -> str:
+    """How many keys work besides that of the workbench, and how many of them nothing uses."""
+    others = [key for key in live if not is_own(key)]
+    if not others:
+        return "No program has a key yet"
+    idle = sum(key.last_used_at is None for key in others)
+    return f"{count(len(others), 'key')} {'works' if len(others) == 1 else 'work'}" + (
+        f", {idle:,} never used" if idle else ""
+    )
+
+
+if not (console.available() and people.current().operator):
+    heading("console")
 
 # ---- access ----------------------------------------------------------------------------------------------------------
 
@@ -88,10 +99,9 @@ if not console.available():
 
 keys = console.list_keys()[::-1]
 live = [key for key in keys if key.revoked_at is None]
-revoked = [key for key in keys if key.revoked_at is not None]
-
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    st.caption(f"{count(len(live), 'key')} in use", width="content")
+    with st.container(width="content"):
+        draw_title(title_of(live), "Give each program its own key, so that you see its use and can revoke it alone.")
     st.button("New key", type="primary", icon=":material/add:", key="console.new_button", on_click=start)
 
 draw_unreadable(
@@ -100,17 +110,10 @@ draw_unreadable(
     key="console.unreadable",
     way_out="It does not work. Issue a new key to replace it.",
 )
-
-for key in live:
-    key_row(key)
-
-if not [key for key in live if not own_secret.startswith(key.prefix)]:
-    st.caption("Give each program its own key, so that you can see when it was used and revoke it separately.")
-
-if revoked:
-    with st.expander(f"Revoked ({len(revoked)})", icon=":material/block:"):
-        for key in revoked:
-            key_row(key)
+shown = [*live, *(key for key in keys if key.revoked_at)]
+with st.container(border=True, key="card.console.keys"):
+    page = st.pagination(-(-len(shown) // ROWS), key="console.page") if len(shown) > ROWS else 1
+    draw_keys(shown[(page - 1) * ROWS : page * ROWS])
 
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
 

@@ -1,102 +1,130 @@
-"""Operations: service health, failed runs with a retry, running work, and stored data."""
+"""Operations: the state of the service in a sentence, failed runs with a retry, all runs, and what they run on."""
+
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from traitbench.display.text import ago, count, plain, span
 from traitbench.operations import console
-from traitbench.operations.console import Listed
+from traitbench.operations.console import Listed, Overview
 from traitbench.settings import read_settings
-from traitbench_app.operator import state as operations
-from traitbench_app.operator.state import KINDS, can_retry, size, took
+from traitbench_app.operator.state import can_retry, outcome, retry, size, state, took, trainings_of
+from traitbench_app.operator.timeline import timeline
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.operators_only import operators_only
+from traitbench_app.parts.runs import KINDS
+from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.unreadable import draw_unreadable
-from traitbench_app.shell import session
+from traitbench_app.shell import people, session
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import attempt, client, guarded, namespaces
 
 RETRY = "operations.retry"
 BUSY_SECONDS, IDLE_SECONDS = 2.0, 10.0
-SIGNS = {"good": st.success, "busy": st.info, "failed": st.warning, "bad": st.error}
-ICONS = {
-    "good": ":material/check_circle:",
-    "busy": ":material/progress_activity:",
-    "failed": ":material/warning:",
-    "bad": ":material/error:",
-}
+MOST_FAILED = 5
 
 settings = read_settings()
 
 
-def start_again(run: Listed) -> None:
-    """Mark a failed run to be started again. A button callback: the page starts the run, so it can show a refusal."""
-    session.store(RETRY, run)
-
-
-def seen_ago(seconds: float) -> str:
-    """Return how long ago a worker was seen, in words."""
-    return "just now" if seconds < 5 else f"{span(seconds)} ago"
-
-
-def draw_failed(run: Listed) -> None:
+def draw_failed(run: Listed, *, is_first: bool) -> None:
     """Draw one failed run with its reason and a button to start it again."""
-    with st.container(border=True, key=f"operations.failed.{run.id}"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.markdown(f"**{KINDS[run.kind]}** of **{plain(run.handle)}** failed", width="content")
-            if can_retry(run) and run.handle.split(".")[0] in namespaces():
+    owned = run.handle.split(".")[0] in namespaces()
+    with st.container(border=True, key=f"card.operations.failed.{run.id}"):
+        st.markdown(f"**{KINDS[run.kind]} of {plain(run.handle)} failed.** {plain(run.error_message or 'No reason.')}")
+        when = f"{ago(run.finished_at or run.created_at).capitalize()}, after {took(run)}"
+        tries = f", in {count(run.attempts, 'attempt')}" if run.attempts > 1 else ""
+        way_out = ""
+        if not can_retry(run):
+            way_out = " The corrections are kept. The service learns them within a few minutes."
+        elif not owned:
+            way_out = " To start the run again, use an API key that owns the model's namespace."
+        st.caption(f"{when}{tries}. Run `{run.id}`, code `{run.error_code}`.{way_out}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if can_retry(run) and owned:
                 st.button(
                     "Start again",
-                    icon=":material/replay:",
+                    type="primary" if is_first else "secondary",
                     key=f"operations.retry.{run.id}",
-                    on_click=start_again,
-                    args=(run,),
+                    on_click=session.store,
+                    args=(RETRY, run),
                 )
-        st.markdown(plain(run.error_message or "The service gave no reason."))
-        when = f"Failed {ago(run.finished_at or run.created_at)}, after {took(run)}"
-        tries = f", in {count(run.attempts, 'attempt')}" if run.attempts > 1 else ""
-        st.caption(f"{when}{tries}. Run `{run.id}`, code `{run.error_code}`.")
-        if not can_retry(run):
-            st.caption("The corrections are kept. The service learns them within a few minutes.")
-        elif run.handle.split(".")[0] not in namespaces():
-            st.caption("To start the run again, use an API key that owns the model's namespace.")
-        model_link("model", "Open the model", model=run.handle)
+            model_link("model", "Open the model", model=run.handle)
 
 
-def draw_live(run: Listed) -> None:
-    """Draw one run that is running or queued."""
-    with st.container(border=True, key=f"operations.live.{run.id}"):
-        st.markdown(f"**{KINDS[run.kind]}** of **{plain(run.handle)}**")
-        progress = run.progress
-        if run.status == "queued":
-            st.progress(0.0, text=f"Waiting in the queue for {took(run)}")
-        elif not progress:
-            st.progress(0.0, text="Starting")
-        else:
-            share = min(max(float(progress["fraction"]), 0.0), 1.0)
-            st.progress(share, text=f"{plain(str(progress['phase']).capitalize())}, {share:.0%}")
-        tries = f" Attempt {run.attempts}." if run.attempts > 1 else ""
-        st.caption(f"Effort {run.effort}. Requested {ago(run.created_at)}.{tries}")
+def draw_runs(runs: Sequence[Listed]) -> None:
+    """Draw the runs as a picture and as a table, newest first."""
+    with st.container(border=True, key="card.operations.runs"):
+        st.subheader("What ran, and when?", anchor=False)
+        if not runs:
+            st.caption("No run yet. A training, a discovery or a synthesis appears here.")
+            return
+        st.html(timeline(runs) or "<p>Nothing ran in the last 30 days.</p>")
+        table = [
+            {
+                "Model": run.handle,
+                "Run": KINDS[run.kind],
+                "State": outcome(run),
+                "Requested": ago(run.created_at),
+                "Took": took(run),
+                "Attempts": run.attempts,
+                "Effort": run.effort,
+                "Reason": run.error_message or "",
+            }
+            for run in runs
+        ]
+        st.dataframe(
+            pd.DataFrame(table),
+            hide_index=True,
+            width="stretch",
+            height=320 if len(table) > 8 else "content",
+            key="operations.runs",
+        )
 
 
-def draw_ended(runs: list[Listed]) -> None:
-    """Draw the most recent finished runs as a table."""
-    table = [
+def facts(seen: Overview, stored: Mapping[str, int], free: int | None) -> dict[str, str]:
+    """What the service runs on, in words."""
+    seen_ago = [f"seen {span(each.age_s)} ago" + ("" if each in seen.alive else ", lost") for each in seen.workers]
+    build = console.build()
+    kind, _, _ = settings.database_url.partition(":")
+    return {
+        "Software": f"Traitbench {build['version']} on Python {build['python']}",
+        "Database": f"{kind.partition('+')[0]}, {size(seen.database_bytes)}: "
+        f"{count(stored['models'], 'model')} (archived ones too), {count(stored['versions'], 'version')}, "
+        f"{count(stored['samples'], 'sample')}",
+        "Free disk": "unknown" if free is None else size(free),
+        "Encoder": console.encoder(),
+        "Workers": f"{len(seen.alive):,} running" + (f" ({'; '.join(seen_ago)})" if seen_ago else ""),
+        "Backups": "not recorded here; make one while the service runs: traitbench backup all.backup",
+    }
+
+
+@st.dialog("All figures", width="large")
+def draw_figures(seen: Overview) -> None:
+    """Draw the numbers of runs since the first one, the workers by id, and where programs read them."""
+    tally = [
         {
-            "Model": run.handle,
-            "Operation": KINDS[run.kind],
-            "Outcome": "cancelled" if run.error_code == "cancelled" else run.status,
-            "Requested": ago(run.created_at),
-            "Took": took(run),
-            "Attempts": run.attempts,
-            "Reason": run.error_message or "",
+            "Run": KINDS[each.kind],
+            "Outcome": each.outcome,
+            "Runs": each.count,
+            "Mean time": span(each.seconds / each.count) if each.count else "",
         }
-        for run in runs
+        for each in seen.tally
     ]
-    st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch", key="operations.ended")
+    if tally:
+        st.dataframe(pd.DataFrame(tally), hide_index=True, width="stretch")
+    for each in seen.workers:
+        st.caption(f"Worker `{each.executor_id}`: last heartbeat {each.age_s:.1f} s ago.")
+    draw_metrics()
 
 
-heading("operations")
+def draw_metrics() -> None:
+    """Draw how a program reads the figures."""
+    st.code(f'curl -H "Authorization: Bearer $KEY" {settings.base_url}/v1/metrics', language="bash", wrap_lines=True)
+
+
+if not (console.available() and people.current().operator):
+    heading("operations")
 operators_only(
     "Only the operator can see operations",
     "To follow the runs of one model, open its Train page.",
@@ -110,9 +138,7 @@ if not console.available():
             f"This workbench uses the service at `{settings.base_url}`. Open the workbench on that machine, or read "
             "its metrics with an authoring key:"
         )
-        st.code(
-            f'curl -H "Authorization: Bearer $KEY" {settings.base_url}/v1/metrics', language="bash", wrap_lines=True
-        )
+        draw_metrics()
     st.stop()
 
 # ---- start a failed run again ----------------------------------------------------------------------------------------
@@ -120,7 +146,7 @@ if not console.available():
 if run := session.get(RETRY):
     session.store(RETRY, None)
     with attempt() as starting:
-        operations.retry(client(), run)
+        retry(client(), run)
     if starting.done:
         session.flash(f"{KINDS[run.kind]} of {plain(run.handle)} was started again.")
         session.show_flashes()
@@ -138,41 +164,22 @@ def watch() -> None:
         stored = console.rows()
     if bool(runs.live) != busy:
         st.rerun()
-    now = operations.state(seen, failed=len(runs.failed), free_bytes=free)
-    SIGNS[now.level](f"**{now.sentence}** {now.way_out}".strip(), icon=ICONS[now.level])
-
-    if runs.failed:
-        st.subheader("Failed", anchor=False)
-        for run in runs.failed:
-            draw_failed(run)
-    if runs.live:
-        st.subheader("In progress", anchor=False)
-        for run in runs.live:
-            draw_live(run)
-
+    every = [*runs.live, *runs.ended]
+    failed, trainings = len(runs.failed), trainings_of(every)
+    now = state(seen, failed=failed, free_bytes=free, trainings=trainings)
+    room = "" if free is None else f", {size(free)} free on the disk"
+    draw_title(now.sentence, now.way_out or f"{count(len(seen.alive), 'worker')}{room}.")
+    for place, run in enumerate(runs.failed[:MOST_FAILED]):
+        draw_failed(run, is_first=place == 0)
+    if failed > MOST_FAILED:
+        st.caption(f"{count(failed - MOST_FAILED, 'more run')} failed. They follow here as these are repaired.")
     draw_unreadable(runs.unreadable, "run", key="operations.unreadable")
-
-    st.subheader("At a glance", anchor=False)
-    numbers = {
-        "Workers": f"{len(seen.alive)}",
-        "Queued runs": f"{seen.count('queued')}",
-        "Models": f"{stored['models']:,}",
-        "Samples": f"{stored['samples']:,}",
-        "Database": size(seen.database_bytes),
-        "Free disk": size(free) if free is not None else "unknown",
-    }
-    with st.container(horizontal=True, key="operations.numbers"):
-        for label, value in numbers.items():
-            st.metric(label, value, border=True, width=150)
-    for worker in seen.workers:
-        gone = "" if worker in seen.alive else ". Another worker takes over its runs"
-        st.caption(f"Worker `{worker.executor_id}` was seen {seen_ago(worker.age_s)}{gone}.")
-
-    st.subheader("Recent runs", anchor=False)
-    if runs.ended:
-        draw_ended(list(runs.ended))
-    else:
-        st.caption("No runs have finished yet.")
+    draw_runs(every)
+    with st.container(border=True, key="card.operations.facts"):
+        st.subheader("What does it run on?", anchor=False)
+        st.markdown("\n".join(f"- **{name}**: {plain(said)}" for name, said in facts(seen, stored, free).items()))
 
 
 watch()
+if st.button("All figures", icon=":material/query_stats:", type="tertiary", key="operations.figures"):
+    draw_figures(console.overview())

@@ -54,6 +54,7 @@ def test_the_key_of_the_workbench_itself_is_listed_and_cannot_be_revoked_here(wo
     assert not at.exception
     assert "**workbench**" in words(at)
     assert "This workbench" in words(at)
+    assert "work" in at.title[0].value or "No program has a key yet" in at.title[0].value
 
 
 def test_an_issued_secret_works_and_is_shown_this_once(workbench: Workbench, service: Service, namespace: str) -> None:
@@ -87,7 +88,8 @@ def test_a_key_is_revoked_only_after_the_question(workbench: Workbench, service:
         at.button(key="console.revoke.yes").click().run()
         with pytest.raises(Unauthenticated):
             client.models.list(namespace=namespace)
-    assert at.expander[0].label.startswith("Revoked")
+    assert not at.expander
+    assert "Revoked just now" in words(at)
     assert not buttons(at, f"console.revoke.{key.id}")
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from tests.conftest import Service, free_port, make_draft, served
 from tests.contexts import fresh_settings
-from tests.pages.drive import Workbench, buttons, end_badly, hold_busy, local_workbench, press, words
+from tests.pages.drive import Workbench, buttons, end_badly, frame, hold_busy, local_workbench, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
 from traitbench.operations import WORKER as WORKER_MODULE
@@ -16,11 +17,20 @@ from traitbench.operations.context import open_context
 from traitbench.store.runs import Tally
 from traitbench.store.workers import WorkerHeartbeat
 from traitbench_app.operator import state as operations
+from traitbench_app.operator.timeline import timeline
 
 GIB = 2**30
 WORKER, LOST = WorkerHeartbeat("local", 2.0), WorkerHeartbeat("local", 240.0)
-ONE_WORKER, SEEN = "1 worker is running.", "The last one was seen 4 min ago."
+SEEN = "The last one was seen 4 min ago."
 IDLE = Overview(tally=(Tally("train", "succeeded", 5, 9.0),), workers=(WORKER,), oldest_wait_s=0.0, database_bytes=1)
+
+
+RUN = {
+    **{"id": "run_1", "handle": "local.x", "effort": "low", "status": "failed", "progress": None},
+    **{"error_code": "internal_error", "error_message": "It failed.", "attempts": 1},
+    **{"created_at": None, "finished_at": None},
+}
+A_RUN = Listed(**{**RUN, "kind": "train", "options": {}})  # type: ignore[arg-type]
 
 
 def live(running: int, queued: int, *, wait: float = 0.0, workers: tuple[WorkerHeartbeat, ...] = (WORKER,)) -> Overview:
@@ -29,25 +39,41 @@ def live(running: int, queued: int, *, wait: float = 0.0, workers: tuple[WorkerH
 
 
 @pytest.mark.parametrize(
-    ("seen", "failed", "free", "level", "sentence"),
+    ("seen", "failed", "free", "sentence"),
     [
-        (IDLE, 0, 9 * GIB, "good", "Everything works: 1 worker, no runs waiting."),
-        (replace(IDLE, workers=(WORKER, WORKER)), 0, None, "good", "Everything works: 2 workers, no runs waiting."),
-        (IDLE, 2, 9 * GIB, "failed", "2 operations failed. 1 worker is running."),
-        (live(1, 0), 0, 9 * GIB, "busy", "1 run in progress. 1 worker is running."),
-        (live(2, 1, wait=0.2), 0, 9 * GIB, "busy", f"2 runs in progress, 1 waiting. {ONE_WORKER}"),
-        (live(1, 3, wait=40), 0, 9 * GIB, "busy", f"1 run in progress, 3 waiting, the oldest for 40 s. {ONE_WORKER}"),
-        (live(0, 1), 0, 9 * GIB, "busy", "1 run about to start. 1 worker is running."),
-        (live(0, 2, wait=300), 0, 9 * GIB, "bad", "2 runs are waiting, the oldest for 5 min, but none is running."),
-        (live(0, 0, workers=()), 0, 9 * GIB, "bad", "No worker is running."),
-        (live(0, 3, workers=(LOST,)), 1, 9 * GIB, "bad", "No worker is running. 3 runs are waiting. " + SEEN),
-        (IDLE, 0, 2**20, "bad", "The disk is almost full: 1.0 MB are free."),
+        (IDLE, 0, 9 * GIB, "Everything works: 2 trainings in the last 24 hours, nothing waits."),
+        (IDLE, 2, 9 * GIB, "2 runs failed, and nothing has repaired them."),
+        (live(1, 0), 1, 9 * GIB, "1 run failed, and nothing has repaired it. 1 run in progress."),
+        (live(1, 0), 0, None, "Everything works. 1 run in progress."),
+        (live(2, 1, wait=0.2), 0, 9 * GIB, "Everything works. 2 runs in progress, 1 waiting."),
+        (live(1, 3, wait=40), 0, 9 * GIB, "Everything works. 1 run in progress, 3 waiting, the oldest for 40 s."),
+        (live(0, 1), 0, 9 * GIB, "Everything works. 1 run about to start."),
+        (live(0, 2, wait=300), 0, 9 * GIB, "2 runs are waiting, the oldest for 5 min, but none is running."),
+        (live(0, 0, workers=()), 0, 9 * GIB, "No worker is running."),
+        (live(0, 3, workers=(LOST,)), 1, 9 * GIB, "No worker is running. 3 runs are waiting. " + SEEN),
+        (IDLE, 0, 2**20, "The disk is almost full: 1.0 MB are free."),
     ],
 )
-def test_the_first_sentence(seen: Overview, failed: int, free: int | None, level: str, sentence: str) -> None:
-    state = operations.state(seen, failed=failed, free_bytes=free)
-    assert (state.level, state.sentence) == (level, sentence)
-    assert bool(state.way_out) is (level == "bad")
+def test_the_title_is_the_state_and_what_is_wrong_has_a_way_out(
+    seen: Overview, failed: int, free: int | None, sentence: str
+) -> None:
+    state = operations.state(seen, failed=failed, free_bytes=free, trainings=2)
+    assert state.sentence == sentence
+    assert bool(state.way_out) is not sentence.startswith("Everything works")
+
+
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+
+def test_the_timeline_has_a_row_for_each_kind_and_colours_only_what_failed() -> None:
+    ended = replace(A_RUN, kind="train", created_at=NOW - timedelta(hours=3), finished_at=NOW - timedelta(hours=2))
+    runs = [replace(ended, status="succeeded", error_code=None), replace(ended, kind="discover")]
+    drawn = timeline(runs, NOW)
+    assert "2 runs since 24 hours ago: Training 1 run; Discovering traits 1 run, 1 failed" in drawn
+    assert drawn.count("--tb-bad") == 2, "the bar of the failed run and its word"
+    assert "left:min(87.50%" in drawn
+    assert "width:4.17%" in drawn
+    assert timeline([replace(ended, created_at=NOW - timedelta(days=40))], NOW) == ""
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +97,11 @@ def workbench(monkeypatch: pytest.MonkeyPatch, service: Service) -> Workbench:
 def test_an_idle_service_says_so_with_its_numbers(workbench: Workbench) -> None:
     at = workbench.open("operations")
     assert not at.exception
-    assert "Everything works: 1 worker, no runs waiting." in words(at)
-    numbers = {"Workers", "Queued runs", "Models", "Samples", "Database", "Free disk"}
-    assert {each.label for each in at.metric} == numbers
+    assert at.title[0].value.startswith("Everything works: 0 trainings")
+    for fact in ("Software", "Database", "Free disk", "Encoder", "Workers", "Backups"):
+        assert f"**{fact}**" in words(at)
+    assert not at.expander
+    assert "last heartbeat" in words(press(at, "operations.figures"))
 
 
 def test_a_run_is_followed_and_when_it_has_failed_it_is_started_again(workbench: Workbench, service: Service) -> None:
@@ -84,8 +112,9 @@ def test_a_run_is_followed_and_when_it_has_failed_it_is_started_again(workbench:
         run_id = hold_busy(service.context, handle, progress, kind="discover")
         at = workbench.open("operations")
         assert not at.exception
-        assert "1 run in progress" in words(at)
-        assert "**Discovery** of **local\\.operated**" in words(at)
+        assert "1 run in progress" in at.title[0].value
+        row = frame(at, "State").iloc[0]
+        assert (row["Model"], row["Run"], row["State"]) == (handle, "Discovering traits", "running, 25 %")
         end_badly(service.context, run_id, "It failed for a *reason*.")
         at = workbench.open("operations")
         assert "It failed for a \\*reason\\*\\." in words(at)
@@ -130,11 +159,6 @@ def test_with_a_remote_service_the_page_says_where_to_look(monkeypatch: pytest.M
     assert "Operations are shown where the service runs" in words(at)
 
 
-RUN = {
-    **{"id": "run_1", "handle": "local.x", "effort": "low", "status": "failed", "progress": None},
-    **{"error_code": "internal_error", "error_message": "It failed.", "attempts": 1},
-    **{"created_at": None, "finished_at": None},
-}
 FIT = {"reoptimize_params": False, "use_labels": True, "encoder": None}
 REFIT = {**FIT, "reoptimize_params": True}
 

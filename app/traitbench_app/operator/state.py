@@ -1,26 +1,17 @@
 """The content of the Operations page: the state of the service in a sentence, and the retry of failed runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Literal
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from traitbench.client import Traitbench
-from traitbench.contract.models import OperationKind
 from traitbench.display.text import count, span
 from traitbench.operations.console import Listed, Overview
 
-Level = Literal["good", "busy", "failed", "bad"]
-
-KINDS: Mapping[OperationKind, str] = {
-    "train": "Training",
-    "retune": "Training again",
-    "retrain": "Learning corrections",
-    "discover": "Discovery",
-    "synthesize": "Synthesis",
-}
-
 _STUCK_SECONDS = 120.0
+_TRAININGS = frozenset({"train", "retune", "retrain"})
+_DAY = timedelta(hours=24)
 _UNITS = ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 
 
@@ -28,13 +19,12 @@ _UNITS = ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 class State:
     """The state of the service in a sentence; `way_out` says what to do if something is wrong."""
 
-    level: Level
     sentence: str
     way_out: str = ""
 
 
-def state(seen: Overview, *, failed: int, free_bytes: int | None) -> State:
-    """Return the most serious state of the service."""
+def state(seen: Overview, *, failed: int, free_bytes: int | None, trainings: int = 0) -> State:
+    """Return the most serious state of the service; `trainings` are those of the last 24 hours."""
     running, queued, workers = seen.count("running"), seen.count("queued"), len(seen.alive)
     waiting = f"{count(queued, 'run')} {'is' if queued == 1 else 'are'} waiting"
     if not workers:
@@ -42,34 +32,53 @@ def state(seen: Overview, *, failed: int, free_bytes: int | None) -> State:
         ago = "" if last is None else f" The last one was seen {span(last)} ago."
         waits = f" {waiting.capitalize()}." if queued else ""
         return State(
-            "bad",
             f"No worker is running.{waits}{ago}",
             "Scores still work, but nothing is trained without a worker. The service should start one within seconds. "
             "If it does not, read its log and restart the service.",
         )
     if free_bytes is not None and free_bytes < 2**30:
         return State(
-            "bad",
             f"The disk is almost full: {size(free_bytes)} are free.",
             "Free some space now. Nothing can be stored on a full disk.",
         )
-    alive, verb = count(workers, "worker"), "is" if workers == 1 else "are"
     if queued and not running and seen.oldest_wait_s > _STUCK_SECONDS:
         return State(
-            "bad",
             f"{waiting.capitalize()}, the oldest for {span(seen.oldest_wait_s)}, but none is running.",
-            f"{alive.capitalize()} should take the next run within a second. If not, read the service's log and "
-            "restart the service.",
+            f"{count(workers, 'worker').capitalize()} should take the next run within a second. If not, read the "
+            "service's log and restart the service.",
         )
-    if running or queued:
-        begins = f"{count(running, 'run')} in progress" if running else f"{count(queued, 'run')} about to start"
-        oldest = f", the oldest for {span(seen.oldest_wait_s)}" if seen.oldest_wait_s >= 1 else ""
-        waits = f", {queued:,} waiting{oldest}" if running and queued else ""
-        bad = f" {count(failed, 'operation')} failed." if failed else ""
-        return State("busy", f"{begins}{waits}. {alive.capitalize()} {verb} running.{bad}")
     if failed:
-        return State("failed", f"{count(failed, 'operation')} failed. {alive.capitalize()} {verb} running.")
-    return State("good", f"Everything works: {alive}, no runs waiting.")
+        begins = f"{count(failed, 'run')} failed, and nothing has repaired {'it' if failed == 1 else 'them'}."
+        return State(
+            f"{begins} {_busy(running, queued, seen.oldest_wait_s)}".strip(), "Read why below, then start again."
+        )
+    if busy := _busy(running, queued, seen.oldest_wait_s):
+        return State(f"Everything works. {busy}")
+    return State(f"Everything works: {count(trainings, 'training')} in the last 24 hours, nothing waits.")
+
+
+def _busy(running: int, queued: int, oldest_wait_s: float) -> str:
+    if not running and not queued:
+        return ""
+    begins = f"{count(running, 'run')} in progress" if running else f"{count(queued, 'run')} about to start"
+    oldest = f", the oldest for {span(oldest_wait_s)}" if oldest_wait_s >= 1 else ""
+    return f"{begins}{f', {queued:,} waiting{oldest}' if running and queued else ''}."
+
+
+def trainings_of(runs: Sequence[Listed]) -> int:
+    """How many of the runs are trainings that were requested in the last 24 hours."""
+    since = datetime.now(UTC) - _DAY
+    return sum(each.kind in _TRAININGS and each.created_at >= since for each in runs)
+
+
+def outcome(run: Listed) -> str:
+    """The state of a run in words: `running, 25 %`, `waits`, `succeeded`, `failed`, `cancelled`."""
+    if run.status == "queued":
+        return "waits"
+    if run.status == "running":
+        fraction = float((run.progress or {}).get("fraction", 0.0))
+        return f"running, {100 * min(max(fraction, 0.0), 1.0):.0f} %"
+    return "cancelled" if run.error_code == "cancelled" else run.status
 
 
 def took(run: Listed, now: datetime | None = None) -> str:

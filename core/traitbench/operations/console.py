@@ -10,9 +10,10 @@ from datetime import timedelta
 from sqlalchemy import Engine
 
 from traitbench.contract.unreadable import Unreadable
+from traitbench.encoders.registry import EncoderUnavailable, load_encoder
 from traitbench.operations import keys, operating
 from traitbench.operations.keys import Issued, KeyNotFound, of_session
-from traitbench.operations.operating import Overview, Recent
+from traitbench.operations.operating import Overview, Recent, build
 from traitbench.settings import Settings, read_settings
 from traitbench.store.keys import ApiKey, Scope
 from traitbench.store.opening import open_store
@@ -27,6 +28,8 @@ __all__ = [
     "Recent",
     "Scope",
     "available",
+    "build",
+    "encoder",
     "free_bytes",
     "issue",
     "issue_for_session",
@@ -86,8 +89,17 @@ def overview() -> Overview:
 
 
 def recent() -> Recent:
-    """Return the active runs, the failed ones that were not retried, and the ones that ended last."""
-    return operating.recent(_engine(read_settings()))
+    """Return the active runs, the failed ones that were not retried, and the last 200 that ended."""
+    return operating.recent(_engine(read_settings()), ended=200)
+
+
+def encoder() -> str:
+    """Return the id of the encoder for new trainings, or why there is none."""
+    settings = read_settings()
+    try:
+        return load_encoder(settings.encoder, cache=settings.cache).id
+    except EncoderUnavailable as error:
+        return f"none: {error}"
 
 
 def rows() -> dict[str, int]:
