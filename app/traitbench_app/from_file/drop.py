@@ -3,7 +3,6 @@
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from traitbench.tables.sample_files import MOST_MEGABYTES
 from traitbench_app.from_file.making import forget_plan
 from traitbench_app.parts.upload import pick_file
 from traitbench_app.shell import session
@@ -22,7 +21,7 @@ def draw_drop() -> None:
     """Draw the uploader as a card; a file that is dropped on it opens the page From a file."""
     with st.container(border=True, key="card.drop"):
         st.markdown("**Drop a file.** Labelled or not: both lead to a model.")
-        file = pick_file(session.round_key(_DROP), most_megabytes=MOST_MEGABYTES)
+        file = pick_file(session.round_key(_DROP))
     if file is not None:
         forget_plan()
         session.store(_DROPPED, file)

@@ -5,12 +5,11 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain, shortened
 from traitbench.tables.rows import Row
-from traitbench.tables.sample_files import table_of
+from traitbench.tables.sample_files import MOST_MEGABYTES, table_of
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 from traitbench_app.workspace import pool
-from traitbench_app.workspace.batches import MOST_MEGABYTES
 from traitbench_app.workspace.pool import MOST_TEXTS, NoHeap
 
 _FORM = "label.bring"
@@ -65,7 +64,7 @@ def _of_file() -> tuple[list[str], str] | None:
         f"One text per row; labels are not needed. Up to {MOST_MEGABYTES} MB and {MOST_TEXTS:,} texts. Texts stay "
         "in the home folder of this workbench until you discard them."
     )
-    upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: st.caption(about))
+    upload = upload_table(_FORM, empty=lambda: st.caption(about))
     if upload is None:
         return None
     column = pick_text_column(table_of(upload.source), key=f"{upload.key}.column")

@@ -6,11 +6,11 @@ import streamlit as st
 
 from traitbench.display.text import count, plain, shortened
 from traitbench.tables.rows import Problem
-from traitbench.tables.sample_files import table_of
+from traitbench.tables.sample_files import MOST_MEGABYTES, table_of
 from traitbench.tables.source import Source, of_texts
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.shell import session
-from traitbench_app.workspace.batches import MOST_MEGABYTES, MOST_ROWS
+from traitbench_app.workspace.batches import MOST_ROWS
 
 FILE, PASTED = "A file", "Pasted lines"
 
@@ -44,7 +44,7 @@ def is_pasting() -> bool:
 def texts_of_file(command: str, *, most: int = MOST_ROWS) -> Texts | None:
     """Draw the upload of a file of at most `most` rows; larger files are for the `command`."""
     size = f"Up to {MOST_MEGABYTES} MB and {most:,} rows, one text per row. For larger files, run `{command}`."
-    upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: st.caption(size))
+    upload = upload_table(_FORM, empty=lambda: st.caption(size))
     if upload is None:
         return None
     source = upload.source

@@ -9,7 +9,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.display.text import plain
 from traitbench.tables.rows import Unreadable
-from traitbench.tables.sample_files import Table, guess_text_column
+from traitbench.tables.sample_files import MOST_MEGABYTES, Table, guess_text_column
 from traitbench.tables.source import KEPT, Source, opened
 from traitbench_app.shell import session
 
@@ -26,12 +26,12 @@ class Upload:
     source: Source
 
 
-def upload_table(name: str, *, most_megabytes: int, empty: Callable[[], object], keep: int = KEPT) -> Upload | None:
+def upload_table(name: str, *, empty: Callable[[], object], keep: int = KEPT) -> Upload | None:
     """Draw the uploader of the form `name` and read its file; None without a table.
 
     `empty` draws what to say while there is no file. `keep` is the number of rows in `Source.first`.
     """
-    file = pick_file(session.round_key(name), most_megabytes=most_megabytes)
+    file = pick_file(session.round_key(name))
     if file is None:
         session.store(_held(name), None)
         empty()
@@ -39,13 +39,13 @@ def upload_table(name: str, *, most_megabytes: int, empty: Callable[[], object],
     return read_upload(name, file, keep=keep)
 
 
-def pick_file(key: str, *, most_megabytes: int) -> UploadedFile | None:
+def pick_file(key: str) -> UploadedFile | None:
     """Draw the uploader of a table."""
     file: UploadedFile | None = st.file_uploader(
         "CSV, Excel, JSONL or Parquet file",
         type=_KINDS,
         key=key,
-        max_upload_size=most_megabytes,
+        max_upload_size=MOST_MEGABYTES,
         help="CSV columns may be separated by commas, semicolons, tabs or pipes. JSONL has one object per line. Files "
         "should be UTF-8; UTF-16 and Windows-1252 are recognised. Of an Excel file, you choose the sheet.",
     )

@@ -21,7 +21,7 @@ from traitbench.display.text import count, plain
 from traitbench.errors import TraitbenchError
 from traitbench.tables import sample_files
 from traitbench.tables.rows import Problem
-from traitbench.tables.sample_files import MOST_MEGABYTES, Checked, Choice, Compared, Table, table_of
+from traitbench.tables.sample_files import Checked, Choice, Compared, Table, table_of
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.upload import pick_text_column, upload_table
@@ -42,7 +42,7 @@ _REPEATED: Mapping[Repeated, str] = {"skip": "Skip", "keep": "Keep both", "repla
 
 def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
     """Draw the steps in order, each one when the step before it is complete."""
-    upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: _first_help(traits), keep=sys.maxsize)
+    upload = upload_table(_FORM, empty=lambda: _first_help(traits), keep=sys.maxsize)
     if upload is None:
         return
     table = table_of(upload.source)

@@ -10,7 +10,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables import sample_files
 from traitbench.tables.rating_files import MOST_RATERS, Columns, Ratings, guess_raters, read_ratings
-from traitbench.tables.sample_files import MOST_MEGABYTES, Table, table_of
+from traitbench.tables.sample_files import Table, table_of
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.importing import draw_problems, pick_trait
 from traitbench_app.samples.label_meanings import meanings, pick_meanings
@@ -25,7 +25,7 @@ def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
         "The file needs a column of texts and a column of labels for each rater: a language model, a colleague, "
         "yourself. A column of traits is optional."
     )
-    upload = upload_table(_FORM, most_megabytes=MOST_MEGABYTES, empty=lambda: st.caption(about), keep=sys.maxsize)
+    upload = upload_table(_FORM, empty=lambda: st.caption(about), keep=sys.maxsize)
     if upload is None:
         return None
     table = table_of(upload.source)

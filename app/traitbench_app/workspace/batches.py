@@ -25,7 +25,6 @@ JOBS = "batch.jobs"
 """The batches of a tab in its session, by the handle of their model."""
 
 MOST_ROWS = 100_000
-MOST_MEGABYTES = 50
 
 TIERS: tuple[Tier | None, ...] = (None, "Weak", "Developing", "Solid", "Strong")
 CONFIDENCES: tuple[Confidence, ...] = ("low", "moderate", "high")

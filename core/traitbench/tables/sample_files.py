@@ -18,7 +18,9 @@ from traitbench.names import canonical
 from traitbench.tables.rows import Problem, Row
 from traitbench.tables.source import Source, opened
 
-MOST_MEGABYTES = 25
+MOST_MEGABYTES = 50
+"""The largest file that a page takes, with labels or without."""
+
 MOST_WORDS = 24
 """The maximum number of different words in a label column."""
 
