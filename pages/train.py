@@ -14,7 +14,7 @@ from traitbench_app.parts.heading import heading
 from traitbench_app.parts.improve import improve_button
 from traitbench_app.parts.learning import draw_learning
 from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.next_step import missing
+from traitbench_app.parts.next_step import facts_of, missing, next_step
 from traitbench_app.parts.on_tests import draw_tests
 from traitbench_app.parts.quality import discovered_note, draw_quality
 from traitbench_app.parts.question import question
@@ -172,9 +172,12 @@ with st.container(border=True, key="card.train.plan"):
             are = "suggestion is not kept and is" if len(suggestions) == 1 else "suggestions are not kept and are"
             st.markdown(f":material/explore: {len(suggestions)} {are} left out.", width="content")
             page_link("traits", "Decide first")
+    if not why_not:
+        draw_check_line(model, traits)
+    is_next = next_step(facts_of(model, traits)).page == "train"
     pressed = st.button(
         "Start training" if model.forked_from is None else "Train and compare",
-        type="primary",
+        type="primary" if is_next else "secondary",
         icon=":material/model_training:",
         disabled=bool(missing_poles or why_not),
         help="The list above says what is missing." if missing_poles else None,
@@ -189,7 +192,6 @@ with st.container(border=True, key="card.train.plan"):
             "Zero data retention is on: training removes the samples when it ends. The version keeps scoring, but you "
             "cannot train the model again."
         )
-    findings = st.container()
 
 with question("What will it learn from?", key="train.samples", note=count(samples, "sample")):
     for trait in first_few(traits, key="train.balance"):
@@ -199,8 +201,5 @@ with question("What will it learn from?", key="train.samples", note=count(sample
     draw_more(traits, key="train.balance")
     discovered_note(traits)
 
-if not why_not:
-    with findings:
-        draw_check_line(model, traits)
-    if not missing_poles:
-        draw_ahead(model, traits)
+if not why_not and not missing_poles:
+    draw_ahead(model, traits)

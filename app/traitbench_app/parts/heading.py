@@ -14,7 +14,7 @@ from traitbench_app.parts.controls import ask
 from traitbench_app.parts.copying import copy_link
 from traitbench_app.parts.improve import improve, improve_button
 from traitbench_app.parts.model_actions import ARCHIVE, archive, restore_button
-from traitbench_app.parts.next_step import Facts, facts_of, next_step
+from traitbench_app.parts.next_step import Facts, NextStep, facts_of, next_step
 from traitbench_app.shell.navigation import PageName, entry, page
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, guarded
@@ -71,7 +71,7 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
             st.markdown(step.sentence, width="content")
             # The page where a step is done shows how, so its header has no button for it.
             if step.page is not None and step.page != name:
-                primary = step.primary and not _has_primary(name, facts, query)
+                primary = step.primary and not _has_primary(name, facts, step, query)
                 kind: Literal["primary", "secondary"] = "primary" if primary else "secondary"
                 if st.button(step.label, type=kind, shortcut=step.key, key="head.step"):
                     st.switch_page(page(step.page), query_params=dict(step.query))
@@ -91,14 +91,14 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
         draw(model)
 
 
-def _has_primary(name: PageName, facts: Facts, query: Query) -> bool:
+def _has_primary(name: PageName, facts: Facts, step: NextStep, query: Query) -> bool:
     """Whether the page has a primary button of its own: then the one in its header is plain."""
     edits = facts.state in ("draft", "failed") and facts.traits > 0
     own = {
         "batch": bool(facts.version),
         "label": True,
         "samples": edits,
-        "train": edits or bool(facts.origin),
+        "train": step.page == "train" or (bool(facts.origin) and bool(facts.version)),
         "traits": edits and facts.suggestions > 0,
     }
     return own.get(name, False) or not _OWN.isdisjoint(query.values())

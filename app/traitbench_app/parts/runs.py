@@ -55,8 +55,12 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
     `lengths` are the numbers of characters of the texts to encode.
     """
     costs = costs_of(list(EFFORTS), traits, lengths)
+    seconds = [each.seconds for each in costs.values()]
+    differ = max(seconds) - min(seconds) > 1
     effort = pick_effort(
-        lambda each: f"{capitalised(costs[each].in_short)}, up to {most_settings(each)} settings.",
+        lambda each: (
+            (f"{capitalised(costs[each].in_short)}, u" if differ else "U") + f"p to {most_settings(each)} settings."
+        ),
         key="effort",
         in_link=True,
     )

@@ -92,6 +92,11 @@ class Cost:
     speed: Speed
 
     @property
+    def seconds(self) -> float:
+        """The likely seconds."""
+        return (self.reading + self.searching) * self.speed.likely
+
+    @property
     def in_short(self) -> str:
         """`about 4 s`, or `4 to 15 s` on a busy machine."""
         return self._duration(self.reading + self.searching)
