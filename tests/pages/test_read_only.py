@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import Service, Trained
-from tests.pages.drive import Workbench, buttons, hold_busy, links, next_step, plain, words
+from tests.pages.drive import Workbench, buttons, frame, hold_busy, links, next_step, plain, words
 from traitbench.client import Traitbench
 
 NEEDS_AUTHORING = "Use a key of scope `authoring`"
@@ -86,6 +86,18 @@ def test_a_model_of_another_namespace_takes_no_feedback_and_compares_no_encoders
 
 
 # ---- states of a model -----------------------------------------------------------------------------------------------
+
+
+def test_a_trained_draft_leads_to_its_origin_and_has_no_boxes_to_tick(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    draft = client.models.fork(ready, f"{ready}-late").handle
+    client.models.train(draft, effort="low")
+    client.models.wait(draft)
+    at = workbench.open("samples", model=draft)
+    assert "if it is better" in words(at)
+    assert "make a draft of this model" not in words(at)
+    assert set(frame(at, "held_out")["held_out"]) == {""}
 
 
 @pytest.mark.parametrize("page", ["traits", "samples"])

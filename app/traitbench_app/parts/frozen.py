@@ -3,6 +3,7 @@
 import streamlit as st
 
 from traitbench.contract.models import Model
+from traitbench.display.text import plain
 from traitbench_app.parts.improve import improve_button
 from traitbench_app.parts.new_model import new_model, start
 from traitbench_app.shell.navigation import page_link
@@ -43,4 +44,7 @@ def _reason(model: Model, what: str) -> str:
     if model.state == "archived":
         return "**Read only.** This model was archived."
     frozen = f"**Read only.** The {what} are frozen in v{model.version_no}."
+    if model.state == "ready" and model.forked_from is not None:
+        origin = plain(model.forked_from.handle)
+        return f"{frozen} Put it in use in {origin} if it is better; for other {what}, improve this draft."
     return frozen if model.state == "busy" else f"{frozen} To change them, make a draft of this model."

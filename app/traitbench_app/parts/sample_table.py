@@ -93,7 +93,12 @@ def keep_after_all(model: Model, ids: Iterable[int]) -> None:
 def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
     """Draw the samples read-only."""
     frame = _frame(samples, Changes())
-    st.dataframe(frame, key="samples.read", alt="Samples of the model", **_look(frame, traits))
+    look = _look(frame, traits)
+    for name in ("held_out", "must_pass"):
+        # A box that cannot be ticked looks as if it could be.
+        frame[name] = frame[name].map({True: "yes", False: ""})
+        look["column_config"][name]["type_config"] = {"type": "text"}
+    st.dataframe(frame, key="samples.read", alt="Samples of the model", **look)
     st.caption(_MARKS)
 
 

@@ -267,7 +267,9 @@ def _draw_actions(context: _Context, finding: Finding) -> None:
         label = f"Show the {len(ids):,} texts" if len(ids) > _FEW else "Show in the table"
         st.button(label, type="tertiary", key=f"doctor.rows.{this}", on_click=show_rows, args=(ids,))
     ignored = (context.model.handle, finding.parts or [finding])
-    st.button("Ignore", type="tertiary", key=f"doctor.ignore.{this}", on_click=_ignore, args=ignored)
+    st.space("stretch")
+    hint, key = "Ignore until you close this tab", f"doctor.ignore.{this}"
+    st.button("", icon=":material/close:", type="tertiary", key=key, help=hint, on_click=_ignore, args=ignored)
 
 
 def _draw_fix(context: _Context, finding: Finding, fix: Fix, subject: str) -> None:

@@ -28,8 +28,9 @@ CREATED_BY = (
 def draw_all(model: Model, versions: Sequence[Version], traits: Sequence[Trait], *, may_change: bool) -> None:
     """Draw whether the model gets better, and the versions, newest first; the record and the rule are folded."""
     _draw_in_use(model, versions, traits)
-    with question("Is it getting better?", key="course"):
-        draw_course(model, versions, is_listed=True)
+    if len(versions) > 1:
+        with question("Is it getting better?", key="course"):
+            draw_course(model, versions, is_listed=True)
     table = _table(model, versions)
     with st.container(key="versions.list_box"):
         st.dataframe(

@@ -23,6 +23,13 @@ def test_the_list_begins_with_the_picture_of_versions_over_time(workbench: Workb
     assert "AUROC" not in words(at)
 
 
+def test_one_version_is_not_drawn_over_time(workbench: Workbench, ready: str) -> None:
+    at = workbench.open("versions", model=ready)
+    assert "**v1 is in use.**" in words(at)
+    assert "Right in 10" not in html(at)
+    assert len(at.dataframe[0].value) == 1
+
+
 def test_the_list_says_what_goes_next(workbench: Workbench, service: Service, client: Traitbench, ready: str) -> None:
     for _ in range(2):
         add_version(service.context, ready, client)
