@@ -9,19 +9,17 @@ from traitbench.display.text import ago, count, plain, unlinked
 from traitbench.operations import console
 from traitbench.operations.console import ApiKey, KeyNotFound
 from traitbench.settings import read_settings
+from traitbench_app.operator.access import operators_only
 from traitbench_app.operator.new_key import new_key, start
 from traitbench_app.parts.controls import ask, asked, confirm
-from traitbench_app.parts.heading import heading
-from traitbench_app.parts.operators_only import operators_only
 from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.unreadable import draw_unreadable
-from traitbench_app.shell import people, session
+from traitbench_app.shell import session
 
 REVOKE = "console.revoke"
 ROWS = 25
 
-settings = read_settings()
-own_secret = settings.service_key()
+own_secret = read_settings().service_key()
 
 
 def revoke(key: ApiKey) -> None:
@@ -71,29 +69,17 @@ def title_of(live: Sequence[ApiKey]) -> str:
     )
 
 
-if not (console.available() and people.current().operator):
-    heading("console")
-
-# ---- access ----------------------------------------------------------------------------------------------------------
-
 operators_only(
+    "console",
     "Only the operator can manage API keys",
     "Ask the operator if you need a key or more permissions.",
-    key="console.closed",
+    elsewhere=(
+        "Keys are issued where the service runs",
+        "Manage its keys on that machine, in its own workbench or in a terminal. Set `TRAITBENCH_API_KEY` to the key "
+        "that this workbench should use.",
+        "traitbench key create --scope scoring --namespace local",
+    ),
 )
-
-# ---- keys of another service -----------------------------------------------------------------------------------------
-
-if not console.available():
-    with st.container(border=True, key="console.remote"):
-        st.subheader("Keys are issued where the service runs", icon=":material/cloud:", anchor=False)
-        st.markdown(
-            f"This workbench uses the service at `{settings.base_url}`. Manage its keys on that machine, in its own "
-            "workbench or in a terminal:"
-        )
-        st.code("traitbench key create --scope scoring --namespace local", language="bash", wrap_lines=True)
-        st.caption("Set `TRAITBENCH_API_KEY` to the key that this workbench should use.")
-    st.stop()
 
 # ---- keys of this service --------------------------------------------------------------------------------------------
 

@@ -9,14 +9,14 @@ from traitbench.display.text import ago, count, plain, span
 from traitbench.operations import console
 from traitbench.operations.console import Listed, Overview
 from traitbench.settings import read_settings
+from traitbench_app.operator.access import operators_only
 from traitbench_app.operator.state import can_retry, outcome, retry, size, state, took, trainings_of
 from traitbench_app.operator.timeline import timeline
-from traitbench_app.parts.heading import heading
-from traitbench_app.parts.operators_only import operators_only
+from traitbench_app.parts.question import question
 from traitbench_app.parts.runs import KINDS
 from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.unreadable import draw_unreadable
-from traitbench_app.shell import people, session
+from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import attempt, client, guarded, namespaces
 
@@ -25,6 +25,7 @@ BUSY_SECONDS, IDLE_SECONDS = 2.0, 10.0
 MOST_FAILED = 5
 
 settings = read_settings()
+METRICS = f'curl -H "Authorization: Bearer $KEY" {settings.base_url}/v1/metrics'
 
 
 def draw_failed(run: Listed, *, is_first: bool) -> None:
@@ -54,8 +55,7 @@ def draw_failed(run: Listed, *, is_first: bool) -> None:
 
 def draw_runs(runs: Sequence[Listed]) -> None:
     """Draw the runs as a picture and as a table, newest first."""
-    with st.container(border=True, key="card.operations.runs"):
-        st.subheader("What ran, and when?", anchor=False)
+    with question("What ran, and when?", key="operations.runs"):
         if not runs:
             st.caption("No run yet. A training, a discovery or a synthesis appears here.")
             return
@@ -115,31 +115,19 @@ def draw_figures(seen: Overview) -> None:
         st.dataframe(pd.DataFrame(tally), hide_index=True, width="stretch")
     for each in seen.workers:
         st.caption(f"Worker `{each.executor_id}`: last heartbeat {each.age_s:.1f} s ago.")
-    draw_metrics()
+    st.code(METRICS, language="bash", wrap_lines=True)
 
 
-def draw_metrics() -> None:
-    """Draw how a program reads the figures."""
-    st.code(f'curl -H "Authorization: Bearer $KEY" {settings.base_url}/v1/metrics', language="bash", wrap_lines=True)
-
-
-if not (console.available() and people.current().operator):
-    heading("operations")
 operators_only(
+    "operations",
     "Only the operator can see operations",
     "To follow the runs of one model, open its Train page.",
-    key="operations.closed",
+    elsewhere=(
+        "Operations are shown where the service runs",
+        "Open the workbench on that machine, or read its metrics with an authoring key:",
+        METRICS,
+    ),
 )
-
-if not console.available():
-    with st.container(border=True, key="operations.remote"):
-        st.subheader("Operations are shown where the service runs", icon=":material/cloud:", anchor=False)
-        st.markdown(
-            f"This workbench uses the service at `{settings.base_url}`. Open the workbench on that machine, or read "
-            "its metrics with an authoring key:"
-        )
-        draw_metrics()
-    st.stop()
 
 # ---- start a failed run again ----------------------------------------------------------------------------------------
 
@@ -175,8 +163,7 @@ def watch() -> None:
         st.caption(f"{count(failed - MOST_FAILED, 'more run')} failed. They follow here as these are repaired.")
     draw_unreadable(runs.unreadable, "run", key="operations.unreadable")
     draw_runs(every)
-    with st.container(border=True, key="card.operations.facts"):
-        st.subheader("What does it run on?", anchor=False)
+    with question("What does it run on?", key="operations.facts"):
         st.markdown("\n".join(f"- **{name}**: {plain(said)}" for name, said in facts(seen, stored, free).items()))
 
 

@@ -5,20 +5,18 @@ Nothing is stored before that: the poles are in the link, texts and labels in th
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
-from itertools import count as numbers
 
 import streamlit as st
 
-from traitbench.contract.models import Model
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.display.colours import SIDES
 from traitbench.display.sides import UNCLEAR
 from traitbench.display.text import count, plain
-from traitbench.errors import HandleTaken
 from traitbench.local.names import NoNamesAxis, Place, everyday_texts, needs_opposite, places
 from traitbench.model_names import slug
 from traitbench_app.parts.bars import draw_bars
+from traitbench_app.parts.improve import free_name
 from traitbench_app.parts.live import read_while_typing
 from traitbench_app.parts.scorecard import Row
 from traitbench_app.shell import session
@@ -30,7 +28,7 @@ LEFT, RIGHT = "either", "or"
 """The keys of the poles, which are also their names in the link."""
 
 _EXAMPLE = "Would you kindly take a seat? I will be with you in a minute."
-_TEXT, _OWN, _SIX, _MOST_OWN, _TRIED = "idea.text", "idea.own", 6, 200, 20
+_TEXT, _OWN, _SIX, _MOST_OWN = "idea.text", "idea.own", 6, 200
 
 
 def draw_trial(owned: Sequence[str]) -> None:
@@ -45,17 +43,15 @@ def draw_trial(owned: Sequence[str]) -> None:
     if not negative or not positive:
         st.caption("Name both sides: a text then gets a side at once, from these two names alone.")
         return
-    if problem := _problem(negative, positive):
-        with st.container(border=True, key="idea.problem"):
-            st.markdown(problem)
-        return
     own = dict.fromkeys(filter(None, map(str.strip, session.get(_OWN, "").splitlines())))
     try:
+        if problem := _problem(negative, positive):
+            raise NoNamesAxis(problem)
         six = _six(negative, positive, tuple(own)[:_MOST_OWN])
         _draw_side(negative, positive, session.get(_TEXT, "").strip())
     except NoNamesAxis as reason:
         with st.container(border=True, key="idea.problem"):
-            st.markdown(plain(str(reason)))
+            st.markdown(str(reason))
         return
     _draw_labels(owned, negative, positive, six)
 
@@ -151,7 +147,7 @@ def _make(namespace: str, negative: str, positive: str, labelled: Mapping[str, f
     """Create a draft with these samples and open it; own texts without a label wait on Label."""
     trait = TraitInput(name=f"{negative} or {positive}"[:80], positive_label=positive, negative_label=negative)
     with attempt() as making:
-        model = _created(namespace, slug(trait.name) or "idea")
+        model = client().models.create(f"{namespace}.{free_name(namespace, slug(trait.name) or 'idea', end='')}")
         client().traits.add(model.handle, [trait])
         samples = [SampleInput(trait=trait.name, text=text, quality=quality) for text, quality in labelled.items()]
         client().samples.add(model.handle, samples)
@@ -160,15 +156,3 @@ def _make(namespace: str, negative: str, positive: str, labelled: Mapping[str, f
     if making.done:
         session.flash(f"{plain(model.handle)} was created with {count(len(labelled), 'sample')}.")
         open_page("label" if added else "samples", model=model.handle)
-
-
-def _created(namespace: str, name: str) -> Model:
-    """A new model with this name or, if it is taken, with a number behind it."""
-    for number in numbers(1):
-        handle = f"{namespace}.{name[:60]}" + (f"-{number}" if number > 1 else "")
-        try:
-            return client().models.create(handle)
-        except HandleTaken:
-            if number == _TRIED:
-                raise
-    raise AssertionError

@@ -1,1 +1,1 @@
-"""Parts of the pages of an operator: the dialog that issues a key, and the state of the service."""
+"""Parts of the pages of an operator: who may see them, the dialog of a key, the state of the service, and its runs."""

@@ -1,6 +1,6 @@
 """Parts of the workbench that several pages or the sidebar draw.
 
-- The page: `heading`, `title`, `model_picker`, `finder`, `linked_version`, `operators_only`, `whoami`, `next_step`,
+- The page: `heading`, `title`, `model_picker`, `finder`, `linked_version`, `whoami`, `next_step`,
   `untrained`, `frozen`.
 - Small controls: `controls`, `copying`, `filters`, `focus`, `folded`, `live`, `primary_link`, `progress`, `unreadable`.
 - Models: `model_actions`, `new_model`, `improve`.

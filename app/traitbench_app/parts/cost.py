@@ -1,15 +1,12 @@
-"""The estimated time of a training before it starts: what is still to be read, and the estimate in words."""
+"""The texts that a training still has to read, for the estimate of its time."""
 
 from collections.abc import Sequence
 from itertools import islice
-
-import streamlit as st
 
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.local import preview
-from traitbench.local.pace import Cost
 from traitbench.local.vectors import has_listener
 from traitbench_app.shell.service import client
 from traitbench_app.workspace.samples import all_samples
@@ -35,16 +32,6 @@ def unread_lengths(model: Model, traits: Sequence[Trait]) -> list[int]:
         return lengths
     unread = round(total * len(lengths) / len(samples))
     return [lengths[at % len(lengths)] for at in range(unread)]
-
-
-def draw_basis(cost: Cost) -> None:
-    """Draw the parts of the estimated time, with its assumptions in the tooltip."""
-    st.caption(
-        f":material/timer: {capitalised(cost.in_short)}: {cost.parts}.",
-        help="An estimate from the length of the texts and the speed of this machine now. The range is wider when the "
-        "machine is busy. Texts that a check has already read are not read again. The first training with an encoder "
-        "also reads the words of its vocabulary.",
-    )
 
 
 def _unread(samples: Sequence[Sample]) -> Sequence[Sample]:

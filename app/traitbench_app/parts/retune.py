@@ -36,7 +36,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
             ):
                 start(model, asked, reoptimize_params=True)
         with plan:
-            st.markdown(_plan(model, traits, newest, waits, kept))
+            st.markdown(_plan(model, traits, newest, waits, kept, asked.takes))
             if nothing_new:
                 st.info(
                     f"Training again would change nothing now: {label(newest)} has learned the same samples with the "
@@ -78,11 +78,11 @@ def _chosen_encoder(version: Version | None) -> str | None:
     return None if encoder is None else encoder.chosen
 
 
-def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting, kept: str | None) -> str:
+def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting, kept: str | None, takes: str) -> str:
     held = sum(trait.sample_count for trait in traits)
     feedback = f", {waits.samples:,} of them corrections that wait" if waits.samples else ""
     return (
-        f"Learn from {count(held, 'sample')} again{feedback}. The result becomes "
+        f"Learn from {count(held, 'sample')} again{feedback}. This takes {takes}. The result becomes "
         f"**v{newest.version_no + 1}** and is in use at once; you can switch back. Until then, or if the training "
         f"fails, v{model.version_no} keeps scoring.\n\n"
         f"The current scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) apply"

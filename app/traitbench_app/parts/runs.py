@@ -10,7 +10,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.pictures import empty_strip
 from traitbench.display.text import count, plain
 from traitbench.local.pace import costs_of, most_settings
-from traitbench_app.parts.cost import capitalised, draw_basis
+from traitbench_app.parts.cost import capitalised
 from traitbench_app.parts.effort import EFFORTS, pick_effort
 from traitbench_app.parts.folded import is_open
 from traitbench_app.parts.title import draw_title
@@ -73,7 +73,6 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
         "plain names such as *angry* and *calm*. They can mislead if they name a style, or if you use a word in a "
         "special sense. Samples that a fit has not seen decide how much the names count; with hundreds, hardly at all.",
     )
-    draw_basis(costs[effort])
     return SearchChoice(effort, use_labels, costs[effort].in_short)
 
 

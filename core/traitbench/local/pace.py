@@ -12,7 +12,6 @@ from time import perf_counter
 
 from traitbench.contract.models import TrainEffort
 from traitbench.contract.traits import Trait
-from traitbench.display.text import count
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.full import ID as REFERENCE
 from traitbench.encoders.registry import load_encoder
@@ -83,12 +82,10 @@ def relative(encoder: Encoder) -> float:
 
 @dataclass(frozen=True)
 class Cost:
-    """The work of reading `texts` and of searching `traits`, in reference seconds, and the speed of this machine."""
+    """The work of reading the texts and of searching, in reference seconds, and the speed of this machine."""
 
     reading: float
     searching: float
-    texts: int
-    traits: int
     speed: Speed
 
     @property
@@ -99,17 +96,7 @@ class Cost:
     @property
     def in_short(self) -> str:
         """`about 4 s`, or `4 to 15 s` on a busy machine."""
-        return self._duration(self.reading + self.searching)
-
-    @property
-    def parts(self) -> str:
-        """`3 to 12 s to read 1,000 texts, about 2 s to fit 1 trait`."""
-        read = (
-            f"{self._duration(self.reading)} to read {count(self.texts, 'text')}" if self.texts else "no texts to read"
-        )
-        return f"{read}, {self._duration(self.searching)} to fit {count(self.traits, 'trait')}"
-
-    def _duration(self, work: float) -> str:
+        work = self.reading + self.searching
         return duration(work * self.speed.least, work * self.speed.most, work * self.speed.likely)
 
 
@@ -124,7 +111,7 @@ def costs_of(
         # Only the cache of a service in this process is known here.
         cold = has_listener()
         needed = work(settings.encoder, effort, per_trait, lengths, cache=settings.cache, cold=cold)
-        costs[effort] = Cost(needed.reading, needed.searching, len(lengths), len(per_trait), speed)
+        costs[effort] = Cost(needed.reading, needed.searching, speed)
     return costs
 
 
