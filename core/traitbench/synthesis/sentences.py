@@ -71,7 +71,7 @@ def write(
 ) -> Written:
     """Pairs of texts, at most `count`, that differ from one another and from the texts in `known`."""
     labels, described = _labels(trait), _described(trait)
-    axis = _pole(encode, labels[0], described[0]) - _pole(encode, labels[1], described[1])
+    axis = pole_vector(encode, labels[0], described[0]) - pole_vector(encode, labels[1], described[1])
     lexicons = _lexicons(labels, axis, vocabulary, count)
     known = frozenset(known)
     pairs = [
@@ -91,8 +91,15 @@ def topic(trait: TraitPoles, *, encode: Encode) -> NDArray[np.float64] | None:
     if is_rest[0] == is_rest[1] or _described(trait)[0]:
         return None
     side = is_rest.index(False)
-    direction = _pole(encode, labels[side], []) - _pole(encode, _ANYTHING, [])
+    direction = pole_vector(encode, labels[side]) - pole_vector(encode, _ANYTHING)
     return -direction if side else direction
+
+
+def pole_vector(encode: Encode, label: str, described: Sequence[str] = ()) -> NDArray[np.float64]:
+    """(d,): the mean vector of the label, its parts and sentences with it, averaged with that of the description."""
+    phrases = list(dict.fromkeys([*_phrases(label), *(frame.format(label) for frame in _CARRIERS)]))
+    centre: NDArray[np.float64] = encode(phrases).astype(np.float64).mean(axis=0)
+    return (centre + encode(described).astype(np.float64).mean(axis=0)) / 2 if described else centre
 
 
 def doubts(trait: TraitPoles) -> list[str]:
@@ -127,13 +134,6 @@ def _described(trait: TraitPoles) -> tuple[list[str], list[str]]:
         for label in labels
     ]
     return (descriptions[0], descriptions[1]) if all(descriptions) else ([], [])
-
-
-def _pole(encode: Encode, label: str, described: Sequence[str]) -> NDArray[np.float64]:
-    """(d,): the mean vector of the label, its parts and sentences with it, averaged with that of the description."""
-    phrases = list(dict.fromkeys([*_phrases(label), *(frame.format(label) for frame in _CARRIERS)]))
-    centre: NDArray[np.float64] = encode(phrases).astype(np.float64).mean(axis=0)
-    return (centre + encode(described).astype(np.float64).mean(axis=0)) / 2 if described else centre
 
 
 def _phrases(label: str) -> list[str]:
