@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from html import escape
 
+from traitbench.contract.models import OperationKind
 from traitbench.display.text import count
 from traitbench.display.tokens import token
 from traitbench.operations.console import Listed
@@ -38,7 +39,7 @@ def timeline(runs: Sequence[Listed], now: datetime | None = None) -> str:
     )
 
 
-def _by_kind(runs: Sequence[Listed]) -> Iterator[tuple[str, list[Listed]]]:
+def _by_kind(runs: Sequence[Listed]) -> Iterator[tuple[OperationKind, list[Listed]]]:
     for kind in KINDS:
         if own := [each for each in runs if each.kind == kind]:
             yield kind, own
