@@ -1,10 +1,11 @@
 """Label: go through unlabelled texts with the keyboard, one at a time. They become samples, or feedback if trained."""
 
+from functools import partial
+
 import streamlit as st
 
 from traitbench.display.text import count, plain
-from traitbench_app.label.summary import draw_summary
-from traitbench_app.label.view import LEFT, QUEUES, View, draw_desk, look_afresh
+from traitbench_app.label.view import LEFT, QUEUES, View, draw_summary, draw_view, look_afresh, next_of
 from traitbench_app.parts.bring import bring_texts
 from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.heading import heading
@@ -63,17 +64,19 @@ if not labelled:
 top = st.container()
 with st.container(horizontal=True, vertical_alignment="bottom", key="label.choices"):
     names = {trait.key: trait.name for trait in labelled} | ({EVERY: "All traits"} if len(labelled) > 1 else {})
-    trait = st.selectbox(
-        "Trait",
-        list(names),
-        key="trait",
-        bind="query-params",
-        format_func=lambda key: names.get(key, key),
-        width=220,
-        help="With all traits, you label each text for one trait after another.",
-    )
+    trait = next(iter(names))
+    if len(names) > 1:
+        trait = st.selectbox(
+            "Trait",
+            list(names),
+            key="trait",
+            bind="query-params",
+            format_func=lambda key: names.get(key, key),
+            width=220,
+            help="With all traits, you label each text for one trait after another.",
+        )
     queue = st.selectbox(
-        "Queue",
+        "Order",
         list(QUEUES),
         key="queue",
         bind="query-params",
@@ -108,9 +111,10 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="label.choic
         st.markdown("**Add more**")
         bring_texts(model)
 
+view = View([each for each in labelled if trait in (each.key, EVERY)], labelled, queue or next(iter(QUEUES)), blind)
 with top:
     shown = {"trait": names.get(str(trait)), "queue": QUEUES.get(queue), "blind": "true" if blind else None}
-    heading("label", model, traits, **shown)
+    heading("label", model, traits, partial(next_of, view), **shown)
 
 if asked(DISCARD) == model.handle:
     confirm(
@@ -122,9 +126,8 @@ if asked(DISCARD) == model.handle:
         act=lambda: pool.discard(model.handle),
     )
 
-view = View([each for each in labelled if trait in (each.key, EVERY)], labelled, queue or next(iter(QUEUES)), blind)
 look_afresh()
 if session.get(LEFT):
     draw_summary(model, view)
 else:
-    draw_desk(model, view)
+    draw_view(model, view)

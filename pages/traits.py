@@ -124,8 +124,7 @@ else:
     texts = {}
     if not why_read_only(model) and any(trait.kind == "intrinsic" for trait in traits):
         own = all_samples(model.handle, traits) if samples else []
-        texts = {each.hash: each.text for each in pool.texts(model.handle)}
-        texts |= {sample.content_sha256: sample.text for sample in own}
+        texts = {**pool.texts(model.handle), **{sample.content_sha256: sample.text for sample in own}}
     if suggestions:
         draw_suggestions(model.handle, suggestions, names, texts, with_samples=samples > 0)
         if len(suggestions) < len(traits):

@@ -1,6 +1,6 @@
 """Whatever people write or paste stays as it is in estimators, data frames, engines, files and what pages keep.
 
-The texts are those of `test_texts_at_the_service`. Heaps and files get every character of Unicode.
+The texts are those of `test_texts_at_the_service`. Pools and files get every character of Unicode.
 """
 
 import io
@@ -29,7 +29,7 @@ from traitbench.tables.source import opened
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
 from traitbench_app.batch.columns import as_csv, as_jsonl, as_parquet, frame_of
 from traitbench_app.workspace import background, batches
-from traitbench_app.workspace.heap_file import HeapFile, Place
+from traitbench_app.workspace.pool import Place, PoolFile
 
 ODD, NO_TEXTS = list(wild.ODD), list(wild.NO_TEXTS)
 
@@ -144,15 +144,15 @@ def test_differences_shares_and_labelling_keep_the_texts(scorer: tb.Scorer, tmp_
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_a_page_imports_every_row_as_a_sample_and_onto_a_heap(trained: Trained, texts: list[str], kind: str) -> None:
+def test_a_page_imports_every_row_as_a_sample_and_into_a_pool(trained: Trained, texts: list[str], kind: str) -> None:
     texts = wild.as_sent(texts, kind)
     content = read(f"a.{kind}", wild.as_table(texts, kind))
     checked = check(content, Choice("text", None, "warmth", None, 1.0, {}), trained.client.traits.list(trained.handle))
     assert [sample.text for sample in checked.samples] == texts
     assert checked.problems == ()
-    heap, place = HeapFile(None), Place("service", "model", "owner")
-    assert heap.add(place, [row.cells["text"] for row in content.rows], "a file") == len(texts)
-    assert [each.text for each in heap.texts(place)] == texts
+    pool, place = PoolFile(None), Place("service", "model", "owner")
+    assert pool.add(place, [row.cells["text"] for row in content.rows], "a file") == len(texts)
+    assert sorted(pool.texts(place).values()) == sorted(texts)
 
 
 def test_a_batch_of_the_page_downloads_every_row(trained: Trained, texts: list[str]) -> None:
@@ -169,10 +169,10 @@ def test_a_batch_of_the_page_downloads_every_row(trained: Trained, texts: list[s
         background.discard(job.id)
 
 
-def test_a_heap_keeps_every_character() -> None:
-    heap, place, texts = HeapFile(None), Place("service", "model", "owner"), every_text()
-    assert heap.add(place, texts, "a file") == len(texts)
-    assert [each.text for each in heap.texts(place)] == texts
+def test_a_pool_keeps_every_character() -> None:
+    pool, place, texts = PoolFile(None), Place("service", "model", "owner"), every_text()
+    assert pool.add(place, texts, "a file") == len(texts)
+    assert sorted(pool.texts(place).values()) == sorted(texts)
 
 
 def test_a_download_keeps_every_character() -> None:

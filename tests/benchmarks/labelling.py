@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.labelling --data FOLDER [--quick]
 
-The sets and their tests are those of `protocol`. For each seed, a heap is drawn from the pool in its own proportions,
-and labelled one text at a time from none, in every order; the heap's true qualities answer. At each budget the product
-is trained (effort low) and judged. Curves are means over seeds. The worth is the number of labels with which an order
-first reaches what random order has at a budget, divided by that budget.
+The sets and their tests are those of `protocol`. For each seed, some texts are drawn from the pool in its own
+proportions, and labelled one text at a time from none, in every order; their true qualities answer. At each budget the
+product is trained (effort low) and judged. Curves are means over seeds. The worth is the number of labels with which an
+order first reaches what random order has at a budget, divided by that budget.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ ASKED_AT = (16, 32, 64, 96, 128)
 
 ORDERS: Sequence[Order] = ("random", "informative")
 
-_HEAP, _TESTS = 1_500, 1_000
+_TEXTS, _TESTS = 1_500, 1_000
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def measure(folder: Path, *, sets: Sequence[str], seeds: int) -> Measured:
 
 
 def _curve(data: protocol.Data, order: Order, seed: int) -> Curve:
-    heap = np.random.default_rng(seed).permutation(len(data.pool))[:_HEAP]
-    texts, quality = [data.pool[i] for i in heap], data.quality[heap]
+    chosen = np.random.default_rng(seed).permutation(len(data.pool))[:_TEXTS]
+    texts, quality = [data.pool[i] for i in chosen], data.quality[chosen]
     X = kept.vectors(texts)
     axis = label_axis(vars(data.trait))
     prior = None if axis is None else X @ axis

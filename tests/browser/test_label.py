@@ -21,7 +21,7 @@ def test_no_key_is_lost_in_a_burst_or_a_reload(workbench: Started, page: Page, h
     with workbench.client() as client:
         client.models.create(handle, description="")
         client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
-        file = tmp_path / "heap.csv"
+        file = tmp_path / "texts.csv"
         file.write_text("text\n" + "\n".join(f"Text number {each} is about tea." for each in range(TEXTS)))
         page.goto(f"{workbench.base_url}/label?model={handle}")
         settled(page)
@@ -30,7 +30,7 @@ def test_no_key_is_lost_in_a_burst_or_a_reload(workbench: Started, page: Page, h
         expect(page.get_by_text(f"0 of {TEXTS}, 0 saved")).to_be_visible()
 
         # typing into a field labels nothing
-        page.get_by_role("combobox", name="Queue").press("ArrowRight")
+        page.get_by_role("combobox", name="Order").press("ArrowRight")
         page.locator(".labeller .text").click()
         for place in range(BURST):
             page.keyboard.press("ArrowRight" if place % 2 else "ArrowLeft")

@@ -120,7 +120,7 @@ def label_three(page: Page) -> None:
     for key in ("ArrowRight", "ArrowRight", "u", "ArrowLeft", "6"):
         page.keyboard.press(key)
     expect(page.get_by_text("3 of 6")).to_be_visible()
-    expect(page.get_by_text("The first figures need 1 more at cold.")).to_be_visible()
+    expect(page.get_by_text("The first figures need 1 more text at cold.")).to_be_visible()
 
 
 def test_in_jupyterlab(page: Page, tmp_path: Path) -> None:

@@ -35,8 +35,9 @@ def test_labels_fit_a_copy_of_the_scorer_as_a_fit_on_the_samples_would() -> None
     again = scorer().fit(frame["text"], frame["quality"])
     assert widget.scorer.param_hash_ == again.param_hash_
     assert not hasattr(mine, "snapshot_")
-    assert widget.data["status"] == "The scorer is fitted to all 8 labels."
-    assert [figure["name"].split(",")[0] for figure in widget.data["figures"]] == ["Labels", "Held-out AUROC"]
+    assert widget.data["status"].endswith("The scorer is fitted to all 8 labels.")
+    assert "of 8 samples fall on the side of their label. Always guessing" in widget.data["status"]
+    assert [figure["name"] for figure in widget.data["figures"]] == ["Labels", "Right so far"]
     assert "hint" in widget.data["items"][0]
 
 

@@ -16,8 +16,7 @@ from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.traits import TraitInput
-from traitbench.local import assistant
-from traitbench_app.workspace import background
+from traitbench_app.workspace import background, pool
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,10 +48,10 @@ _require_widgets_deltas = local_script_runner.require_widgets_deltas
 def _no_work_goes_on_behind_other_tests() -> Iterator[None]:
     """Label mode works for a minute after its page, with the settings of the moment: those of another test by then."""
     yield
-    for service, handle, _ in list(assistant._ASSISTANTS):
-        assistant.dismiss(service, handle)
+    for place in list(pool._SESSIONS):
+        pool._forget_sessions(place.service, place.model)
     for thread in threading.enumerate():
-        if thread.name == "label-assistant":
+        if thread.name == "traitbench-label":
             thread.join(PATIENCE_S)
 
 

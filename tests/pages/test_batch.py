@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -267,9 +268,8 @@ def test_a_corpus_is_asked_with_labels_that_stay(workbench: Workbench, at: AppTe
     job = held()
     audit = job.audits["warmth"]
     assert len(audit.rows) == 50
-    for row in audit.rows[:40]:
-        audit = audit.decide(row, float(any(job.texts[row].startswith(text) for text in WARM)))
-    job.audits["warmth"] = audit
+    labels = {row: float(any(job.texts[row].startswith(text) for text in WARM)) for row in audit.rows[:40]}
+    job.audits["warmth"] = replace(audit, labels=labels)
     kept_batches.keep_audits(job)
     background.discard(job.id)
     at = press(workbench.open("batch", model=trained.handle, batch=job.id, view="What share?"), "batch.ask.now")

@@ -2,15 +2,19 @@
 
 import csv
 import io
+import json
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Trained
 from tests.pages.drive import Workbench, buttons, ending, press, upload, words
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
+from traitbench.local.labeller import Action, Answer, decide
 from traitbench.tables.rating_files import Columns, labelled_file, read_ratings
 from traitbench.tables.sample_files import read
 from traitbench_app.samples.blind import GIVEN
@@ -41,17 +45,34 @@ def compare(workbench: Workbench, handle: str, content: bytes) -> AppTest:
     return at
 
 
+def shown(at: AppTest) -> Mapping[str, Any]:
+    """What the labeller was given; empty if it is not on the page."""
+    parts = [part for part in at.get("bidi_component") if part.proto.component_name == "traitbench_labeller"]
+    return json.loads(parts[0].proto.json) if parts else {}
+
+
 def text_of(at: AppTest) -> str | None:
     """The text to be labelled."""
-    return next((str(each.value) for each in at.text), None)
+    return next((item["text"] for item in shown(at).get("items", ())), None)
 
 
-def label(at: AppTest, number: int) -> AppTest:
+def give(at: AppTest, handle: str, action: Action, item: str = "", quality: float | None = None) -> AppTest:
+    """Answer about an item, by default the one on screen."""
+    key, answered = f"{GIVEN}:{handle}", Answer(1, item or shown(at)["items"][0]["id"], action, quality)
+    before = at.session_state.get(key, {})
+    after = decide({f"{text}:{trait}": each for (trait, text), each in before.items()}, [answered])
+    at.session_state[key] = {(item.rpartition(":")[2], item.rpartition(":")[0]): each for item, each in after.items()}
+    at.run()
+    assert not at.exception
+    return at
+
+
+def label(at: AppTest, handle: str, number: int) -> AppTest:
     """Label so many texts as they are."""
     for _ in range(number):
         text = text_of(at)
         assert text is not None
-        press(at, "samples.blind.positive" if TEXTS[text] else "samples.blind.negative")
+        give(at, handle, "label", quality=float(TEXTS[text]))
     return at
 
 
@@ -63,8 +84,9 @@ def labelled(at: AppTest, handle: str) -> AppTest:
     return at
 
 
-def progress(at: AppTest) -> str:
-    return str(at.get("progress")[0].proto.text)
+def progress(at: AppTest) -> tuple[int, int]:
+    """How many texts are done, and of how many."""
+    return shown(at)["done"], shown(at)["total"]
 
 
 def cells(at: AppTest, column: str) -> list[str]:
@@ -135,46 +157,77 @@ def test_contradictory_labels_are_named_and_left_out(workbench: Workbench, empty
 def test_labels_are_given_blind_one_by_one_with_a_way_back(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, file(gpt=of_gpt(WARM[0], COLD[0])))
     assert "The file has one rater, **gpt**, with labels for 20 texts" in words(at)
-    assert progress(at) == "0 of 10 texts labelled"
-    assert at.button(key="samples.blind.back").disabled
-    first = text_of(at)
-    third = text_of(label(at, 2))
-    press(at, "samples.blind.skip")
-    assert progress(at) == "2 of 10 texts labelled, 1 skipped"
-    assert text_of(press(at, "samples.blind.back")) == third
-    press(press(at, "samples.blind.back"), "samples.blind.back")
-    assert (text_of(at), progress(at)) == (first, "0 of 10 texts labelled")
+    assert (progress(at), shown(at)["last"]) == ((0, 10), None)
+    assert shown(at)["blind"]
+    assert shown(at)["middle"]
+    assert not any("hint" in item or "highlights" in item for item in shown(at)["items"])
+    first = shown(at)["items"][0]
+    label(at, empty, 1)
+    assert (progress(at), shown(at)["last"]) == ((1, 10), first["id"])
+    assert text_of(give(at, empty, "undo", first["id"])) == first["text"]
+
+
+def test_answers_of_the_labeller_are_your_labels() -> None:
+    def script() -> None:
+        from types import SimpleNamespace
+        from typing import Any
+
+        import streamlit as st
+
+        from traitbench.local.labeller import Answer
+        from traitbench_app.samples.blind import GIVEN, Sheet, take, your_labels
+
+        sheet = Sheet("lab.tone", "warmth", {("warmth", text): 1.0 for text in "abcd"}, {("warmth", "d"): 0.0})
+        ratings: Any = SimpleNamespace(texts={text: text for text in "abcd"})
+        trait: Any = SimpleNamespace(key="warmth")
+        given: Any = (
+            ("a", "label", 1.0),
+            ("b", "skip", None),
+            ("c", "label", 0.5),
+            ("a", "undo", None),
+            ("x", "skip", None),
+        )
+        answers = [Answer(n, f"{text}:warmth", action, quality) for n, (text, action, quality) in enumerate(given)]
+        st.session_state[sheet.key] = 4
+        take(sheet, trait, ratings, answers)
+        st.session_state["result"] = (st.session_state[f"{GIVEN}:lab.tone"], your_labels(sheet))
+
+    at = AppTest.from_function(script, default_timeout=PATIENCE_S).run()
+    assert not at.exception
+    kept, labels = at.session_state["result"]
+    assert kept == {("warmth", "b"): None, ("warmth", "c"): 0.5}
+    assert labels == {("warmth", "c"): 0.5, ("warmth", "d"): 0.0}
 
 
 def test_skipped_texts_can_be_shown_again(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, file(gpt=of_gpt()))
     skipped = text_of(at)
-    label(press(at, "samples.blind.skip"), 9)
-    assert "All 10 texts are done" in words(at)
+    label(give(at, empty, "skip"), empty, 9)
+    assert (shown(at)["items"], shown(at)["empty"]) == ([], "All 10 texts are done.")
     assert text_of(press(at, "samples.blind.again")) == skipped
 
 
 def test_more_texts_can_be_asked_for_and_no_label_is_lost(workbench: Workbench, empty: str) -> None:
-    at = label(compare(workbench, empty, file(gpt=of_gpt())), 3)
+    at = label(compare(workbench, empty, file(gpt=of_gpt())), empty, 3)
     at.number_input[0].set_value(15).run()
-    assert progress(at) == "3 of 15 texts labelled"
+    assert progress(at) == (3, 15)
     at.segmented_control(key="task").set_value("table").run()
     at.segmented_control(key="task").set_value("raters").run()
-    assert progress(upload(at, "again.csv", file(gpt=of_gpt()))) == "3 of 15 texts labelled"
+    assert progress(upload(at, "again.csv", file(gpt=of_gpt()))) == (3, 15)
 
 
 def test_after_ten_labels_it_says_how_far_each_rater_agrees_with_you(workbench: Workbench, empty: str) -> None:
-    at = label(compare(workbench, empty, file(gpt=of_gpt(*WARM[:5]), anna=of_gpt())), 9)
+    at = label(compare(workbench, empty, file(gpt=of_gpt(*WARM[:5]), anna=of_gpt())), empty, 9)
     assert "After 10 labels" in words(at)
     assert "agree with yours" not in words(at)
-    label(at, 1)
+    label(at, empty, 1)
     assert "The labels in **anna** agree with yours on 10 of 10 texts (100 %); kappa 1.00, 95 % interv" in words(at)
     assert "The labels in **gpt** agree with yours on" in words(at)
     assert "gpt, you" in cells(at, "Raters")
 
 
 def test_your_labels_come_back_as_a_column(workbench: Workbench, client: Traitbench, empty: str) -> None:
-    at = label(compare(workbench, empty, file(gpt=of_gpt())), 4)
+    at = label(compare(workbench, empty, file(gpt=of_gpt())), empty, 4)
     chosen = [text for text in TEXTS if text != text_of(at)]
     ratings = read_ratings(read("labels.csv", file(gpt=of_gpt())), COLUMNS, client.traits.list(empty))
     content = labelled_file(ratings, at.session_state[f"{GIVEN}:{empty}"])
@@ -185,7 +238,7 @@ def test_your_labels_come_back_as_a_column(workbench: Workbench, client: Traitbe
     at = compare(workbench, empty, content)
     assert at.multiselect[0].value == ["gpt", "your_label"]
     assert at.selectbox(key="samples.raters.trusted.your_label").value == "your_label"
-    assert progress(at) == "4 of 10 texts labelled", "one goes on where one was"
+    assert progress(at) == (4, 10), "one goes on where one was"
     assert text_of(at) not in own
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.processes import eventually
 from tests.conftest import WARM, Service, free_port
 from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, next_step, press, words
 from tests.patience import PATIENCE_S
@@ -65,7 +66,7 @@ def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
             model, [Answer(n, f"{text_hash(text)}:warmth", action, quality) for n, (text, action, quality) in numbered]
         )
         st.session_state["taken"] = taken
-        st.session_state["saved"] = saving.save(model, {each.hash: each.text for each in pool.texts(handle)})
+        st.session_state["saved"] = saving.save(model, pool.texts(handle))
         st.session_state["pending"] = sum(each.pending for each in pool.decisions(model))
 
     at = AppTest.from_function(script, args=(handle, list(answers)), default_timeout=PATIENCE_S).run()
@@ -149,6 +150,29 @@ def test_what_would_help_is_said_as_on_train_and_on_the_dashboard(workbench: Wor
     bring(workbench, ready)
     for page in ("label", "train", "model"):
         assert "Add texts on both sides first: 10 of each are too few" in words(workbench.open(page, model=ready)), page
+
+
+def test_a_short_pole_comes_first_by_a_button(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    client.samples.add(
+        draft, [SampleInput(trait="warmth", text=f"{WARM[0]} Number {n}.", quality=1.0) for n in range(40)]
+    )
+    at = bring(workbench, draft)
+    assert "Few cold texts (10 of 60)." in words(at)
+    assert next_step(at) == "Lowest scores first"
+    press(at, "head.step")
+    assert at.selectbox(key="queue").value == "bottom"
+    assert shown(at)["run"].endswith("bottom")
+    assert "They come first now." in words(at)
+
+
+def test_enough_labels_are_good_enough_to_train_with_a_key(workbench: Workbench, draft: str) -> None:
+    bring(workbench, draft)
+    assert eventually(lambda: "from few samples." in words(workbench.open("label", model=draft)))
+    at = workbench.open("label", model=draft)
+    assert "Enough to train: " in words(at)
+    assert "Always guessing one side would get 10" in words(at)
+    assert next_step(at) == "Train"
+    assert at.button(key="head.step").proto.shortcut == "t"
 
 
 def test_zero_retention_writes_no_text(workbench: Workbench, client: Traitbench, draft: str, service: Service) -> None:

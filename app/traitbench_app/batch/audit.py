@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -15,12 +16,13 @@ from traitbench.display.charts import shares
 from traitbench.display.charts.shares import Share
 from traitbench.display.colours import PALETTE, SIDES
 from traitbench.display.text import count, plain
-from traitbench.local.labeller import BATCH, Handled, LabelItem, PoleSign
+from traitbench.local.label_session import LabelSession, LabelWork, item_id
+from traitbench.local.labeller import Answer as LabelAnswer
 from traitbench.tables.writing import csv_file
 from traitbench_app.batch import audit_answers
 from traitbench_app.batch.give_feedback import offer_feedback
 from traitbench_app.parts.chart import chart
-from traitbench_app.parts.labeller import answers_of, labeller
+from traitbench_app.parts.labeller import labeller
 from traitbench_app.shell import session
 from traitbench_app.workspace import kept_batches
 from traitbench_app.workspace.batches import Batch
@@ -28,7 +30,6 @@ from traitbench_app.workspace.batches import Batch
 POLE = "pole"
 
 _TRAIT, _ANSWERED = "batch.ask.trait", "batch.ask.answered"
-_LABELLER, _HANDLED = "batch.ask.labeller", "batch.ask.handled"
 _SIZE, _BY, _PROMISE = "batch.ask.size", "batch.ask.by", "batch.ask.promise"
 _ALL = "All texts together"
 _PROMISES = {0.8: "80 %", 0.9: "90 %", 0.95: "95 %"}
@@ -126,18 +127,11 @@ def _sizes(scored: int) -> list[int]:
 
 def _draw_labelling(model: Model, job: Batch, trait: Trait, audit: Audit) -> None:
     run = _id(job, audit)
-    poles = PoleSign.negative(trait.negative_label), PoleSign.positive(trait.positive_label)
-    items = [LabelItem(f"{run}:{row}", job.texts[row], trait.name, *poles) for row in audit.open_rows[:BATCH]]
     labeller(
-        items,
-        key=_LABELLER,
+        _labels(job, trait, audit),
+        key="batch.ask.labeller",
         run=run,
-        done=len(audit.decided),
-        total=len(audit.rows),
-        handled=session.get(_HANDLED, {}),
-        on_answers=partial(_take, job, trait.key),
-        blind=True,
-        last=None if audit.last is None else f"{run}:{audit.last}",
+        on_answers=partial(_take, job, trait),
         keep="" if model.zero_data_retention else f"traitbench.audit.{run}",
         empty="All texts are labelled.",
     )
@@ -156,26 +150,26 @@ def _draw_labelling(model: Model, job: Batch, trait: Trait, audit: Audit) -> Non
         st.caption("Scores are hidden so that they do not influence you. You can leave this page and come back.")
 
 
-def _take(job: Batch, trait: str) -> None:
+def _labels(job: Batch, trait: Trait, audit: Audit) -> LabelSession:
+    """Return the rows of an audit in their order. Their ids name the audit, because an answer may come late."""
+    run = _id(job, audit)
+    decided = {item_id(f"{run}.{row}", trait.key): label for row, label in audit.decided.items()}
+    texts = {f"{run}.{row}": job.texts[row] for row in audit.rows}
+    return LabelSession(LabelWork([trait], texts, hints=False, decided=decided))
+
+
+def _take(job: Batch, trait: Trait, answers: Sequence[LabelAnswer]) -> None:
     """Store what the component sent; a repeated answer changes nothing."""
-    sent = answers_of(_LABELLER)
-    handled: Handled = session.get(_HANDLED, {})
-    audit = job.audits.get(trait)
-    if audit is None:
+    before = job.audits.get(trait.key)
+    if before is None:
         return
-    before, run = audit, _id(job, audit)
-    for answer in sent.new(handled):
-        of, _, row = answer.id.rpartition(":")
-        if of != run or not row.isdigit():
-            continue
-        if answer.action == "undo":
-            audit = audit.undo(int(row))
-        elif answer.action in ("label", "skip"):
-            audit = audit.decide(int(row), answer.quality)
-    if any(answer.action == "leave" for answer in sent.new(handled)) and len(audit.judged) >= corpus.FEWEST:
-        session.store(_ANSWERED, run)
-    session.store(_HANDLED, sent.handled(handled))
-    if audit != before:
+    labels = _labels(job, trait, before)
+    labels.take(answers)
+    rows = {int(item.rpartition(":")[0].rpartition(".")[2]): label for item, label in labels.decided.items()}
+    audit = replace(before, labels=rows)
+    if any(answer.action == "leave" for answer in answers) and len(audit.judged) >= corpus.FEWEST:
+        session.store(_ANSWERED, _id(job, audit))
+    if audit.decided != before.decided:
         _store(job, audit)
 
 

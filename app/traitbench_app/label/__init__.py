@@ -1,1 +1,1 @@
-"""Parts of the Label page: the label view, the order of the texts, figures and the summary."""
+"""Parts of the Label page: the label view, its work, figures and the next step, and saving."""

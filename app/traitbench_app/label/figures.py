@@ -1,88 +1,117 @@
-"""What the labels have achieved so far: the balance, how often it is right, and what would help."""
+"""What the labels have achieved so far, and what is next: more of a pole that is short, or a training."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
-from traitbench.contract.metrics import TraitMetrics
+from traitbench.analysis.active_learning import Order
+from traitbench.analysis.checks import ENOUGH
 from traitbench.contract.models import Model
-from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
-from traitbench.display.quality import evidence_of
-from traitbench.display.text import count, plain, shortened
-from traitbench.local.assistant import MOST_FITTED, Assistant
-from traitbench_app.parts.advice import advice_on, draw_advice
+from traitbench.display.quality import Evidence, evidence_of
+from traitbench.display.text import plain, shortened
+from traitbench.local.label_session import MOST_FITTED, LabelSession
+from traitbench.local.version import PreviewUnavailable
+from traitbench_app.label.work import Work
+from traitbench_app.parts.advice import FEW, advice_on, draw_advice
 from traitbench_app.parts.cost import capitalised
+from traitbench_app.parts.next_step import Facts, NextStep, Sides, as_word, next_step, sides_of
 
-_FEWEST, _LONGEST = 2, 20
-
-
-def figures_of(assistant: Assistant, trait: Trait) -> TraitMetrics | None:
-    """Return the figures of the draft as it is now for a trait; None if there are none yet."""
-    refit = assistant.refit
-    if refit is None or refit.rehearsal is None:
-        return None
-    metrics = refit.rehearsal.metrics["traits"].get(trait.key)
-    return None if metrics is None else TraitMetrics.model_validate(metrics)
+_LONGEST = 20
 
 
-def balance(samples: Sequence[Sample], trait: Trait) -> tuple[int, int]:
-    """Return how many samples of the trait are at the negative and at the positive pole, without test samples."""
-    own = [each.quality for each in samples if each.trait == trait.key and not each.held_out]
-    return sum(quality < 0.5 for quality in own), sum(quality > 0.5 for quality in own)
+def evidence_so_far(labels: LabelSession, trait: Trait) -> Evidence | None:
+    """Return how often the draft as it is now is right; None if that is not measured yet."""
+    figures = labels.figures(trait.key)
+    return None if figures is None else evidence_of(trait.key, figures)
 
 
-def draw_figures(
-    model: Model, assistant: Assistant, trait: Trait, samples: Sequence[Sample], *, pace: float, is_one_of_many: bool
-) -> None:
-    """Draw the row of figures for a trait, and what would make it better."""
-    negative, positive = balance(samples, trait)
-    figures = figures_of(assistant, trait)
-    evidence = None if figures is None else evidence_of(trait.key, figures)
-    with st.container(border=True, key="label.figures"):
+def step_for(facts: Facts, labels: LabelSession, traits: Sequence[Trait], order: Order) -> NextStep:
+    """Return what is next while these traits are labelled.
+
+    The button of a pole that is short changes the order of the texts. A draft that is good enough is trained.
+    """
+    own = [sides_of(trait) for trait in traits]
+    if facts.state not in ("draft", "ready") or not own:
+        return next_step(facts)
+    sides = min(own, key=lambda each: each.fewer[0])
+    fewer, every = sides.fewer[0], sides.negatives + sides.positives
+    of = f"{plain(sides.trait)}: " if len(own) > 1 else ""
+    if sides.is_lopsided and every >= ENOUGH:
+        return _other_order(sides, f"{of}few {as_word(sides.fewer[1])} texts ({fewer} of {every:,}).", order)
+    if facts.version:
+        return next_step(facts)
+    if fewer < ENOUGH:
+        have = " + ".join(f"{samples} {as_word(label)}" for samples, label, _ in sides.poles)
+        return NextStep(f"{of}{have}. About {ENOUGH} of each are enough to start.")
+    weakest = min((evidence_so_far(labels, each) for each in traits), key=_share, default=None)
+    said = next_step(facts)
+    if weakest is None or said.page != "train":
+        return said
+    if weakest.is_guessed:
+        return replace(said, sentence="No better than a guess so far.", primary=False)
+    if fewer < FEW or weakest.doubt or weakest.is_shared:
+        few = "" if weakest.is_shared else ", from few samples"
+        return replace(said, sentence=f"Enough to train: {weakest.in_short}{few}.")
+    return replace(said, sentence=f"Good enough to train: {weakest.in_short}.")
+
+
+def _share(evidence: Evidence | None) -> float:
+    return -1.0 if evidence is None else evidence.share
+
+
+def _other_order(sides: Sides, sentence: str, order: Order) -> NextStep:
+    """The order in which the texts of the smaller side come first, unless they do."""
+    wanted: Order = "bottom" if sides.fewer_pole == "negative" else "top"
+    if order == wanted:
+        return NextStep(capitalised(f"{sentence} They come first now."))
+    first = "Lowest scores first" if wanted == "bottom" else "Highest scores first"
+    return NextStep(capitalised(sentence), first, "label", {"queue": wanted}, primary=True)
+
+
+def draw_figures(model: Model, labels: LabelSession, trait: Trait, work: Work, *, is_one_of_many: bool) -> None:
+    """Draw how good the labels of a trait are, and what would make it better."""
+    negative, positive = work.balance(trait)
+    figures, evidence = labels.figures(trait.key), evidence_so_far(labels, trait)
+    with st.container(border=True, gap="small", key="label.figures"):
         if figures is not None and figures.shortcut is not None:
-            st.warning(
-                f"{plain(figures.shortcut.claim(trait.positive_label, trait.negative_label))}.",
-                icon=":material/warning:",
-            )
-        with st.container(horizontal=True, gap="large", key="label.metrics"):
-            st.metric(
-                "Samples",
-                f"{negative:,} {shortened(trait.negative_label, _LONGEST)} · "
-                f"{positive:,} {shortened(trait.positive_label, _LONGEST)}",
-                help=f"Saved samples of {plain(trait.name)}, without test samples.",
-                width="content",
-            )
-            st.metric(
-                "Right so far",
-                f"{evidence.right:,} of {evidence.samples:,}" if evidence else "–",
-                help="Each sample is checked by a model that had not seen it."
-                + (f" {evidence.figure}." if evidence and evidence.figure else ""),
-                width="content",
-            )
-            if pace:
-                st.metric("Pace", f"{pace:.0f} a minute", help="Your decisions per minute, lately.", width="content")
+            claim = plain(figures.shortcut.claim(trait.positive_label, trait.negative_label))
+            st.warning(f"{claim}.", icon=":material/warning:")
         if evidence is not None:
-            st.markdown(f"{capitalised(evidence.in_short)}. {plain(evidence.lead([trait]))}")
+            of = f" on {plain(trait.name)}" if is_one_of_many else ""
+            st.markdown(
+                f"**{plain(evidence.title)}{of}.** {plain(evidence.lead([trait]))}",
+                help="Each sample is checked by a model that had not seen it."
+                + (f" {evidence.figure}." if evidence.figure else ""),
+            )
         if advice := advice_on(trait, figures, negatives=negative, positives=positive):
-            draw_advice(model, trait, advice, is_one_of_many=is_one_of_many, labels_here=True)
-        st.caption(_status(model, assistant, trait, negative, positive, len(samples)))
+            if advice.way in ("check", "review"):
+                draw_advice(model, trait, advice, is_one_of_many=is_one_of_many)
+            else:
+                st.markdown(advice.sentence)
+        counts = (
+            f"{negative:,} {plain(shortened(trait.negative_label, _LONGEST))}",
+            f"{positive:,} {plain(shortened(trait.positive_label, _LONGEST))}",
+            _status(model, labels, trait, len(work.training)),
+        )
+        st.caption(" · ".join(counts))
 
 
-def _status(model: Model, assistant: Assistant, trait: Trait, negative: int, positive: int, samples: int) -> str:
+def _status(model: Model, labels: LabelSession, trait: Trait, samples: int) -> str:
     """Say what the figures are based on, or what is missing for them."""
-    if assistant.problem:
-        return f":material/info: No preview here. {plain(assistant.problem)}"
+    if labels.problem:
+        problem = (
+            labels.problem
+            if isinstance(labels.problem, PreviewUnavailable)
+            else "An error in the workbench stopped it."
+        )
+        return f":material/info: No preview here. {plain(str(problem))} Labels are saved as usual."
     if samples > MOST_FITTED:
         return f"There are over {MOST_FITTED:,} samples, too many to learn here. Train to measure them."
-    missing = [
-        f"{count(_FEWEST - have, 'more text')} at {plain(label)}"
-        for have, label in ((negative, trait.negative_label), (positive, trait.positive_label))
-        if have < _FEWEST
-    ]
-    if missing:
-        return f"The first figures need {' and '.join(missing)}."
-    if assistant.refitting:
+    if missing := labels.missing(trait):
+        return missing
+    if labels.is_fitting:
         return ":material/progress_activity: Learning your labels."
     if model.version_no is None:
         return "What it would say now. Train to keep it."

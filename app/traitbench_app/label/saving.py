@@ -1,19 +1,21 @@
 """From answers to saved labels: decisions are stored first, then sent, and undone where they are saved.
 
-A draft takes labels as samples, a trained model as feedback. Every answer is stored with the heap before it is sent, so
+A draft takes labels as samples, a trained model as feedback. Every answer is stored with the pool before it is sent, so
 that a failed save or a reload loses none. A label counts as saved only when the service gave the id of its sample.
 """
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.errors import SampleNotFound, TraitbenchError
-from traitbench.local.labeller import Answer
+from traitbench.local.label_session import item_id
+from traitbench.local.labeller import Answer, decide
 from traitbench_app.shell.service import client
 from traitbench_app.workspace import pool
-from traitbench_app.workspace.heap_file import Decision
+from traitbench_app.workspace.pool import Decision
 from traitbench_app.workspace.samples import all_samples
 
 ALREADY_THERE = 0
@@ -40,40 +42,19 @@ class Outcome:
     left: bool = False
 
 
-def takes_feedback(model: Model) -> bool:
-    """Whether labels become feedback: the model is trained, so its samples are frozen."""
-    return model.version_no is not None
-
-
-def item_id(content_hash: str, trait: str) -> str:
-    """Return the id of a text on a trait in the labeller."""
-    return f"{content_hash}:{trait}"
-
-
 def take(model: Model, answers: Sequence[Answer]) -> Outcome:
     """Store the answers and undo what they take back; an undo that fails leaves the label as it was."""
-    known = {(each.trait, each.hash): each for each in pool.decisions(model)}
-    made: dict[tuple[str, str], Decision] = {}
-    removed: dict[tuple[str, str], Decision] = {}
-    for answer in answers:
-        content_hash, _, trait = answer.id.partition(":")
-        place = trait, content_hash
-        before = made.get(place, known.get(place))
-        if answer.action == "undo" and before is not None:
-            made.pop(place, None)
-            if place in known:
-                removed[place] = known.pop(place)
-        elif answer.action in ("label", "skip") and not _is_the_same(before, answer.quality):
-            if place in known:
-                removed[place] = known.pop(place)
-            made[place] = Decision(trait, content_hash, answer.quality)
-    pool.decide(model, list(made.values()))
-    error = _take_back(model, removed, kept=made)
+    known = {item_id(each.hash, each.trait): each for each in pool.decisions(model)}
+    after = decide({item: each.quality for item, each in known.items()}, answers)
+    new = {item: quality for item, quality in after.items() if not _is_the_same(known.get(item), quality)}
+    removed = [each for item, each in known.items() if item not in after or item in new]
+    pool.decide(model, [Decision(item.rpartition(":")[2], item.rpartition(":")[0], new[item]) for item in new])
+    error = _take_back(model, removed, kept=new.keys())
     return Outcome(error=error, left=any(answer.action == "leave" for answer in answers))
 
 
 def save(model: Model, texts: Mapping[str, str]) -> Outcome:
-    """Send the labels that are not saved yet; `texts` has the texts of the heap by hash."""
+    """Send the labels that are not saved yet; `texts` has the texts of the pool by hash."""
     pending = [each for each in pool.decisions(model) if each.pending and each.hash in texts]
     if not pending:
         return Outcome()
@@ -91,7 +72,8 @@ def save(model: Model, texts: Mapping[str, str]) -> Outcome:
         else:
             conflicts.append(Conflict(each, sample))
     pool.saved(model, there)
-    saved, problem = _send_feedback(model, new, texts) if takes_feedback(model) else _send_samples(model, new, texts)
+    send = _send_samples if model.version_no is None else _send_feedback
+    saved, problem = send(model, new, texts)
     pool.saved(model, saved)
     return Outcome(len(saved) + len(there), conflicts, problem)
 
@@ -116,12 +98,10 @@ def _is_the_same(one: Decision | None, quality: float | None) -> bool:
     return abs(one.quality - quality) < _SAME
 
 
-def _take_back(
-    model: Model, removed: Mapping[tuple[str, str], Decision], *, kept: Mapping[tuple[str, str], Decision]
-) -> TraitbenchError | None:
+def _take_back(model: Model, removed: Sequence[Decision], *, kept: AbstractSet[str]) -> TraitbenchError | None:
     """Delete the samples of decisions, then the decisions, unless another one replaced them."""
     first: TraitbenchError | None = None
-    for place, decision in removed.items():
+    for decision in removed:
         try:
             if decision.sample_id:
                 client().samples.delete(model.handle, decision.sample_id)
@@ -131,7 +111,7 @@ def _take_back(
             first = first or error
             pool.decide(model, [decision])
             continue
-        if place not in kept:
+        if item_id(decision.hash, decision.trait) not in kept:
             pool.undo(model, decision)
     return first
 

@@ -1,5 +1,6 @@
-"""The desk: the labeller, what it says about the next text, and the figures, redrawn without the rest of the page."""
+"""The label view: the labeller, what is next, and how good the labels are, redrawn without the rest of the page."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,19 +9,20 @@ import streamlit as st
 
 from traitbench.analysis.active_learning import Order
 from traitbench.contract.models import Model
-from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain, shortened
 from traitbench.local import preview
-from traitbench.local.assistant import Assistant, Wanted, assistant_of
-from traitbench.local.labeller import BATCH, Answer, Handled, LabelItem, PoleSign
-from traitbench.local.preview import PreviewUnavailable, Rehearsal
+from traitbench.local.draft_learner import draft_learner, judge_of
+from traitbench.local.label_session import Judge, LabelSession
+from traitbench.local.labeller import Answer
+from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.label import saving
-from traitbench_app.label.figures import draw_figures
-from traitbench_app.label.order import Next, Work, upcoming
+from traitbench_app.label.figures import draw_figures, step_for
 from traitbench_app.label.saving import Conflict, Outcome
-from traitbench_app.parts.labeller import answers_of, labeller
-from traitbench_app.shell import people, session
+from traitbench_app.label.work import Work
+from traitbench_app.parts.labeller import labeller
+from traitbench_app.parts.next_step import NextStep, facts_of
+from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import active_version, attempt, client, explain, guarded, version
 from traitbench_app.workspace import pool
@@ -28,24 +30,22 @@ from traitbench_app.workspace.samples import all_samples, forget_samples
 
 KEY = "label.labeller"
 LEFT = "label.left"
-"""The session key that says that the person left the desk."""
+"""The session key that says that the person left the label view."""
 
 # Random is the default, because chosen texts are harder than others and make the held-out figures look worse. On five
 # real sets the informative order needed 0.67 times as many labels: 0.50 on the best set, 0.97 on the worst.
 QUEUES: Mapping[Order, str] = {
     "random": "Random",
     "informative": "Most informative",
-    "top": "Highest score first",
-    "bottom": "Lowest score first",
+    "top": "Highest scores first",
+    "bottom": "Lowest scores first",
 }
 """The names of the orders, the default first."""
 
-_HANDLED, _OUTCOME, _PACE, _SAMPLES = "label.handled", "label.outcome", "label.pace", "label.samples"
+_OUTCOME, _SAMPLES = "label.outcome", "label.samples"
 # Streamlit fades what a run has not drawn yet; here a run never replaces the text that is being read.
-_NEVER_FADED = "<style>.st-key-label-desk [data-stale] { opacity: 1 !important; transition: none !important; }</style>"
-_LOOKS_AGAIN_S = 2.0
-_PACED, _LONG_PAUSE_S = 20, 60.0
-_MOST_CHARACTERS = 300_000
+_NEVER_FADED = "<style>.st-key-label-view [data-stale] { opacity: 1 !important; transition: none !important; }</style>"
+_LOOKS_AGAIN_S, _WORKS_ON_S = 2.0, 60.0
 _EXCERPT = 160
 
 
@@ -59,16 +59,19 @@ class View:
     blind: bool
 
 
-def assistant(handle: str) -> Assistant:
-    """Return the assistant of this person for a model."""
-    return assistant_of(client().base_url, handle, people.current().id)
-
-
 @st.fragment(run_every=_LOOKS_AGAIN_S)
-def draw_desk(model: Model, view: View) -> None:
+def draw_view(model: Model, view: View) -> None:
     """Draw the labeller and the figures; look again every two seconds for new scores and figures."""
     with guarded():
         _draw(model, view)
+
+
+def next_of(view: View, model: Model) -> NextStep:
+    """Return what is next: what the labels need, as long as it is not yet good enough to train."""
+    traits = client().traits.list(model.handle)
+    labels, facts = pool.session_of(model.handle), facts_of(model, traits)
+    chosen = {each.key for each in view.traits}
+    return step_for(facts, labels, [each for each in traits if each.key in chosen], view.order)
 
 
 def _draw(model: Model, view: View) -> None:
@@ -79,39 +82,65 @@ def _draw(model: Model, view: View) -> None:
         st.rerun()
     outcome = _outcome(now)
     work = work_of(now, view)
-    helper = assistant(model.handle)
-    items = _limited(upcoming(helper, work, view.order, BATCH))
-    scorer, scored_by = _scorer(now)
-    texts = list({each.text.hash: each.text for each in items}.values())
-    helper.ask(work.texts, Wanted(now, view.every, _training(work), texts, scorer, scored_by, hints=not view.blind))
-    last = next((each for each in reversed(work.decisions) if each.trait in {t.key for t in view.traits}), None)
+    labels = pool.session_of(model.handle)
+    learner = draft_learner(now, view.every, work.training, _judge(now))
     st.html(_NEVER_FADED)
-    with st.container(key="label.desk"):
+    with labels.lock, st.container(key="label.view"):
+        labels.update(work.labelled(view.order, learner, hints=not view.blind))
+        labels.until = time.monotonic() + _WORKS_ON_S
+        labels.rank()
+        items = labels.upcoming(1)
         labeller(
-            [_item(helper, each, every=len(view.traits) > 1) for each in items],
+            labels,
             key=KEY,
             run=f"{model.handle} {'+'.join(t.key for t in view.traits)} {view.order}",
-            done=work.done,
-            total=work.total,
+            on_answers=partial(_take, now),
             saved=work.saved,
-            handled=session.get(_HANDLED, {}),
-            on_answers=partial(_take, now, view),
-            blind=view.blind,
-            last=saving.item_id(last.hash, last.trait) if last else None,
             keep="" if now.zero_data_retention else f"traitbench.labeller.{model.handle}",
             notice=_notice(outcome, work),
             empty=_finished(work),
             scorer="Score now" if now.version_no is not None else "The draft says",
         )
+    labels.work()
     if outcome.error:
         with st.container(horizontal=True, vertical_alignment="center", key="label.failed"):
             st.caption(explain(outcome.error), width="stretch")
             st.button("Save again", icon=":material/refresh:", key="label.again", on_click=_save, args=(now,))
     _draw_conflicts(now, outcome.conflicts)
     if not items:
-        _draw_ways_on(now, view, work)
-    trait = items[0].trait if items else view.traits[0]
-    draw_figures(now, helper, trait, work.samples, pace=_pace(), is_one_of_many=len(view.every) > 1)
+        _draw_ways_on(now, view, work, labels)
+    trait = next((each for each in view.traits if items and items[0].endswith(f":{each.key}")), view.traits[0])
+    draw_figures(now, labels, trait, work, is_one_of_many=len(view.every) > 1)
+
+
+def draw_summary(model: Model, view: View) -> None:
+    """Draw what was labelled, what is left, and the ways on, after the person left the label view."""
+    work = work_of(model, view)
+    labels = LabelSession(work.labelled())
+    left = labels.total - labels.done
+    pending = sum(each.pending for each in work.decisions)
+    with st.container(border=True, key="label.summary"):
+        st.subheader(f"{count(work.saved, 'label')} saved, {left:,} to go", icon=":material/label:", anchor=False)
+        if pending:
+            st.warning(f"{count(pending, 'label is', 'labels are')} not saved yet. Continue to send them again.")
+        for trait in view.traits:
+            negative, positive = work.balance(trait)
+            st.markdown(
+                f"**{plain(trait.name)}**: {negative:,} {plain(trait.negative_label)}, {positive:,} "
+                f"{plain(trait.positive_label)}"
+            )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Continue labelling",
+                type="primary",
+                icon=":material/play_arrow:",
+                key="label.continue",
+                on_click=session.store,
+                args=(LEFT, None),
+            )
+            if model.version_no is None:
+                page_link("train", "Train the model")
+            page_link("samples", "View samples")
 
 
 # ---- what there is ---------------------------------------------------------------------------------------------------
@@ -123,7 +152,7 @@ def look_afresh() -> None:
 
 
 def work_of(model: Model, view: View) -> Work:
-    """Return the heap with its decisions and samples; samples are read again after every save."""
+    """Return the pool with its decisions and samples; samples are read again after every save."""
     held = session.get(_SAMPLES)
     if held is None or held[0] != model.handle:
         held = (model.handle, all_samples(model.handle, client().traits.list(model.handle)))
@@ -131,57 +160,23 @@ def work_of(model: Model, view: View) -> Work:
     return Work(pool.texts(model.handle), view.traits, pool.decisions(model), held[1])
 
 
-def _training(work: Work) -> list[Sample]:
-    return [each for each in work.samples if not each.held_out]
-
-
-def _scorer(model: Model) -> tuple[Rehearsal | None, str]:
-    """Return the active version as what scores the next texts; nothing for a draft, which its own refit scores."""
+def _judge(model: Model) -> Judge | None:
+    """Return the version in use as what scores the next texts; nothing for a draft, which its own fit scores."""
     listed = active_version(model)
     if listed is None:
-        return None, ""
+        return None
     try:
-        return preview.version_of(version(model.handle, listed)), listed.param_hash
+        return judge_of(preview.version_of(version(model.handle, listed)), listed.param_hash)
     except PreviewUnavailable:
-        return None, ""
-
-
-def _limited(items: Sequence[Next]) -> list[Next]:
-    """Return the first items, with not too many characters to send to a browser at once, but at least two."""
-    size, result = 0, list[Next]()
-    for each in items:
-        size += len(each.text.text)
-        if size > _MOST_CHARACTERS and len(result) > 1:
-            break
-        result.append(each)
-    return result
-
-
-def _item(helper: Assistant, each: Next, *, every: bool) -> LabelItem:
-    trait = each.trait
-    hint = helper.hints_of(each.text).get(trait.key)
-    return LabelItem(
-        each.id,
-        each.text.text,
-        trait.name,
-        PoleSign.negative(trait.negative_label),
-        PoleSign.positive(trait.positive_label),
-        score=hint.score if hint else None,
-        highlights=hint.highlights if hint else (),
-    )
+        return None
 
 
 # ---- answers ---------------------------------------------------------------------------------------------------------
 
 
-def _take(model: Model, view: View) -> None:
-    """Store what the browser sent, then save it. The callback of the labeller."""
-    sent = answers_of(KEY)
-    handled: Handled = session.get(_HANDLED, {})
-    new = sent.new(handled)
+def _take(model: Model, new: Sequence[Answer]) -> None:
+    """Store what the browser sent, then save it."""
     taken = saving.take(model, new)
-    session.store(_HANDLED, sent.handled(handled))
-    _note_pace(new)
     _save(model, taken)
     if taken.left:
         session.store(LEFT, True)
@@ -189,7 +184,7 @@ def _take(model: Model, view: View) -> None:
 
 def _save(model: Model, taken: Outcome | None = None) -> None:
     """Send what is not saved. Also a button's callback."""
-    outcome = saving.save(model, {each.hash: each.text for each in pool.texts(model.handle)})
+    outcome = saving.save(model, pool.texts(model.handle))
     if taken is not None and taken.error and not outcome.error:
         outcome = replace(outcome, error=taken.error)
     session.store(_OUTCOME, (model.handle, outcome))
@@ -203,17 +198,6 @@ def _outcome(model: Model) -> Outcome:
         _save(model)
         held = session.get(_OUTCOME)
     return held[1] if held else Outcome()
-
-
-def _note_pace(new: Sequence[Answer]) -> None:
-    seconds = [each.seconds for each in new if each.action in ("label", "skip")]
-    session.store(_PACE, (*session.get(_PACE, ()), *seconds)[-_PACED:])
-
-
-def _pace() -> float:
-    """Return the decisions per minute lately; 0 until there are a few. Long pauses do not count."""
-    seconds = [each for each in session.get(_PACE, ()) if each < _LONG_PAUSE_S]
-    return 60 * len(seconds) / max(sum(seconds), 0.1) if len(seconds) >= _PACED // 4 else 0.0
 
 
 # ---- what is said ----------------------------------------------------------------------------------------------------
@@ -238,7 +222,7 @@ def _draw_conflicts(model: Model, conflicts: Sequence[Conflict]) -> None:
     if not conflicts:
         return
     names = {trait.key: trait for trait in client().traits.list(model.handle)}
-    texts = {each.hash: each.text for each in pool.texts(model.handle)}
+    texts = pool.texts(model.handle)
     with st.container(border=True, key="label.conflicts"):
         st.markdown(
             f"**Someone else labelled {count(len(conflicts), 'text')} differently.** Choose which label to keep; yours "
@@ -275,7 +259,7 @@ def _use_mine(model: Model, conflict: Conflict, texts: Mapping[str, str]) -> Non
         _save(model)
 
 
-def _draw_ways_on(model: Model, view: View, work: Work) -> None:
+def _draw_ways_on(model: Model, view: View, work: Work, labels: LabelSession) -> None:
     """Draw what to do when no text is left."""
     with st.container(horizontal=True, key="label.ways_on"):
         if skipped := work.skipped():
@@ -286,23 +270,17 @@ def _draw_ways_on(model: Model, view: View, work: Work) -> None:
                 on_click=show_skipped,
                 args=(model, work),
             )
-        following = next((each for each in view.every if each not in view.traits and _is_open(work, each)), None)
-        if following is not None:
-            st.button(
-                f"Label for {plain(following.name)}",
-                type="primary",
-                icon=":material/arrow_forward:",
-                key="label.following",
-                on_click=session.put,
-                args=({"trait": following.key},),
-            )
+        following = next((each for each in view.every if each not in view.traits and labels.is_open(each.key)), None)
+        if following is not None and st.button(
+            f"Label for {plain(following.name)}",
+            type="primary",
+            icon=":material/arrow_forward:",
+            key="label.following",
+            on_click=session.put,
+            args=({"trait": following.key},),
+        ):
+            st.rerun()
         page_link("train", "Train the model") if model.version_no is None else page_link("samples", "View samples")
-
-
-def _is_open(work: Work, trait: Trait) -> bool:
-    """Whether texts have no label for the trait yet."""
-    closed = work.closed(trait)
-    return any(text.hash not in closed for text in work.texts)
 
 
 def show_skipped(model: Model, work: Work) -> None:

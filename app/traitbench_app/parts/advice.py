@@ -66,13 +66,9 @@ def draw_advice(
     advice: Advice,
     *,
     is_one_of_many: bool,
-    labels_here: bool = False,
     is_brief: bool = False,
 ) -> None:
-    """Draw the sentence, unless it `is_brief`, and the link to where it is done.
-
-    With `labels_here`, the page is the one that labels.
-    """
+    """Draw the sentence, unless it `is_brief`, and the link to where it is done."""
     if not is_brief:
         st.markdown(advice.sentence)
     is_draft, link = model.state in ("draft", "failed"), partial(page_link, model=model.handle)
@@ -86,7 +82,7 @@ def draw_advice(
     elif is_draft:
         at = {"pole": advice.at} if advice.at else {}
         link("samples", _add("Add", trait, advice.at), task="Add by hand", trait=trait.name, **at)
-    elif not labels_here:
+    else:
         link("label", _add("Label", trait, advice.at), **({"trait": trait.name} if is_one_of_many else {}))
 
 

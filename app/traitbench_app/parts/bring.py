@@ -1,4 +1,4 @@
-"""Bring texts without labels: from a file or pasted, onto the heap."""
+"""Bring texts without labels: from a file or pasted, into the pool."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 from traitbench_app.workspace import pool
-from traitbench_app.workspace.pool import MOST_TEXTS, NoHeap
+from traitbench_app.workspace.pool import MOST_TEXTS, NoPool
 
 _FORM = "label.bring"
 _FILE, _PASTED = "A file", "Pasted lines"
@@ -18,7 +18,7 @@ _SHOWN, _EXCERPT = 3, 140
 
 
 def bring_texts(model: Model, *, to: str = "Label") -> None:
-    """Draw the ways to bring texts, and the button that adds them to the heap. `to` is the verb on the button."""
+    """Draw the ways to bring texts, and the button that adds them to the pool. `to` is the verb on the button."""
     way = st.segmented_control(
         "Texts from", [_FILE, _PASTED], default=_FILE, required=True, key=f"{_FORM}.from", label_visibility="collapsed"
     )
@@ -46,7 +46,7 @@ def _add(model: Model, texts: list[str], usable: list[str], source: str, *, to: 
     with attempt() as adding, st.spinner(f"Adding {count(len(usable), 'text')}"):
         try:
             added = pool.add(model.handle, usable, source)
-        except NoHeap as reason:
+        except NoPool as reason:
             st.error(str(reason), icon=":material/error:")
             return
     if adding.done:

@@ -1,7 +1,8 @@
 """The top of every page. On a page of a model it is one line: the model, what is next, and rare actions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import streamlit as st
@@ -15,25 +16,33 @@ from traitbench_app.parts.copying import copy_link
 from traitbench_app.parts.improve import improve, improve_button
 from traitbench_app.parts.model_actions import ARCHIVE, archive, restore_button
 from traitbench_app.parts.next_step import Facts, NextStep, facts_of, next_step
+from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, entry, page
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, guarded
 
 Query = Mapping[str, str | int | None]
+NextOf = Callable[[Model], NextStep]
 _OWN = frozenset(("Describe", "What is kept", "Details", "Compare", "Encoders", "Mistakes", "Check", "Compare labels"))
 """The views that have a primary button of their own, as links name them."""
 
 
 def heading(
-    name: PageName, model: Model | None = None, traits: Sequence[Trait] | None = None, /, **query: str | int | None
+    name: PageName,
+    model: Model | None = None,
+    traits: Sequence[Trait] | None = None,
+    next_of: NextOf | None = None,
+    /,
+    **query: str | int | None,
 ) -> None:
     """Draw the heading; `query` holds the query parameters of the page besides the model.
 
-    The traits of the model are read if the page has not read them.
+    The traits of the model are read if the page has not read them. `next_of` says what is next on a page where that
+    changes while a person works: it is asked every two seconds.
     """
     row = entry(name)
     if model is not None:
-        _draw_line(name, model, client().traits.list(model.handle) if traits is None else traits, query)
+        _draw_line(name, model, client().traits.list(model.handle) if traits is None else traits, query, next_of)
         return
     with st.container(gap=None, key="heading"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -42,7 +51,7 @@ def heading(
         st.caption(row.help)
 
 
-def _draw_line(name: PageName, model: Model, traits: Sequence[Trait], query: Query) -> None:
+def _draw_line(name: PageName, model: Model, traits: Sequence[Trait], query: Query, next_of: NextOf | None) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.model"):
             st.markdown(plain(model.handle), width="content")
@@ -52,28 +61,32 @@ def _draw_line(name: PageName, model: Model, traits: Sequence[Trait], query: Que
                 st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version in use.")
             retention_badge(model)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.next"):
-            _draw_step(name, model, traits, query)
+            _draw_step(name, model, traits, query, next_of)
             with st.popover("More", icon=":material/more_horiz:", type="tertiary", key="head.more"):
                 _draw_more(name, model, query)
     improve(model)
     archive()
 
 
-def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Query) -> None:
+def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Query, next_of: NextOf | None) -> None:
     """Draw what is next. The line follows a run, and the page is drawn again when it has ended."""
 
     def draw(now: Model) -> None:
         facts = facts_of(now, traits)
-        step = next_step(facts)
+        step = next_step(facts) if next_of is None else next_of(now)
         with st.container(
             horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.step_line"
         ):
             st.markdown(step.sentence, width="content")
-            # The page where a step is done shows how, so its header has no button for it.
-            if step.page is not None and step.page != name:
-                primary = step.primary and not _has_primary(name, facts, step, query)
+            # The page where a step is done shows how, so its header has no button for it, except to change a choice.
+            here = step.page == name
+            if step.page is not None and (not here or (next_of is not None and step.query)):
+                primary = step.primary and (next_of is not None or not _has_primary(name, facts, step, query))
                 kind: Literal["primary", "secondary"] = "primary" if primary else "secondary"
-                if st.button(step.label, type=kind, shortcut=step.key, key="head.step"):
+                put = partial(session.put, step.query) if here else None
+                if st.button(step.label, type=kind, shortcut=step.key, key="head.step", on_click=put):
+                    if here:
+                        st.rerun()
                     st.switch_page(page(step.page), query_params=dict(step.query))
             restore_button(now, key="shell.restore", primary=True)
 
@@ -85,8 +98,15 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
             st.rerun()
         draw(now)
 
+    @st.fragment(run_every=2.0)
+    def look_again() -> None:
+        with guarded():
+            draw(client().models.get(model.handle))
+
     if model.state == "busy":
         follow()
+    elif next_of is not None:
+        look_again()
     else:
         draw(model)
 

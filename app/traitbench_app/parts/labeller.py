@@ -1,25 +1,23 @@
 """The labeller as a component of Streamlit, which runs ahead of the server.
 
-Interface, for every page that lets a person label texts (label mode, audits):
+For every page that lets a person label texts (Label, blind rounds, audits):
 
-    answers = labeller(
-        [LabelItem("hash:warmth", text, "Warmth", PoleSign.negative("cold"), PoleSign.positive("warm"))],
-        key="label.labeller",        # one component on the page
-        run="some token",            # another token clears what is on screen; unsent answers are never cleared
-        done=12, total=340,          # progress of what the server has handled
-        handled=session state,       # {mount: last handled number}, as `Answers.handled` gave it
-    )
-    for answer in answers.new(handled): ...
+    labels = LabelSession(LabelWork([trait], texts, hints=False, decided=what was decided))
+    labeller(labels, key="samples.blind.labeller", run="some token", on_answers=take)
 
-The component keeps unsent answers in the tab's storage across a reload (`keep`, empty for never). Its items, answers
-and script are in `core/traitbench/local/labeller.py`.
+The component keeps unsent answers in the tab's storage across a reload (`keep`, empty for never). Its data are in
+`LabelSession.to_wire`, its answers and script in `core/traitbench/local/labeller.py`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from traitbench.local.labeller import SCRIPT, STYLE, Answers, Handled, LabelItem, item_data
+from traitbench.local.label_session import LabelSession
+from traitbench.local.labeller import SCRIPT, STYLE, Answer, Answers, Handled
+from traitbench_app.shell import session
 
 _ADAPTER = """
 export default function ({ parentElement, data, setStateValue }) {
@@ -33,50 +31,27 @@ _component = st.components.v2.component(
 
 
 def labeller(
-    items: Sequence[LabelItem],
-    *,
-    key: str,
-    run: str,
-    done: int,
-    total: int,
-    handled: Handled,
-    on_answers: Callable[[], None],
-    saved: int | None = None,
-    blind: bool = False,
-    last: str | None = None,
-    keep: str = "",
-    notice: str = "",
-    empty: str = "",
-    scorer: str = "Score now",
+    labels: LabelSession, *, key: str, run: str, on_answers: Callable[[Sequence[Answer]], None], **shown: Any
 ) -> None:
-    """Draw the labeller; `on_answers` is called before the page runs again, and reads `answers_of(key)`.
+    """Draw the next texts; `on_answers` is called with new answers before the page runs again.
 
-    `saved` is the number of labels that the service confirmed; None if nothing is saved meanwhile. `last` is the id of
-    the last decision, which U takes back after a reload. `notice` is an alert, such as a failed save. `empty` is shown
-    when there is no item.
+    Another `run` clears what is on screen; unsent answers are never cleared. `shown` is as for `LabelSession.to_wire`.
     """
     _component(
-        data={
-            "run": run,
-            "items": [item_data(each, blind=blind) for each in items],
-            "done": done,
-            "total": total,
-            "saved": saved,
-            "handled": dict(handled),
-            "blind": blind,
-            "last": last,
-            "keep": keep,
-            "notice": notice,
-            "empty": empty,
-            "scorer": scorer,
-            "keys": "page",
-        },
+        data=labels.to_wire(run=run, handled=session.get(_handled(key), {}), keys="page", **shown),
         key=key,
-        on_answers_change=on_answers,
+        on_answers_change=partial(_hear, key, on_answers),
     )
 
 
-def answers_of(key: str) -> Answers:
-    """Return what the component with this key sent."""
+def _hear(key: str, on_answers: Callable[[Sequence[Answer]], None]) -> None:
+    """Hand new answers over, each once. A callback of the component."""
     state = st.session_state.get(key)
-    return Answers.read(state.get("answers") if isinstance(state, Mapping) else getattr(state, "answers", None))
+    sent = Answers.read(state.get("answers") if isinstance(state, Mapping) else getattr(state, "answers", None))
+    handled: Handled = session.get(_handled(key), {})
+    on_answers(sent.new(handled))
+    session.store(_handled(key), sent.handled(handled))
+
+
+def _handled(key: str) -> str:
+    return f"{key}.handled"

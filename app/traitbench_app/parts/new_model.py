@@ -20,7 +20,7 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, open_page
 from traitbench_app.shell.service import attempt, client, field_error, namespaces
 from traitbench_app.workspace import pool
-from traitbench_app.workspace.pool import NoHeap
+from traitbench_app.workspace.pool import NoPool
 
 TO_LABEL: Final = "\t"
 """What `start` takes for a model to label texts for; no handle has this character."""
@@ -41,7 +41,7 @@ def start(purpose: str = _NOTHING) -> None:
 def new_model(*, name: str = "", texts: Sequence[str] = (), source: str = "") -> None:
     """Draw the dialog while it is open; it proposes `name`.
 
-    A model to label texts for has `texts` on its heap, which are of the file `source`.
+    A model to label texts for has `texts` in its pool, which are of the file `source`.
     """
     purpose = session.get(_OPEN)
     if purpose == _NOTHING:
@@ -106,7 +106,7 @@ def _open_next(model: Model, page: PageName, texts: Sequence[str], source: str) 
     if texts:
         try:
             following = f"{count(pool.add(model.handle, texts, source), 'text')} to label."
-        except NoHeap as reason:
+        except NoPool as reason:
             following = str(reason)
     session.flash(f"{plain(model.handle)} was created. {following}")
     if page == "samples":

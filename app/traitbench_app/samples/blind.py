@@ -1,4 +1,4 @@
-"""Label some texts without seeing the labels of others: one text at a time, by buttons or keys.
+"""Label some texts without seeing the labels of others: one text at a time, by keys.
 
 Your labels belong to a trait and a text, not to a file, so they survive every run of the page and another upload in
 the same tab. The texts are chosen by the trait, the texts and the first rater's labels: the same file gives the same
@@ -6,17 +6,19 @@ ones.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import streamlit as st
 
 from traitbench.analysis.agreement import Item
 from traitbench.contract.traits import Trait
-from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
-from traitbench.display.text import count, plain, shortened
+from traitbench.display.text import count, plain
+from traitbench.local.label_session import LabelSession, LabelWork, item_id
+from traitbench.local.labeller import Answer
 from traitbench.tables.rating_files import OWN, Ratings, in_order, labelled_file, preferred
+from traitbench_app.parts.labeller import labeller
 from traitbench_app.shell import session
 
 GIVEN = "samples.blind"
@@ -24,7 +26,6 @@ GIVEN = "samples.blind"
 
 _SHEETS = "samples.raters.sheets"
 _DEFAULT, _FEWEST = 40, 10
-_LABEL, _LONG, _HEIGHT = 28, 900, 280
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,92 +116,65 @@ def your_labels(sheet: Sheet) -> dict[Item, float]:
 
 
 def draw_sheet(sheet: Sheet, trait: Trait, ratings: Ratings, *, file_name: str) -> None:
-    """Draw the next text with the buttons that label it, or say that all are labelled."""
-    items = sheet.items
-    if not items:
+    """Draw the next text to label, or say that all are labelled."""
+    if not sheet.items:
         st.caption(f"No text has a label for {plain(trait.name)}.")
         return
-    given = _given(sheet.handle)
-    answered = [item for item in items if item in given or item in sheet.known]
-    following = next((item for item in items if item not in given and item not in sheet.known), None)
-    skipped = [item for item in answered if item in given and given[item] is None]
-    labelled = len(answered) - len(skipped)
+    labels, given = labels_of(sheet, trait, ratings), _given(sheet.handle)
+    skipped = [item for item in sheet.items if item in given and given[item] is None]
     with st.container(border=True, key="samples.blind.card"):
-        left_out = f", {len(skipped):,} skipped" if skipped else ""
-        st.progress(
-            len(answered) / len(items),
-            text=f"{labelled:,} of {count(len(items), 'text')} labelled{left_out}",
+        labeller(
+            labels,
+            key="samples.blind.labeller",
+            run=sheet.seed,
+            on_answers=partial(take, sheet, trait, ratings),
+            empty=f"All {len(sheet.items):,} texts are done.",
+            middle=True,
+            leave=False,
         )
-        if following is None:
-            st.markdown(f":material/check_circle: **All {len(items):,} texts are done.**")
-        else:
-            text = ratings.texts[following[1]]
-            with st.container(
-                height=_HEIGHT if len(text) > _LONG else "content", border=False, key="samples.blind.text"
-            ):
-                st.text(text, width="stretch")
-            _draw_poles(sheet.handle, trait, following)
-        _draw_ways(sheet, skipped, ratings, file_name=file_name, labelled=labelled)
+        with st.container(horizontal=True, vertical_alignment="center", key="samples.blind.ways"):
+            if skipped:
+                st.button(
+                    f"Show {count(len(skipped), 'skipped text')} again",
+                    icon=":material/replay:",
+                    type="tertiary",
+                    key="samples.blind.again",
+                    on_click=_keep,
+                    args=(sheet.handle, {item: each for item, each in given.items() if item not in skipped}),
+                )
+            if labels.done > len(skipped):
+                st.download_button(
+                    "Download with your labels",
+                    lambda: labelled_file(ratings, {**sheet.known, **_given(sheet.handle)}),
+                    file_name=f"{file_name}.csv",
+                    mime="text/csv",
+                    icon=":material/download:",
+                    type="tertiary",
+                    key="samples.blind.download",
+                    on_click="ignore",
+                    help=f"All texts and labels, and yours in the column {OWN}. Upload this file later to go on: your "
+                    "labels are kept only in this tab.",
+                )
 
 
-def _draw_poles(handle: str, trait: Trait, item: Item) -> None:
-    buttons = (
-        ("negative", 0.0, f"{NEGATIVE_SIGN} {plain(shortened(trait.negative_label, _LABEL))}", "1"),
-        ("between", 0.5, f"{NEUTRAL_SIGN} In between", "2"),
-        ("positive", 1.0, f"{plain(shortened(trait.positive_label, _LABEL))} {POSITIVE_SIGN}", "3"),
-        ("skip", None, "Skip", "S"),
+def labels_of(sheet: Sheet, trait: Trait, ratings: Ratings) -> LabelSession:
+    """Return the texts of a sheet in order, with your labels and without scores."""
+    work = LabelWork(
+        [trait],
+        {text: ratings.texts[text] for _, text in sheet.items},
+        hints=False,
+        given={trait.key: {text: quality for (_, text), quality in sheet.known.items()}},
+        decided={item_id(text, key): each for (key, text), each in _given(sheet.handle).items()},
     )
-    with st.container(horizontal=True, key="samples.blind.poles"):
-        for name, quality, label, shortcut in buttons:
-            st.button(
-                label,
-                key=f"samples.blind.{name}",
-                type="tertiary" if quality is None else "secondary",
-                shortcut=shortcut,
-                on_click=_answer,
-                args=(handle, item, quality),
-            )
+    return LabelSession(work)
 
 
-def _draw_ways(sheet: Sheet, skipped: list[Item], ratings: Ratings, *, file_name: str, labelled: int) -> None:
-    given = _given(sheet.handle)
-    with st.container(horizontal=True, vertical_alignment="center", key="samples.blind.ways"):
-        st.button(
-            "Back",
-            icon=":material/undo:",
-            type="tertiary",
-            key="samples.blind.back",
-            shortcut="B",
-            disabled=not any(item in given for item in sheet.items),
-            help="Take the last label back.",
-            on_click=_back,
-            args=(sheet.handle, tuple(sheet.items)),
-        )
-        if skipped:
-            st.button(
-                f"Show {count(len(skipped), 'skipped text')} again",
-                icon=":material/replay:",
-                type="tertiary",
-                key="samples.blind.again",
-                on_click=_forget,
-                args=(sheet.handle, tuple(skipped)),
-            )
-        if labelled:
-            st.download_button(
-                "Download with your labels",
-                lambda: labelled_file(ratings, {**sheet.known, **_given(sheet.handle)}),
-                file_name=f"{file_name}.csv",
-                mime="text/csv",
-                icon=":material/download:",
-                type="tertiary",
-                key="samples.blind.download",
-                on_click="ignore",
-                help=f"All texts and labels, and yours in the column {OWN}. Upload this file later to go on: your "
-                "labels are kept only in this tab.",
-            )
-
-
-# ---- your labels in the session --------------------------------------------------------------------------------------
+def take(sheet: Sheet, trait: Trait, ratings: Ratings, answers: Sequence[Answer]) -> None:
+    """Keep your answers in the session."""
+    labels = labels_of(sheet, trait, ratings)
+    labels.take(answers)
+    kept = {(key, text): each for item, each in labels.decided.items() for text, _, key in [item.rpartition(":")]}
+    _keep(sheet.handle, kept)
 
 
 def _given(handle: str) -> dict[Item, float | None]:
@@ -209,18 +183,5 @@ def _given(handle: str) -> dict[Item, float | None]:
     return given
 
 
-def _answer(handle: str, item: Item, quality: float | None) -> None:
-    """Label a text. A button callback."""
-    session.store(f"{GIVEN}:{handle}", {**_given(handle), item: quality})
-
-
-def _back(handle: str, items: tuple[Item, ...]) -> None:
-    """Take the last label of these texts back. A button callback."""
-    last = next((item for item in reversed(_given(handle)) if item in items), None)
-    if last is not None:
-        _forget(handle, (last,))
-
-
-def _forget(handle: str, items: tuple[Item, ...]) -> None:
-    """Remove your labels of these texts. A button callback."""
-    session.store(f"{GIVEN}:{handle}", {item: each for item, each in _given(handle).items() if item not in items})
+def _keep(handle: str, given: Mapping[Item, float | None]) -> None:
+    session.store(f"{GIVEN}:{handle}", given)

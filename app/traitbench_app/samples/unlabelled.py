@@ -9,7 +9,7 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt
 from traitbench_app.workspace import pool
-from traitbench_app.workspace.pool import NoHeap
+from traitbench_app.workspace.pool import NoPool
 
 _SENT = "samples.import.to_label"
 
@@ -38,7 +38,7 @@ def _send(about: tuple[str, str, int], texts: Sequence[str]) -> None:
     with attempt() as sending:
         try:
             added = pool.add(handle, texts, source)
-        except NoHeap as reason:
+        except NoPool as reason:
             st.error(str(reason), icon=":material/error:")
             return
     if sending.done:

@@ -1,92 +1,248 @@
-"""The heap of a model: texts without labels that a person brought, kept until they are labelled or discarded.
+"""The pool of a model: texts without labels that a person brought, kept until they are labelled or discarded.
 
-    added = heap.add(handle, texts, source)    # how many were new
-    heap.texts(handle)                         # all of them, labelled or not
-    heap.discard(handle)
+    added = pool.add(handle, texts, source)    # how many were new
+    pool.texts(handle)                         # all of them by hash, labelled or not
+    pool.discard(handle)
 
-Each person has a heap of their own for each model, in the home folder of the workbench (`heap_file`). Under zero data
-retention it is only in the browser's session, and what was in the file before is removed. Only a person who may write
-the model has a heap. Texts leave this machine only as samples or feedback, when they are labelled.
+Each person has a pool of their own for each model, in a file of the home folder with mode 0600 that survives a restart.
+Under zero data retention it is only in the browser's session, in a database in memory with the same tables, and what
+was in the file before is removed. Only a person who may write the model has a pool. Texts leave this machine only as
+samples or feedback, when they are labelled. Decisions belong to a text and a trait; one without a sample id is not
+saved by the service yet.
 """
 
+import os
+import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from cachetools import LRUCache
 
 from traitbench.contract.models import Model
-from traitbench.contract.samples import LONGEST_TEXT
-from traitbench.local.assistant import HeapText, dismiss
+from traitbench.contract.samples import LONGEST_TEXT, text_hash
+from traitbench.local.label_session import LabelSession
 from traitbench.settings import read_settings
 from traitbench_app.shell import people, session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
-from traitbench_app.workspace.heap_file import Decision, HeapFile, Place
 from traitbench_app.workspace.samples import all_samples
 
 MOST_TEXTS = 100_000
-"""Texts in one heap."""
+"""Texts in one pool."""
 
 FILE = "heaps.db"
-"""The file in the home folder."""
+"""The file in the home folder; its name is that of earlier versions, so that their texts stay."""
 
-_SESSION = "label.heap"
-_TEXTS = "label.heap_texts"
+_SESSION = "label.pool"
+_TEXTS = "label.pool_texts"
 _LOCK = threading.Lock()
+_SESSIONS: LRUCache["Place", LabelSession] = LRUCache(4)
+_TABLES = """
+CREATE TABLE IF NOT EXISTS texts (
+  id INTEGER PRIMARY KEY, service TEXT, model TEXT, owner TEXT, hash TEXT, text TEXT, source TEXT,
+  UNIQUE (service, model, owner, hash)
+);
+CREATE TABLE IF NOT EXISTS decisions (
+  id INTEGER PRIMARY KEY, service TEXT, model TEXT, owner TEXT, trait TEXT, hash TEXT, quality REAL, sample_id INTEGER,
+  UNIQUE (service, model, owner, trait, hash)
+);
+"""
+_OWN = "service = ? AND model = ? AND owner = ?"
+_PATIENCE_S = 10.0
 
 
-class NoHeap(Exception):
-    """This person cannot have a heap for this model, or it is full; the message says why."""
+@dataclass(frozen=True)
+class Place:
+    """Whose pool it is: the address of the service, the model's handle and the person's id."""
+
+    service: str
+    model: str
+    owner: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The three values, in the order of the columns."""
+        return self.service, self.model, self.owner
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a person decided about a text: a quality from 0 to 1, or None for a skip. `sample_id` is None if unsaved."""
+
+    trait: str
+    hash: str
+    quality: float | None
+    sample_id: int | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Whether the service has not saved this label yet."""
+        return self.quality is not None and self.sample_id is None
+
+
+class PoolFile:
+    """All pools in one file, or in memory if `path` is None. Safe to use from several threads."""
+
+    def __init__(self, path: Path | None) -> None:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            path.chmod(0o600)
+        self._connection = sqlite3.connect(path or ":memory:", timeout=_PATIENCE_S, check_same_thread=False)
+        for pragma in ("secure_delete = ON", "temp_store = MEMORY"):
+            self._connection.execute(f"PRAGMA {pragma}")
+        self._lock = threading.Lock()
+        with self._writing() as cursor:
+            for statement in _TABLES.split(";"):
+                cursor.execute(statement)
+
+    def add(self, place: Place, texts: Iterable[str], source: str) -> int:
+        """Add texts that are not there yet, and return their number."""
+        rows = [(*place.key, text_hash(text), text, source) for text in texts]
+        with self._writing() as cursor:
+            before = _count(cursor, place)
+            cursor.executemany(
+                "INSERT OR IGNORE INTO texts (service, model, owner, hash, text, source) VALUES (?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+            return _count(cursor, place) - before
+
+    def state(self, place: Place) -> tuple[int, int]:
+        """Return the number of texts and the newest id: equal as long as the texts are."""
+        number, newest = self._read(f"SELECT count(*), coalesce(max(id), 0) FROM texts WHERE {_OWN}", place)[0]
+        return number, newest
+
+    def texts(self, place: Place) -> dict[str, str]:
+        """Return the texts by hash, in the order of the hashes: random, and the same every time."""
+        return dict(self._read(f"SELECT hash, text FROM texts WHERE {_OWN} ORDER BY hash", place))
+
+    def sources(self, place: Place) -> list[tuple[str, int]]:
+        """Return where the texts came from, with their numbers."""
+        return self._read(f"SELECT source, count(*) FROM texts WHERE {_OWN} GROUP BY source ORDER BY min(id)", place)
+
+    def decisions(self, place: Place) -> list[Decision]:
+        """Return the decisions, the oldest first."""
+        asked = f"SELECT trait, hash, quality, sample_id FROM decisions WHERE {_OWN} ORDER BY id"
+        return [Decision(*row) for row in self._read(asked, place)]
+
+    def decide(self, place: Place, decisions: Sequence[Decision]) -> None:
+        """Store decisions; one about the same text and trait replaces the older one."""
+        rows = [(*place.key, each.trait, each.hash, each.quality, each.sample_id) for each in decisions]
+        with self._writing() as cursor:
+            cursor.executemany(
+                "INSERT OR REPLACE INTO decisions (service, model, owner, trait, hash, quality, sample_id)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+
+    def saved(self, place: Place, decisions: Sequence[Decision]) -> None:
+        """Note the sample ids that the service gave."""
+        rows = [(each.sample_id, *place.key, each.trait, each.hash) for each in decisions]
+        with self._writing() as cursor:
+            cursor.executemany(
+                f"UPDATE decisions SET sample_id = ? WHERE {_OWN} AND trait = ? AND hash = ?",
+                rows,
+            )
+
+    def undo(self, place: Place, trait: str, content_hash: str) -> None:
+        """Remove a decision."""
+        with self._writing() as cursor:
+            cursor.execute(
+                f"DELETE FROM decisions WHERE {_OWN} AND trait = ? AND hash = ?", (*place.key, trait, content_hash)
+            )
+
+    def discard(self, place: Place) -> None:
+        """Delete a pool with its decisions."""
+        with self._writing() as cursor:
+            for table in ("texts", "decisions"):
+                cursor.execute(f"DELETE FROM {table} WHERE {_OWN}", place.key)
+        self._rewrite()
+
+    def discard_model(self, service: str, model: str) -> None:
+        """Delete the pools of all people for a model."""
+        with self._writing() as cursor:
+            for table in ("texts", "decisions"):
+                cursor.execute(f"DELETE FROM {table} WHERE service = ? AND model = ?", (service, model))
+        self._rewrite()
+
+    def _rewrite(self) -> None:
+        """Rewrite the file without what was deleted: pages that SQLite split may hold copies of a text."""
+        with self._lock:
+            self._connection.execute("VACUUM")
+
+    def _read(self, statement: str, place: Place) -> list[Any]:
+        with self._lock:
+            return self._connection.execute(statement, place.key).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Cursor]:
+        """Run statements as one transaction."""
+        with self._lock, self._connection:
+            yield self._connection.cursor()
+
+
+def _count(cursor: sqlite3.Cursor, place: Place) -> int:
+    number: int = cursor.execute(f"SELECT count(*) FROM texts WHERE {_OWN}", place.key).fetchone()[0]
+    return number
+
+
+class NoPool(Exception):
+    """This person cannot have a pool for this model, or it is full; the message says why."""
 
 
 def add(handle: str, texts: Iterable[str], source: str) -> int:
-    """Add texts to the heap and return how many were new.
+    """Add texts to the pool and return how many were new.
 
-    Blank texts, texts longer than a sample may be, texts that are on the heap and texts that are samples of every
-    trait are left out. `source` is shown to the person, such as the name of a file. Raise `NoHeap` if the person may
-    not write the model or the heap would have more than `MOST_TEXTS` texts.
+    Blank texts, texts longer than a sample may be, texts that are in the pool and texts that are samples of every
+    trait are left out. `source` is shown to the person, such as the name of a file. Raise `NoPool` if the person may
+    not write the model or the pool would have more than `MOST_TEXTS` texts.
     """
     model = client().models.get(handle)
     if reason := why_not(model):
-        raise NoHeap(reason)
+        raise NoPool(reason)
     labelled = _labelled_for_all(model)
     wanted = dict.fromkeys(text for text in map(str.strip, texts) if text and len(text) <= LONGEST_TEXT)
     new = [text for text in wanted if text not in labelled]
     file, place = _open(model), _place(handle)
     room = MOST_TEXTS - file.state(place)[0]
     if len(new) > room:
-        known = {each.text for each in file.texts(place)}
+        known = {*file.texts(place).values()}
         new = [text for text in new if text not in known]
     if len(new) > room:
-        raise NoHeap(f"A heap holds up to {MOST_TEXTS:,} texts, and this one has room for {room:,} more.")
+        raise NoPool(f"A pool holds up to {MOST_TEXTS:,} texts, and this one has room for {room:,} more.")
     return file.add(place, new, source)
 
 
-def texts(handle: str) -> Sequence[HeapText]:
-    """Return all texts of the heap in the order in which they were added; none if the person may not write the model.
+def texts(handle: str) -> Mapping[str, str]:
+    """Return all texts of the pool by hash; none if the person may not write the model.
 
-    They are cached in the session while the heap does not change.
+    They are in the order of the hashes, and the same object as long as the pool does not change.
     """
     model = client().models.get(handle)
-    return () if why_not(model) else _texts(model)
+    return {} if why_not(model) else _texts(model)
 
 
 def discard(handle: str) -> None:
-    """Delete the heap of this person with the decisions about it. Samples that were saved stay."""
+    """Delete the pool of this person with the decisions about it. Samples that were saved stay."""
     _file(read_settings().home / FILE).discard(_place(handle))
     _session_file().discard(_place(handle))
     session.store(_TEXTS, None)
-    dismiss(client().base_url, handle)
+    _forget_sessions(client().base_url, handle)
 
 
 def discard_for_everyone(handle: str) -> None:
-    """Delete the heaps of all people for a model, because zero data retention begins."""
+    """Delete the pools of all people for a model, because zero data retention begins."""
     _file(read_settings().home / FILE).discard_model(client().base_url, handle)
-    dismiss(client().base_url, handle)
+    _forget_sessions(client().base_url, handle)
 
 
 def why_not(model: Model) -> str:
-    """Say in Markdown why this person cannot have a heap for the model; "" if they can."""
+    """Say in Markdown why this person cannot have a pool for the model; "" if they can."""
     if model.state == "archived":
         return "This model was archived, so it takes no labels."
     return why_read_only(model)
@@ -120,10 +276,29 @@ def sources(model: Model) -> list[tuple[str, int]]:
     return _open(model).sources(_place(model.handle))
 
 
+# ---- what is behind the page -----------------------------------------------------------------------------------------
+
+
+def session_of(handle: str) -> LabelSession:
+    """Return the labelling session of this person for a model; of many, the one used longest ago is dropped."""
+    place = _place(handle)
+    with _LOCK:
+        if place not in _SESSIONS:
+            _SESSIONS[place] = LabelSession()
+        return _SESSIONS[place]
+
+
+def _forget_sessions(service: str, handle: str) -> None:
+    """End the sessions of a model and drop their vectors and hints, because its pool is gone."""
+    with _LOCK:
+        for place in [each for each in _SESSIONS if (each.service, each.model) == (service, handle)]:
+            _SESSIONS.pop(place).until = 0.0
+
+
 # ---- where it is kept ------------------------------------------------------------------------------------------------
 
 
-def _open(model: Model) -> HeapFile:
+def _open(model: Model) -> PoolFile:
     """Return the file, or the database in the session's memory under zero data retention."""
     kept = _file(read_settings().home / FILE)
     if not model.zero_data_retention:
@@ -134,36 +309,36 @@ def _open(model: Model) -> HeapFile:
     return _session_file()
 
 
-def _session_file() -> HeapFile:
+def _session_file() -> PoolFile:
     held = session.get(_SESSION)
-    if not isinstance(held, HeapFile):
-        held = HeapFile(None)
+    if not isinstance(held, PoolFile):
+        held = PoolFile(None)
         session.store(_SESSION, held)
     return held
 
 
-def _file(path: Path) -> HeapFile:
+def _file(path: Path) -> PoolFile:
     with _LOCK:
         return _opened(path)
 
 
 @cache
-def _opened(path: Path) -> HeapFile:
-    return HeapFile(path)
+def _opened(path: Path) -> PoolFile:
+    return PoolFile(path)
 
 
 def _place(handle: str) -> Place:
     return Place(client().base_url, handle, people.current().id)
 
 
-def _texts(model: Model) -> Sequence[HeapText]:
+def _texts(model: Model) -> Mapping[str, str]:
     file, place = _open(model), _place(model.handle)
     state = (place, model.zero_data_retention, file.state(place))
     held = session.get(_TEXTS)
     if held is None or held[0] != state:
-        held = (state, tuple(file.texts(place)))
+        held = (state, file.texts(place))
         session.store(_TEXTS, held)
-    kept: Sequence[HeapText] = held[1]
+    kept: dict[str, str] = held[1]
     return kept
 
 

@@ -7,7 +7,7 @@ and how much is known there (its variance), so a text counts as uncertain if it 
 labelled. A constant is learned too: where one pole is rare, the border lies near its texts. The prior mean is the
 position on the label axis, so there is an order before the first label.
 
-Everything is deterministic. A decision costs one product of the heap with one vector: earlier cosines are kept.
+Everything is deterministic. A decision costs one product of the pool with one vector: earlier cosines are kept.
 """
 
 from collections.abc import Hashable, Sequence
@@ -172,7 +172,7 @@ class LabelQueue:
         return result
 
     def _centred(self, X: Vectors) -> Vectors:
-        """Rows at length one from the centre of the heap: what all texts have in common says nothing."""
+        """Rows at length one from the centre of the pool: what all texts have in common says nothing."""
         away = X - self._centre
         lengths = np.linalg.norm(away, axis=1, keepdims=True)
         result: Vectors = (away / np.where(lengths > 0, lengths, 1)).astype(np.float32)

@@ -44,13 +44,6 @@ class Audit:
         """The row that was decided last."""
         return next(reversed(list(self.decided)), None)
 
-    def decide(self, row: int, quality: float | None) -> "Audit":
-        """Return the audit with a decision; a row that was not drawn changes nothing."""
-        if row not in set(self.rows):
-            return self
-        others = {place: label for place, label in self.decided.items() if place != row}
-        return replace(self, labels={**others, row: quality})
-
     def undo(self, row: int) -> "Audit":
         """Return the audit without the decision about a row."""
         return replace(self, labels={place: label for place, label in self.decided.items() if place != row})

@@ -1,7 +1,6 @@
 """A scikit-learn classifier of texts on one trait."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,11 +20,9 @@ from traitbench.encoders import Encoder
 from traitbench.estimators.displays import LearningCurve
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.labels import Labels, chances, check_poles, positive_place, read_labels, sides
-from traitbench.estimators.trait_columns import labelled_columns
 from traitbench.install import advice, require
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
-from traitbench.local.label_session import LabelSession, Means, Queue
 from traitbench.local.samples import LocalSample, LocalTrait, local_trait
 from traitbench.local.texts import column_name, read_texts
 from traitbench.local.training import find_encoder, label_axes, settings_of, train
@@ -34,7 +31,7 @@ from traitbench.scoring.card import in_points
 from traitbench.settings import read_settings
 
 if TYPE_CHECKING:
-    from traitbench.estimators.label_widget import Labeller
+    from traitbench.estimators.label_widget import Labeller, Queue
 
 _NEARLY = np.finfo(np.float64).eps
 
@@ -189,7 +186,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         own = _samples(trait, texts, read_labels(y, trait.poles))
         return check_samples([trait], own, self.encoder, read_sources(sources, texts))
 
-    def label(self, texts: Any, *, queue: Queue = "uncertain", labels: Any = None, blind: bool = False) -> "Labeller":
+    def label(self, texts: Any, *, queue: "Queue" = "uncertain", labels: Any = None, blind: bool = False) -> "Labeller":
         """Return a widget for notebooks that labels texts by keys; its `samples` are the labelled texts.
 
         `queue` says which texts come first: "uncertain" (those that teach most), "random", "top" or "bottom" (the
@@ -202,14 +199,12 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             require("anywidget")
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(advice(error), name=error.name) from None
-        from traitbench.estimators.label_widget import Labeller
+        from traitbench.estimators.label_widget import Labeller, scorer_learner
 
         judge = self if hasattr(self, "version_") else None
         trait = self._local_trait() if judge is None else next(each for each in self.traits_ if each.key == self.key_)
-        means = Means(trait, lambda: clone(self), judge, self._labelling_encoder, self._label_axis)
-        return Labeller(
-            LabelSession(means, texts, queue=queue, given=partial(_given, labels, trait)), trait, blind=blind
-        )
+        learner = scorer_learner(trait, lambda: clone(self), judge, self._labelling_encoder, self._label_axis)
+        return Labeller(trait, learner, clone(self), texts, queue=queue, labels=labels, blind=blind)
 
     def explain(self, text: str) -> Explanation:
         """Return why a text has its score: the contributions of its parts and words, which add up."""
@@ -316,16 +311,3 @@ def _choose(version: LocalVersion, trait: str | None, path: str | Path) -> Local
             if getattr(each, by) == trait:
                 return each
     raise BundleInvalid(f"{path} has no trait {trait!r}. It has: {known}.")
-
-
-def _given(labels: Any, trait: LocalTrait, rows: int) -> dict[int, float]:
-    """Return the qualities of the texts that have a label, by row; raise `ValueError` for labels of other texts."""
-    if labels is None:
-        return {}
-    [(labelled, values)] = labelled_columns(labels, [trait])
-    if len(labels) != rows:
-        raise ValueError(f"There are {rows:,} texts and {len(labels):,} labels. Pass one for each text, or NaN.")
-    if not labelled:
-        return {}
-    qualities = read_labels(values, trait.poles, rows=labelled).qualities
-    return dict(zip(labelled, qualities.tolist(), strict=True))

@@ -4,5 +4,5 @@
   `version` (scores, explains, compares), `version_files`, `texts` (what can be trained with and scored).
 - For the workbench: `preview` (drafts and versions of the service), `mistakes`, `held_out`, `raters`, `pace`,
   `discovery_texts`.
-- For estimators: `checks`. Labelling: `label_session`, `assistant`, `labeller`.
+- For estimators: `checks`. Labelling: `label_session`, `draft_learner`, `labeller`.
 """

@@ -1,4 +1,4 @@
-"""The texts that a discovery reads: those of the samples, and those of the heap that have no label."""
+"""The texts that a discovery reads: those of the samples, and those of the pool that have no label."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from traitbench.contract.samples import Sample
 from traitbench.fitting import work
 from traitbench.fitting.discover import FEWEST_TEXTS, MOST_TEXTS
 from traitbench.fitting.speed import speed_now
-from traitbench.local.assistant import HeapText
 
 __all__ = ["FEWEST_TEXTS", "MOST_TEXTS", "Texts", "texts_of"]
 
@@ -47,8 +46,8 @@ class Texts:
         return (work.reading(lengths) + work.discovering(analysed, effort)) * speed_now().likely
 
 
-def texts_of(samples: Sequence[Sample], heap: Sequence[HeapText]) -> Texts:
-    """The texts of samples and heap; test samples are left out, also of the heap."""
+def texts_of(samples: Sequence[Sample], pool: Mapping[str, str]) -> Texts:
+    """The texts of samples and of a pool by hash; test samples are left out, also of the pool."""
     labelled = {sample.content_sha256: sample.text for sample in samples if not sample.held_out}
     known = labelled.keys() | {sample.content_sha256 for sample in samples}
-    return Texts(labelled, {each.hash: each.text for each in heap if each.hash not in known})
+    return Texts(labelled, {key: text for key, text in pool.items() if key not in known})

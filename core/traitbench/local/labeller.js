@@ -178,11 +178,12 @@ function onKey(state, event) {
 
 function action(state, key) {
   if (key === '?') return () => toggleHelp(state)
-  if (key === 'Escape') return () => (state.help ? toggleHelp(state) : leave(state))
+  if (key === 'Escape') return () => (state.help ? toggleHelp(state) : state.data.leave && leave(state))
   if (state.help) return null
   if (key === 'ArrowLeft') return () => answer(state, 'label', 0)
   if (key === 'ArrowRight') return () => answer(state, 'label', 1)
   if (key === 'ArrowDown') return () => answer(state, 'skip', null)
+  if (key === 'ArrowUp' && state.data.middle) return () => answer(state, 'label', 0.5)
   if (key === 'u' || key === 'U') return () => undo(state)
   if (/^[0-9]$/.test(key)) return () => answer(state, 'label', grade(Number(key)))
   return null
@@ -234,11 +235,12 @@ function build(state) {
     answer(state, 'label', grade(digit))
   }))
   p.grades.append(p.gradeLow, ...digits, p.gradeHigh)
+  p.between = button('act', ['In between ', key('↑')], () => answer(state, 'label', 0.5))
   p.skip = button('act', ['Skip ', key('↓')], () => answer(state, 'skip', null))
   p.undo = button('act', ['Undo ', key('U')], () => undo(state))
   p.helpButton = button('act', ['Help ', key('?')], () => toggleHelp(state))
   p.leave = button('act', ['Leave ', key('Esc')], () => leave(state))
-  p.acts = make('div', 'acts', {}, [p.skip, p.undo, p.helpButton, p.leave])
+  p.acts = make('div', 'acts', {}, [p.between, p.skip, p.undo, p.helpButton, p.leave])
   p.last = make('p', 'last', { role: 'status' })
   p.notice = make('p', 'notice', { role: 'alert' })
   p.help = make('div', 'help', { role: 'dialog', 'aria-label': 'Keys', hidden: true })
@@ -276,12 +278,15 @@ function draw(state) {
   parts.gradeLow.textContent = poles.negative.label || ''
   parts.gradeHigh.textContent = poles.positive.label || ''
   for (const each of parts.grades.querySelectorAll('button')) each.disabled = !item
-  parts.skip.disabled = !item
+  parts.between.hidden = !data.middle
+  parts.leave.hidden = !data.leave
+  parts.between.disabled = parts.skip.disabled = !item
   parts.undo.disabled = !state.history.length && !data.last
   parts.rows[0].says.textContent = poles.negative.label || ''
   parts.rows[1].says.textContent = poles.positive.label || ''
   parts.rows[3].says.textContent = `A grade from 0 (${poles.negative.label}) to 9 (${poles.positive.label}); 6 means 0.67`
   parts.help.hidden = !state.help
+  parts.box.classList.toggle('over', !item && data.total > 0 && data.done >= data.total)
   drawText(state, item)
   drawHint(state, item)
   drawLast(state)
@@ -360,7 +365,7 @@ function drawLast(state) {
   if (!last) return
   const { item, quality, action: how } = last
   const named = how === 'skip' ? 'skipped' : quality === 0 ? item.negative.label : quality === 1 ? item.positive.label
-    : `graded ${quality}`
+    : quality === 0.5 ? 'in between' : `graded ${quality}`
   const scored = item.hint && how !== 'skip' ? ` (scored ${item.hint.score})` : ''
   say(state, `Last: ${named}${scored}.`)
 }

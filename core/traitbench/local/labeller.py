@@ -1,25 +1,25 @@
-"""The labeller: one text a screen, labelled by keys. What its script is given, and what it answers.
+"""The labeller: one text a screen, labelled by keys. Its script, and what it answers.
 
 One script serves Streamlit (`app/traitbench_app/parts/labeller.py`) and notebooks
-(`core/traitbench/estimators/label_widget.py`). It draws with `render({element, data, send})`: `data` is made here, and
-`send` takes the JSON that `Answers.read` reads.
+(`core/traitbench/estimators/label_widget.py`). It draws with `render({element, data, send})`: `data` is what
+`LabelSession.to_wire` returns, and `send` takes the JSON that `Answers.read` reads.
 
 Give at least as many items as a person answers while Python is busy: `BATCH`. The script keeps the item on screen,
 drops items that were answered, and takes the rest in the order given, so a new order may be sent at any time. It
 repeats its answers until `handled` covers them, so handling an answer twice must do no harm.
 
 Actions: "label" with a quality from 0 to 1, "skip", "undo" with the id of the item to take back, "leave" (Esc). Keys:
-left and right arrow for the poles, down to skip, 0 to 9 for grades (the digit divided by 9), U undo, ? help, Esc. Items
-without `score` show none: a blind audit gives none and sets `blind`, which also hides highlights.
+left and right arrow for the poles, down to skip, up for the middle where it is offered, 0 to 9 for grades (the digit
+divided by 9), U undo, ? help, Esc. Items without `hint` show no score: a blind audit gives none and sets `blind`, which
+also hides highlights.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 from traitbench.contract.explanations import Explanation
-from traitbench.display.sides import COLOURS, SIGNS
 
 BATCH = 60
 """Items to send ahead."""
@@ -33,47 +33,6 @@ Highlights = Sequence[tuple[int, int, float]]
 
 Handled = Mapping[str, int]
 """For each mounted component, the number of its last answer that was handled."""
-
-
-@dataclass(frozen=True)
-class PoleSign:
-    """How a pole is shown: its name, sign and colour."""
-
-    label: str
-    sign: str
-    colour: str
-
-    @classmethod
-    def negative(cls, label: str) -> "PoleSign":
-        """The pole at the left."""
-        return cls(label, SIGNS[False], COLOURS[False])
-
-    @classmethod
-    def positive(cls, label: str) -> "PoleSign":
-        """The pole at the right."""
-        return cls(label, SIGNS[True], COLOURS[True])
-
-
-@dataclass(frozen=True)
-class ItemScore:
-    """The score of an item now: 0 to 100, its headline (`clearly warm`), and the side that it claims."""
-
-    score: int
-    words: str
-    positive: bool | None
-
-
-@dataclass(frozen=True)
-class LabelItem:
-    """A text to label; `question` is the name of the trait."""
-
-    id: str
-    text: str
-    question: str
-    negative: PoleSign
-    positive: PoleSign
-    score: ItemScore | None = None
-    highlights: Highlights = ()
 
 
 @dataclass(frozen=True)
@@ -113,27 +72,25 @@ class Answers:
         return {**before, self.mount: max(last, before.get(self.mount, 0))} if self.mount else before
 
 
+def decide(decided: Mapping[str, float | None], answers: Sequence[Answer]) -> dict[str, float | None]:
+    """Return the decisions by item after some answers, None for a skip; the newest decision is the last one.
+
+    An answer that arrives again changes nothing but its place.
+    """
+    after = dict(decided)
+    for answer in answers:
+        if answer.action != "leave":
+            after.pop(answer.id, None)
+        if answer.action in ("label", "skip"):
+            after[answer.id] = answer.quality
+    return after
+
+
 def highlights_of(reasons: Explanation) -> Highlights:
     """Return how strongly each part of a text speaks for a pole."""
     pieces = [piece for part in reasons.parts for piece in (part.pieces or [part])]
     most = max((abs(each.contribution) for each in pieces), default=0.0)
     return [(each.start, each.end, round(each.contribution / most, 2)) for each in pieces] if most else ()
-
-
-def item_data(item: LabelItem, *, blind: bool) -> dict[str, Any]:
-    """Return an item as the script takes it."""
-    given: dict[str, Any] = {
-        "id": item.id,
-        "text": item.text,
-        "trait": item.question,
-        "negative": vars(item.negative),
-        "positive": vars(item.positive),
-    }
-    if item.score is not None:
-        given["hint"] = vars(item.score)
-    if item.highlights and not blind:
-        given["highlights"] = [list(each) for each in item.highlights]
-    return given
 
 
 def _answer(event: object) -> Answer | None:

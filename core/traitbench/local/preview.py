@@ -11,9 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from cachetools import LRUCache, cached
 
-from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import DEFAULT_EFFORT, Model
-from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, Vectors
@@ -126,28 +124,3 @@ def _fitted(
     fixed: Mapping[str, Any] | None,
 ) -> LocalVersion:
     return replace(train(traits, samples, settings, encoder=encoder(), fixed=fixed), name="draft")
-
-
-# ---- names that labelling still uses ---------------------------------------------------------------------------------
-
-Rehearsal = LocalVersion
-
-
-def snapshot_of(version: Version) -> Snapshot:
-    """Return the parsed snapshot of a version; raise `PreviewUnavailable` if this workbench cannot score with it."""
-    return version_of(version).snapshot
-
-
-def score_rehearsal(rehearsal: LocalVersion, texts: Sequence[str]) -> list[Card]:
-    """Score texts by a rehearsal."""
-    return rehearsal.score(texts)
-
-
-def explain_rehearsal(rehearsal: LocalVersion, text: str) -> dict[str, Explanation]:
-    """Explain a rehearsal's scores by trait."""
-    return rehearsal.explain(text)
-
-
-def encode(texts: Sequence[str]) -> Vectors:
-    """Encode texts with the encoder of this workbench, (n_texts, d)."""
-    return encoder().encode(texts)
