@@ -21,7 +21,7 @@ from traitbench.display.sides import Side, side_of
 from traitbench.display.text import count, shortened
 from traitbench.display.words import why
 from traitbench.errors import TraitbenchError
-from traitbench.local.preview import PreviewUnavailable, Rehearsal
+from traitbench.local.preview import LocalVersion, PreviewUnavailable
 from traitbench_app.parts.reasons import are_quick, by_words, reasons_of
 from traitbench_app.parts.scorecard import ordered
 from traitbench_app.parts.scorer import Scorer, scorer_of
@@ -228,9 +228,9 @@ def _stage(model: Model, traits: Sequence[Trait], versions: Sequence[Version], c
     by = others.get(chosen) if chosen else rehearsed(model, traits)
     if by is None:
         return None
-    scorer = Scorer(by=by) if isinstance(by, Rehearsal) else scorer_of(model.handle, by)
+    scorer = Scorer(by=by) if isinstance(by, LocalVersion) else scorer_of(model.handle, by)
     # The samples are those of the version in use. What another one learned from is not known here.
-    is_current = isinstance(by, Rehearsal) or by.version_no == model.version_no
+    is_current = isinstance(by, LocalVersion) or by.version_no == model.version_no
     teacher = Teacher.of(model, traits, by) if is_current else None
     if teacher:
         teacher.prepare()

@@ -15,7 +15,7 @@ from traitbench.contract.samples import Sample, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.local import preview
-from traitbench.local.preview import Rehearsal
+from traitbench.local.preview import LocalVersion
 from traitbench_app.parts.scorecard import ordered
 from traitbench_app.parts.scorer import Scorer
 from traitbench_app.score.rehearsal import AT_ONCE
@@ -63,9 +63,9 @@ class Teacher:
     settings: Mapping[str, Any]
 
     @classmethod
-    def of(cls, model: Model, traits: Sequence[Trait], by: Version | Rehearsal) -> "Teacher":
+    def of(cls, model: Model, traits: Sequence[Trait], by: Version | LocalVersion) -> "Teacher":
         """The teacher of what scores."""
-        metrics = by.metrics if isinstance(by, Rehearsal) else by.metrics.model_dump()
+        metrics = by.metrics if isinstance(by, LocalVersion) else by.metrics.model_dump()
         chosen = {
             key: {name: each[name] for name in ("shares", "parameters")} for key, each in metrics["traits"].items()
         }
@@ -90,7 +90,7 @@ class Teacher:
         samples += [_sample(-place, each) for place, each in enumerate(latest.values(), start=1)]
         return Scorer(by=self._fit(key, samples))
 
-    def _fit(self, key: str, samples: Sequence[Sample]) -> Rehearsal:
+    def _fit(self, key: str, samples: Sequence[Sample]) -> LocalVersion:
         own = [each for each in samples if each.trait == key]
         settings = {name: self.settings[key][name] for name in ("shares", "parameters")}
         return preview.rehearse(self.model, [self.traits[key]], own, effort=self.effort, fixed={key: settings})
