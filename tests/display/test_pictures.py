@@ -190,9 +190,8 @@ def test_a_list_of_numbers_has_grey_zeros_and_plain_words() -> None:
 
 
 def test_the_small_bar_of_a_table_goes_from_the_middle_and_is_hatched_where_no_side_is_clear() -> None:
-    right, left, unclear = (
-        unquote(small_bar(score, sure)) for score, sure in ((80, "high"), (20, "moderate"), (80, "low"))
-    )
+    drawn = small_bar(80, "high"), small_bar(20, "moderate"), small_bar(80, "low")
+    right, left, unclear = map(unquote, drawn)
     assert 'x="50" y="4" width="30"' in right
     assert 'x="20" y="4" width="30"' in left
     assert (SIDE_COLOURS[True] in right, SIDE_COLOURS[False] in left, 'fill="url(#h)"' in unclear) == (True, True, True)
