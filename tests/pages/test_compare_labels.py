@@ -102,7 +102,7 @@ def test_without_a_file_it_says_what_the_file_needs(workbench: Workbench, empty:
     at = workbench.open("samples", model=empty, task="Compare labels")
     assert not at.exception
     assert "a column of labels for each rater" in words(at)
-    assert at.file_uploader[0].proto.max_upload_size_mb == 25
+    assert at.file_uploader[0].proto.max_upload_size_mb == 50
 
 
 def test_raters_are_compared_before_anything_else(workbench: Workbench, empty: str) -> None:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from traitbench.contract.models import DEFAULT_EFFORT, Model
+from traitbench.contract.models import Model
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.local import preview
 from traitbench.local.preview import LocalVersion
+from traitbench.local.training import effort_of
 from traitbench_app.parts.scorecard import ordered
 from traitbench_app.parts.scorer import Scorer
 from traitbench_app.score.rehearsal import AT_ONCE
@@ -69,7 +70,7 @@ class Teacher:
         chosen = {
             key: {name: each[name] for name in ("shares", "parameters")} for key, each in metrics["traits"].items()
         }
-        return cls(model, {trait.key: trait for trait in traits}, metrics["effort"] or DEFAULT_EFFORT, chosen)
+        return cls(model, {trait.key: trait for trait in traits}, effort_of(metrics["effort"]), chosen)
 
     def can_teach(self, key: str) -> bool:
         """Whether a trait can be fitted here at once."""

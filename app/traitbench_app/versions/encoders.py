@@ -5,18 +5,18 @@ that somebody names.
 from collections.abc import Sequence
 from functools import partial
 from threading import Lock
-from typing import get_args
 
 import pandas as pd
 import streamlit as st
 
 from traitbench.comparison import encoders
 from traitbench.comparison.encoders import Candidate, EncoderComparison, Encoders, Inputs, NotComparable
-from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
+from traitbench.contract.models import Model, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
 from traitbench.local.pace import duration
+from traitbench.local.training import effort_of
 from traitbench.settings import read_settings
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.controls import ask, asked, confirm
@@ -191,7 +191,7 @@ def _draw_switch(model: Model, active: Version, given: Inputs, report: EncoderCo
 
 def _price(model: Model, active: Version, given: Inputs, report: EncoderComparison, to: Candidate) -> tuple[str, ...]:
     """What a switch costs, in paragraphs."""
-    first, effort = report.candidates[0], _effort_of(active)
+    first, effort = report.candidates[0], effort_of(active.metrics.effort)
     texts = len(given.texts) + given.left_out
     takes = duration(*encoders.switching(to, given, effort=effort, cache=read_settings().cache))
     vectors = texts * to.encoder.dimension * _BYTES_OF_A_NUMBER / 1e6
@@ -208,14 +208,9 @@ def _price(model: Model, active: Version, given: Inputs, report: EncoderComparis
 def _switch(model: Model, active: Version, name: str) -> None:
     client().models.train(
         model.handle,
-        effort=_effort_of(active),
+        effort=effort_of(active.metrics.effort),
         reoptimize_params=True,
         use_labels=active.metrics.use_labels is not False,
         encoder=name,
     )
     session.flash(f"A new version of {plain(model.handle)} is being trained with {name}.")
-
-
-def _effort_of(active: Version) -> TrainEffort:
-    """The effort of the active version; the default if that is not known here."""
-    return next((effort for effort in get_args(TrainEffort) if effort == active.metrics.effort), DEFAULT_EFFORT)

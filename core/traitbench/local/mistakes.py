@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from cachetools import LRUCache, cached
 
-from traitbench.contract.models import DEFAULT_EFFORT
 from traitbench.contract.samples import Sample
 from traitbench.contract.scores import TraitScore
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.fitting.fit import OutOfFold
 from traitbench.local import preview
-from traitbench.local.training import TrainingSettings, identity, out_of_fold
+from traitbench.local.training import TrainingSettings, effort_of, identity, out_of_fold
 from traitbench.local.version import LocalVersion
 from traitbench.scoring.card import ScoreCard, half_up, tier, trait_score
 from traitbench.scoring.snapshot import TraitAxis
@@ -114,7 +113,7 @@ def _scored(
     trained, tests = ([each for each in samples if each.held_out is held] for held in (False, True))
     # Scored again and not stored: a score per sample would tie versions to samples that may be deleted, and to texts
     # under zero retention. The price: this machine needs the encoder of the version.
-    settings = TrainingSettings(version.metrics.effort or DEFAULT_EFFORT, version.metrics.use_labels is not False)
+    settings = TrainingSettings(effort_of(version.metrics.effort), version.metrics.use_labels is not False)
     fields = {"shares", "parameters"}
     chosen = {key: each.model_dump(include=fields) for key, each in version.metrics.traits.items()}
     fitted = out_of_fold(traits, trained, settings, chosen=chosen, encoder=here.encoder)

@@ -159,6 +159,11 @@ def identity(traits: Sequence[AnyTrait], samples: Sequence[AnySample], encoder: 
     return seen.hexdigest()
 
 
+def effort_of(stored: str | None) -> TrainEffort:
+    """Return the effort in the metrics of a version; the default if it is not one of ours, as in a foreign bundle."""
+    return next((effort for effort in get_args(TrainEffort) if effort == stored), DEFAULT_EFFORT)
+
+
 def settings_of(version: LocalVersion) -> TrainingSettings:
     """Return the settings of a version that was read from a file."""
     metrics, snapshot = version.metrics, version.snapshot
