@@ -150,7 +150,7 @@ def test_the_shares_of_the_sides_are_the_title_and_a_bar(at: AppTest, trained: T
     warm, cold = sum(score > 50 for score in sure), sum(score < 50 for score in sure)
     parts = (f"{100 * number / 3:.0f} %" for number in (warm, cold, 3 - warm - cold))
     assert at.header[0].value == "{} :orange[warm], {} :blue[cold], {} no clear side".format(*parts)
-    assert "Of 3 texts in pasted lines. This counts scores, and scores err" in words(at)
+    assert "Of 3 texts in pasted lines. Scores can be wrong" in words(at)
     assert f"{cold} cold, {3 - warm - cold} no clear side, {warm} warm" in html(at)
 
 
@@ -176,11 +176,10 @@ def test_arrow_keys_walk_through_the_rows_of_the_table(at: AppTest) -> None:
     # As a click on a cell of the first row, which the testing tool has not.
     at.session_state["batch.row.at"] = (f"batch.table:{held().id}:0:warmth:{hash((0, 1, 2))}", 0)
     at.run()
-    assert "Row 1 of 3" in words(at)
+    assert "(1 of 3)" in words(at)
     assert at.button(key="batch.row.Up").disabled
     at.button(key="batch.row.Down").click().run()
-    assert "Row 2 of 3" in words(at)
-    assert "**Line 3**" in words(at), "the second line that was pasted is empty"
+    assert "**Line 3** (2 of 3)" in words(at), "the second line that was pasted is empty"
     at.selectbox(key="order").set_value("Lowest first").run()
     assert "Select a row" in words(at), "in another order another row is at this place"
 

@@ -37,8 +37,7 @@ def draw_answer(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
     )
     name = f" about {plain(shortened(trait.name, _LONGEST))}" if len(job.traits) > 1 else ""
     st.markdown(
-        f"Of {count(of, 'text')} in {plain(job.name)}{name}. This counts scores, and scores err: **What share?** gives "
-        "an interval."
+        f"Of {count(of, 'text')} in {plain(job.name)}{name}. Scores can be wrong: **What share?** gives an interval."
     )
     st.html(shares(negative, neither, positive, negative=trait.negative_label, positive=trait.positive_label))
 

@@ -85,8 +85,8 @@ def _pick_pole(trait: Trait) -> bool:
 def _draw_question(job: Batch, trait: Trait, positive: bool, scored: int) -> None:
     counting = corpus.percent(audit_answers.counted(job, trait.key, positive=positive))
     st.markdown(
-        f"By the scores alone it is **{counting}**, but some scores are wrong. Label a random sample without seeing "
-        "scores to get an estimate with a 95 % interval."
+        f"**{counting}** of the scores are on this side of 50, but some scores are wrong. Label a random sample "
+        "without seeing scores to get an estimate with a 95 % interval."
     )
     columns = audit_answers.group_columns(job)
     with st.container(horizontal=True, vertical_alignment="bottom"):

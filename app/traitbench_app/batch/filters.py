@@ -50,10 +50,10 @@ def draw_filters(frame: pd.DataFrame, job: Batch, trait: Trait) -> tuple[Filter,
     show = _pick_kind(frame, job, trait)
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch.filters"):
         words = st.text_input(
-            "Words",
+            "Find",
             key=WORDS,
             bind="query-params",
-            placeholder="Find words in the texts",
+            placeholder="Search in texts",
             icon=":material/search:",
             width=260,
         )

@@ -69,12 +69,13 @@ def draw_results(model: Model, job: Batch, traits: list[Trait]) -> None:
     frame = frame_so_far(job)
     draw_pictures(frame, job, trait)
     if job.unlike:
-        one = job.unlike == 1
-        st.warning(
-            f"**{job.unlike:,} of {count(job.done, 'text')} {'is' if one else 'are'} unlike the samples.** "
-            f"{'Its score means' if one else 'Their scores mean'} little.",
-            icon=":material/warning:",
+        of = count(job.done - job.failed, "text")
+        said = (
+            "is unlike the samples.** Its score means"
+            if job.unlike == 1
+            else "are unlike the samples.** Their scores mean"
         )
+        st.warning(f"**{job.unlike:,} of {of} {said} little.", icon=":material/warning:")
     wanted, order = draw_filters(frame, job, trait)
     rows = arranged(matching(frame, wanted), order=order, by=score_of(trait.key))
     _draw_table(model, frame, rows, job, traits, wanted, trait)
@@ -166,7 +167,7 @@ def _draw_table(
     with table:
         with st.container(key="batch.grid"):
             st.dataframe(
-                _on_screen(shown, job, traits, trait, with_errors=wanted.show == "failed" or job.failed == job.done),
+                _on_screen(shown, job, traits, trait),
                 column_config=_columns(job, traits),
                 hide_index=True,
                 height=table_height(len(shown), most=14),
@@ -185,7 +186,7 @@ def _draw_table(
             st.caption(":material/ads_click: Select a row to read it in full, see why, label it or fix its text.")
             return
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            st.markdown(f"Row {at + 1:,} of {len(shown):,}", width="stretch")
+            st.markdown(f"**Line {shown[LINE].iloc[at]:,}** ({at + 1:,} of {len(shown):,})", width="stretch")
             for key_name, label, to in (("Up", "Previous", at - 1), ("Down", "Next", at + 1)):
                 st.button(
                     label,
@@ -205,23 +206,26 @@ def _choose(key: str) -> None:
         session.store(_ROW, (key, int(cells[0][0])))
 
 
-def _on_screen(
-    shown: pd.DataFrame, job: Batch, traits: Sequence[Trait], trait: Trait, *, with_errors: bool
-) -> pd.DataFrame:
-    """Return the rows as the grid shows them: texts shortened, the trait in full, and only the bars of the others."""
+def _on_screen(shown: pd.DataFrame, job: Batch, traits: Sequence[Trait], trait: Trait) -> pd.DataFrame:
+    """Return the rows as the grid shows them: texts shortened, the trait in full, and only the bars of the others.
+
+    Rows without any score show why instead. Columns without content are left out.
+    """
     columns: dict[str, Any] = {LINE: shown[LINE], TEXT: shown[TEXT].str.slice(0, _CUT)}
-    if with_errors:
+    if shown[score_of(trait.key)].isna().all():
         columns[ERROR] = shown[ERROR].where(shown[TEXT].str.strip() != "", "no text")
-    columns[_bar_of(trait.key)] = _bars(shown, trait.key)
-    columns[score_of(trait.key)] = shown[score_of(trait.key)]
-    columns[_words_of(trait.key)] = _sides(shown, trait)
-    for each in traits:
-        if each.key in job.traits and each.key != trait.key:
-            columns[_bar_of(each.key)] = _bars(shown, each.key)
+    else:
+        columns[_bar_of(trait.key)] = _bars(shown, trait.key)
+        columns[score_of(trait.key)] = shown[score_of(trait.key)]
+        columns[_words_of(trait.key)] = _sides(shown, trait)
+        for each in traits:
+            if each.key in job.traits and each.key != trait.key:
+                columns[_bar_of(each.key)] = _bars(shown, each.key)
     for name in job.other_columns:
         columns[other(name)] = shown[other(name)].str.slice(0, _CUT)
     columns[why_of(trait.key)] = shown[why_of(trait.key)].astype("object").map(_SHORT).fillna("")
-    return pd.DataFrame(columns)
+    table = pd.DataFrame(columns)
+    return table.loc[:, (table != "").any()]
 
 
 def _bar_of(key: str) -> str:
@@ -242,30 +246,32 @@ def _bars(shown: pd.DataFrame, key: str) -> list[str | None]:
 
 
 def _sides(shown: pd.DataFrame, trait: Trait) -> list[str]:
-    """Return where each text is, in words such as `clearly warm`; empty without a score."""
+    """Return where each text is, in words such as `clearly warm`."""
     words: dict[tuple[int, Confidence], str] = {}
     for polarity in (-1, 0, 1):
         for sure in get_args(Confidence):
             side = side_at(polarity, sure, positive_label=trait.positive_label, negative_label=trait.negative_label)
             words[polarity, sure] = side.words
     pairs = zip(shown[score_of(trait.key)].tolist(), shown[sure_of(trait.key)].tolist(), strict=True)
-    return ["" if score is pd.NA else words[(score > _MIDDLE) - (score < _MIDDLE), sure] for score, sure in pairs]
+    return [
+        "not scored" if score is pd.NA else words[(score > _MIDDLE) - (score < _MIDDLE), sure] for score, sure in pairs
+    ]
 
 
 def _columns(job: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
     column = st.column_config
     columns: dict[str, Any] = {
-        LINE: column.NumberColumn("Line", width=60, help="Line number in the file."),
-        TEXT: column.TextColumn(job.column if job.column != "text" else "Text", width=260),
-        ERROR: column.TextColumn("Why not scored", width=320),
+        LINE: column.NumberColumn("Line", help="Line number in the file."),
+        TEXT: column.TextColumn(job.column if job.column != "text" else "Text", width=220),
+        ERROR: column.TextColumn("Why not scored"),
     }
     for trait in traits:
         poles = [shortened(each, 14) for each in (trait.negative_label, trait.positive_label)]
         columns[_bar_of(trait.key)] = column.ImageColumn(" – ".join(poles), width=130, help=plain(trait.name))
-        columns[score_of(trait.key)] = column.NumberColumn("Score", width=60)
-        columns[_words_of(trait.key)] = column.TextColumn("Side", width=150, help=PROMISE)
-        columns[why_of(trait.key)] = column.TextColumn("Why not high", width=170, help="Why no side is clear.")
-    return columns | {other(name): column.TextColumn(name, width=120) for name in job.other_columns}
+        columns[score_of(trait.key)] = column.NumberColumn("Score")
+        columns[_words_of(trait.key)] = column.TextColumn("Side", help=PROMISE)
+        columns[why_of(trait.key)] = column.TextColumn("Why not clear", help="Why the side is not clear.")
+    return columns | {other(name): column.TextColumn(name) for name in job.other_columns}
 
 
 def _below(rows: pd.DataFrame, shown: pd.DataFrame, job: Batch) -> None:

@@ -33,7 +33,6 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Batch, traits: lis
     row = frame.loc[at]
     text = str(row[TEXT])
     with st.container(border=True, key="batch.row"):
-        st.markdown(f"**Line {row[LINE]:,}**")
         if row[ERROR]:
             st.error(plain(str(row[ERROR])) if text.strip() else "This row has no text.", icon=":material/error:")
         card = None if row[ERROR] or not text.strip() else _card(job, text)
