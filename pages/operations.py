@@ -12,6 +12,7 @@ from traitbench.settings import read_settings
 from traitbench_app.operator.access import operators_only
 from traitbench_app.operator.state import can_retry, outcome, retry, size, state, took, trainings_of
 from traitbench_app.operator.timeline import timeline
+from traitbench_app.parts.effort import EFFORTS
 from traitbench_app.parts.question import question
 from traitbench_app.parts.runs import KINDS
 from traitbench_app.parts.title import draw_title
@@ -68,13 +69,14 @@ def draw_runs(runs: Sequence[Listed]) -> None:
                 "Requested": ago(run.created_at),
                 "Took": took(run),
                 "Attempts": run.attempts,
-                "Effort": run.effort,
+                "Effort": EFFORTS.get(run.effort, run.effort),
                 "Reason": run.error_message or "",
             }
             for run in runs
         ]
+        frame = pd.DataFrame(table)
         st.dataframe(
-            pd.DataFrame(table),
+            frame.loc[:, (frame != "").any()],
             hide_index=True,
             width="stretch",
             height=320 if len(table) > 8 else "content",

@@ -94,12 +94,17 @@ def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
     """Draw the samples read-only."""
     frame = _frame(samples, Changes())
     look = _look(frame, traits)
+    columns = look["column_config"]
     for name in ("held_out", "must_pass"):
         # A box that cannot be ticked looks as if it could be.
+        columns[name]["type_config"] = {"type": "text"}
+        if not frame[name].any():
+            columns["text"]["width"] += columns[name]["width"]
+            columns[name] = None
         frame[name] = frame[name].map({True: "yes", False: ""})
-        look["column_config"][name]["type_config"] = {"type": "text"}
     st.dataframe(frame, key="samples.read", alt="Samples of the model", **look)
-    st.caption(_MARKS)
+    if columns["held_out"]:
+        st.caption(_MARKS)
 
 
 def edit_table(model: Model, samples: Sequence[Sample], traits: Sequence[Trait]) -> Changes:

@@ -72,10 +72,10 @@ def _draw_in_use(model: Model, versions: Sequence[Version], traits: Sequence[Tra
 
 
 def _table(model: Model, versions: Sequence[Version]) -> pd.DataFrame:
-    """One row per version."""
+    """One row per version, without columns that are empty."""
     fates = retention.fates(model, versions)
     states = {model.held_version_no: "on hold", model.version_no: "in use"}
-    return pd.DataFrame(
+    table = pd.DataFrame(
         [
             {
                 "Version": label(each),
@@ -90,6 +90,7 @@ def _table(model: Model, versions: Sequence[Version]) -> pd.DataFrame:
             for each in versions
         ]
     )
+    return table.loc[:, (table != "").any()]
 
 
 def _right(version: Version) -> str:
