@@ -196,7 +196,7 @@ def _draw_table(
                     on_click=session.store,
                     args=(_ROW, (key, to)),
                 )
-        draw_row(model, frame, int(shown.index[at]), job, traits)
+        draw_row(model, frame, int(shown.index[at]), job, traits, trait)
 
 
 def _choose(key: str) -> None:
@@ -269,7 +269,7 @@ def _columns(job: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
         poles = [shortened(each, 14) for each in (trait.negative_label, trait.positive_label)]
         columns[_bar_of(trait.key)] = column.ImageColumn(" – ".join(poles), width=130, help=plain(trait.name))
         columns[score_of(trait.key)] = column.NumberColumn("Score")
-        columns[_words_of(trait.key)] = column.TextColumn("Side", help=PROMISE)
+        columns[_words_of(trait.key)] = column.TextColumn("Side", width=80 + 7 * max(map(len, poles)), help=PROMISE)
         columns[why_of(trait.key)] = column.TextColumn("Why not clear", help="Why the side is not clear.")
     return columns | {other(name): column.TextColumn(name) for name in job.other_columns}
 

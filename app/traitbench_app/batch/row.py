@@ -28,8 +28,8 @@ _LONGEST_SHOWN = 2_000
 _CARD = "batch.row.card"
 
 
-def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Batch, traits: list[Trait]) -> None:
-    """Draw the row in full; its card is read from the service with the version of the batch."""
+def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Batch, traits: list[Trait], trait: Trait) -> None:
+    """Draw the row in full, `trait` first; its card is read from the service with the version of the batch."""
     row = frame.loc[at]
     text = str(row[TEXT])
     with st.container(border=True, key="batch.row"):
@@ -39,7 +39,7 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Batch, traits: lis
         if card is None:
             st.text(shortened(text, _LONGEST_SHOWN))
         else:
-            _draw_why(model, card, text, job, traits, file_name=f"{job.handle}-line-{row[LINE]}")
+            _draw_why(card, text, job, traits, trait, file_name=f"{job.handle}-line-{row[LINE]}")
             with st.expander(
                 "Wrong? Say what it should be", icon=":material/label:", key="batch.row.label", on_change="rerun"
             ) as label:
@@ -63,12 +63,12 @@ def _card(job: Batch, text: str) -> Card | None:
     return card
 
 
-def _draw_why(model: Model, card: Card, text: str, job: Batch, traits: list[Trait], *, file_name: str) -> None:
+def _draw_why(card: Card, text: str, job: Batch, traits: list[Trait], trait: Trait, *, file_name: str) -> None:
     """Draw the bars, and the text with the words that decide about the trait whose bar was picked."""
     poles, names = poles_of(traits), names_of(traits)
     place = st.container()
-    draw_card(card, names, poles, main=model.main_trait, key="batch.row.scores", can_pick=True)
-    keys = ordered([*card.detail], model.main_trait)
+    draw_card(card, names, poles, main=trait.key, key="batch.row.scores", can_pick=True)
+    keys = ordered([*card.detail], trait.key)
     key = keys[min(picked_bar("batch.row.scores"), len(keys) - 1)]
     scorer = Scorer(pin(job.handle, job.version))
     with place:
