@@ -68,8 +68,8 @@ def test_shown_differences_come_first_and_many_others_are_counted() -> None:
 def test_no_difference_says_the_smallest_one_that_could_have_been_shown() -> None:
     wide, narrow = (difference("no_difference", (0.2, 0.2), (-half, half), n=56) for half in (0.1, 0.02))
     # Two figures are tested, so each at 97.5 %: 2.241 standard errors in place of 1.960.
-    assert verdicts.notes({"a": wide})["a"] == "56 test texts can show a difference only from 12 in 100 on."
-    assert verdicts.notes({"a": narrow})["a"] == "56 test texts can show a difference only from 3 in 100 on."
+    assert verdicts.notes({"a": wide})["a"] == "56 test texts can only show a difference of 12 in 100 or more."
+    assert verdicts.notes({"a": narrow})["a"] == "56 test texts can only show a difference of 3 in 100 or more."
     assert wide.error is not None
     assert verdicts.least_shown(wide.error, 2) == pytest.approx(0.1 * 2.2414 / 1.96, abs=1e-4)
     assert verdicts.least_shown(wide.error, 24) > verdicts.least_shown(wide.error, 2)  # type: ignore[operator]

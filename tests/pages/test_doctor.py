@@ -41,7 +41,7 @@ def check(workbench: Workbench, handle: str) -> AppTest:
 def test_findings_stand_in_order_of_severity_with_texts_and_fixes(workbench: Workbench, messy: str) -> None:
     at = check(workbench, messy)
     said = plain(at)
-    assert "findings in 23 samples, the gravest first" in said
+    assert "findings in 23 samples, most serious first" in said
     conflict, copies = f"“{WARM[1]}” stands under warm and under cold.", "2 texts of Warmth are there more than once."
     assert said.index(conflict) < said.index(copies)
     assert {"Keep warm", "Keep cold", "Remove 2 texts", "Remove the duplicate"} <= {each.label for each in at.button}

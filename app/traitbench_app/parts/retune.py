@@ -85,6 +85,6 @@ def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting
         f"Learn from {count(held, 'sample')} again{feedback}. This takes {takes}. The result becomes "
         f"**v{newest.version_no + 1}** and is in use at once; you can switch back. Until then, or if the training "
         f"fails, v{model.version_no} keeps scoring.\n\n"
-        f"The current scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) apply"
-        f"{f', and the encoder *{plain(kept)}* that the model was switched to' if kept else ''}."
+        f"The model's depth ({model.max_depth}) applies"
+        f"{f', as does the encoder *{plain(kept)}* that the model was switched to' if kept else ''}."
     )

@@ -93,17 +93,15 @@ def keep_after_all(model: Model, ids: Iterable[int]) -> None:
 def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
     """Draw the samples read-only."""
     frame = _frame(samples, Changes())
-    look = _look(frame, traits)
-    columns = look["column_config"]
+    marks = [name for name in ("held_out", "must_pass") if frame[name].any()]
+    look = _look(frame, traits, marks)
     for name in ("held_out", "must_pass"):
         # A box that cannot be ticked looks as if it could be.
-        columns[name]["type_config"] = {"type": "text"}
-        if not frame[name].any():
-            columns["text"]["width"] += columns[name]["width"]
-            columns[name] = None
         frame[name] = frame[name].map({True: "yes", False: ""})
+        if name in marks:
+            look["column_config"][name]["type_config"] = {"type": "text"}
     st.dataframe(frame, key="samples.read", alt="Samples of the model", **look)
-    if columns["held_out"]:
+    if marks:
         st.caption(_MARKS)
 
 
@@ -133,8 +131,11 @@ def edit_table(model: Model, samples: Sequence[Sample], traits: Sequence[Trait])
     return changes
 
 
-def _look(frame: pd.DataFrame, traits: Sequence[Trait]) -> dict[str, Any]:
+def _look(frame: pd.DataFrame, traits: Sequence[Trait], marks: Sequence[str] = _FIELDS) -> dict[str, Any]:
     columns = _columns(frame, traits)
+    for name in {"held_out", "must_pass"}.difference(marks):
+        columns["text"]["width"] += columns[name]["width"]
+        columns[name] = None
     lines = _LETTER * frame["text"].str.len().max() / columns["text"]["width"] if len(frame) else 0
     row = next(height for most, height in _ROW_HEIGHTS if lines <= most)
     return {

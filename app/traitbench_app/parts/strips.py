@@ -103,7 +103,7 @@ def how_to_read(version: Version | None, model: Model | None = None) -> str:
     if version is None:
         return "After training, each dot here is a sample, checked by a model that has not seen it."
     evidence = evidence_on(by_trait(version.metrics))
-    tests = f" The figure “{evidence.in_short}” is of test samples instead." if evidence and evidence.on_tests else ""
+    tests = f" But “{evidence.in_short}” is measured on test samples." if evidence and evidence.on_tests else ""
     press = " Press dots to read their texts." if model is not None and _may_read(model) else ""
     return f"Each dot is a sample, checked by a model that had not seen it. A ring is on the wrong side.{press}{tests}"
 

@@ -69,7 +69,7 @@ def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, 
     hidden = len(examination.findings) - sum(len(each.parts) or 1 for each in shown)
     said = count(len(shown), "finding") if shown else f"Nothing {'else ' if hidden else ''}to fix"
     checked = f" in {count(examination.samples, 'sample')}" if examination.samples else ""
-    first = ", the gravest first" if len(shown) > 1 else ""
+    first = ", most serious first" if len(shown) > 1 else ""
     title.subheader(f"{said}{checked}{first}", anchor=False, width="content")
     if hidden:
         with st.container(horizontal=True, vertical_alignment="center", key="doctor.ignored"):

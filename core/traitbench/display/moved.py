@@ -17,7 +17,7 @@ STYLE = """
   display: grid; grid-template-columns: 1.3fr 0.5fr 1.4fr 1.1fr; gap: 4px 20px;
   align-items: center; font-size: 14px; line-height: 20px;
 }
-.tb-moved.one { grid-template-columns: 1.8fr 0.6fr 1.2fr; }
+.tb-moved.one { grid-template-columns: 1.6fr 0.8fr 1.2fr; }
 .tb-moved.one .side { grid-template-columns: 1fr 26px minmax(0, 8.5em); }
 .tb-moved > div { min-width: 0; overflow-wrap: anywhere; }
 .tb-moved .text {

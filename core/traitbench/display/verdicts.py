@@ -159,7 +159,7 @@ def _note(each: TraitDifference, figures: int) -> str:
     )
     if each.verdict == "no_difference":
         least = ceil(100 * (least_shown(error, figures) or 0))
-        return f"{count(each.n, 'test text')} can show a difference only from {least} in 100 on."
+        return f"{count(each.n, 'test text')} can only show a difference of {least} in 100 or more."
     whole = counts(each)
     more = whole[1] - whole[0] if whole else 0
     if low > 0 or high < 0 or must:
