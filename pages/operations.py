@@ -74,9 +74,8 @@ def draw_runs(runs: Sequence[Listed]) -> None:
             }
             for run in runs
         ]
-        frame = pd.DataFrame(table)
         st.dataframe(
-            frame.loc[:, (frame != "").any()],
+            pd.DataFrame(table).loc[:, lambda frame: (frame != "").any()],
             hide_index=True,
             width="stretch",
             height=320 if len(table) > 8 else "content",

@@ -17,6 +17,8 @@ from tests.pages.drive import Workbench, charts, copied_link, html, plain, press
 from traitbench.client import Traitbench
 from traitbench.contract.asked import Asked
 from traitbench.contract.batches import ScoredLine
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
 from traitbench.tables.source import opened
 from traitbench_app.workspace import background, batches, kept_batches
 from traitbench_app.workspace.batches import MOST_ROWS, Batch
@@ -184,6 +186,19 @@ def test_arrow_keys_walk_through_the_rows_of_the_table(at: AppTest) -> None:
     assert "Select a row" in words(at), "in another order another row is at this place"
 
 
+def test_a_row_opens_on_the_trait_that_the_page_is_about(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    client.traits.add(draft, [TraitInput(name="Haste", positive_label="hasty", negative_label="calm")])
+    texts = {"Hurry up, now!": 1.0, "Quick, no time!": 1.0, "Take your time.": 0.0, "There is no rush.": 0.0}
+    client.samples.add(draft, [SampleInput(trait="haste", text=text, quality=texts[text]) for text in texts])
+    client.models.train(draft, effort="low")
+    client.models.wait(draft)
+    at = scored(pasted(workbench.open("batch", model=draft, by="haste"), LINES))
+    at.session_state["batch.row.at"] = (f"batch.table:{held().id}:0:haste:{hash((0, 1, 2))}", 0)
+    at.session_state["batch.row.why"] = True
+    at.run()
+    assert "The parts add up to the score of **Haste**" in words(at)
+
+
 def test_a_link_reopens_the_view_and_not_the_texts(workbench: Workbench, trained: Trained) -> None:
     query = {"model": trained.handle, "version": "v1", "mode": "full", "traits": "warmth", "order": "Highest first"}
     at = workbench.open("batch", **query)
@@ -232,6 +247,7 @@ def test_all_that_failed_is_a_table_of_reasons(at: AppTest) -> None:
     scored(upload(at, "a.csv", b"id,text\n1,\n2,\n"))
     assert not charts(at)
     assert [bool(row["error"]) for row in table(at)] == [True, True]
+    assert list(table(at)[0]) == ["line", "error", "in id"], "empty columns are left out"
 
 
 def test_rows_are_filtered_and_grouped_and_the_link_says_so(at: AppTest) -> None:

@@ -70,12 +70,8 @@ def draw_results(model: Model, job: Batch, traits: list[Trait]) -> None:
     draw_pictures(frame, job, trait)
     if job.unlike:
         of = count(job.done - job.failed, "text")
-        said = (
-            "is unlike the samples.** Its score means"
-            if job.unlike == 1
-            else "are unlike the samples.** Their scores mean"
-        )
-        st.warning(f"**{job.unlike:,} of {of} {said} little.", icon=":material/warning:")
+        verb, whose = ("is", "Its score means") if job.unlike == 1 else ("are", "Their scores mean")
+        st.warning(f"**{job.unlike:,} of {of} {verb} unlike the samples.** {whose} little.", icon=":material/warning:")
     wanted, order = draw_filters(frame, job, trait)
     rows = arranged(matching(frame, wanted), order=order, by=score_of(trait.key))
     _draw_table(model, frame, rows, job, traits, wanted, trait)
@@ -207,10 +203,7 @@ def _choose(key: str) -> None:
 
 
 def _on_screen(shown: pd.DataFrame, job: Batch, traits: Sequence[Trait], trait: Trait) -> pd.DataFrame:
-    """Return the rows as the grid shows them: texts shortened, the trait in full, and only the bars of the others.
-
-    Rows without any score show why instead. Columns without content are left out.
-    """
+    """Return the rows as the grid shows them: texts shortened, the trait in full, and only the bars of the others."""
     columns: dict[str, Any] = {LINE: shown[LINE], TEXT: shown[TEXT].str.slice(0, _CUT)}
     if shown[score_of(trait.key)].isna().all():
         columns[ERROR] = shown[ERROR].where(shown[TEXT].str.strip() != "", "no text")
@@ -224,8 +217,7 @@ def _on_screen(shown: pd.DataFrame, job: Batch, traits: Sequence[Trait], trait: 
     for name in job.other_columns:
         columns[other(name)] = shown[other(name)].str.slice(0, _CUT)
     columns[why_of(trait.key)] = shown[why_of(trait.key)].astype("object").map(_SHORT).fillna("")
-    table = pd.DataFrame(columns)
-    return table.loc[:, (table != "").any()]
+    return pd.DataFrame(columns).loc[:, lambda table: (table != "").any()]
 
 
 def _bar_of(key: str) -> str:
@@ -253,9 +245,7 @@ def _sides(shown: pd.DataFrame, trait: Trait) -> list[str]:
             side = side_at(polarity, sure, positive_label=trait.positive_label, negative_label=trait.negative_label)
             words[polarity, sure] = side.words
     pairs = zip(shown[score_of(trait.key)].tolist(), shown[sure_of(trait.key)].tolist(), strict=True)
-    return [
-        "not scored" if score is pd.NA else words[(score > _MIDDLE) - (score < _MIDDLE), sure] for score, sure in pairs
-    ]
+    return ["not scored" if at is pd.NA else words[(at > _MIDDLE) - (at < _MIDDLE), sure] for at, sure in pairs]
 
 
 def _columns(job: Batch, traits: Sequence[Trait]) -> dict[str, Any]:

@@ -64,10 +64,8 @@ def _apart(shown: Sequence[Share]) -> str:
     if len(shown) < 2:
         return "One version so far: the next one shows whether it is better." if shown else ""
     if all(each.is_joined for each in shown[1:]):
-        return f"The scale is how many of 10 are right, all on the same {count(shown[-1].samples, 'test sample')}."
-    return (
-        "The scale is how many of 10 are right. Versions without a line between them were measured on different texts."
-    )
+        return f"Scale: how many of 10 are right, all on the same {count(shown[-1].samples, 'test sample')}."
+    return "Scale: how many of 10 are right. Versions without a line between them were measured on different texts."
 
 
 def _in_use(model: Model) -> str:

@@ -75,7 +75,7 @@ def _table(model: Model, versions: Sequence[Version]) -> pd.DataFrame:
     """One row per version, without columns that are empty."""
     fates = retention.fates(model, versions)
     states = {model.held_version_no: "on hold", model.version_no: "in use"}
-    table = pd.DataFrame(
+    return pd.DataFrame(
         [
             {
                 "Version": label(each),
@@ -89,8 +89,7 @@ def _table(model: Model, versions: Sequence[Version]) -> pd.DataFrame:
             }
             for each in versions
         ]
-    )
-    return table.loc[:, (table != "").any()]
+    ).loc[:, lambda table: (table != "").any()]
 
 
 def _right(version: Version) -> str:
