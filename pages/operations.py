@@ -69,7 +69,7 @@ def draw_runs(runs: Sequence[Listed]) -> None:
                 "Requested": ago(run.created_at),
                 "Took": took(run),
                 "Attempts": run.attempts,
-                "Effort": EFFORTS.get(run.effort, run.effort),
+                "Effort": next((EFFORTS[each] for each in EFFORTS if each == run.effort), run.effort),
                 "Reason": run.error_message or "",
             }
             for run in runs
