@@ -139,7 +139,7 @@ with places[0]:
                 bind="query-params",
                 width=220,
             )
-            if not why_none(model, text):
+            if text.strip() and not why_none(model, text):
                 hint = "Say what a score should have been."
                 st.button(
                     "Correct", type="tertiary", key="score.correct", on_click=open_feedback, shortcut="E", help=hint

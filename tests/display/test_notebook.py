@@ -216,7 +216,7 @@ def test_no_text_has_a_colour_of_its_own() -> None:
         (
             "comparison",
             [
-                "b, warmth: moderate confidence. Texts of both kinds get this score, so the side is open.",
+                "b, warmth: moderate confidence. Texts of both kinds get this score.",
                 "▲ +15",
                 "b is higher (sure)",
             ],

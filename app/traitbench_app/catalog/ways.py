@@ -36,7 +36,7 @@ def draw_ways(nowhere: str | None, *, draw_drop: Callable[[], None]) -> None:
         _way("first_label", ":material/label:", "Label texts", "One key for each text.", "Label", nowhere, TO_LABEL)
     if not nowhere:
         with st.container(key="home.idea"):
-            page_link("idea", "No texts yet? Two names of opposites give a text a side, not tested.")
+            page_link("idea", "No texts yet? Name two opposites and score a text.")
 
 
 def _way(name: str, icon: str, title: str, words: str, button: str, nowhere: str | None, *purpose: str) -> None:

@@ -41,7 +41,7 @@ def draw_trial(owned: Sequence[str]) -> None:
     st.text_area("A text to score", _EXAMPLE, key=_TEXT, height=96, persist_state="session")
     read_while_typing(_TEXT, _OWN)
     if not negative or not positive:
-        st.caption("Name both sides: a text then gets a side at once, from these two names alone.")
+        st.caption("Name both sides. The text is then scored from these two names alone.")
         return
     own = dict.fromkeys(filter(None, map(str.strip, session.get(_OWN, "").splitlines())))
     try:

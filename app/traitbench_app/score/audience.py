@@ -7,6 +7,7 @@ from typing import Any
 
 import segno
 
+from traitbench.display.text import count, shortened
 from traitbench.settings import read_settings
 from traitbench_app.shell import session
 from traitbench_app.workspace.rooms import Room, close, open_room, room_of
@@ -14,6 +15,7 @@ from traitbench_app.workspace.rooms import Room, close, open_room, room_of
 POLL_SECONDS = 2.0
 
 _ROOM, _SHOWN = "present.room", "present.room_text"
+_EXCERPT = 40
 
 
 def room() -> Room | None:
@@ -30,7 +32,15 @@ def for_browser() -> dict[str, Any]:
         return {"open": False}
     address = f"{url}/room/{is_open.token}"
     code = segno.make(address, error="m", micro=False).svg_inline(dark="#000", light="#fff", omitsize=True)
-    return {"open": True, "address": address, "code": code, "text": is_open.first(), "waiting": is_open.waiting}
+    return {"open": True, "address": address, "code": code, "waiting": _announced(is_open)}
+
+
+def _announced(room: Room) -> str:
+    """What the screen says of the text that waits first. The room reads it too, so only the first three words."""
+    if not (text := room.first()):
+        return ""
+    length = min(_EXCERPT, len(" ".join(text.split()[:3])) + 2)
+    return f"{room.waiting} sent: “{shortened(text, length)}” ({count(len(text), 'character')})"
 
 
 def act(kind: str) -> str | None:

@@ -84,7 +84,7 @@ class Presentation {
       if (isShown && !room.open) this.send('open')
       this.draw()
     }
-    if (room.text) {
+    if (room.waiting) {
       list.push(action('Enter', 'Enter', 'Show the text sent', () => { this.showsCode = false; this.send('show') }, true))
       list.push(action('N', 'N', 'Reject it', says('reject'), true))
     }
@@ -108,7 +108,7 @@ class Presentation {
       list.push(action(' ', 'Space', 'Hide', turn(false)))
     }
     if (data.taught_as.length && !row.taught) list.push(action('Z', 'Z', 'Undo teaching', says('undo')))
-    if (data.examples && !room.text) list.push(action('N', 'N', 'Next example', says('next'), row.taught || row.score === null))
+    if (data.examples && !room.waiting) list.push(action('N', 'N', 'Next example', says('next'), row.taught || row.score === null))
     list.push(data.side === 'A' ? action('B', 'B', 'Second text', says('B')) : action('A', 'A', 'First text', says('A')))
     if (data.versions) list.push(action('V', 'V', 'Switch version', says('version')))
     if (data.rows.length > 1) list.push(action('T', 'T', 'Next trait', () => {
@@ -135,7 +135,7 @@ class Presentation {
     this.model.textContent = data.model
     this.taught.replaceChildren(...data.taught_as.map((side) => element('i', side)), data.taught_say)
     const { room } = data
-    this.sent.textContent = room.text ? `${room.waiting} sent: “${room.text}”` : room.open ? 'The room may send texts' : ''
+    this.sent.textContent = room.waiting || (room.open ? 'The room may send texts' : '')
     this.code.hidden = !this.showsCode || !room.open
     if (room.open && this.code.lastChild.textContent !== room.address) {
       this.code.firstChild.innerHTML = room.code
