@@ -79,9 +79,9 @@ def draw_figures(model: Model, labels: LabelSession, trait: Trait, work: Work, *
             claim = plain(figures.shortcut.claim(trait.positive_label, trait.negative_label))
             st.warning(f"{claim}.", icon=":material/warning:")
         if evidence is not None:
-            of = f" on {plain(trait.name)}" if is_one_of_many else ""
+            of = f"{plain(trait.name)}: " if is_one_of_many else ""
             st.markdown(
-                f"**{plain(evidence.title)}{of}.** {plain(evidence.lead([trait]))}",
+                f"**{of}{plain(evidence.title)}.** {plain(evidence.lead([trait]))}",
                 help="Each sample is checked by a model that had not seen it."
                 + (f" {evidence.figure}." if evidence.figure else ""),
             )
@@ -114,5 +114,5 @@ def _status(model: Model, labels: LabelSession, trait: Trait, samples: int) -> s
     if labels.is_fitting:
         return ":material/progress_activity: Learning your labels."
     if model.version_no is None:
-        return "What it would say now. Train to keep it."
-    return f"What it would say now. v{model.version_no} scores until your labels are learned."
+        return "Measured with all saved labels. Train to use them."
+    return f"Measured with all saved labels. v{model.version_no} scores until they are learned."
