@@ -140,10 +140,7 @@ with places[0]:
                 width=220,
             )
             if text.strip() and not why_none(model, text):
-                hint = "Say what a score should have been."
-                st.button(
-                    "Correct", type="tertiary", key="score.correct", on_click=open_feedback, shortcut="E", help=hint
-                )
+                st.button("Correct", type="tertiary", key="score.correct", on_click=open_feedback, shortcut="E")
 
 # ---- the scores, from a version or from a rehearsal of the draft -----------------------------------------------------
 

@@ -33,7 +33,8 @@ def test_a_text_is_scored_while_it_is_typed_and_a_bar_lights_its_words(workbench
     settled(page)
     expect(field).to_have_value(example + TYPED)
     of_field, of_marks = page.evaluate(_SIZES)
-    assert all(abs(one - other) <= 2 for one, other in zip(of_field, of_marks, strict=True)), (of_field, of_marks)
+    assert of_field[:3] == of_marks[:3], "a width of its own would break its lines elsewhere"
+    assert abs(of_field[3] - of_marks[3]) <= 2
     assert page.url.rstrip("/") == workbench.base_url, "the text stays out of the address"
 
 

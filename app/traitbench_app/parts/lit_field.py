@@ -18,7 +18,7 @@ _STYLE = """
 }
 [class*="st-key-lit-"] [data-testid="InputInstructions"] { display: none; }
 [class*="st-key-lit-"] textarea { background: transparent; resize: none; }
-[class*="st-key-lit-"] [data-testid="stElementContainer"]:has(.tb-why) { position: absolute; inset: 1px; z-index: 0; }
+[class*="st-key-lit-"] [data-testid="stElementContainer"]:has(.tb-why) { position: absolute; inset: 1px; width: auto; }
 [class*="st-key-lit-"] .tb-why { max-height: none; overflow: hidden; color: transparent; }
 [class*="st-key-lit-"] .tb-why span[style] { padding: 1px 0; }
 </style>

@@ -15,7 +15,6 @@ from traitbench_app.workspace.rooms import Room, close, open_room, room_of
 POLL_SECONDS = 2.0
 
 _ROOM, _SHOWN = "present.room", "present.room_text"
-_EXCERPT = 40
 
 
 def room() -> Room | None:
@@ -32,15 +31,10 @@ def for_browser() -> dict[str, Any]:
         return {"open": False}
     address = f"{url}/room/{is_open.token}"
     code = segno.make(address, error="m", micro=False).svg_inline(dark="#000", light="#fff", omitsize=True)
-    return {"open": True, "address": address, "code": code, "waiting": _announced(is_open)}
-
-
-def _announced(room: Room) -> str:
-    """What the screen says of the text that waits first. The room reads it too, so only the first three words."""
-    if not (text := room.first()):
-        return ""
-    length = min(_EXCERPT, len(" ".join(text.split()[:3])) + 2)
-    return f"{room.waiting} sent: “{shortened(text, length)}” ({count(len(text), 'character')})"
+    text = is_open.first() or ""
+    begins = shortened(text, min(40, len(" ".join(text.split()[:3])) + 2))  # three words: the room reads them too
+    waiting = f"{is_open.waiting} sent: “{begins}” ({count(len(text), 'character')})" if text else ""
+    return {"open": True, "address": address, "code": code, "waiting": waiting}
 
 
 def act(kind: str) -> str | None:

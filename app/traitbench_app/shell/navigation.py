@@ -62,7 +62,7 @@ class Entry:
 
 PAGES: tuple[Entry, ...] = (
     Entry("catalog", "Home", ":material/home:", "", "Score texts on what matters to you, and see why."),
-    Entry("idea", "Try an idea", ":material/lightbulb:", "", "Name two opposites and score a text. Six labels make a model."),
+    Entry("idea", "Try an idea", ":material/lightbulb:", "", "Score a text between two opposites, without labels."),
     Entry("from_file", "From a file", ":material/upload_file:", "", "A labelled file becomes a trained model."),
     Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
     Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
