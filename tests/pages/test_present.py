@@ -101,7 +101,7 @@ def test_a_room_sends_texts_only_where_the_operator_and_the_presenter_let_it(
     shown = presented(at.run())
     assert shown["room"]["address"] == f"http://localhost:8501/room/{room.token}"
     assert shown["room"]["code"].startswith("<svg")
-    assert (shown["room"]["text"], shown["room"]["waiting"]) == ("A text of the room.", 1)
+    assert shown["room"]["waiting"] == "1 sent: “A text of…” (19 characters)"
     assert shown["text"] != "A text of the room.", "it waits"
     rooms.close(room.token)
     assert presented(at.run())["room"] == {"open": False}
