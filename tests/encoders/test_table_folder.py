@@ -113,7 +113,7 @@ def test_a_table_may_replace_the_static_half_of_the_default_encoder(
     encoder = load(settings(made(tmp_path), recipe="full"))
     minilm, full = load_encoder("minilm", cache=KEPT), load_encoder("full", cache=KEPT)
     assert isinstance(minilm, MiniLM)
-    [early, late], _ = minilm.blocks([TEXT])
+    [early, late], _ = minilm.transformer.blocks([TEXT])
     static = unit(mean("thank", "you", "friend"))
     blocks = [early[0], late[0], static, StyleBlock().rows([TEXT])[0]]
     weighted = [weight * block for weight, block in zip(WEIGHTS, blocks, strict=True)]

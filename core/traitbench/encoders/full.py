@@ -70,7 +70,7 @@ class Full:
         return join(WEIGHTS[2:], self._static.blocks(texts))
 
     def _whole(self, texts: Sequence[str]) -> tuple[Vectors, list[int]]:
-        blocks, counts = self._minilm.blocks(texts)
+        blocks, counts = self._minilm.transformer.blocks(texts)
         return join(WEIGHTS, [*blocks, *self._static.blocks(texts)]), counts
 
 

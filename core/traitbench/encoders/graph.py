@@ -1,10 +1,11 @@
-"""Build the ONNX graph of MiniLM from onnxruntime's fused operators, with int8 quantization.
+"""Build the ONNX graph of a BERT of width 384 from onnxruntime's fused operators, with int8 quantization.
 
-It maps the token ids of one text, (1, n_tokens), to the means of its tokens at layer 4 and at the last layer, (1, 384)
-each. If its second input, a boolean, is false, it stops at layer 4 and returns that mean twice. Dense layers have int8
-weights with one scale per column, and their activations are quantized at run time. The scale of an activation depends
-on the whole input of a run, so a run holds a single text. Weights use 7 of the 8 bits: the sum of two products then
-always fits 16 bits, so processors with and without VNNI give the same. No loss of quality was measurable.
+It maps one text, as token ids (1, n_tokens) or as the vectors of its tokens (1, n_tokens, 384), to the means of its
+tokens at an early layer and at the last layer, (1, 384) each. If its second input, a boolean, is false, it stops at the
+early layer and returns that mean twice. Dense layers have int8 weights with one scale per column, and their
+activations are quantized at run time. The scale of an activation depends on the whole input of a run, so a run holds a
+single text. Weights use 7 of the 8 bits: the sum of two products then always fits 16 bits, so processors with and
+without VNNI give the same. No loss of quality was measurable.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,30 +14,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LAYERS = 6
 HEADS = 12
 WIDTH = 384
-EARLY_LAYER = 4
 
 _CONTRIB = "com.microsoft"
 _OPSET = 17
 _IR_VERSION = 8
 _EPSILON = 1e-12
 LARGEST = 63
+WORDS = "embeddings.word_embeddings.weight"
+
+TEXT, WHOLE = "text", "whole"
+"""The inputs of a graph."""
+
+_IDS: tuple[type, list[Any]] = (np.int64, [1, "tokens"])
+_VECTORS: tuple[type, list[Any]] = (np.float32, [1, "tokens", WIDTH])
 
 Weights = Mapping[str, NDArray[Any]]
 
 
-def build(weights: Weights) -> bytes:
-    """The serialized graph, from the tensors of `model.safetensors`."""
-    # One graph that can stop early: with a graph for each depth, the wheel would carry the first four layers twice.
+def build(weights: Weights, *, layers: int, early: int) -> bytes:
+    """The serialized graph, from tensors with the names of `model.safetensors`.
+
+    It takes token ids if the tensors include the word table, else the vectors of the tokens.
+    """
+    # One graph that can stop early: with a graph for each depth, the wheel would carry the first layers twice.
     lower, upper, constant = _Builder(), _Builder("upper."), _Builder("constant.")
-    hidden = _layers(lower, weights, range(EARLY_LAYER), _embeddings(lower, weights))
-    early = _mean(lower, hidden)
-    last = _mean(upper, _layers(upper, weights, range(EARLY_LAYER, LAYERS), hidden))
-    same = constant.node("Identity", [early])
-    late = lower.node("If", ["whole"], then_branch=upper.graph([], [last]), else_branch=constant.graph([], [same]))
-    return lower.model({"ids": (np.int64, [1, "tokens"]), "whole": (np.bool_, [])}, [early, late])
+    kind, shape = _IDS if WORDS in weights else _VECTORS
+    hidden = _layers(lower, weights, range(early), _embeddings(lower, weights))
+    first = _mean(lower, hidden)
+    last = _mean(upper, _layers(upper, weights, range(early, layers), hidden))
+    same = constant.node("Identity", [first])
+    late = lower.node("If", [WHOLE], then_branch=upper.graph([], [last]), else_branch=constant.graph([], [same]))
+    return lower.model({TEXT: (kind, shape), WHOLE: (np.bool_, [])}, [first, late])
 
 
 def _layers(builder: "_Builder", weights: Weights, layers: Iterable[int], hidden: str) -> str:
@@ -91,10 +101,12 @@ class _Builder:
 
 def _embeddings(builder: _Builder, weights: Weights) -> str:
     """Word, position and token type embeddings, summed and normalised."""
-    words = builder.tensor(weights["embeddings.word_embeddings.weight"].astype(np.float16))
+    word = TEXT
+    if WORDS in weights:
+        table = builder.tensor(weights[WORDS].astype(np.float16))
+        word = builder.node("Cast", [builder.node("Gather", [table, TEXT])], to=1)
     places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-    word = builder.node("Cast", [builder.node("Gather", [words, "ids"])], to=1)
-    length = builder.node("Shape", ["ids"], start=1)
+    length = builder.node("Shape", [TEXT], start=1, end=2)
     place = builder.node("Slice", [builder.tensor(places), builder.tensor(np.array([0])), length])
     scale, shift = _norm(builder, weights, "embeddings.LayerNorm")
     return builder.node(

@@ -3,11 +3,16 @@
 import errno
 import hashlib
 import importlib.util
-from collections.abc import Sequence
+import mmap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import BinaryIO
 
-from traitbench.encoders import EncoderUnavailable
+from traitbench.encoders import EncoderUnavailable, file_cache
+from traitbench.encoders.file_cache import cached_bytes
+from traitbench.install import advice
 
 SHIPPED = Path(__file__).with_name("shipped")
 """What `shipping` puts into a wheel; a checkout has no such folder."""
@@ -33,6 +38,13 @@ class Published:
         """The content, from the wheel or else from the package; raise `EncoderUnavailable` if it is not this file."""
         return read(self._file(), sha256=self.sha256, also=self.also)
 
+    def mapped(self) -> mmap.mmap:
+        """The content as `read` gives it, but mapped into memory, which processes share."""
+        with _opened(self._file()) as file:
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        _check(self._file(), hashlib.sha256(content).hexdigest(), (self.sha256, *self.also))
+        return content
+
     @property
     def size(self) -> int:
         """The number of bytes of the file."""
@@ -54,18 +66,43 @@ def folder(package: str, *, distribution: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
+def recipe(name: str, suffix: str, *parts: ModuleType | str) -> str:
+    """A file name with a hash of everything that decides the content, so that no other release uses the file."""
+    sources = [each if isinstance(each, str) else Path(str(each.__file__)).read_text("utf-8") for each in parts]
+    return f"{name}-{hashlib.sha256(''.join(sources).encode()).hexdigest()[:16]}{suffix}"
+
+
+def carried(name: str, cache: Path, make: Callable[[], bytes]) -> bytes:
+    """A file that is made of published ones: from the wheel, or else made once and cached in `cache`.
+
+    Raise `EncoderUnavailable` if a package is missing that makes it.
+    """
+    try:
+        return file_cache.read(SHIPPED / name) or cached_bytes(cache / name, make)
+    except ModuleNotFoundError as error:
+        raise EncoderUnavailable(advice(error) or str(error)) from None
+
+
 def read(path: Path, *, sha256: str, also: Sequence[str] = ()) -> bytes:
     """The bytes of a file with one of these hashes; raise `EncoderUnavailable` for any other content."""
+    with _opened(path) as file:
+        content = file.read()
+    _check(path, hashlib.sha256(content).hexdigest(), (sha256, *also))
+    return content
+
+
+def _opened(path: Path) -> BinaryIO:
     try:
-        content = path.read_bytes()
+        return path.open("rb")
     except OSError as error:
         if error.errno in _TEMPORARY:
             raise
         raise EncoderUnavailable(f"{path.name} cannot be read ({error.strerror}). Install its package again.") from None
-    digest = hashlib.sha256(content).hexdigest()
-    if digest not in (sha256, *also):
+
+
+def _check(path: Path, digest: str, known: Sequence[str]) -> None:
+    if digest not in known:
         raise EncoderUnavailable(
-            f"{path.name} has SHA-256 {digest[:12]}…, expected {sha256[:12]}…. It is not the published file, so it is"
+            f"{path.name} has SHA-256 {digest[:12]}…, expected {known[0][:12]}…. It is not the published file, so it is"
             " not used. Install its package again, or choose another encoder with TRAITBENCH_ENCODER."
         )
-    return content

