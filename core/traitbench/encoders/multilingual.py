@@ -29,7 +29,7 @@ from traitbench.scoring.unit import unit
 
 ID = "e5-l6f-int8-1"
 EARLY_LAYER = 6
-WEIGHTS = (0.5, 1.0, 0.3, 0.2)
+WEIGHTS = (0.25, 1.0, 0.4, 0.1)
 """Of layer 6, the last layer, the word table, and style."""
 
 # The model was trained with a prefix before every text; this one is `query: `.
