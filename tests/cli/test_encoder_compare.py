@@ -136,7 +136,7 @@ def test_a_key_that_may_not_read_samples_is_refused(service: Service, trained: T
 @pytest.mark.parametrize(
     ("given", "code", "said"),
     [
-        ("nope", 2, "There is no encoder 'nope'. --with takes full, minilm, static, ngrams"),
+        ("nope", 2, "There is no encoder 'nope'. --with takes full, multilingual, minilm, static, ngrams"),
         ("/no/such/folder", 2, "There is no encoder '/no/such/folder'"),
         (CURRENT, 2, f"names {CURRENT}, the current encoder"),
         ("{tmp}", 1, "holds neither model.onnx"),

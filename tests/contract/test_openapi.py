@@ -186,7 +186,7 @@ def test_fields_stand_with_bounds_and_defaults(world: World) -> None:
     assert schemas["SynthesizeRequest"]["properties"]["synth_type"]["enum"] == ["from_traits", "diversify"]
     batch = schemas["BatchRequest"]["properties"]
     assert batch["contents"].items() >= {"minItems": 1, "maxItems": 1_000, "items": {"type": "string"}}.items()
-    assert batch["mode"].items() >= {"default": "full", "enum": ["full", "layer4", "static"]}.items()
+    assert batch["mode"].items() >= {"default": "full", "enum": ["full", "layer4", "layer6", "static"]}.items()
     assert schemas["ScoreRequest"]["properties"]["explain"].items() >= {"default": False, "type": "boolean"}.items()
     assert "explanation" not in schemas["Card"]["required"]
     policy = schemas["VersionRetentionPolicy"]["properties"]

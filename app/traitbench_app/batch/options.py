@@ -32,6 +32,7 @@ _MOST_EARLIER = 5
 _WHAT: Mapping[str, str] = {
     FULL: "Uses the whole encoder. Gives the same scores as the Score page.",
     "layer4": "Uses four layers of the transformer instead of all.",
+    "layer6": "Uses six layers of the transformer instead of all.",
     "static": "Uses word vectors and style only, no transformer.",
 }
 

@@ -15,6 +15,7 @@ FULL = "full"
 NAMES: Mapping[str, str] = {
     FULL: "Full",
     "layer4": "Layer 4 only",
+    "layer6": "Layer 6 only",
     "static": "Static",
 }
 """The names of the modes on screen; a mode without one is shown by its key."""

@@ -69,7 +69,7 @@ def check_folder(folder: Path, as_json: bool) -> None:
     metavar="ENCODER",
     multiple=True,
     required=True,
-    help="An installed encoder (full, minilm, static, ngrams) or a folder; can be repeated.",
+    help="An installed encoder (full, multilingual, minilm, static, ngrams) or a folder; can be repeated.",
 )
 @click.option(
     "--effort",

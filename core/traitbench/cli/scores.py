@@ -37,7 +37,7 @@ from traitbench.display.words import why_not_high
     type=click.Choice(get_args(Form)),
     help="The output format. Default: by the name of -o, else as the input.",
 )
-@click.option("--mode", type=click.Choice(get_args(Mode)), help="full; layer4 and static are faster and less accurate.")
+@click.option("--mode", type=click.Choice(get_args(Mode)), help="full; the others are faster and less accurate.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted batch.")
 @as_json
 def score(

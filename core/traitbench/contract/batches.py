@@ -13,13 +13,14 @@ from traitbench.contract.scores import Card
 MOST_TEXTS = 1_000
 
 Index = Annotated[int, schema(minimum=0, maximum=MOST_TEXTS - 1)]
-Mode = Literal["full", "layer4", "static"]
+Mode = Literal["full", "layer4", "layer6", "static"]
 
 
 class BatchRequest(Received):
     """Body of `POST /models/{handle}/score/batch`. A text that cannot be scored has an error on its own line.
 
-    `mode` trades quality for speed: `layer4` runs only four layers of the transformer, `static` runs none.
+    `mode` trades quality for speed: `layer4` and `layer6` run only so many layers of the transformer, `static` runs
+    none. A version has the modes of its encoder.
     """
 
     contents: Annotated[list[InstanceOf[str]], Field(min_length=1, max_length=MOST_TEXTS)]

@@ -1,4 +1,4 @@
-"""The default encoder: multilingual-e5-small in int8, its word table, and the style block.
+"""The encoder for many languages: multilingual-e5-small in int8, its word table, and the style block.
 
 All blocks but style come from one file (`e5_file`): the means of the tokens at layer 6 and at the last layer of one
 forward pass, and the mean of the tokens' rows in the word table, in which rare tokens count more. Each block is taken
@@ -27,7 +27,7 @@ from traitbench.encoders.transformer import Transformer
 from traitbench.encoders.vectors import in_slices, join
 from traitbench.scoring.unit import unit
 
-ID = "e5-l6f-int8-1"
+ID = "multilingual-e5-l6f-int8-1"
 EARLY_LAYER = 6
 WEIGHTS = (0.25, 1.0, 0.4, 0.1)
 """Of layer 6, the last layer, the word table, and style."""

@@ -57,7 +57,7 @@ class Scores:
 
         A line is a `ScoredLine`, which is a card, or a `FailedLine` with its `error`, also for None, NaN and other
         values that are no text; `index` counts from the first. A single text instead of a list raises `TypeError`. One
-        version scores all texts. The modes "layer4" and "static" trade quality for speed, if the version was
+        version scores all texts. The modes "layer4", "layer6" and "static" trade quality for speed, if the version was
         trained for them. `size` is the number of texts per request.
         """
         asked = batches.Asked(handle, _listed(traits), mode)
