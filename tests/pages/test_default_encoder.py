@@ -119,29 +119,29 @@ def test_encoders_are_compared_and_a_switch_trains_a_version(workbench: Workbenc
     [button] = [each for each in at.button if each.label == "Compare encoders"]
     button.click().run()
     figures, speeds = (each.value for each in at.dataframe)
-    assert figures["Encoder"].tolist() == ["full", "static"]
+    assert figures["Encoder"].tolist() == ["full", "multilingual"]
     assert figures["Trait"].tolist() == ["Warmth", "Warmth"]
     assert figures["Verdict"].tolist()[0] == "current"
-    assert figures["Verdict"].tolist()[1] in ("worse", "no difference shown")
-    assert speeds["Encoder"].tolist() == ["full", "static"]
-    assert speeds["ms a text"][0] > speeds["ms a text"][1]
+    assert figures["Verdict"].tolist()[1] in ("better", "no difference shown")
+    assert speeds["Encoder"].tolist() == ["full", "multilingual"]
+    assert speeds["ms a text"][0] < speeds["ms a text"][1]
     assert "keep full" in plain(at)
 
     [switch] = [each for each in at.button if each.label == "Switch to this encoder"]
     switch.click().run()
-    assert "encodes 20 texts with static and learns every trait again" in plain(at)
+    assert "encodes 20 texts with multilingual and learns every trait again" in plain(at)
     assert "v1 keeps its encoder, and you can put it in use again" in plain(at)
-    assert "Later trainings keep static" in plain(at)
+    assert "Later trainings keep multilingual" in plain(at)
     at.button(key="versions.encoders.switch.yes").click().run()
     model = client.models.wait(handle)
     assert (model.state, model.version_no) == ("ready", 2)
     encoder = client.versions.get(handle).metrics.encoder
     assert encoder is not None
-    assert encoder.chosen == "static"
+    assert encoder.chosen == "multilingual"
     assert client.scores.score(handle, "thank you").metadata.version_id == "v2"
     assert client.scores.score(f"{handle}@v1", "thank you").metadata.version_id == "v1"
     again = workbench.open("versions", model=handle, view="Encoders")
-    assert [each.label for each in again.button_group][-1] == "Compare static, the current encoder, with"
+    assert [each.label for each in again.button_group][-1] == "Compare multilingual, the current encoder, with"
     client.versions.activate(handle, version="v1")
 
 
