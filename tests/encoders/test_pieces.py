@@ -60,7 +60,7 @@ class Reading:
             ]
             # Of equal ways, the first has the longest piece.
             best.append(max([*ways, (best[end - 1][0] + self.unknown, end - 1, UNKNOWN)], key=itemgetter(0)))
-        ids, end = [], len(plain)
+        ids, end = list[int](), len(plain)
         while end:
             _, end, piece = best[end]
             if not (piece == UNKNOWN and ids and ids[-1] == UNKNOWN):
