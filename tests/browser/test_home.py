@@ -46,6 +46,7 @@ def test_a_text_on_score_survives_a_reload_and_stays_in_this_tab(workbench: Star
     page.reload()
     expect(field).to_have_value(TYPED)
     expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
+    assert field.evaluate("field => field.scrollHeight <= field.clientHeight"), "its last line is cut off"
     other = page.context.new_page()
     other.goto(page.url)
     expect(other.get_by_role("textbox", name="Text", exact=True)).to_have_value(re.compile("..."))

@@ -23,17 +23,26 @@ _STYLE = """
 [class*="st-key-lit-"] .tb-why span[style] { padding: 1px 0; }
 </style>
 """
+# Streamlit measures the height of a text once, sometimes before these styles apply: then the last line was cut off.
+_GROWS = """
+<style>
+@supports (field-sizing: content) {
+  [class*="st-key-lit-"] textarea { field-sizing: content; height: auto !important; max-height: none; }
+}
+</style>
+"""
 
 
 def lit_field(key: str, typed: str, *, label: str = "Text", default: str = "") -> tuple[str, DeltaGenerator]:
     """Draw the field; return its text and the place for `light`. `typed` is the text that it had, for its height."""
-    st.html(_STYLE)
+    is_long = len(typed) > _LONG
+    st.html(_STYLE if is_long else _STYLE + _GROWS)
     with st.container(key=f"lit-{key}"):
         text = st.text_area(
             label,
             default,
             key=key,
-            height=_TALLEST if len(typed) > _LONG else "content",
+            height=_TALLEST if is_long else "content",
             label_visibility="collapsed",
             persist_state="session",
             placeholder="Type or paste a text.",
