@@ -23,7 +23,7 @@ def room() -> Room | None:
 
 
 def for_browser() -> dict[str, Any]:
-    """What the browser is told about the room; empty if it cannot be opened."""
+    """Return what the browser draws of the room; empty if no room can be opened."""
     url, is_open = read_settings().room_url, room()
     if not url:
         return {}
