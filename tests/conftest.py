@@ -28,6 +28,7 @@ from tests.size import SIZE, SOAK, sized
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
+from traitbench.encoders.registry import NAMES
 from traitbench.errors import Unavailable
 from traitbench.operations import WORKER, keys
 from traitbench.operations.context import Context, open_context
@@ -212,10 +213,10 @@ def trained(service: Service) -> Iterator[Trained]:
 
 
 @pytest.fixture(scope="session")
-def trained_in_full(service: Service) -> Iterator[Trained]:
+def trained_by_default(service: Service) -> Iterator[Trained]:
     """The same with the default encoder, for tests about what only that has: several modes."""
-    with Traitbench(service.base_url, service.issue(namespaces=("full",))) as client:
-        yield _trained(client, "full.tone", encoder="full")
+    with Traitbench(service.base_url, service.issue(namespaces=("default",))) as client:
+        yield _trained(client, "default.tone", encoder=NAMES[0])
 
 
 @contextmanager

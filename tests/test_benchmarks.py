@@ -115,13 +115,13 @@ def test_made_texts_are_measured_alone_and_with_real_ones(folder: Path) -> None:
 def test_training_and_encoding_are_timed() -> None:
     assert min(training.measure(shapes=((40, 24),), tries=1).figures["against"][0].values()) > 0
     ways = encoding.measure(calls=2, texts=8).figures["ways"]
-    assert {"full", "layer4", "static"} <= {way["mode"] for way in ways}
+    assert {"full", "layer6", "static"} <= {way["mode"] for way in ways}
     assert all(way["texts_per_second"] > 0 for way in ways)
 
 
 def test_the_udf_is_timed_in_every_mode() -> None:
     figures = engines.measure(sizes=(2, 2, 8), rounds=1).figures
-    assert [*figures] == ["full", "layer4", "static"]
+    assert [*figures] == ["full", "layer6", "static"]
     assert all(each["throughput_of_bare"] > 0 for each in figures.values())
 
 

@@ -21,7 +21,7 @@ from tests.conftest import COLD, WARM
 from traitbench import UDF, Scorer
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 
-MODES = ("full", "layer4", "static")
+MODES = ("full", "layer6", "static")
 MANY = 100_000_000
 
 

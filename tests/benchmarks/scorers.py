@@ -179,7 +179,7 @@ METHODS: Mapping[str, Scorer] = {
     OURS: ours,
     NO_LABELS: partial(ours, labels=False),
     **{name: partial(ours, effort=level) for level, name in LEVELS.items() if name != OURS},
-    "ours, mode layer4": partial(ours, mode="layer4"),
+    "ours, mode layer6": partial(ours, mode="layer6"),
     "ours, mode static": partial(ours, mode="static"),
     "ours, encoder static": partial(ours, encoder="static"),
     "LogisticRegression, our vectors": logistic_ours,

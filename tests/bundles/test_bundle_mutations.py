@@ -48,8 +48,8 @@ class Door:
 
 
 @pytest.fixture(scope="module")
-def door(service: Service, trained_in_full: Trained) -> Iterator[Door]:
-    bundle = trained_in_full.client.models.export(trained_in_full.handle)
+def door(service: Service, trained_by_default: Trained) -> Iterator[Door]:
+    bundle = trained_by_default.client.models.export(trained_by_default.handle)
     base = material.rich(json.loads(bundle.model_dump_json()))
     headers = {"Authorization": f"Bearer {service.issue(namespaces=('mutations',))}"}
     with httpx.Client(base_url=service.base_url, headers=headers, timeout=PATIENCE_S) as http:
@@ -119,7 +119,7 @@ def test_a_value_beyond_its_bounds_is_refused_at_its_place(door: Door, place: st
         ("name", "a" * 201, "name: use 1 to 200"),
         ("offset", 1e30, "vector and offset: numbers from -1,000,000"),
         ("modes", {"other": None}, "a mode that the encoder does not have"),
-        ("modes", {"layer4": "AAAAAA=="}, "vectors of 1 numbers"),
+        ("modes", {"layer6": "AAAAAA=="}, "vectors of 1 numbers"),
     ],
 )
 def test_a_snapshot_that_no_training_makes_is_refused(door: Door, field: str, value: object, says: str) -> None:
@@ -129,7 +129,7 @@ def test_a_snapshot_that_no_training_makes_is_refused(door: Door, field: str, va
     for trait in snapshot["traits"]:
         if field == "modes" and isinstance(value, dict):
             [(name, vector)] = value.items()
-            old = trait["modes"]["layer4"]
+            old = trait["modes"]["layer6"]
             trait["modes"] = {name: old if vector is None else old | {"vector": vector}}
         else:
             trait[field] = value

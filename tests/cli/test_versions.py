@@ -60,7 +60,7 @@ def test_a_model_is_trained_with_the_encoder_that_is_named(ask: Ask, client: Tra
     make_draft(client, handle)
     code, out, err = ask("train", handle, "--effort", "low", "--encoder", "oracle", "--wait")
     assert (code, out) == (1, "")
-    assert '"oracle" is not known; use full, multilingual, minilm, static, ngrams' in err
+    assert '"oracle" is not known; use multilingual, minilm-full, minilm, static, ngrams' in err
     code, _, err = ask("train", handle, "--effort", "low", "--encoder", "ngrams", "--wait")
     assert code == 0, err
     assert "ngrams-2" in ask("versions", "show", handle)[1]

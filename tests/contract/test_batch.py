@@ -123,16 +123,27 @@ def test_a_batch_under_zero_retention_is_scored_as_any_other(world: World) -> No
 def in_every_mode(world: World) -> str:
     """A model of the default encoder, which has modes of its own."""
     handle = world.make("mine.modes")
-    assert world.call("POST", f"/v1/models/{handle}/train", json={"effort": "low", "encoder": "full"}).status == 202
+    assert (
+        world.call("POST", f"/v1/models/{handle}/train", json={"effort": "low", "encoder": "multilingual"}).status
+        == 202
+    )
     world.run(handle)
     return f"/v1/models/{handle}/score/batch"
 
 
-@pytest.mark.parametrize("mode", ["full", "layer4", "static"])
+@pytest.mark.parametrize("mode", ["full", "layer6", "static"])
 def test_a_version_scores_in_every_mode_that_it_was_trained_for(world: World, in_every_mode: str, mode: str) -> None:
     warm, cold = ask(world, ["A joy to read, well done", "A pain to read, badly done"], in_every_mode, mode=mode).lines
     assert warm["scores"]["tone"] > cold["scores"]["tone"]
     assert ask(world, ["A joy to read, well done"], in_every_mode, mode=mode).lines[0]["detail"] == warm["detail"]
+
+
+def test_a_mode_of_another_encoder_is_refused_and_those_of_the_version_are_named(
+    world: World, in_every_mode: str
+) -> None:
+    answer = ask(world, ["x"], in_every_mode, mode="layer4")
+    assert (answer.status, answer.code) == (409, "feature_unavailable")
+    assert answer.details == {"field": "mode", "mode": "layer4", "modes": ["full", "layer6", "static"]}
 
 
 def test_a_mode_that_the_version_was_not_trained_for_names_those_it_was(world: World) -> None:

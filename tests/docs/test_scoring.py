@@ -17,7 +17,7 @@ LEVELS = search.EFFORTS["max"].levels
     ("heading", "sentence"),
     [
         ("1. From text to vector", f"segments of about {({60: 'sixty'})[segments.WORDS_PER_SEGMENT]} words"),
-        ("1. From text to vector", f"| MiniLM, last layer | {graph.WIDTH} |"),
+        ("1. From text to vector", f"| last layer | {graph.WIDTH} |"),
         ("1. From text to vector", f"| style | {style.COUNT} |"),
         (
             "3. Out-of-fold values",

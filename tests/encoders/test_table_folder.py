@@ -24,8 +24,8 @@ from tests.encoders.folders import (
 )
 from tests.real_encoder import KEPT
 from traitbench.encoders import EncoderUnavailable, grams
-from traitbench.encoders.full import WEIGHTS
 from traitbench.encoders.minilm import MiniLM
+from traitbench.encoders.minilm_full import WEIGHTS
 from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.style import StyleBlock
 
@@ -111,7 +111,7 @@ def test_a_table_may_replace_the_static_half_of_the_default_encoder(
     tmp_path: Path, made: Callable[[Path], Path]
 ) -> None:
     encoder = load(settings(made(tmp_path), recipe="full"))
-    minilm, full = load_encoder("minilm", cache=KEPT), load_encoder("full", cache=KEPT)
+    minilm, full = load_encoder("minilm", cache=KEPT), load_encoder("minilm-full", cache=KEPT)
     assert isinstance(minilm, MiniLM)
     [early, late], _ = minilm.transformer.blocks([TEXT])
     static = unit(mean("thank", "you", "friend"))

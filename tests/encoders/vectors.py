@@ -17,9 +17,9 @@ TEXTS = [*generic_texts()[:60], "", " ".join(generic_texts()[:40]), "今日は" 
 
 
 def hashed(size: int, folder: str) -> str:
-    """Over the vectors of the default encoder, the static one and that of a folder, in all modes."""
+    """Over the vectors of the built-in recipes with modes, the static one and that of a folder, in all modes."""
     result = hashlib.sha256()
-    for encoder in [load_encoder(name, cache=KEPT) for name in ("full", "static", folder)]:
+    for encoder in [load_encoder(name, cache=KEPT) for name in ("multilingual", "minilm-full", "static", folder)]:
         for mode in ("full", *encoder.modes):
             batches = [encoder.encode(TEXTS[i : i + size], mode=mode) for i in range(0, len(TEXTS), size)]
             result.update(np.vstack(batches).tobytes())

@@ -48,12 +48,12 @@ def exported(service: Any, tmp_path_factory: pytest.TempPathFactory) -> Exported
         client.traits.add(handle, [TraitInput(name="Length", positive_label="long", negative_label="short")])
         lengths = [SampleInput(trait="length", text=t, quality=min(1.0, len(t) / 100)) for t in (*WARM, *COLD)]
         client.samples.add(handle, lengths)
-        client.models.train(handle, effort="low", encoder="full")
+        client.models.train(handle, effort="low", encoder="multilingual")
         assert client.models.wait(handle).state == "ready"
         path.write_text(client.models.export(handle).model_dump_json())
         answers = {
             mode: [line.model_dump() for line in client.scores.batch(handle, TEXTS, mode=mode)]
-            for mode in ("full", "layer4", "static")
+            for mode in ("full", "layer6", "static")
         }
     return Exported(path, answers)
 

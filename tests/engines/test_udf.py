@@ -20,9 +20,9 @@ from traitbench.scoring.snapshot import ModeNotTrained, Snapshot
 ODD = [None, "", " \n", "a\x00b", "https://example.org/letter"]
 
 
-@pytest.mark.parametrize("mode", ["full", "layer4", "static"])
+@pytest.mark.parametrize("mode", ["full", "layer6", "static"])
 def test_every_mode_gives_the_figures_of_the_service(
-    exported: Exported, mode: Literal["full", "layer4", "static"]
+    exported: Exported, mode: Literal["full", "layer6", "static"]
 ) -> None:
     rows = tb.UDF(exported.path, mode)(TEXTS)
     assert [*map(figures, rows)] == [*map(of_the_service, exported.answers[mode])]
@@ -113,7 +113,7 @@ def elsewhere(udf: tb.UDF, texts: Sequence[str]) -> Any:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"mode": "fast"}, "'fast'"),
+        ({"mode": "layer4"}, "Use full, layer6, static"),
         ({"traits": ["cold"]}, "has no trait 'cold'"),
         ({"version": "v9"}, "has no version v9"),
         ({"path": "no.tb"}, "is not a model exported from Traitbench"),

@@ -10,12 +10,13 @@ import pytest
 from sqlalchemy import select, update
 
 from tests.contexts import AUTHOR, ON_SQLITE, draft, trained_here
-from tests.operations.author import TEN, activate, active, finish, get, row, say, score
+from tests.operations.author import HEADLINES, TEN, activate, active, finish, fork, get, row, say, score
 from traitbench.contract.models import TrainRequest
+from traitbench.contract.traits import DiscoverRequest
 from traitbench.encoders import registry
-from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.registry import NAMES, load_encoder
 from traitbench.errors import FeatureUnavailable, ModelNotFound, ValidationFailed
-from traitbench.operations import training
+from traitbench.operations import discovery, training
 from traitbench.operations.context import Context
 from traitbench.store import runs, tables
 from traitbench.store import traits as stored_traits
@@ -33,6 +34,13 @@ def here(own: Context) -> Context:
     return replace(
         own, encoder=load_encoder(SERVICE, cache=own.settings.cache), settings=replace(own.settings, encoder=SERVICE)
     )
+
+
+@pytest.fixture
+def upgraded(here: Context) -> Context:
+    """The same service without TRAITBENCH_ENCODER, after a release with another default."""
+    settings = replace(here.settings, encoder=None)
+    return replace(here, encoder=load_encoder(None, cache=settings.cache), settings=settings)
 
 
 def _switch(context: Context, handle: str, encoder: str | None) -> str | None:
@@ -106,8 +114,8 @@ def test_an_unknown_encoder_is_refused_and_the_known_ones_are_named(here: Contex
     handle = draft(here, warm=2, cold=2)
     with pytest.raises(ValidationFailed) as caught:
         training.start(here, AUTHOR, handle, TrainRequest(encoder=name))
-    assert f'"{name}" is not known; use full, multilingual, minilm, static, ngrams' in str(caught.value)
-    assert caught.value.details["known_encoders"] == ["full", "multilingual", "minilm", "static", "ngrams"]
+    assert f'"{name}" is not known; use multilingual, minilm-full, minilm, static, ngrams' in str(caught.value)
+    assert caught.value.details["known_encoders"] == ["multilingual", "minilm-full", "minilm", "static", "ngrams"]
     assert caught.value.details["errors"][0]["loc"] == ["encoder"]
     assert get(here, handle).state == "draft"
     with pytest.raises(ModelNotFound):
@@ -138,6 +146,78 @@ def test_a_retrain_keeps_the_encoder_although_the_service_has_another_now(here: 
     then = replace(here, encoder=encoder, settings=replace(here.settings, encoder=OTHER))
     _retrain(then, handle)
     assert _encoder(then, handle) == (_id(SERVICE, here), SERVICE)
+
+
+def test_a_model_keeps_the_default_of_the_release_that_trained_it(here: Context, upgraded: Context) -> None:
+    handle = trained_here(here, warm=6, cold=6)
+    before = _scores(here, handle)
+    assert _scores(upgraded, handle) == before
+    assert _switch(upgraded, handle, None) is None
+    assert _encoder(upgraded, handle) == (_id(SERVICE, here), SERVICE)
+    assert _scores(upgraded, f"{handle}@v1") == before
+    _retrain(upgraded, handle)
+    assert _encoder(upgraded, handle) == (_id(SERVICE, here), SERVICE)
+
+
+def test_the_setting_decides_for_models_whose_encoder_no_request_chose(here: Context) -> None:
+    handle = trained_here(here, warm=6, cold=6)
+    encoder = load_encoder(OTHER, cache=here.settings.cache)
+    then = replace(here, encoder=encoder, settings=replace(here.settings, encoder=OTHER))
+    assert _switch(then, handle, None) is None
+    assert _encoder(then, handle) == (_id(OTHER, here), None)
+
+
+def test_a_first_training_takes_the_default(upgraded: Context) -> None:
+    handle = draft(upgraded, warm=2, cold=2)
+    training.start(upgraded, AUTHOR, handle, TrainRequest(effort="low", use_labels=False))
+    finish(upgraded, handle)
+    assert _encoder(upgraded, handle) == (upgraded.encoder.id, None)
+    assert upgraded.encoder.id == _id(NAMES[0], upgraded)
+
+
+@pytest.mark.parametrize("chosen", ["full", None])
+def test_a_version_of_an_earlier_release_is_trained_with_its_encoder_under_its_new_name(
+    here: Context, upgraded: Context, chosen: str | None
+) -> None:
+    """Its metrics have the earlier name of the encoder, or only its id."""
+    handle = trained_here(here, warm=6, cold=6)
+    earlier = _id("minilm-full", here)
+    _metrics(here, handle, encoder={"id": earlier, "dimension": 1091, "chosen": chosen})
+    body = TrainRequest(effort="low", reoptimize_params=True, use_labels=False)
+    training.start(upgraded, AUTHOR, handle, body)
+    finish(upgraded, handle)
+    assert _encoder(upgraded, handle) == (earlier, "minilm-full")
+
+
+def test_the_earlier_name_of_an_encoder_can_be_requested(here: Context) -> None:
+    handle = draft(here, warm=2, cold=2)
+    training.start(here, AUTHOR, handle, TrainRequest(effort="low", use_labels=False, encoder="full"))
+    finish(here, handle)
+    assert _encoder(here, handle) == (_id("minilm-full", here), "minilm-full")
+
+
+def test_a_model_whose_encoder_is_gone_is_trained_with_the_default(
+    here: Context, upgraded: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handle = trained_here(here, warm=6, cold=6)
+    _metrics(here, handle, encoder={"id": "static-wsn-1", "dimension": 1347})
+    training.start(upgraded, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True, use_labels=False))
+    finish(upgraded, handle)
+    assert _encoder(upgraded, handle) == (upgraded.encoder.id, None)
+
+
+def test_a_discovery_takes_the_encoder_of_the_training_that_follows(here: Context, upgraded: Context) -> None:
+    copy = fork(here, trained_here(here, warm=6, cold=6)).handle
+    texts = [sample["text"] for sample in HEADLINES.samples[:100]]
+    discovery.start(upgraded, AUTHOR, copy, DiscoverRequest(effort="low", texts=texts))
+    assert finish(upgraded, copy).status == "succeeded"
+    with reading(here.engine) as connection:
+        axes = stored_traits.axes(connection, row(here, copy).id)
+    assert {axis.encoder_digest for axis in axes.values()} == {here.encoder.digest}
+    training.start(upgraded, AUTHOR, copy, TrainRequest(effort="low"))
+    done = finish(upgraded, copy)
+    assert done.status == "succeeded", done.error
+    assert _encoder(upgraded, copy) == (_id(SERVICE, here), SERVICE)
 
 
 def _metrics(context: Context, handle: str, **changes: Any) -> None:

@@ -87,8 +87,8 @@ def test_a_comparison_of_texts_runs_beside_the_page(workbench: Workbench, servic
 def test_labels_that_follow_nothing_are_named_with_what_a_model_gets(workbench: Workbench, trained: Trained) -> None:
     handle = trained.client.models.create("local.mixed").handle
     trained.client.traits.add(handle, [TraitInput(name="Warmth")])
-    # The first half of the warm and of the cold texts at one pole, the rest at the other.
-    mixed = [(text, float(number < 5)) for half in (WARM, COLD) for number, text in enumerate(half)]
+    # Two texts at one pole and two at the other in turn, warm ones and cold ones alike.
+    mixed = [(text, float(number % 4 < 2)) for half in (WARM, COLD) for number, text in enumerate(half)]
     trained.client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=q) for text, q in mixed])
     at = workbench.open("samples", model=handle, task="Check")
     assert "Positive and negative texts look alike: a model that has not seen them gets only" in plain(at)
@@ -100,14 +100,19 @@ def test_details_say_what_the_faster_modes_cost(workbench: Workbench, trained: T
     closed = workbench.open("versions", model=trained.handle, view="Details", version="v1")
     assert not any("Mode" in each.value for each in closed.dataframe)
     modes = frame(at, "Mode")
-    assert modes["Mode"].tolist() == ["Full", "Layer 4 only", "Static"]
-    price = (figures.modes["layer4"].auroc or 0.0) - (figures.auroc or 0.0)
+    assert modes["Mode"].tolist() == ["Full", "Layer 6 only", "Static"]
+    price = (figures.modes["layer6"].auroc or 0.0) - (figures.auroc or 0.0)
     assert modes["Against full"].tolist()[1] == pytest.approx(price)
-    assert re.search(r"\*\*Layer 4 only\*\*: (as good|a little worse|worse)", words(at))
+    assert re.search(r"\*\*Layer 6 only\*\*: (as good|a little worse|worse)", words(at))
 
 
-def test_encoders_are_compared_and_a_switch_trains_a_version(workbench: Workbench, trained: Trained) -> None:
-    client, handle = trained.client, trained.handle
+def test_a_model_of_the_earlier_default_is_compared_with_the_new_one_and_switched(
+    workbench: Workbench, trained: Trained
+) -> None:
+    client, handle = trained.client, "local.earlier"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low", encoder="minilm-full")
+    client.models.wait(handle)
     at = workbench.open("versions", model=handle, view="Encoders")
     assert "Reads 20 texts in this workbench and stores nothing." in words(at)
     [button] = [each for each in at.button if each.label == "Compare encoders"]
@@ -119,13 +124,13 @@ def test_encoders_are_compared_and_a_switch_trains_a_version(workbench: Workbenc
     [button] = [each for each in at.button if each.label == "Compare encoders"]
     button.click().run()
     figures, speeds = (each.value for each in at.dataframe)
-    assert figures["Encoder"].tolist() == ["full", "multilingual"]
+    assert figures["Encoder"].tolist() == ["minilm-full", "multilingual"]
     assert figures["Trait"].tolist() == ["Warmth", "Warmth"]
     assert figures["Verdict"].tolist()[0] == "current"
     assert figures["Verdict"].tolist()[1] in ("better", "no difference shown")
-    assert speeds["Encoder"].tolist() == ["full", "multilingual"]
+    assert speeds["Encoder"].tolist() == ["minilm-full", "multilingual"]
     assert speeds["ms a text"][0] < speeds["ms a text"][1]
-    assert "keep full" in plain(at)
+    assert "keep minilm-full" in plain(at) or "multilingual is worth switching to" in plain(at)
 
     [switch] = [each for each in at.button if each.label == "Switch to this encoder"]
     switch.click().run()
@@ -135,17 +140,39 @@ def test_encoders_are_compared_and_a_switch_trains_a_version(workbench: Workbenc
     at.button(key="versions.encoders.switch.yes").click().run()
     model = client.models.wait(handle)
     assert (model.state, model.version_no) == ("ready", 2)
-    encoder = client.versions.get(handle).metrics.encoder
-    assert encoder is not None
-    assert encoder.chosen == "multilingual"
+    assert _encoder(client, handle).startswith("multilingual-")
     assert client.scores.score(handle, "thank you").metadata.version_id == "v2"
     assert client.scores.score(f"{handle}@v1", "thank you").metadata.version_id == "v1"
     again = workbench.open("versions", model=handle, view="Encoders")
     assert [each.label for each in again.button_group][-1] == "Compare multilingual, the current encoder, with"
-    client.versions.activate(handle, version="v1")
+
+
+def test_a_model_of_the_default_can_be_switched_to_the_earlier_one(workbench: Workbench, trained: Trained) -> None:
+    client, handle = trained.client, "local.faster"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    at = workbench.open("versions", model=handle, view="Encoders")
+    pills = at.button_group(key="versions.encoders.others")
+    assert pills.options == ["minilm-full", "minilm", "static", "ngrams"]
+    pills.set_value(["minilm-full"])
+    [button] = [each for each in at.button if each.label == "Compare encoders"]
+    button.click().run()
+    assert at.dataframe[0].value["Encoder"].tolist() == ["multilingual", "minilm-full"]
+    press(at, "versions.encoders.switch.minilm-full")
+    at.button(key="versions.encoders.switch.yes").click().run()
+    assert client.models.wait(handle).version_no == 2
+    assert _encoder(client, handle).startswith("full-")
+    assert _encoder(client, handle, "v1").startswith("multilingual-")
+
+
+def _encoder(client: Traitbench, handle: str, version: str = "active") -> str:
+    encoder = client.versions.get(handle, version).metrics.encoder
+    assert encoder is not None
+    return str(encoder.id)
 
 
 def test_another_encoder_here_is_said(monkeypatch: pytest.MonkeyPatch, workbench: Workbench, trained: Trained) -> None:
     monkeypatch.setenv("TRAITBENCH_ENCODER", "ngrams")
     at = workbench.open("versions", model=trained.handle, version="v1", view="Encoders")
-    assert "v1 was trained with full-" in plain(at)
+    assert "v1 was trained with multilingual-" in plain(at)

@@ -73,7 +73,7 @@ def _was_searched(version: Version) -> bool:
 
 
 def _chosen_encoder(version: Version | None) -> str | None:
-    """The encoder that the model was switched to with this version; None if it is that of the service."""
+    """The encoder that the model keeps with this version; None if it is that of the service."""
     encoder = None if version is None else version.metrics.encoder
     return None if encoder is None else encoder.chosen
 
@@ -86,5 +86,5 @@ def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting
         f"**v{newest.version_no + 1}** and is in use at once; you can switch back. Until then, or if the training "
         f"fails, v{model.version_no} keeps scoring.\n\n"
         f"The model's depth ({model.max_depth}) applies"
-        f"{f', as does the encoder *{plain(kept)}* that the model was switched to' if kept else ''}."
+        f"{f', as does its encoder *{plain(kept)}*' if kept else ''}."
     )

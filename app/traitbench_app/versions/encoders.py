@@ -56,7 +56,7 @@ def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> Non
             f"Compare {plain(current)}, the current encoder, with",
             others,
             selection_mode="multi",
-            default=[name for name in ("multilingual",) if name in others],
+            default=[name for name in (encoders.BEST,) if name in others],
             key="versions.encoders.others",
         )
         asked = st.form_submit_button("Compare encoders", type="primary", icon=":material/compare_arrows:")

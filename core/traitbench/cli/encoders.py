@@ -69,7 +69,7 @@ def check_folder(folder: Path, as_json: bool) -> None:
     metavar="ENCODER",
     multiple=True,
     required=True,
-    help="An installed encoder (full, multilingual, minilm, static, ngrams) or a folder; can be repeated.",
+    help="An installed encoder (multilingual, minilm-full, minilm, static, ngrams) or a folder; can be repeated.",
 )
 @click.option(
     "--effort",
@@ -81,7 +81,7 @@ def check_folder(folder: Path, as_json: bool) -> None:
 def compare_encoders(handle: str, others: tuple[str, ...], effort: TrainEffort, as_json: bool) -> None:
     """Compare encoders on the samples of a model.
 
-    The encoder of TRAITBENCH_ENCODER, or the one that was chosen for the model, is compared with each ENCODER on the
+    The encoder that the next training of the model takes is compared with each ENCODER on the
     same samples and folds, out of fold. The samples come from the service; encoding and fitting happen here. No text is
     stored.
     """
@@ -107,10 +107,10 @@ def compare_encoders(handle: str, others: tuple[str, ...], effort: TrainEffort, 
 
 def _check(others: Sequence[str]) -> None:
     """Raise a usage error for what is neither an encoder's name nor a folder."""
-    from traitbench.encoders.registry import NAMES
+    from traitbench.encoders.registry import NAMES, built_in
 
     for given, name in zip(others, _names(others), strict=True):
-        if name is None or (name not in NAMES and not Path(name).is_dir()):
+        if name is None or (not built_in(name) and not Path(name).is_dir()):
             raise click.UsageError(
                 f"There is no encoder {given!r}. --with takes {', '.join(NAMES)}, or the path of a folder (./name for"
                 " one in the current folder)."
@@ -126,9 +126,10 @@ def _encoders(others: Sequence[str], version: Version | None) -> "dict[str, Enco
     """The current encoder of the model and the others, by name."""
     from traitbench.comparison import encoders
     from traitbench.encoders import EncoderUnavailable
-    from traitbench.encoders.registry import load_encoder
+    from traitbench.encoders.registry import built_in, load_encoder
 
-    settings, names = read_settings(), _names(others)
+    settings = read_settings()
+    names = [built_in(name) or name for name in _names(others)]
     try:
         first, encoder = encoders.current(settings.encoder, cache=settings.cache, version=version)
         loaded = {first: encoder} | {name: load_encoder(name, cache=settings.cache) for name in names if name}

@@ -20,7 +20,7 @@ _A_DAY = 24 * 3600.0
 @click.option(
     "--encoder",
     metavar="NAME",
-    help="Train with this encoder: full, multilingual, minilm, static or ngrams. Later trainings keep it.",
+    help="Train with this encoder: multilingual, minilm-full, minilm, static or ngrams. Later trainings keep it.",
 )
 @waits
 @as_json

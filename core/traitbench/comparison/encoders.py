@@ -29,7 +29,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.verdicts import VERDICTS, counted, overall
 from traitbench.encoders import Encoder, EncoderUnavailable, FromFiles
-from traitbench.encoders.registry import NAMES, load_encoder
+from traitbench.encoders.registry import NAMES, built_in, load_encoder, name_of
 from traitbench.encoders.scheduler import processors
 from traitbench.encoders.vocabulary import words_to_encode
 from traitbench.fitting import work as cost
@@ -46,6 +46,9 @@ from traitbench.synthesis.label_axis import WORDS
 
 MOST = 20_000
 """The number of samples that fit into memory at once; the newest are compared."""
+
+BEST = NAMES[0]
+"""The encoder that is worth comparing before all others."""
 
 COLUMNS = ("Trait", "Encoder", "AUROC", "95 %", "Difference", "95 % of it", "Verdict")
 """The columns of `rows`. The difference is to the first encoder."""
@@ -165,14 +168,14 @@ class EncoderComparison:
 def current(setting: str | None, *, cache: Path, version: Version | None = None) -> tuple[str, Encoder]:
     """The name and the encoder that the next training of a model takes.
 
-    That is the encoder that was chosen for its active version, otherwise that of a TRAITBENCH_ENCODER setting, or the
-    best installed one if the setting is None.
+    That is the encoder that was chosen for its active version, otherwise that of a TRAITBENCH_ENCODER setting. If the
+    setting is None, it is the encoder of the active version, or the best one if that is not installed.
     """
-    trained = None if version is None else version.metrics.encoder
-    if trained is not None and trained.chosen in NAMES:
-        setting = trained.chosen
+    if version is not None and (trained := version.metrics.encoder) is not None:
+        setting = built_in(trained.chosen) or setting or name_of(trained.id, cache=cache)
     encoder = load_encoder(setting, cache=cache)
-    return setting or next(name for name in NAMES if _is(name, encoder, cache)), encoder
+    name = built_in(setting) or setting or next(name for name in NAMES if _is(name, encoder, cache))
+    return name, encoder
 
 
 def installed(setting: str | None, *, cache: Path, version: Version) -> Encoders:
@@ -326,7 +329,7 @@ def verdict_on(report: EncoderComparison, name: str) -> str:
 
 def how_to_switch(handle: str, name: str) -> str:
     """How to make a new version with another encoder: by its name, or by the setting of the service for a folder."""
-    if name in NAMES:
+    if built_in(name):
         return (
             f"To switch, run `traitbench train {handle} --reoptimize --encoder {name}`: that makes a new version."
             " Older versions keep scoring."
@@ -341,7 +344,7 @@ def how_to_switch(handle: str, name: str) -> str:
 def other_encoder(version: Version, here: Encoder) -> str:
     """A sentence if a version was trained with another encoder than the current one of this machine; else empty."""
     trained = version.metrics.encoder
-    if trained is None or trained.id == here.id or trained.chosen in NAMES:
+    if trained is None or trained.id == here.id or built_in(trained.chosen):
         return ""
     return (
         f"v{version.version_no} was trained with {trained.id}. Here, TRAITBENCH_ENCODER gives {here.id}, and the others"

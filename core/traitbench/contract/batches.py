@@ -20,7 +20,7 @@ class BatchRequest(Received):
     """Body of `POST /models/{handle}/score/batch`. A text that cannot be scored has an error on its own line.
 
     `mode` trades quality for speed: `layer4` and `layer6` run only so many layers of the transformer, `static` runs
-    none. A version has the modes of its encoder.
+    none. A version has the modes of its encoder: `layer6` and `static` of the default.
     """
 
     contents: Annotated[list[InstanceOf[str]], Field(min_length=1, max_length=MOST_TEXTS)]

@@ -2,6 +2,7 @@
 
 import importlib
 import logging
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import RLock
@@ -13,22 +14,45 @@ if TYPE_CHECKING:
     from traitbench.encoders.folder_kinds import Opened
     from traitbench.scoring.snapshot import NamedEncoder
 
-__all__ = ["NAMES", "EncoderUnavailable", "load_encoder", "load_encoder_of", "open_folder"]
+__all__ = ["NAMES", "EncoderUnavailable", "built_in", "load_encoder", "load_encoder_of", "name_of", "open_folder"]
 
-NAMES = ("full", "multilingual", "minilm", "static", "ngrams")
+NAMES = ("multilingual", "minilm-full", "minilm", "static", "ngrams")
 """The names of the built-in encoders, the best first."""
+
+_FORMER_NAMES = {"full": "minilm-full"}
+"""Names of earlier releases, which settings, versions and runs may still have."""
+_MADE_OF_PARTS = "minilm-full"
 
 _log = logging.getLogger(__name__)
 _one_at_a_time = RLock()  # reentrant, because an encoder may load others
 
 
+def built_in(name: object) -> str | None:
+    """The name of the built-in encoder that this name stands for, now or in an earlier release; None for another."""
+    name = _FORMER_NAMES.get(name, name) if isinstance(name, str) else None
+    return name if name in NAMES else None
+
+
 def load_encoder(name: str | None, *, cache: Path) -> Encoder:
     """The encoder with this name or absolute path, or the best installed when None.
 
-    The same folders give the same object, however they are spelled.
+    The same folders give the same object, however they are spelled, and so does a name of an earlier release.
     """
     with _one_at_a_time:
-        return _named(name, cache.resolve()) if name else _best(cache.resolve())
+        return _named(built_in(name) or name, cache.resolve()) if name else _best(cache.resolve())
+
+
+def name_of(id: str | None, *, cache: Path) -> str | None:
+    """The name of the built-in encoder with this id; None if there is none or it cannot be loaded."""
+    name = _likely(id)
+    with suppress(EncoderUnavailable, OSError, MemoryError):
+        return name if name and load_encoder(name, cache=cache).id == id else None
+    return None
+
+
+def _likely(id: str | None) -> str | None:
+    """The name that the id of a built-in encoder begins with: so only that one has to be loaded."""
+    return built_in(id.partition("-")[0]) if id else None
 
 
 def load_encoder_of(wanted: "NamedEncoder", *, configured: str | None, cache: Path) -> Encoder:
@@ -36,7 +60,7 @@ def load_encoder_of(wanted: "NamedEncoder", *, configured: str | None, cache: Pa
 
     Raise `EncoderUnavailable` if none of them is that encoder.
     """
-    for name in filter(None, (configured, *NAMES)):
+    for name in filter(None, (configured, _likely(wanted.id), *NAMES)):
         try:
             encoder = load_encoder(name, cache=cache)
         except EncoderUnavailable:
@@ -83,8 +107,8 @@ def _named(name: str, folder: Path) -> Encoder:
             " (./name for one in the current folder)."
         )
     try:
-        module = importlib.import_module(f"traitbench.encoders.{name}")
+        module = importlib.import_module(f"traitbench.encoders.{name.replace('-', '_')}")
     except ImportError as error:
         raise EncoderUnavailable(f"The encoder {name} needs the package {error.name}; install it.") from None
-    encoder: Encoder = module.load(part) if name == "full" else module.load(cache=folder)
+    encoder: Encoder = module.load(part) if name == _MADE_OF_PARTS else module.load(cache=folder)
     return encoder

@@ -41,7 +41,7 @@ class Static:
         return in_slices(texts, self._encode, self.dimension)
 
     def blocks(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """The means at length one, and the unscaled style block; the default encoder uses both."""
+        """The means at length one, and the unscaled style block; `minilm-full` uses both."""
         return [unit(self.table.means(texts)), self.style.rows(texts)]
 
     def count_tokens(self, text: str) -> int:

@@ -20,8 +20,8 @@ from tokenizers import Tokenizer
 from traitbench.encoders import EncoderUnavailable, Part, reading, tokens
 from traitbench.encoders.folder import MODEL, Folder
 from traitbench.encoders.folder_settings import Choice, ChoiceOpen, FolderSettings
-from traitbench.encoders.full import Full
 from traitbench.encoders.minilm import MiniLM
+from traitbench.encoders.minilm_full import MiniLMFull
 from traitbench.encoders.static import Static
 from traitbench.encoders.table import Table
 
@@ -71,12 +71,12 @@ def load(folder: Folder, settings: FolderSettings) -> Loaded:
     return Loaded(_static(folder, table, FIRST_RECIPE if first else RECIPE), str(rows.dtype), name, count - known)
 
 
-def beside_minilm(static: Static, part: Part) -> Full:
-    """Our default recipe with this table in the place of WordLlama's."""
+def beside_minilm(static: Static, part: Part) -> MiniLMFull:
+    """The recipe of `minilm-full` with this table in the place of WordLlama's."""
     minilm = part("minilm")
     assert isinstance(minilm, MiniLM)
     name = f"{FULL_RECIPE}-{static.table.width}-{static.digest[:8]}"
-    return Full(minilm=minilm, static=static, id=name, source=[static.digest])
+    return MiniLMFull(minilm=minilm, static=static, id=name, source=[static.digest])
 
 
 def _static(folder: Folder, table: Table, recipe: str) -> Static:

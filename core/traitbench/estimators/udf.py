@@ -29,7 +29,8 @@ _ACCEPTED = "Pass an Arrow table, batch or array, a pandas Series, or a list of 
 class UDF:
     """Scores columns of texts with a version from a file. It can be pickled, and each process loads the version once.
 
-    `path` is a model that `traitbench export` or `Scorer.save` wrote. `mode` is "full", "layer4" or "static".
+    `path` is a model that `traitbench export` or `Scorer.save` wrote. `mode` is "full" or one that the version
+    has: "layer6" (of `minilm-full`, "layer4") or "static".
     `traits` are keys or names, by default all; `version` is `vN` or a tag, by default the active version. `column` is
     the column with the texts in Arrow tables. `encoder` is the name or folder of an encoder that is not built in.
 

@@ -12,13 +12,13 @@ from typing import Any
 
 from traitbench.fitting.search import EFFORTS, Effort, blocks_searched, uses_labels
 
-DIMENSION = 1_091
+DIMENSION = 1_219
 """The number of features of the default encoder."""
 FIRST = 0.8
 """The work of loading libraries, which the first training with an encoder also does."""
 
-_TEXT, _CHARACTER, _PARALLEL = 9e-4, 1.85e-5, 0.8
-_LABELS, _WORD = 0.32, 7
+_TEXT, _CHARACTER, _PARALLEL = 2.0e-3, 3.5e-5, 0.8
+_LABELS, _WORD = 0.7, 7
 _SAVING, _SAVING_SAMPLE = 0.1, 2e-5
 _PREPARING, _PREPARING_SAMPLE = 0.002, 1.3e-5
 _DIRECTION, _DECOMPOSITION, _DIRECTION_SAMPLE = 8e-4, 1.9e-10, 1.8e-8
@@ -37,7 +37,7 @@ _DISCOVERING_TEXTS: Mapping[str, tuple[float, float]] = {
 """By effort: for each text, and for each pair of texts."""
 _SINGLE_PRECISION_FROM, _LEAVE_ONE_OUT_FROM, _FEW, _FOLDS = 4_096, 64, 512, 10
 _USUALLY_ALIKE, _COMPARED_UP_TO = 2_000, 8_192
-_BLOCKS, _MODES = 3, (363, 363)
+_BLOCKS, _MODES = 3, (384, 451)
 
 
 def reading(lengths: Iterable[int], *, processors: int | None = None) -> float:

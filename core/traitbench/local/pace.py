@@ -13,7 +13,7 @@ from time import perf_counter
 from traitbench.contract.models import TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.encoders import Encoder, EncoderUnavailable
-from traitbench.encoders.full import ID as REFERENCE
+from traitbench.encoders.multilingual import ID as REFERENCE
 from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.vocabulary import words_to_encode
 from traitbench.fitting import work as reference
@@ -26,7 +26,7 @@ from traitbench.synthesis.label_axis import WORDS
 
 _TEXTS = tuple(f"The {thing} arrived late, but the people who brought it were kind." for thing in ("box", "tea", "cat"))
 _ROUNDS = 5
-_BLOCKS = 3  # the blocks of features that the search scales: layer 4, static vectors and the rest
+_BLOCKS = 3  # the blocks of features that the search scales: early layer, static vectors and the rest
 
 _measured: dict[str, float] = {}
 _LONG, _MINUTE = 90, 60

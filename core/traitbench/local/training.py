@@ -19,7 +19,7 @@ import numpy as np
 from traitbench.analysis.checks import shortcuts_of, to_read
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.encoders import Encoder, EncoderUnavailable
-from traitbench.encoders.registry import NAMES, load_encoder
+from traitbench.encoders.registry import built_in, load_encoder
 from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
 from traitbench.fitting.collect import collect, spelled, to_spell
 from traitbench.fitting.fit import SCORING_METHODS, EncoderIdentity, OutOfFold, TraitSamples, fit, ignore
@@ -93,8 +93,8 @@ def train(
     X = np.array([vectors[each.content_sha256] for each in some], np.float32).reshape(-1, encoder.dimension)
     trained = trained.with_shortcuts(shortcuts_of(traits, some, X, partial(embed, encoder.encode)))
     metrics = trained.metrics | {"use_labels": settings.use_labels, "elapsed_s": round(perf_counter() - started, 3)}
-    if settings.encoder in NAMES:
-        metrics["encoder"] |= {"chosen": settings.encoder}
+    if chosen := built_in(settings.encoder):
+        metrics["encoder"] |= {"chosen": chosen}
     return LocalVersion(
         trained.snapshot, [*map(LocalTrait.of, traits)], metrics, len(samples), configured=settings.encoder
     )

@@ -1,5 +1,8 @@
-"""The encoder of a training: the one that the request names, else the one that was chosen for the active version, else
-that of the service. A fork without a version keeps the encoder of the model that it was made from.
+"""The encoder of a training: the one that the request names, else the one that was chosen for the active version.
+
+Else it is the one of TRAITBENCH_ENCODER. Without this setting, it is the encoder of the active version, so that a new
+release with another default changes no model by itself; for a first version, it is the best one installed. A fork
+without a version keeps the encoder of the model that it was made from.
 
 A retrain from feedback keeps the encoder of the active version, as it keeps its parameters. Only built-in encoders and
 the encoder of the service can be named: no request makes the service read a folder.
@@ -7,13 +10,12 @@ the encoder of the service can be named: no request makes the service read a fol
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from sqlalchemy import Connection, Engine
 
 from traitbench.contract.metrics import EncoderName
 from traitbench.encoders import Encoder, EncoderUnavailable
-from traitbench.encoders.registry import NAMES, load_encoder
+from traitbench.encoders.registry import NAMES, built_in, load_encoder, name_of
 from traitbench.errors import Unavailable
 from traitbench.operations import rules
 from traitbench.operations.context import Context
@@ -39,9 +41,9 @@ def named(context: Context, name: str) -> Encoder:
     """The installed encoder that a request names; raise `ValidationFailed` that names the known ones."""
     if name == context.encoder.id:
         return context.encoder
-    if name in NAMES:
+    if known_name := built_in(name):
         try:
-            return load_encoder(name, cache=context.settings.cache)
+            return load_encoder(known_name, cache=context.settings.cache)
         except EncoderUnavailable as error:
             reason = f"is not installed ({error})"
         except (OSError, MemoryError) as error:
@@ -59,18 +61,24 @@ def named(context: Context, name: str) -> Encoder:
 def kept(connection: Connection, model: ModelRow) -> str | None:
     """The name of the encoder that was chosen for the active version; None if it was that of the service."""
     encoder = _of_active(connection, model)
-    return encoder.chosen if encoder is not None and encoder.chosen in NAMES else None
+    return None if encoder is None else built_in(encoder.chosen)
 
 
 def of_run(engine: Engine, settings: Settings, execution: Execution, *, default: Encoder) -> Choice:
-    """The encoder of a training; `default` is that of the service.
+    """The encoder of a training or discovery; `default` is that of the service.
 
     Raise `FeatureUnavailable` if it is not installed.
     """
-    name: Any = execution.run.options.get("encoder")
-    if execution.run.kind == "retrain":
-        name = _of_retrain(engine, settings, execution.run.model_id, default)
-    if name not in NAMES:
+    run, given = execution.run, execution.run.options.get("encoder")
+    if run.kind == "discover":
+        # Its axes belong to one encoder, so it is that of the training that follows.
+        with reading(engine) as connection:
+            model = models.find_by_id(connection, run.model_id)
+            given = None if model is None else kept(connection, model)
+    name = built_in(given)
+    if run.kind == "retrain" or (given is None and settings.encoder is None):
+        name = _of_active_version(engine, settings, run.model_id, default)
+    if name is None:
         return Choice(default)
     execution.report(_LOADING, 0, 1, fraction=0.0)
     load = partial(load_encoder, name, cache=settings.cache)
@@ -79,17 +87,14 @@ def of_run(engine: Engine, settings: Settings, execution: Execution, *, default:
     return Choice(default) if encoder.digest == default.digest else Choice(encoder, name)
 
 
-def _of_retrain(engine: Engine, settings: Settings, model_id: int, default: Encoder) -> str | None:
+def _of_active_version(engine: Engine, settings: Settings, model_id: int, default: Encoder) -> str | None:
     """The name of the active version's encoder, if it is not that of the service and is built in and installed."""
     with reading(engine) as connection:
         model = models.find_by_id(connection, model_id)
         encoder = None if model is None else _of_active(connection, model)
     if encoder is None or encoder.id in (None, default.id):
         return None
-    if encoder.chosen in NAMES:
-        return encoder.chosen
-    # The cheapest first, because the better ones are made of them.
-    return next((name for name in reversed(NAMES) if _id_of(name, settings) == encoder.id), None)
+    return built_in(encoder.chosen) or name_of(encoder.id, cache=settings.cache)
 
 
 def _of_active(connection: Connection, model: ModelRow) -> EncoderName | None:

@@ -113,9 +113,13 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
             chosen=choice.name,
         )
 
+    def discover(execution: Execution) -> None:
+        choice = training_encoder.of_run(engine, settings, execution, default=encoder)
+        discovery.run(engine, choice.encoder, settings, execution)
+
     return {
         **dict.fromkeys(("train", "retune", "retrain"), train),
-        "discover": partial(discovery.run, engine, encoder, settings),
+        "discover": discover,
         "synthesize": partial(synthesis.run, engine, encoder, vocabulary, settings),
     }
 

@@ -11,7 +11,7 @@ import binascii
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, get_args
@@ -46,8 +46,8 @@ class EncoderMismatch(ValueError):
 class ModeNotTrained(ValueError):
     """The snapshot has no axes for this mode of its encoder."""
 
-    def __init__(self, mode: str) -> None:
-        super().__init__(f"The version was not trained for the mode {mode!r}. Train again, or score without a mode.")
+    def __init__(self, mode: str, known: Iterable[str]) -> None:
+        super().__init__(f"The version was not trained for the mode {mode!r}. Use {', '.join((FULL, *known))}.")
         self.mode = mode
 
 
@@ -139,7 +139,7 @@ class TraitAxis:
     def in_mode(self, mode: str) -> "TraitAxis":
         """The trait in a mode; raise `ModeNotTrained` if it was not trained for that mode."""
         if mode not in self.modes:
-            raise ModeNotTrained(mode)
+            raise ModeNotTrained(mode, self.modes)
         return replace(self, **vars(self.modes[mode]), modes={})
 
 
@@ -177,7 +177,7 @@ class Snapshot:
             return self
         traits = tuple(trait.in_mode(mode) for trait in self.traits)
         if not traits:
-            raise ModeNotTrained(mode)
+            raise ModeNotTrained(mode, ())
         resemblance = None if self.resemblance is None else self.resemblance.in_mode(mode)
         encoder = replace(self.encoder, dimension=len(traits[0].vector))
         return replace(self, encoder=encoder, traits=traits, resemblance=resemblance)

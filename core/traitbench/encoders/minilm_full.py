@@ -1,4 +1,6 @@
-"""The default encoder: layer 4 and last layer of MiniLM, the static mean of wordllama, and the style block.
+"""The fast encoder for English: layer 4 and last layer of MiniLM, the static mean of wordllama, and the style block.
+
+It was the default of earlier releases, with the name `full`.
 
 The blocks of MiniLM and the static mean are unit vectors; the style block is shorter for texts of plain style. The
 blocks are weighted, concatenated and scaled to length one. Layer 4 alone and the static part alone are modes for large
@@ -23,8 +25,8 @@ ID = "full-l4fws-int8-1"
 WEIGHTS = (*transformer.BLOCKS, 0.4, 0.2)
 
 
-class Full:
-    """The default encoder; see the module."""
+class MiniLMFull:
+    """The encoder; see the module."""
 
     def __init__(self, *, minilm: MiniLM, static: Static, id: str = ID, source: Sequence[str] = WORDLLAMA) -> None:
         """`id` and `source`, the hashes of its files, tell a recipe with another static table from ours."""
@@ -74,9 +76,9 @@ class Full:
         return join(WEIGHTS, [*blocks, *self._static.blocks(texts)]), counts
 
 
-def load(part: Part) -> Full:
+def load(part: Part) -> MiniLMFull:
     """The encoder; raise `EncoderUnavailable` if one of its parts is not installed."""
     static, minilm = part("static"), part("minilm")
     assert isinstance(minilm, MiniLM)
     assert isinstance(static, Static)
-    return Full(minilm=minilm, static=static)
+    return MiniLMFull(minilm=minilm, static=static)
