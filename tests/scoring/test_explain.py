@@ -15,6 +15,7 @@ from tests.size import sized
 from traitbench.scoring.explain import MOST_ENCODED, MOST_PARTS, Part, Reasons, explain
 from traitbench.scoring.segments import Segment
 from traitbench.scoring.snapshot import Snapshot
+from traitbench.scoring.words import characters
 
 TEXTS = {
     "one word": "east",
@@ -214,3 +215,47 @@ def test_a_longer_sentence_has_fewer_pieces_so_that_its_sets_are_no_more_words(c
     (part,) = explain(snapshot(), encode, text).traits["warmth"].parts
     assert len(part.pieces) > 2
     assert len(part.pieces) * count <= 700
+
+
+def by_letters(texts: Sequence[str]) -> NDArray[np.float32]:
+    """How many letters have even and odd code points, at length one: every letter of every script counts."""
+    codes = [[ord(letter) for letter in text if not letter.isspace()] for text in texts]
+    rows = [(sum(1 for code in own if code % 2 == 0), sum(code % 2 for code in own)) for own in codes]
+    return np.array([np.array(row) / (np.linalg.norm(row) or 1) for row in rows], np.float32).reshape(-1, 2)
+
+
+SCRIPTS = {
+    "Thai": "ร้านนี้อาหารอร่อยมากพนักงานบริการดีที่จอดรถน้อย" * 12,
+    "Khmer": "ខ្ញុំចូលចិត្តម្ហូបនៅទីនេះណាស់ប៉ុន្តែសេវាកម្មយឺតពេក" * 12,
+    "Japanese": "この映画はとても面白かったか\u3099楽しい" * 20,
+    "families": "👨‍👩‍👧‍👦" * 300,
+    "flags": "🇩🇪🇫🇷" * 500 + "👍🏽" * 301,
+    "stacked marks": ("Z" + "\u0337\u0321" * 40) * 60,
+    "one character": "Z" + "\u0337" * 255 + "\u0321" * 256 + "\u0316" * 256 + "\u0317" * 256 + "\u0318" * 256,
+}
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
+def test_no_part_begins_or_ends_inside_a_character(text: str, depth: int) -> None:
+    scored, whole = model(max_depth=depth), set(characters(text))
+    for reasons in explain(scored, by_letters, text).traits.values():
+        assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
+        assert not gaps(text, reasons.parts, 0, len(text)).strip()
+        for part in reasons.parts:
+            assert math.fsum(each.contribution for each in part.pieces or [part]) == pytest.approx(part.contribution)
+            assert {place for each in (part, *part.pieces) for place in (each.start, each.end)} <= whole
+            assert all(each.start < each.end for each in (part, *part.pieces))
+
+
+def test_the_words_of_a_script_without_spaces_count_alone_and_no_space_is_put_between_them() -> None:
+    text, asked = "この映画はとても面白い", list[str]()
+
+    def noting(texts: Sequence[str]) -> NDArray[np.float32]:
+        asked.extend(texts)
+        return by_letters(texts)
+
+    (part,) = explain(snapshot(), noting, text).traits["warmth"].parts
+    assert [text[each.start : each.end] for each in part.pieces] == ["この", "映画", "は", "とても", "面白い"]
+    assert "この" in asked
+    assert not [each for each in asked if " " in each]

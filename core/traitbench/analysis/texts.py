@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from traitbench.analysis.nuisance import language
-from traitbench.scoring.segments import count_words
+from traitbench.scoring.words import words
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _MOST_BARS = 14
@@ -46,11 +46,11 @@ class Texts:
 
 def is_long(text: str) -> bool:
     """Whether a text is easier to read by its sentences than by its words."""
-    return count_words(text) >= _LONG
+    return len(words(text)) >= _LONG
 
 
 def describe(texts: Iterable[str]) -> Texts | None:
     """Return what the texts are like; None without any."""
     every = list(texts)
     known = Counter(name for name in map(language, every) if name is not None)
-    return Texts([*map(count_words, every)], known) if every else None
+    return Texts([len(words(text)) for text in every], known) if every else None

@@ -18,9 +18,10 @@ parts is limited too: in a very long text, neighbouring passages that were not d
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -28,8 +29,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from traitbench.scoring.repeats import Shortened, shorten
-from traitbench.scoring.segments import Encode, Segment, Vectors, count_words, mean, parts, phrases, segments, sentences
+from traitbench.scoring.segments import Encode, Segment, Vectors, mean, parts, phrases, segments, sentences
 from traitbench.scoring.snapshot import Snapshot
+from traitbench.scoring.words import characters, words
 
 Unit = Literal["logit", "score"]
 Floats = NDArray[np.float64]
@@ -53,6 +55,7 @@ _ORDERS_OF_MANY = 4
 _FEWEST_PIECES, _MOST_PIECES = 4, 16
 _WORDS_IN_PIECES = 660
 _TOKEN = re.compile(r"[^\W_]{1,4}|[^\w\s]|_")
+_SPACE = re.compile(r"\s")
 _MIDDLE: Mapping[Unit, float] = {"logit": 0.0, "score": 0.5}
 _DECIDES: Mapping[str, Callable[[Floats], np.intp]] = {"max": np.argmax, "min": np.argmin, "whole": np.argmax}
 
@@ -114,8 +117,9 @@ def explain(snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | Non
     views = _views(snapshot, encode, short.text)
     insides = _look_inside(snapshot, look or encode, short.text, views)
     reasons = {
-        i: _in_the_original(short, _reasons(view, inside, at))
+        i: _in_the_original(short, _in_whole_characters(_reasons(view, inside, at), moved))
         for view, inside in zip(views, insides, strict=True)
+        for moved in [_inside_characters(short.text, view.passages)]
         for at, i in enumerate(view.traits)
     }
     return Explained(views[0].vectors[0], {trait.key: reasons[i] for i, trait in enumerate(snapshot.traits)})
@@ -308,9 +312,9 @@ def _tokens_per_character(passage: str) -> float:
 
 def _phrases(text: str, sentence: Segment, passage: Segment, most: int) -> Pieces:
     """The words of a sentence if the passage has few, else phrases: about `most` per passage, fewer if it is long."""
-    words, of = (count_words(text[each.start : each.end]) for each in (sentence, passage))
+    own, of = (len(words(text[each.start : each.end])) for each in (sentence, passage))
     most = min(most, _WORDS_IN_PIECES // of)
-    count = words if of <= most else max(1, round(most * words / of))
+    count = own if of <= most else max(1, round(most * own / of))
     return _within(text, sentence, lambda own: phrases(own, count))
 
 
@@ -330,12 +334,19 @@ def _orders(count: int, most: int) -> Sequence[Sequence[int]]:
 
 
 def _joined(text: str, pieces: Pieces, chosen: frozenset[int]) -> str:
-    """The text of the chosen pieces: the original text between neighbours, a space where a piece is left out."""
-    runs: list[tuple[int, int]] = []
+    """The text of the chosen pieces: the original text between neighbours. Where pieces are left out there is a space,
+    but only if the text has one there: Chinese has none.
+    """
+    joined, end = "", 0
     for at in sorted(chosen):
-        start = runs.pop()[0] if at - 1 in chosen else pieces[at].start
-        runs.append((start, pieces[at].end))
-    return " ".join(text[start:end] for start, end in runs)
+        piece = pieces[at]
+        if at - 1 in chosen:
+            joined += text[end : piece.start]
+        elif joined and _SPACE.search(text, end, piece.start):
+            joined += " "
+        joined += text[piece.start : piece.end]
+        end = piece.end
+    return joined
 
 
 def _contributions(
@@ -393,6 +404,35 @@ def _reasons(view: _View, inside: _Inside, at: int) -> Reasons:
     )
 
 
+def _inside_characters(text: str, passages: Pieces) -> Mapping[int, int]:
+    """The borders of passages inside a character of several code points, and where that character ends."""
+    tight = [before.end for before, after in pairwise(passages) if before.end == after.start]
+    if not tight or text.isascii():
+        return {}
+    ends = characters(text)
+    moved = {at: ends[bisect_left(ends, at)] for at in tight}
+    return {at: end for at, end in moved.items() if at != end}
+
+
+def _in_whole_characters(reasons: Reasons, moved: Mapping[int, int]) -> Reasons:
+    """The same reasons with borders moved; a piece without text left counts with the one before it."""
+    if not moved:
+        return reasons
+    parts: list[list[Share]] = []
+    for part in reasons.parts:
+        own: list[Share] = []
+        for each in part.pieces or (Share(part.start, part.end, part.contribution),):
+            piece = replace(each, start=moved.get(each.start, each.start), end=moved.get(each.end, each.end))
+            if piece.start < piece.end or not (own or parts):
+                own.append(piece)
+            else:
+                last = own or parts[-1]
+                last[-1] = replace(last[-1], contribution=last[-1].contribution + piece.contribution)
+        if own:
+            parts.append(own)
+    return replace(reasons, parts=tuple(map(_part_of, parts)))
+
+
 def _in_the_original(short: Shortened, reasons: Reasons) -> Reasons:
     """The same reasons with positions in the original text."""
     if not short.after:
@@ -407,9 +447,12 @@ def _in_the_original(short: Shortened, reasons: Reasons) -> Reasons:
 
 
 def _part(pieces: Sequence[tuple[Segment, Floats]], at: int) -> Part:
-    own = tuple(Share(piece.start, piece.end, float(values[at])) for piece, values in pieces)
+    return _part_of([Share(piece.start, piece.end, float(values[at])) for piece, values in pieces])
+
+
+def _part_of(own: Sequence[Share]) -> Part:
     total = math.fsum(each.contribution for each in own)
-    return Part(own[0].start, own[-1].end, total, own if len(own) > 1 else ())
+    return Part(own[0].start, own[-1].end, total, tuple(own) if len(own) > 1 else ())
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.scoring.repeats import shorten
+from traitbench.scoring.words import UNSPACED, sentence_ends, words
 
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
@@ -24,20 +25,18 @@ AT_ONCE = 512
 """How many segments of one text are encoded at once, so that a long text never has all its vectors in memory."""
 
 # Scripts without spaces are counted by character, and very long words by their length.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]{{1,24}}")
+_COUNTED_BY_TWO = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_COUNTED_BY_TWO}]{{1,2}}|[^\s{_COUNTED_BY_TWO}]{{1,24}}")
 
 # Lookbehinds and possessive quantifiers match each run of marks or spaces once, from its beginning. So the time is
 # linear in the length of any text.
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*+\n\s*+")
 _PHRASE_END = re.compile(
-    r"(?<![,;:)\u2013\u2014])[,;:)\u2013\u2014]++[\"'”’»]*+\s++|[，、；：]\s*+"
-    r"|(?<!\s)\s++(?=(?:and|but|or|because|which|that|while)\s)"
+    r"(?<![,;:)\u2013\u2014])[,;:)\u2013\u2014]++[\"'”’»]*+\s++|[，、；：،؛၊]\s*+"
+    rf"|(?<!\s)\s++(?=(?:and|but|or|because|which|that|while)\s)|(?<=[{UNSPACED}])\s++"
 )
+# Only the marks of scripts that were known when the first versions were trained: scores of sentences depend on it.
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s++|[。！？]++[」』”’）]*+\s*+|(?<!\s)[^\S\n]*+\n\s*+")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|cf|fig|no|etc|approx)\.$", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,12 @@ class Segment:
 
 def segments(text: str) -> tuple[Segment, ...]:
     """The whole text in pieces of about sixty words; empty for a text of only white space."""
-    words = [match.span() for match in _WORD.finditer(text)]
-    count = max(1, round(len(words) / WORDS_PER_SEGMENT))
-    if words and count == 1:
-        return (Segment(words[0][0], words[-1][1]),)
-    borders = _borders(words, _word_after(words, _sentence_ends(text)), count)
-    return tuple(Segment(words[first][0], words[last - 1][1]) for first, last in pairwise(borders) if first < last)
+    own = [match.span() for match in _WORD.finditer(text)]
+    count = max(1, round(len(own) / WORDS_PER_SEGMENT))
+    if own and count == 1:
+        return (Segment(own[0][0], own[-1][1]),)
+    borders = _borders(own, _word_after(own, sentence_ends(text, _SENTENCE_END)), count)
+    return tuple(Segment(own[first][0], own[last - 1][1]) for first, last in pairwise(borders) if first < last)
 
 
 def parts(text: str, max_depth: int) -> tuple[Segment, ...]:
@@ -64,13 +63,13 @@ def parts(text: str, max_depth: int) -> tuple[Segment, ...]:
         return tuple(_trimmed(text, [0, len(text)]))
     ends = [match.end() for match in _PARAGRAPH_END.finditer(text)]
     if max_depth > 2:
-        ends = sorted({*ends, *_sentence_ends(text)})
+        ends = sorted({*ends, *sentence_ends(text, _SENTENCE_END)})
     return tuple(_trimmed(text, [0, *ends, len(text)]))
 
 
 def sentences(text: str) -> tuple[Segment, ...]:
-    """The sentences, without surrounding space."""
-    return tuple(_trimmed(text, [0, *_sentence_ends(text), len(text)]))
+    """The sentences, in any script, without surrounding space."""
+    return tuple(_trimmed(text, [0, *sentence_ends(text), len(text)]))
 
 
 def phrases(text: str, count: int) -> tuple[Segment, ...]:
@@ -78,10 +77,10 @@ def phrases(text: str, count: int) -> tuple[Segment, ...]:
 
     A piece ends at a comma or before an "and" if one is near.
     """
-    words = [match.span() for match in _WORD.finditer(text)]
-    ends = _word_after(words, [match.end() for match in _PHRASE_END.finditer(text)])
-    borders = _borders(words, ends, max(1, min(count, len(words))))
-    return tuple(Segment(words[first][0], words[last - 1][1]) for first, last in pairwise(borders) if first < last)
+    own = words(text)
+    ends = _word_after(own, [match.end() for match in _PHRASE_END.finditer(text)])
+    borders = _borders(own, ends, max(1, min(count, len(own))))
+    return tuple(Segment(own[first][0], own[last - 1][1]) for first, last in pairwise(borders) if first < last)
 
 
 def count_words(text: str) -> int:
@@ -155,18 +154,6 @@ def _at_length_one(total: NDArray[np.float64]) -> Vectors:
     length = float(np.sqrt(np.square(total).sum()))
     unit_vector: Vectors = (total / (length or 1.0)).astype(np.float32)
     return unit_vector
-
-
-def _sentence_ends(text: str) -> list[int]:
-    """Offsets where a sentence begins after a mark and space, except after an abbreviation or before a lower-case
-    letter.
-    """
-    return [
-        match.end()
-        for match in _SENTENCE_END.finditer(text)
-        if not text[match.end() : match.end() + 1].islower()
-        and not (match[0].startswith(".") and _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start() + 1]))
-    ]
 
 
 def _word_after(words: Sequence[tuple[int, int]], ends: Sequence[int]) -> list[int]:
