@@ -24,7 +24,12 @@ def test_words_are_folded_and_without_signs_and_digits() -> None:
         ("RT http t.co/ab1, or a.b@c.example &amp; #GreatDay", ["rt", "or", "greatday"]),
         ("<br/>so good 😀 10/10", ["so", "good"]),
         ("यह हिन्दी बहुत अच्छी है।", ["यह", "हिन्दी", "बहुत", "अच्छी", "है"]),
-        ("质量很好，贵", ["质量", "量很", "很好", "贵"]),
+        ("质量很好，贵", ["质量", "很好", "贵"]),
+        ("ここのラーメンは美味しい！", ["ここ", "の", "ラーメン", "は", "美味しい"]),
+        ("อาหารอร่อย ดีมาก", ["อาหาร", "อร่อย", "ดี", "มาก"]),
+        ("الخدمة سيئة، شكرا", ["الخدمة", "سيئة", "شكرا"]),
+        ("نمی‌خواهم 👨‍👩‍👧", ["نمی‌خواهم"]),
+        ("최고예요 👍🏽 ❤️", ["최고예요"]),
     ],
 )
 def test_links_handles_and_entities_are_no_words_in_any_script(text: str, expected: list[str]) -> None:
@@ -86,3 +91,17 @@ def test_equal_groups_have_no_distinctive_word() -> None:
 def test_a_phrase_is_what_the_text_affirms(text: str, affirmed: set[str], denied: set[str]) -> None:
     assert affirmed <= phrases(text)
     assert not denied & phrases(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("质量很好，我喜欢", {"质量", "很好", "喜欢", "质量很好"}),
+        ("サービスがひどい。", {"サービス", "ひどい", "サービスがひどい"}),
+        ("พนักงานบริการดี", {"พนักงาน", "บริการ", "ดี", "พนักงานบริการ", "บริการดี", "พนักงานบริการดี"}),
+        ("फ़िल्म अच्छी।", {"फ़िल्म", "अच्छी", "फ़िल्म अच्छी"}),
+        ("정말 최고", {"정말", "최고", "정말 최고"}),
+    ],
+)
+def test_the_phrases_of_every_script_are_its_words(text: str, expected: set[str]) -> None:
+    assert phrases(text) == expected

@@ -25,6 +25,8 @@ from traitbench.fitting.phrases import is_function_word, words
 from traitbench.fitting.terms import Terms, kernel
 from traitbench.fitting.tones import KINDS, Kind, Tones
 from traitbench.scoring.inputs import Floats
+from traitbench.scoring.words import beginning
+from traitbench.scoring.words import words as spans
 
 FEWEST_TEXTS = 20
 MOST_TEXTS = 2_000
@@ -425,9 +427,11 @@ def _label(kind: str, phrases: Sequence[str], typical: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """The beginning of a text, up to a space if there is one."""
-    beginning = text[:_LONGEST_PHRASE]
-    return text if text == beginning else (beginning.rpartition(" ")[0] or beginning[:-1]) + "…"
+    """The beginning of a text, up to the end of a word if one ends there."""
+    if len(text) <= _LONGEST_PHRASE:
+        return text
+    end = max((end for _, end in spans(text) if end < _LONGEST_PHRASE), default=0)
+    return (text[:end] or beginning(text, _LONGEST_PHRASE - 1)) + "…"
 
 
 def _evidence(terms: Terms, own: Sequence[str], other: Sequence[str]) -> Floats:

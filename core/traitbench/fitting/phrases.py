@@ -1,18 +1,25 @@
 """The phrases of a text: words, and runs of two or three words, that the text affirms.
 
 A word after a negation is not affirmed: "we've had no problems" is not about problems. The negation and the word count
-as one phrase instead: "no problems".
+as one phrase instead: "no problems". In scripts without spaces, words are those of a dictionary (`scoring.words`).
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
-# Vowel signs of Indic scripts and accents that follow their letter are not word characters of `re`.
-_MARKS = "".join(chr(code) for code in range(0x300, 0x1100) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
-_LETTERS = rf"(?:(?![{_UNSPACED}])(?:[^\W\d_]|[{_MARKS}]))+"
-_WORD = re.compile(rf"[{_UNSPACED}]+|{_LETTERS}(?:['’]{_LETTERS})*")
-_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
+from traitbench.scoring.words import UNSPACED
+from traitbench.scoring.words import words as spans
+
+# Vowel signs of Indic scripts, accents that follow their letter, and the signs in Persian and Indic words that keep two
+# letters apart or together are not word characters of `re`.
+_MARKS = "".join(chr(code) for code in range(0x300, 0x1E00) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+_LETTER = rf"(?![{UNSPACED}])[^\W\d_]"
+_LETTERS = rf"{_LETTER}(?:{_LETTER}|(?![{UNSPACED}])[{_MARKS}]|[\u200c\u200d](?={_LETTER}))*"
+_UNSPACED_LETTER = rf"(?![\u104a-\u104f\u17d4-\u17da])[{UNSPACED}]"
+_WORD = re.compile(rf"(?:{_UNSPACED_LETTER})+|{_LETTERS}(?:['’]{_LETTERS})*")
+_UNSPACED_RUN = re.compile(rf"(?:{_UNSPACED_LETTER})+")
+_SYLLABLES = re.compile("[\uac00-\ud7a3]")
 _NO_WORDS = re.compile(
     r"\bhttps?\b(?:://\S*)?|\bwww\.\S+"
     r"|(?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24}/\S*"
@@ -22,12 +29,11 @@ _NO_WORDS = re.compile(
     r"|</?[a-z][^<>]{0,300}>",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[.,;:!?()\[\]\"\n\u2013\u2014]+")
+_CLAUSE = re.compile(r"[.,;:!?()\[\]\"\n\u2013\u2014、。！，：；？،؛؟۔।]+")
 _SPACED = re.compile(r" (?=['’](?:t|s|m|d|re|ve|ll)\b|n ?['’]t\b)")
 _PLURAL = re.compile(r"[^su']s$")
 _SHORTEST = 3
 _LONGEST = 3
-_CHARACTERS = (2, 3, 4)  # of a phrase in a script without spaces
 _SCOPE = 3
 
 _NEGATING = "not no never without neither nor none nothing nobody hardly barely cannot cant dont"
@@ -62,22 +68,27 @@ las los lo mas más meu mi minha muito muy na não nas nem no nos nosso o os par
 se sem ser seu sin sobre sou sua también tem tenho todo todos um uma una uno você vou ya yo
 alla anche che chi con cosa così della delle dei di dove già gli hanno ho il io loro lui ma mi molto nel nella non
 ogni perché più quando quella quello questa questo sei sono suo tra tutti un
+और का की के को में से है हैं था थी थे हो होता पर यह वह ये वो इस उस ने भी तो ही कि जो एक मैं हम आप मेरा अपने कर रहा रहे रही लिए
+من في على إلى عن مع أن إن ما لا لم لن هذا هذه ذلك التي الذي كان كانت هو هي أنا نحن كل قد ثم أو بعد قبل حتى
+и в на не что я он она мы вы они это как но по за из у же так бы все его ее их для мне меня был была было уже или
+的 了 是 在 我 你 他 她 它 我们 你们 他们 这 那 这个 那个 也 都 和 就 还 有 到 着 过 吗 呢 吧 把 被 让 对 很 太
+会 要 一 一个 个 上
+は が を に の で と も へ や か ね よ な だ た て し です ます ました でした この その あの これ それ
+ここ こと もの ので から まで する した して いる ある ない なる なり ませ ん いう よう ところ
+ที่ และ ใน ของ เป็น มี ได้ ให้ กับ ว่า ไป มา แต่ ก็ จะ ไม่ นี้ นั้น อยู่ แล้ว จาก หรือ เรา ฉัน ผม คุณ ครับ ค่ะ นะ
 """
 _FUNCTION_WORD_SET = frozenset(_FUNCTION_WORDS.split())
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, case-folded, with a plain apostrophe; links, handles and numbers are none.
-
-    In scripts without spaces, every two characters are a word.
-    """
+    """The words of a text, case-folded, with a plain apostrophe; links, handles and numbers are none."""
     whole = (word.replace("’", "'") for word in _WORD.findall(_NO_WORDS.sub(" ", text).casefold()))
-    return [part for word in whole for part in (_parts(word, 2) if _UNSPACED_RUN.match(word) else [word])]
+    return [part for word in whole for part in (_in_run(word) if _UNSPACED_RUN.match(word) else [word])]
 
 
-def size(phrase: str) -> float:
-    """The number of words of a phrase; in scripts without spaces, half the number of its characters."""
-    return len(phrase) / 2 if _UNSPACED_RUN.match(phrase) else phrase.count(" ") + 1
+def size(phrase: str) -> int:
+    """The number of words of a phrase."""
+    return len(spans(phrase))
 
 
 def is_function_word(word: str) -> bool:
@@ -94,8 +105,7 @@ def phrases(text: str) -> set[str]:
     """The phrases of a text. A function word counts alone, or inside a phrase, or as in "top up"."""
     result: set[str] = set()
     for clause in _CLAUSE.split(_SPACED.sub("", _NO_WORDS.sub(" , ", text))):
-        for run in _UNSPACED_RUN.findall(clause):
-            result.update(part for length in _CHARACTERS for part in _parts(run, length))
+        result.update(phrase for run in _UNSPACED_RUN.findall(clause) for phrase in _phrases_in_run(_in_run(run)))
         own = words(_UNSPACED_RUN.sub(" ", clause))
         affirmed = [True] * len(own)
         for i in (i for i, word in enumerate(own) if _negates(own, i)):
@@ -112,9 +122,18 @@ def phrases(text: str) -> set[str]:
     return result
 
 
-def _parts(run: str, length: int) -> list[str]:
-    """All parts of a run of characters with this length, or the run itself if it is shorter."""
-    return [run[i : i + length] for i in range(max(1, len(run) - length + 1))]
+def _in_run(run: str) -> list[str]:
+    """The words of a run of letters without spaces."""
+    return [run[start:end] for start, end in spans(run)]
+
+
+def _phrases_in_run(own: list[str]) -> Iterator[str]:
+    for i in range(len(own)):
+        for length in range(1, _LONGEST + 1):
+            run = own[i : i + length]
+            phrase = "".join(run)
+            if len(run) == length and len(phrase) > 1 and not (is_function_word(run[0]) or is_function_word(run[-1])):
+                yield phrase
 
 
 def _negates(own: list[str], i: int) -> bool:
@@ -130,12 +149,16 @@ def _scope(own: list[str], i: int) -> list[str]:
 
 
 def _is_content(word: str) -> bool:
-    return len(word) >= _SHORTEST and not is_function_word(word)
+    return _is_long_enough(word) and not is_function_word(word)
+
+
+def _is_long_enough(word: str) -> bool:
+    return len(word) >= _SHORTEST - bool(_SYLLABLES.match(word))
 
 
 def _is_phrase(run: list[str]) -> bool:
     if len(run) == 1:
-        return len(run[0]) >= _SHORTEST
+        return _is_long_enough(run[0])
     if run[-1] in _PARTICLES:
         return len(run) == 2 and _is_content(run[0])
     inside = run[1:-1]

@@ -73,6 +73,13 @@ def first_words(text: str, count: int) -> str:
     return text if len(spans) <= count else text[: spans[count - 1][1] if count else 0]
 
 
+def beginning(text: str, length: int) -> str:
+    """At most so many code points of the text, without dividing a character."""
+    if len(text) <= length:
+        return text
+    return text[: max(start for start in characters(text[: length + 1]) if start <= length)]
+
+
 def sentence_ends(text: str, pattern: re.Pattern[str] = _SENTENCE_END) -> list[int]:
     """Offsets where a sentence begins after the end of another one, by a pattern of marks and the space after them.
 
