@@ -141,3 +141,33 @@ def test_a_masked_text_has_lost_the_mark(text: str) -> None:
 def test_marks_of_no_text() -> None:
     assert marks_of(" \n") == set()
     assert Mark("token", "ß").without("Straße ß") == "Straße ß"
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "values"),
+    [
+        ("यह हिन्दी अच्छी है।", "token", {"यह", "हिन्दी", "अच्छी", "है"}),
+        ("サービスがひどい。", "token", {"サービス", "が", "ひどい"}),
+        ("พนักงานบริการดี", "token", {"พนักงาน", "บริการ", "ดี"}),
+        ("サービスがひどい。", "first", {"サービス"}),
+        ("「サービスがひどい。」", "last", {"ひどい"}),
+        ("هل سأعود؟", "last", {"سأعود"}),
+        ("Ça va 👨‍👩‍👧 🇩🇪👍🏽 ❤️", "one emoji", {"👨‍👩‍👧", "🇩🇪", "👍🏽", "❤️"}),
+    ],
+)
+def test_marks_are_words_and_characters_of_every_script(text: str, form: str, values: set[str]) -> None:
+    assert {mark.value for mark in marks_of(text) if mark.form == form} == values
+
+
+@pytest.mark.parametrize(
+    ("mark", "text", "without"),
+    [
+        (Mark("token", "हिन्दी"), "यह हिन्दी है।", "यह है।"),
+        (Mark("token", "が"), "サービスがひどい。", "サービス ひどい。"),
+        (Mark("first", "サービス"), "サービスがひどい。", "がひどい。"),
+        (Mark("last", "ひどい"), "サービスがひどい。", "サービスが"),
+        (Mark("emoji"), "Ça va 👨‍👩‍👧 🇩🇪👍🏽!", "Ça va !"),
+    ],
+)
+def test_a_mark_is_removed_whole_in_every_script(mark: Mark, text: str, without: str) -> None:
+    assert mark.without(text) == without

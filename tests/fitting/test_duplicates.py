@@ -139,3 +139,17 @@ def test_nothing_has_a_counterpart_among_no_rows_few_features_or_zeros(n: int, m
 )
 def test_what_is_not_searched_has_no_duplicates(X: NDArray[np.float32], labels: Sequence[int]) -> None:
     assert alike(X).tolist() == [*labels]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Café, bitte!", "cafe\u0301 bitte"),
+        ("ＡＢＣカード", "abc\uff76\uff70\uff84\uff9e"),
+        ("यह अच्छा है।", "यह अच्छा है"),
+        ("今日は、いい天気。", "今日はいい天気"),
+        ("هل سأعود؟", "هل سأعود"),
+    ],
+)
+def test_spellings_of_the_same_text_are_equal_in_every_script(one: str, other: str) -> None:
+    assert plain(one) == plain(other)

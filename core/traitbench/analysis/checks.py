@@ -35,6 +35,8 @@ from traitbench.fitting.auroc import interval
 from traitbench.fitting.duplicates import Vectors, alike, joined, plain
 from traitbench.fitting.negation import negates
 from traitbench.scoring.inputs import Floats, SampleLike, TraitLike
+from traitbench.scoring.words import first_words
+from traitbench.scoring.words import words as words_of
 
 ENOUGH = 10
 """Different texts at each pole from which the figures of a trait are worth reading. Screens recommend this number."""
@@ -543,7 +545,7 @@ def _by_length(
     short, long = sorted(_POLES, key=lambda pole: medians[pole])
     rows = np.flatnonzero(check.at(long))
     typical = rows[np.argsort(lengths[rows], kind="stable")[len(rows) // 2]]
-    words = len(check.samples[int(typical)].text.split())
+    words = len(words_of(check.samples[int(typical)].text))
     cut, base, without = _at_one_length(check, short, reading)
     sign = 1.0 if long == "positive" else -1.0
     alone = Alone(
@@ -588,16 +590,11 @@ def _at_one_length(check: _TraitCheck, short: Pole, reading: _Reading) -> tuple[
     """A number of words that most texts of the shorter pole have, and how well all texts, whole and cut to it, are told
     apart.
     """
-    counts = [len(check.samples[int(row)].text.split()) for row in reading.rows[check.at(short)[reading.rows]]]
+    counts = [len(words_of(check.samples[int(row)].text)) for row in reading.rows[check.at(short)[reading.rows]]]
     cut = max(_FEWEST_WORDS, int(np.quantile(counts or [0], 0.25)))
     if reading.embed is None:
         return cut, None, None
-    return cut, reading.measure(reading.texts), reading.measure([_cut(text, cut) for text in reading.texts])
-
-
-def _cut(text: str, words: int) -> str:
-    pieces = text.split()
-    return text if len(pieces) <= words else " ".join(pieces[:words])
+    return cut, reading.measure(reading.texts), reading.measure([first_words(text, cut) for text in reading.texts])
 
 
 def _by_group(

@@ -16,6 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,8 +24,10 @@ from numpy.typing import NDArray
 
 from traitbench.analysis.nuisance import CHANCE, Counts, by_chance
 from traitbench.fitting.auroc import interval
-from traitbench.fitting.phrases import is_function_word, singular, words
+from traitbench.fitting.phrases import MARKS, is_function_word, singular, words
 from traitbench.scoring.inputs import Floats
+from traitbench.scoring.words import UNSPACED, characters
+from traitbench.scoring.words import words as spans
 
 MarkKind = Literal["token", "link", "handle", "hashtag", "number", "emoji", "spelling"]
 
@@ -50,12 +53,15 @@ _LINK = re.compile(
 _HANDLE = re.compile(r"(?<!\w)@\w+")
 _HASHTAG = re.compile(r"(?<!\w)#\w*[^\W\d]\w*")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]{2,}")
+_SIGN = rf"(?:[^\W_][{MARKS}]*+)"
+_TOKEN = re.compile(rf"{_SIGN}+(?:['’]{_SIGN}+)*|[^\w\s]{{2,}}")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _DIGIT = re.compile(r"\d")
 _CODE = re.compile(r"\d[^\W\d]|[^\W\d]\d|\d{4}")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_SKIN_TONES = "🏻🏼🏽🏾🏿"
 _ENDS = ".,;:!?…。！？-\"'”’)"
-_EDGE = ".,;:!?\"'()[]{}<>“”‘’„«»…*#-"
+_EDGE = ".,;:!?\"'()[]{}<>“”‘’„«»…*#-、。！，：；？「」『』（）،؛؟۔।"
 
 
 @dataclass(frozen=True)
@@ -161,7 +167,8 @@ def marks_of(text: str, named: Collection[str] = ()) -> set[Mark]:
     bare = text[:_READ].strip()
     if not bare:
         return set()
-    outer = [piece for word in bare.casefold().split() if (piece := word.strip(_EDGE))]
+    folded = bare.casefold()
+    outer = [piece for start, end in spans(folded) if (piece := folded[start:end].strip(_EDGE))]
     tokens = [("token", token) for token in _tokens(bare)]
     if outer:
         tokens += [("first", outer[0]), ("last", outer[-1])]
@@ -179,7 +186,17 @@ def marks_of(text: str, named: Collection[str] = ()) -> set[Mark]:
 def _tokens(bare: str) -> set[str]:
     for pattern in (_LINK, _HANDLE, _HASHTAG):
         bare = pattern.sub(" ", bare)
-    return {token.replace("’", "'") for token in _TOKEN.findall(bare.casefold())}
+    folded = bare.casefold()
+    return {folded[start:end].replace("’", "'") for start, end in _places(folded)}
+
+
+def _places(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every token."""
+    for match in _TOKEN.finditer(text):
+        if _UNSPACED.search(match[0]):
+            yield from ((match.start() + start, match.start() + end) for start, end in spans(match[0]))
+        else:
+            yield match.span()
 
 
 _PATTERNS: Mapping[MarkKind, re.Pattern[str]] = {
@@ -202,7 +219,7 @@ def _kinds(bare: str) -> Iterator[Mark]:
                 yield Mark(f"last {kind}")
             if kind in ("handle", "hashtag"):
                 yield from (Mark(f"one {kind}", bare[start:end].casefold()) for start, end in spans)
-    emoji = set(filter(_is_emoji, bare))
+    emoji = {each for each in _as_read(bare) if _is_emoji(each[0])}
     yield from (Mark("one emoji", each) for each in emoji)
     if emoji:
         yield Mark("emoji")
@@ -241,7 +258,12 @@ def _is_punctuation(character: str) -> bool:
 
 
 def _is_emoji(character: str) -> bool:
-    return character > "\u2000" and unicodedata.category(character) == "So"
+    return character > "\u2000" and (unicodedata.category(character) == "So" or character in _SKIN_TONES)
+
+
+def _as_read(text: str) -> Iterator[str]:
+    """The characters as a reader sees them: a flag is one, and so is a family."""
+    return iter(text) if text.isascii() else (text[start:end] for start, end in pairwise(characters(text)))
 
 
 def _bare_letter(character: str) -> str:
@@ -257,21 +279,27 @@ def _cut(pattern: re.Pattern[str]) -> Mask:
 
 
 def _cut_tokens(same: Callable[[str], str]) -> Mask:
-    return lambda text, value: _TOKEN.sub(lambda match: " " if same(match[0]) == value else match[0], text)
+    def without(text: str, value: str) -> str:
+        for start, end in reversed(list(_places(text))):
+            if same(text[start:end]) == value:
+                text = f"{text[:start]} {text[end:]}"
+        return text
+
+    return without
 
 
 def _cut_characters(is_cut: Callable[[str], bool]) -> Mask:
-    return lambda text, _: "".join(" " if is_cut(character) else character for character in text)
+    return lambda text, _: "".join(" " if is_cut(each[0]) else each for each in _as_read(text))
 
 
 def _cut_first(text: str, value: str) -> str:
-    first, *rest = text.split(None, 1) or [""]
-    return "".join(rest) if first.casefold().strip(_EDGE) == value else text
+    start, end = next(iter(spans(text)), (0, 0))
+    return text[end:] if text[start:end].casefold().strip(_EDGE) == value else text
 
 
 def _cut_last(text: str, value: str) -> str:
-    *rest, last = text.rsplit(None, 1) or [""]
-    return "".join(rest) if last.casefold().strip(_EDGE) == value else text
+    start, end = next(reversed(spans(text)), (0, 0))
+    return text[:start] if text[start:end].casefold().strip(_EDGE) == value else text
 
 
 def _lower(text: str, _: str) -> str:

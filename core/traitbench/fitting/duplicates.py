@@ -142,7 +142,11 @@ def _sketch(X: Vectors) -> Vectors:
 
 
 def plain(text: str) -> str:
-    """The text without case, punctuation and extra spaces; a text of only punctuation stays as it is."""
+    """The text without case, punctuation and extra spaces; a text of only punctuation stays as it is.
+
+    Characters that mean the same have one form (NFKC): an accent may follow its letter, and letters may be wide or not.
+    """
+    text = unicodedata.normalize("NFKC", text)
     return " ".join(text.casefold().translate(_PUNCTUATION).split()) or " ".join(text.split())
 
 

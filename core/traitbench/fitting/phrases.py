@@ -13,9 +13,11 @@ from traitbench.scoring.words import words as spans
 
 # Vowel signs of Indic scripts, accents that follow their letter, and the signs in Persian and Indic words that keep two
 # letters apart or together are not word characters of `re`.
-_MARKS = "".join(chr(code) for code in range(0x300, 0x1E00) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+MARKS = "".join(chr(code) for code in range(0x300, 0x1E00) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+"""For a class of characters in a pattern."""
+
 _LETTER = rf"(?![{UNSPACED}])[^\W\d_]"
-_LETTERS = rf"{_LETTER}(?:{_LETTER}|(?![{UNSPACED}])[{_MARKS}]|[\u200c\u200d](?={_LETTER}))*"
+_LETTERS = rf"{_LETTER}(?:{_LETTER}|(?![{UNSPACED}])[{MARKS}]|[\u200c\u200d](?={_LETTER}))*"
 _UNSPACED_LETTER = rf"(?![\u104a-\u104f\u17d4-\u17da])[{UNSPACED}]"
 _WORD = re.compile(rf"(?:{_UNSPACED_LETTER})+|{_LETTERS}(?:['’]{_LETTERS})*")
 _UNSPACED_RUN = re.compile(rf"(?:{_UNSPACED_LETTER})+")

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.fitting.duplicates import NEAR, plain
+from traitbench.scoring.words import first_words, words
 
 Vectors = NDArray[np.float32]
 Booleans = NDArray[np.bool_]
@@ -148,9 +149,9 @@ def _repetitive(texts: Sequence[str], quality: NDArray[np.float64], is_open: Boo
     rejected = np.zeros(len(texts), bool)
     for pole in (positive, negative, is_open & ~positive & ~negative):
         most = max(_FEWEST_OPENINGS, math.ceil(pole.sum() * _OPENING_SHARE))
-        counts: Counter[tuple[str, ...]] = Counter()
+        counts = Counter[str]()
         for row in np.flatnonzero(pole).tolist():
-            opening = tuple(plain(texts[row]).split()[:_OPENING_WORDS])
+            opening = first_words(plain(texts[row]), _OPENING_WORDS)
             counts[opening] += 1
             rejected[row] = counts[opening] > most
     return rejected
@@ -191,9 +192,9 @@ def _uneven_length(texts: Sequence[str], quality: NDArray[np.float64], is_open: 
 
     At most half of a pole is dropped.
     """
-    words = np.array([len(text.split()) for text in texts], float)
+    counts = np.array([len(words(text)) for text in texts], float)
     rejected = np.zeros(len(texts), bool)
-    for row in _trimmed(words, [np.flatnonzero(pole) for pole in _poles(quality, is_open)]):
+    for row in _trimmed(counts, [np.flatnonzero(pole) for pole in _poles(quality, is_open)]):
         rejected[row] = True
     return rejected
 
