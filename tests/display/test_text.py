@@ -34,6 +34,23 @@ def test_a_long_text_is_cut_at_a_word() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "length", "shown"),
+    [
+        ("Wow この映画はとても面白かったです", 12, "Wow この映画はとて…"),
+        ("ร้านนี้อาหารอร่อย", 8, "ร้านนี้…"),
+        ("👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧", 12, "👨‍👩‍👧👨‍👩‍👧…"),
+        ("🇩🇪🇫🇷🇯🇵🇮🇳", 6, "🇩🇪🇫🇷…"),
+        ("नमस्ते दुनिया", 10, "नमस्ते…"),
+        ("e\u0301" * 9, 6, "e\u0301e\u0301…"),
+        ("Z" + "\u0337" * 60, 6, "Z" + "\u0337" * 4 + "…"),
+        ("日本\ud83d語と中国語", 6, "日本\ud83d語と…"),
+    ],
+)
+def test_a_text_is_cut_between_characters_in_every_script(text: str, length: int, shown: str) -> None:
+    assert shortened(text, length) == shown
+
+
+@pytest.mark.parametrize(
     ("before", "text"),
     [
         (timedelta(seconds=5), "just now"),

@@ -8,6 +8,7 @@ from traitbench.cli.output import say_table, say_text
 from traitbench.contract.explanations import Explanation, Part
 from traitbench.contract.scores import Card
 from traitbench.display.reasons import amount, sign, text_of
+from traitbench.display.text import beginning
 
 _MOST_PARTS, _MOST_PIECES, _MOST_CHARACTERS = 20, 5, 120
 
@@ -60,4 +61,4 @@ def _samples(explanation: Explanation) -> Iterator[tuple[object, ...]]:
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS - 1]}…"
+    return line if len(line) <= _MOST_CHARACTERS else f"{beginning(line, _MOST_CHARACTERS - 1)}…"

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from traitbench.display.text import beginning
+
 BAR = "#1A8F84"
 BEHIND = "rgba(128,128,128,.22)"
 MOST_CHARACTERS = 400
@@ -60,7 +62,7 @@ def small(text: str) -> str:
 
 def quoted(text: str) -> str:
     """Return a text of a person with its line breaks, cut if it is long."""
-    shown = escape(text[:MOST_CHARACTERS] + ("…" if len(text) > MOST_CHARACTERS else ""))
+    shown = escape(beginning(text, MOST_CHARACTERS) + ("…" if len(text) > MOST_CHARACTERS else ""))
     return f'<div style="white-space:pre-wrap;border-left:3px solid {BEHIND};padding-left:.7em">{shown}</div>'
 
 

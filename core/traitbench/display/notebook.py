@@ -27,6 +27,7 @@ from traitbench.display import held_out
 from traitbench.display.barchart import DOTS
 from traitbench.display.differences import verdict
 from traitbench.display.html import MOST_CHARACTERS, Html, Row, bar, bold, line, quoted, small, table
+from traitbench.display.text import beginning
 from traitbench.display.words import why_not_high, why_short
 
 _TOWARDS, _AGAINST = "62,134,196", "201,112,30"
@@ -350,7 +351,7 @@ def _when(time: datetime) -> str:
 
 def _short(text: str, length: int) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= length else f"{line[: length - 1]}…"
+    return line if len(line) <= length else f"{beginning(line, length - 1)}…"
 
 
 # Set from here, so that the types need not know how they are drawn.

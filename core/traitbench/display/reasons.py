@@ -16,7 +16,7 @@ COLUMNS = ("Part", "Start", "End", "Adds", "Text")
 MOST_SHOWN = 20_000
 """The number of characters that are highlighted; the table has all parts."""
 
-_PUNCTUATION = ".,;:!?…\"'“”‘’()[]–—- "
+_PUNCTUATION = ".,;:!?…\"'“”‘’()[]–—-、。！，：；？「」『』（）،؛؟۔। "
 _FAINTEST, _STRONGEST = 0.06, 0.5
 _LONGEST_WORDS, _LONGEST_ROW = 24, 120
 _UNITS = {"logit": (2, 1.0), "score": (1, 100.0)}
@@ -30,6 +30,7 @@ _STYLE = """
 .tb-adds b { position: absolute; top: 50%; height: 10px; margin-top: -5px; border-radius: 3px; }
 .tb-adds span { padding-left: 12px; text-align: right; font-variant-numeric: tabular-nums; line-height: 18px; }
 .tb-why { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.9; max-height: 26rem; overflow-y: auto; }
+.tb-why { unicode-bidi: plaintext; text-align: start; }
 .tb-why span[style], .tb-key span { border-radius: 3px; padding: 1px 2px; border-bottom: 2px solid transparent; }
 .tb-key { font-size: .875rem; line-height: 1.9; }
 </style>

@@ -8,6 +8,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\uff
 # Streamlit finds names of icons and emoji, and addresses, despite the escapes. A zero-width character prevents that.
 _JOINER = "\u2060"
 _SYNTAX = re.compile(r":(?=[\w+/-]+:)|(?<=[a-z]:)(?=//)|(?<=www)(?=\.)|(?<=[\w.+-]@)(?=[\w-])", re.IGNORECASE)
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=&])")
 
 
@@ -42,7 +43,23 @@ def shortened(text: str, length: int) -> str:
     line = _first_line(text, length)
     if len(line) <= length:
         return line
-    return line[: length - 1].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
+    start = beginning(line, length - 1)
+    if not _UNSPACED.match(start[-1:]):
+        start = start.rsplit(" ", 1)[0]
+    return start.rstrip(",;:.") + "…"
+
+
+def beginning(text: str, length: int) -> str:
+    """Return at most `length` code points of `text`; no emoji, flag or letter with its marks is divided."""
+    start = text[:length]
+    if len(text) <= length or text[: length + 1].isascii():
+        return start
+    # Imported here because most texts are short, and ICU's data takes a moment.
+    from icu4py.breakers import CharacterBreaker
+
+    # One code point more, which shows whether the last character goes on.
+    *whole, _ = CharacterBreaker(text[: length + 1].encode(errors="replace").decode(), "en")
+    return text[: sum(map(len, whole))] or start
 
 
 def _first_line(text: str, length: int) -> str:

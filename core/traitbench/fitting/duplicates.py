@@ -29,6 +29,7 @@ _ROWS = 1_024
 _PAIRS = 16_384
 _MANY = 8
 _ROUNDING = 1e-4
+_LONGEST_WORD = 256
 
 
 def alike(X: Vectors) -> Labels:
@@ -146,8 +147,13 @@ def plain(text: str) -> str:
 
     Characters that mean the same have one form (NFKC): an accent may follow its letter, and letters may be wide or not.
     """
-    text = unicodedata.normalize("NFKC", text)
-    return " ".join(text.casefold().translate(_PUNCTUATION).split()) or " ".join(text.split())
+    text = " ".join(map(_normal, text.split()))
+    return " ".join(text.casefold().translate(_PUNCTUATION).split()) or text
+
+
+def _normal(word: str) -> str:
+    # Long runs of marks take quadratic time to put in order, and are no words.
+    return unicodedata.normalize("NFKC", word) if len(word) <= _LONGEST_WORD else word
 
 
 class _Punctuation(dict[int, int | None]):
