@@ -4,7 +4,7 @@
 
 One half of the texts of each demo model teaches, the other half is explained; of the sets, and of the tweets of each
 language, 64 samples of each pole teach. Of our own reviews in other scripts (`reviews`), each half teaches for the
-other. From each explained text the five parts are left out that pull most towards its side, and five others by lot.
+other, in pairs. From each explained text the five parts are left out that pull most towards its side, and five others by lot.
 `moves more` is how often the first moves the score further, in log odds; `sum` is how far the parts are from adding up.
 """
 
@@ -76,7 +76,10 @@ def _sources(folder: Path) -> Iterator[tuple[str, list[str], list[str], list[str
         labels = ["positive", "negative"] * len(praising)
         middle = len(praising)
         for taught, judged in ((slice(middle), slice(middle, None)), (slice(middle, None), slice(middle))):
-            yield f"reviews {language}", texts[taught], labels[taught], texts[judged]
+            # Two reviews of a pole together have ten parts in every language.
+            own = texts[judged]
+            pairs = [f"{text}\n{own[(at + 2) % len(own)]}" for at, text in enumerate(own)]
+            yield f"reviews {language}", texts[taught], labels[taught], pairs
 
 
 def _tweets(folder: Path, language: str, part: str) -> tuple[list[str], list[str]]:

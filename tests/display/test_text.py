@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from traitbench.display.text import ago, count, plain, shortened, span, unlinked
+from traitbench.display.text import ago, count, isolated, plain, shortened, span, unlinked
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
 
@@ -70,6 +70,10 @@ def test_an_excerpt_of_a_long_text_is_that_of_its_beginning() -> None:
         line = " ".join(text.split())
         result = line if len(line) <= 40 else line[:39].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
         assert shortened(text, 40) == result
+
+
+def test_words_from_right_to_left_keep_their_place_in_a_line() -> None:
+    assert [isolated(text) for text in ("“قذرة”", "“日本”", "“warm”")] == ["\u2068“قذرة”\u2069", "“日本”", "“warm”"]
 
 
 def test_no_span_and_no_age_is_less_than_nothing() -> None:

@@ -256,6 +256,6 @@ def test_the_words_of_a_script_without_spaces_count_alone_and_no_space_is_put_be
         return by_letters(texts)
 
     (part,) = explain(snapshot(), noting, text).traits["warmth"].parts
-    assert [text[each.start : each.end] for each in part.pieces] == ["この", "映画", "は", "とても", "面白い"]
+    assert [text[each.start : each.end] for each in part.pieces] == ["この", "映画は", "とても", "面白い"]
     assert "この" in asked
     assert not [each for each in asked if " " in each]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from traitbench.scoring.segments import phrases, sentences
-from traitbench.scoring.words import characters, first_words, words
+from traitbench.scoring.words import characters, first_words, with_endings, words
 
 IN_WORDS = {
     "English": "He|said|“Go|(now)!”|—|a|well-made,|e.g.|don't|wow!!!|@ann|#tag|https://x.example/y?z=1|3.50",
@@ -100,6 +100,20 @@ def test_words_and_phrases_cover_the_text_and_divide_no_character(text: str, cou
 def test_sentences_end_where_a_reader_would_stop_in_every_script(expected: list[str], gap: str) -> None:
     text = gap.join(expected)
     assert [text[each.start : each.end] for each in sentences(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "先生の|説明が|分かりやすく、|感謝しています。",
+        "夜は|全然|眠れませんでした。|もう|二度と|行きたく|ありません。",
+        "「スタッフの|方も|親切でした」|👍🏽|また|来たいです！",
+        "质量|很好。",
+    ],
+)
+def test_japanese_words_are_read_with_their_endings(expected: str) -> None:
+    text = expected.replace("|", "")
+    assert "|".join(text[start:end] for start, end in with_endings(text)) == expected
 
 
 def test_the_first_words_end_with_a_word() -> None:

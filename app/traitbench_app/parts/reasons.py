@@ -12,7 +12,7 @@ import streamlit as st
 from traitbench.contract.explanations import Explanation
 from traitbench.display.colours import SIDES
 from traitbench.display.reasons import highlighted, strongest
-from traitbench.display.text import is_address, plain, shortened
+from traitbench.display.text import is_address, isolated, plain, shortened
 from traitbench_app.parts.scorer import Scorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
@@ -68,12 +68,16 @@ def draw_strongest(explanation: Explanation, text: str, poles: tuple[str, str], 
     """
     said = list[str]()
     for positive, pole in zip((True, False), reversed(poles), strict=True):
-        words = [f"“{plain(shortened(each, _EXCERPT))}”" for each in strongest(explanation, text, positive=positive)]
+        words = [_quoted(each) for each in strongest(explanation, text, positive=positive)]
         if words:
             pull = "" if said else " pull" if len(words) > 1 else " pulls"
             said.append(f"{_listed(words)}{pull} towards :{SIDES[positive].badge}[**{plain(pole)}**]")
     about = f"**{plain(shortened(name, _EXCERPT))}**: " if name else ""
     st.markdown(about + (f"{'; '.join(said)}." if said else "no word points to either pole."))
+
+
+def _quoted(words: str) -> str:
+    return isolated(f"“{plain(shortened(words, _EXCERPT))}”")
 
 
 def _listed(words: Sequence[str]) -> str:

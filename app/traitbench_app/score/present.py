@@ -18,7 +18,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.reasons import changed_most, highlighted, strongest
 from traitbench.display.sides import Side, side_of
-from traitbench.display.text import count, shortened
+from traitbench.display.text import count, isolated, shortened
 from traitbench.display.words import why
 from traitbench.errors import TraitbenchError
 from traitbench.local.preview import LocalVersion, PreviewUnavailable
@@ -273,7 +273,7 @@ def _of_teaching(taught: Taught, poles: tuple[str, str], changed: Sequence[str])
 
 
 def _quoted(words: Sequence[str]) -> list[str]:
-    return [f"“{shortened(each, _EXCERPT)}”" for each in words]
+    return [isolated(f"“{shortened(each, _EXCERPT)}”") for each in words]
 
 
 # ---- what the keys do ------------------------------------------------------------------------------------------------

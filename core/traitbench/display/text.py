@@ -1,6 +1,7 @@
 """Format text, counts and times for people."""
 
 import re
+import unicodedata
 from datetime import UTC, datetime
 
 _ADDRESS = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
@@ -47,6 +48,12 @@ def shortened(text: str, length: int) -> str:
     if not _UNSPACED.match(start[-1:]):
         start = start.rsplit(" ", 1)[0]
     return start.rstrip(",;:.") + "…"
+
+
+def isolated(text: str) -> str:
+    """Return `text` so that it keeps its place in a line of English, also if it is read from right to left."""
+    is_turned = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
+    return f"\u2068{text}\u2069" if is_turned else text
 
 
 def beginning(text: str, length: int) -> str:

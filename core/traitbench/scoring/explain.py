@@ -31,7 +31,7 @@ from scipy.special import expit
 from traitbench.scoring.repeats import Shortened, shorten
 from traitbench.scoring.segments import Encode, Segment, Vectors, mean, parts, phrases, segments, sentences
 from traitbench.scoring.snapshot import Snapshot
-from traitbench.scoring.words import characters, words
+from traitbench.scoring.words import characters, with_endings
 
 Unit = Literal["logit", "score"]
 Floats = NDArray[np.float64]
@@ -312,7 +312,7 @@ def _tokens_per_character(passage: str) -> float:
 
 def _phrases(text: str, sentence: Segment, passage: Segment, most: int) -> Pieces:
     """The words of a sentence if the passage has few, else phrases: about `most` per passage, fewer if it is long."""
-    own, of = (len(words(text[each.start : each.end])) for each in (sentence, passage))
+    own, of = (len(with_endings(text[each.start : each.end])) for each in (sentence, passage))
     most = min(most, _WORDS_IN_PIECES // of)
     count = own if of <= most else max(1, round(most * own / of))
     return _within(text, sentence, lambda own: phrases(own, count))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.scoring.repeats import shorten
-from traitbench.scoring.words import UNSPACED, sentence_ends, words
+from traitbench.scoring.words import UNSPACED, sentence_ends, with_endings
 
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
@@ -77,7 +77,7 @@ def phrases(text: str, count: int) -> tuple[Segment, ...]:
 
     A piece ends at a comma or before an "and" if one is near.
     """
-    own = words(text)
+    own = with_endings(text)
     ends = _word_after(own, [match.end() for match in _PHRASE_END.finditer(text)])
     borders = _borders(own, ends, max(1, min(count, len(own))))
     return tuple(Segment(own[first][0], own[last - 1][1]) for first, last in pairwise(borders) if first < last)

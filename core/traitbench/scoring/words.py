@@ -24,6 +24,11 @@ _BETWEEN_SPACES = re.compile(r"\S+")
 # The dictionary knows few inflected forms, but no word begins with a small kana, and none ends with a small "tsu".
 _SMALL_KANA = tuple("ぁぃぅぇぉっゃゅょァィゥェォッャュョー")
 _SMALL_TSU = ("っ", "ッ")
+_JAPANESE = re.compile("[\u3005\u3041-\u30ff\u3400-\u9fff]")
+_ENDING = re.compile(
+    "(?!この|その|あの|どの|もう|まだ|また|いま|よく|すぐ|ここ|そこ|どこ|いつ)"
+    r"(?:[ぁ-ゖ]{1,2}|(?:ませ|まし|でし|だろ|かっ|なか|なけ|られ|させ|たく|くて|くな|から|まで|ので|けど|より|だけ|しか)[ぁ-ゖ]*)\W*"
+)
 # Lookbehinds and possessive quantifiers make the time linear in the length of any text, as in `segments`.
 _CLOSING = r"[\"'”’»)\]」』）】》]*+"
 _SENTENCE_END = re.compile(
@@ -64,6 +69,17 @@ def words(text: str) -> list[tuple[int, int]]:
             last = kind
         elif last == " " or kind == "(":
             last = "("
+    return spans
+
+
+def with_endings(text: str) -> list[tuple[int, int]]:
+    """The words, but in Japanese each with the particles and endings that follow it: what a reader takes in at once."""
+    spans: list[tuple[int, int]] = []
+    for start, end in words(text):
+        if spans and spans[-1][1] == start and _JAPANESE.match(text, start - 1) and _ENDING.fullmatch(text, start, end):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
     return spans
 
 
