@@ -3,9 +3,10 @@
     python -m tests.benchmarks.explanations --data FOLDER [--quick]
 
 One half of the texts of each demo model teaches, the other half is explained; of the sets, and of the tweets of each
-language, 64 samples of each pole teach. Of our own reviews in other scripts (`reviews`), each half teaches for the
-other, in pairs. From each explained text the five parts are left out that pull most towards its side, and five others by lot.
-`moves more` is how often the first moves the score further, in log odds; `sum` is how far the parts are from adding up.
+language, 64 samples of each pole teach. Of our own reviews in other scripts (`reviews`), each half teaches, and pairs
+of the other half are explained. From each explained text the five parts are left out that pull most towards its side,
+and five others by lot. `moves more` is how often the first moves the score further, in log odds; `sum` is how far the
+parts are from adding up.
 """
 
 import re
@@ -68,9 +69,14 @@ def _sources(folder: Path) -> Iterator[tuple[str, list[str], list[str], list[str
             labels = ["positive" if quality > 0.5 else "negative" for quality in draw.quality]
             yield name, list(draw.texts), labels, list(draw.data.test)
     for language in _LANGUAGES:
-        (learn, labels), (judge, _) = (_tweets(folder, language, part) for part in ("train", "test"))
-        rows = [at for pole in ("positive", "negative") for at in _first(labels, pole)]
-        yield f"tweets {language}", [learn[at] for at in rows], [labels[at] for at in rows], judge
+        tweets, poles = _tweets(folder, language, "train")
+        rows = [at for pole in ("positive", "negative") for at in _first(poles, pole)]
+        judged, _ = _tweets(folder, language, "test")
+        yield f"tweets {language}", [tweets[at] for at in rows], [poles[at] for at in rows], judged
+    yield from _reviews()
+
+
+def _reviews() -> Iterator[tuple[str, list[str], list[str], list[str]]]:
     for language, praising in PRAISING.items():
         texts = [text for pair in zip(praising, COMPLAINING[language], strict=True) for text in pair]
         labels = ["positive", "negative"] * len(praising)

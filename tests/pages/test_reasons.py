@@ -1,5 +1,8 @@
 """The reasons on the Score page: lit in the text, in numbers on request, with the samples that are like the text."""
 
+import re
+import unicodedata
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -7,6 +10,7 @@ from tests.conftest import COLD, WARM, Trained
 from tests.pages.drive import Workbench, bars, html, plain, press, typed, words
 from traitbench.contract.explanations import Explanation
 from traitbench.display.reasons import amount, strongest
+from traitbench.scoring.words import with_endings
 
 TEXT = f"{WARM[0]} {COLD[0]} <b>No</b> *reply* is needed."
 HIGHLIGHT, ADDS = 'class="tb-why"', 'class="tb-adds"'
@@ -29,6 +33,27 @@ def test_words_are_lit_in_the_text_and_said_in_a_sentence(workbench: Workbench, 
     assert f"“{pulling}”" in plain(at)
     assert "towards :orange[**warm**]" in words(at), "the colours are said in words too"
     assert ADDS not in html(at), "numbers come on request"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👨‍👩‍👧料理がとても美味しくて、スタッフの方も親切でした👍🏽。部屋は汚くて臭く、全然眠れませんでした。",
+        "🇹🇭อาหารอร่อยมาก พนักงานยิ้มแย้มและบริการดี แต่ห้องพักสกปรกและเหม็นอับ",
+        "😡 كان الطعام لذيذا جدا، لكن الغرفة قذرة. هل سأعود؟",
+        "खाना बहुत स्वादिष्ट था। लेकिन कमरा गंदा था 🙏🏽।",
+    ],
+    ids=["Japanese", "Thai", "Arabic", "Hindi"],
+)
+def test_the_words_of_every_script_are_lit_whole(workbench: Workbench, trained: Trained, text: str) -> None:
+    at = workbench.open("score", model=trained.handle, text=text)
+    lit = next(str(each.proto.body) for each in at.get("html") if HIGHLIGHT in str(each.proto.body))
+    spans = re.findall(r"<span[^>]*>([^<]*)</span>", lit)
+    assert "".join(spans) == text.replace(" ", "")
+    assert len(spans) > 5
+    whole = {text[start:end] for start, end in with_endings(text)}
+    assert whole >= {span for span in spans if len(span) == min(map(len, spans))}
+    assert not [span for span in spans if unicodedata.category(span[0])[0] == "M" or span[0] in "\u200d🏽"]
 
 
 def test_a_long_text_is_lit_on_request(workbench: Workbench, trained: Trained) -> None:

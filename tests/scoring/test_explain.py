@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from tests.real_encoder import best
 from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
+from tests.scoring.test_words import IN_WORDS, joined
 from tests.size import sized
 from traitbench.scoring.explain import MOST_ENCODED, MOST_PARTS, Part, Reasons, explain
 from traitbench.scoring.segments import Segment
 from traitbench.scoring.snapshot import Snapshot
-from traitbench.scoring.words import characters
+from traitbench.scoring.words import characters, with_endings
 
 TEXTS = {
     "one word": "east",
@@ -259,3 +261,19 @@ def test_the_words_of_a_script_without_spaces_count_alone_and_no_space_is_put_be
     assert [text[each.start : each.end] for each in part.pieces] == ["この", "映画は", "とても", "面白い"]
     assert "この" in asked
     assert not [each for each in asked if " " in each]
+
+
+@pytest.mark.parametrize("language", IN_WORDS)
+def test_the_reasons_of_the_real_encoder_add_up_in_every_script(language: str) -> None:
+    text, encoder = joined(language), best()
+    axes = np.random.default_rng(3).normal(size=(2, encoder.dimension))
+    made = snapshot(*(axis(f"trait_{i}", vector=tuple(each)) for i, each in enumerate(axes)))
+    scored = replace(made, encoder=replace(made.encoder, dimension=encoder.dimension))
+    [vector] = encoder.encode([text])
+    whole = {text[start:end] for start, end in with_endings(text)}
+    for trait, reasons in explain(scored, encoder.encode, text).traits.items():
+        assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
+        assert reasons.position == pytest.approx(float(axes[int(trait[-1])] @ vector.astype(np.float64)), abs=1e-5)
+        pieces = [text[each.start : each.end] for part in reasons.parts for each in part.pieces or [part]]
+        assert whole & set(pieces)
+        assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
