@@ -77,7 +77,7 @@ def draw_strongest(explanation: Explanation, text: str, poles: tuple[str, str], 
 
 
 def _quoted(words: str) -> str:
-    return isolated(f"“{plain(shortened(words, _EXCERPT))}”")
+    return f"“{isolated(plain(shortened(words, _EXCERPT)))}”"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -273,7 +273,7 @@ def _of_teaching(taught: Taught, poles: tuple[str, str], changed: Sequence[str])
 
 
 def _quoted(words: Sequence[str]) -> list[str]:
-    return [isolated(f"“{shortened(each, _EXCERPT)}”") for each in words]
+    return [f"“{isolated(shortened(each, _EXCERPT))}”" for each in words]
 
 
 # ---- what the keys do ------------------------------------------------------------------------------------------------
