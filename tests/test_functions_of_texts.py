@@ -12,7 +12,7 @@ from tests.nasty import FAMILIES
 from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
 from tests.size import sized
-from traitbench.analysis import nuisance
+from traitbench.analysis import languages
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.extracts import is_url
 from traitbench.display import reasons
@@ -51,7 +51,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "style": style.raw,
     "n-grams": lambda text: grams.rows([text]),
     "other n-grams": ngrams._cells,
-    "language": nuisance.language,
+    "language": languages.language,
     "another language": language.is_not_english,
     "spelling": lambda text: spelling.spelling([text]),
     "negation": negation.negates,

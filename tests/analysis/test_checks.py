@@ -195,7 +195,7 @@ NUISANCES: dict[str, tuple[dict[str, Any], str, str]] = {
         {"texts": by_pole("das ist der Text {} und nicht mehr", "this is the text {} and not more")},
         *(
             "language",
-            "^30 of 30 warm texts are German, and 0 of 30 cold ones: a model may learn that instead of Warmth.$",
+            "^30 of 30 cold texts are English, and 0 of 30 warm ones: a model may learn that instead of Warmth.$",
         ),
     ),
     "sites": (
@@ -222,7 +222,7 @@ def test_what_tells_the_poles_apart_without_their_meaning_is_named(
 def test_a_pole_is_asked_for_texts_that_lack_what_tells_it_apart() -> None:
     longer, mixed = (changed(**NUISANCES[name][0]) for name in ("length", "languages"))
     assert fix_of(one(of(*longer), "length")).add == Wanted("negative", 7, 40)
-    assert fix_of(one(of(*mixed), "language")).says == "Add 7 German cold texts"
+    assert fix_of(one(of(*mixed), "language")).says == "Add 7 English warm texts"
     finding = one(examine([Trait()], *longer, embedded), "length")
     assert "With every text cut to 7 words, a model " in finding.more
 
@@ -252,6 +252,24 @@ def test_texts_of_no_known_language_are_no_other_language() -> None:
     some = {row: f"this is the text {row} and that" for row in (1, 3, 5)}
     for each_text in (texts, texts | some):
         assert "language" not in {each.kind for each in of(*changed(each_text))}
+
+
+def test_a_minority_language_that_only_one_pole_has_is_named() -> None:
+    """At both poles, or in two texts only, a language is no finding."""
+    english = by_pole("this is the text {} and not more", "this is the letter {} and not more")
+    german = {row: f"das ist der Text {row} und nicht mehr" for row in range(0, 60, 2)}
+
+    def findings(rows: Iterable[int]) -> list[Finding]:
+        every = of(*changed(english | {row: german[row - row % 2] for row in rows}))
+        return [each for each in every if each.kind == "language"]
+
+    (finding,) = findings(range(0, 24, 2))
+    assert finding.says == "12 of 12 German texts are warm: a model may score German texts warm for their language."
+    assert fix_of(finding).says == "Add 3 German cold texts"
+    assert fix_of(finding).add == Wanted("negative", 3)
+    assert (finding.severity, len(finding.sample_ids), finding.alone) == ("warning", 12, None)
+    assert findings(range(24)) == []
+    assert findings(range(0, 4, 2)) == []
 
 
 def test_what_is_left_within_one_source_is_measured_if_both_poles_have_it() -> None:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 
 from traitbench.analysis import nuisance
-from traitbench.analysis.nuisance import language, of_group, of_length, source
+from traitbench.analysis.nuisance import of_group, of_length, one_sided, source
 
 POLES = np.r_[np.ones(12), np.zeros(12)]
 
@@ -47,32 +47,22 @@ def test_three_against_three_may_be_chance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("groups", "names"),
     [
-        ("The delivery was late and the box was broken.", "English"),
-        ("Die Lieferung kam zu spät und das Paket war nicht zu gebrauchen.", "German"),
-        ("La livraison est arrivée en retard et le colis était dans un état affreux.", "French"),
-        ("El envío llegó tarde y la caja no era la que yo esperaba.", "Spanish"),
-        ("La consegna è arrivata tardi e non sono contento del pacco.", "Italian"),
-        ("A entrega não chegou com o pacote e isso foi muito mau.", "Portuguese"),
-        ("De levering kwam te laat en het pakket was niet in orde.", "Dutch"),
-        ("Доставка опоздала.", "Cyrillic"),
-        ("配達が遅れました。", "Hiragana"),
-        ("快递来晚了", "Han"),
-        ("배송이 늦었습니다.", "Hangul"),
-        ("وصل الطرد متأخرا", "Arabic"),
-        ("Ok!", None),
-        ("123 👍", None),
-        ("", None),
+        (["en"] * 60 + ["de"] * 10 + ["en"] * 70, ["de"]),
+        (["en"] * 55 + ["de"] * 15 + ["en"] * 69 + ["de"], ["de"]),
+        (["en"] * 60 + ["de"] * 10 + ["en"] * 60 + ["ja"] * 10, ["de", "ja"]),
+        (["en"] * 60 + ["de"] * 10 + ["en"] * 67 + ["de"] * 3, []),
+        (["en"] * 67 + ["de"] * 3 + ["en"] * 70, []),
+        (["en"] * 60 + [None] * 10 + ["en"] * 70, []),
+        (["en"] * 140, []),
     ],
+    ids=["one pole", "nine tenths", "one each", "both poles", "few", "unknown", "all alike"],
 )
-def test_a_language_is_known_by_script_and_common_words(text: str, name: str | None) -> None:
-    assert language(text) == name
-
-
-@given(st.text(max_size=60))
-def test_any_text_has_a_language_or_none(text: str) -> None:
-    assert language(text) is None or language(text)
+def test_a_small_group_that_only_one_pole_has_is_found(groups: list[str | None], names: list[str]) -> None:
+    y = np.r_[np.ones(70), np.zeros(70)]
+    assert [group.name for group in one_sided(groups, y)] == names
+    assert of_group(groups, y) is None
 
 
 @pytest.mark.parametrize(

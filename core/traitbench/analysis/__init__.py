@@ -1,6 +1,7 @@
 """What samples, raters and a corpus show beyond chance.
 
 - Samples: `checks` (before a training) and its `findings`, with `suspects`, `nuisance` and `shortcuts`.
+- Texts: `texts` (how long they are) and `languages` (in which language they are).
 - Raters: `agreement`.
 - Labelling: `active_learning` (which text to label next).
 - Many texts: `corpus` (the answers), `estimates` (what share is on a pole), `cut` and `groups` (which differ).

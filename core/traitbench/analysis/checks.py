@@ -27,9 +27,11 @@ from traitbench.analysis.findings import (
     Wanted,
     quoted,
 )
+from traitbench.analysis.languages import language
 from traitbench.analysis.nuisance import Counts
 from traitbench.analysis.shortcuts import AT_LEAST, BY_NATURE, LOST, Accuracy, Shortcut, marks_of, shortcuts
 from traitbench.analysis.suspects import LabelCheck, isolated, out_of_fold_check
+from traitbench.display.languages import name_of
 from traitbench.display.text import count, shortened
 from traitbench.fitting.auroc import interval
 from traitbench.fitting.duplicates import Vectors, alike, joined, plain
@@ -438,12 +440,14 @@ def _nuisances(check: _TraitCheck, judgement: LabelCheck | None, embed: Embed | 
         groups = [of(sample) for sample in check.samples]
         if kind not in done and (group := nuisance.of_group(groups, check.y)):
             done.add(kind)
-            yield _by_group(check, judgement, group, kind, of)
+            yield _by_group(check, judgement, group, kind, groups, of)
+        elif kind == "language":
+            yield from _by_language(check, groups)
 
 
 _Grouping = Literal["language", "source"]
 _GROUPINGS: tuple[tuple[_Grouping, Callable[[Sample], str | None]], ...] = (
-    ("language", lambda sample: nuisance.language(sample.text)),
+    ("language", lambda sample: language(sample.text)),
     ("source", lambda sample: nuisance.source(sample.provenance, sample.source_url)),
     ("source", lambda sample: nuisance.folder(sample.provenance, sample.source_url)),
 )
@@ -602,15 +606,17 @@ def _by_group(
     judgement: LabelCheck | None,
     group: nuisance.Group,
     kind: _Grouping,
+    groups: Sequence[str | None],
     of: Callable[[Sample], str | None],
 ) -> Finding:
+    """A finding on the group that separates the poles; `groups` (n,) are those of the samples, as `of` gives them."""
     area = None if judgement is None else judgement.auroc
     within = None
     if judgement is not None:
-        within = nuisance.within(judgement.scores, check.y, [of(sample) for sample in check.samples])
+        within = nuisance.within(judgement.scores, check.y, groups)
     fuller, other = _POLES if group.positive > group.negative else _POLES[::-1]
     sign = 1.0 if fuller == "positive" else -1.0
-    own = np.array([of(sample) == group.name for sample in check.samples])
+    own = np.array([each == group.name for each in groups])
     alone = Alone(
         kind,
         group.area,
@@ -631,17 +637,32 @@ def _by_group(
         else f"Among texts of one {kind}, a model gets {check.sides(within[1])} ones right."
     )
     few = max(_FEWEST_TO_ADD, int(check.at(other).sum()) // 4)
-    fix = _more(check, other, few, kind=group.name if kind == "language" else "such")
+    fix = _more(check, other, few, kind=name_of(group.name) if kind == "language" else "such")
     finding = _finding(
         check, kind, _severity(group.area, area), (), says, fix, more=more, texts=int(own[check.at(fuller)].sum())
     )
     return replace(finding, alone=alone)
 
 
+def _by_language(check: _TraitCheck, groups: Sequence[str | None]) -> Iterator[Finding]:
+    """Findings on languages that nearly only one pole has, by `groups` (n,): the languages of the samples."""
+    for group in nuisance.one_sided(groups, check.y):
+        fuller, other = _POLES if group.positive > group.negative else _POLES[::-1]
+        own = np.array([each == group.name for each in groups]) & (check.y != 0.5)
+        rows, name = np.flatnonzero(own & check.at(fuller)), name_of(group.name)
+        says = (
+            f"{len(rows):,} of {int(own.sum()):,} {name} texts are {check.label(fuller)}: a model may score {name}"
+            f" texts {check.label(fuller)} for their language."
+        )
+        more = f"{name} texts at both poles show what {check.name} means in {name}."
+        fix = _more(check, other, max(_FEWEST_TO_ADD, len(rows) // 4), kind=name)
+        yield _finding(check, "language", "warning", check.ids(rows), says, fix, more=more)
+
+
 def _are(kind: _Grouping, name: str) -> str:
     """`are German`, `come from a.example`."""
     if kind == "language":
-        return f"are {name}" if name in nuisance.LANGUAGES else f"are in {name} script"
+        return f"are {name_of(name)}"
     own = {"synthesized": "are synthesized", "feedback": "come from feedback", "no address": "have no address"}
     return own.get(name, f"come from {shortened(name, _LONGEST)}")
 

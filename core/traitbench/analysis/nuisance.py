@@ -1,16 +1,13 @@
-"""Nuisance variables that separate two poles: length, language or script, and source of the texts.
+"""Nuisance variables that separate two poles: length, language, and source of the texts.
 
 A trait learns whatever separates its poles. If the positive texts are the long ones, or come from one site, the trait
 may measure length or the site. No held-out figure shows it, because held-out texts have the same bias.
 """
 
 import math
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -23,37 +20,12 @@ from traitbench.scoring.inputs import Floats
 Counts = tuple[tuple[int, int], tuple[int, int]]
 """How many texts are on the side of their label, and of how many: at the positive pole, and at the negative one."""
 
-_LOOKED_AT = 1_000
 CHANCE = 0.01
 _AREA = 0.75
 _AREA_OF_LENGTH = 0.82
 _FEWEST_PAIRS = 25
 _FOLDS = 10
-_FEWEST_WORDS = 2
-_SCRIPTS = (
-    *("LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "BENGALI", "TAMIL", "TELUGU", "THAI"),
-    *("GEORGIAN", "ARMENIAN", "HANGUL", "HIRAGANA", "KATAKANA", "CJK"),
-)
-_COMMON: Mapping[str, frozenset[str]] = {
-    language: frozenset(words.split())
-    for language, words in {
-        "English": "the and of to is in that it was for with you this are on not have be at they",
-        "German": "der die und das ist nicht ich ein eine mit auf den zu von sie es für im auch wir",
-        "French": "le la les et est une des un que pas je dans pour sur nous vous avec ce il au",
-        "Spanish": "el la los las que es una un por con para no se del lo como más pero muy su",
-        "Italian": "il che di è un una per non con del della sono mi gli ma anche molto come si questo",
-        "Portuguese": "que não um uma com para os as em do da mas muito por se mais foi eu é isso",
-        "Dutch": "de het een van en is niet dat ik je met voor op zijn maar ook aan wij er deze",
-    }.items()
-}
-_LANGUAGES_OF: Mapping[str, Sequence[str]] = {
-    word: [language for language, common in _COMMON.items() if word in common]
-    for word in frozenset().union(*_COMMON.values())
-}
-LANGUAGES = _COMMON.keys()
-"""The languages that are recognized by their words; all other groups are scripts."""
-
-_WORD = re.compile(r"[^\W\d_]+")
+_ONE_SIDED = 0.9
 
 
 @dataclass(frozen=True)
@@ -79,20 +51,33 @@ def of_group(groups: Sequence[str | None], y: Floats) -> Group | None:
 
     Shares are of the texts whose group is known: an unknown one does not count as another one.
     """
+    able = [group for group in _unlike(groups, y) if group.area >= _AREA]
+    return max(able, key=lambda group: (group.area, group.name), default=None)
+
+
+def one_sided(groups: Sequence[str | None], y: Floats) -> list[Group]:
+    """The groups that nearly only one pole has, though they may be few of its texts; none that may be so by chance."""
+    return [
+        group
+        for group in _unlike(groups, y)
+        if max(group.positive, group.negative) >= _ONE_SIDED * (group.positive + group.negative)
+    ]
+
+
+def _unlike(groups: Sequence[str | None], y: Floats) -> list[Group]:
+    """The groups whose shares at the poles differ by more than chance, by name."""
     positive = Counter(group for group, quality in zip(groups, y, strict=True) if quality > 0.5)
     negative = Counter(group for group, quality in zip(groups, y, strict=True) if quality < 0.5)
     names = sorted({group for group in (*positive, *negative) if group is not None})
     totals = tuple(each.total() - each[None] for each in (positive, negative))
     if not all(totals):
-        return None
-    candidates = []
-    for name in names:
-        one, other = positive[name] / totals[0], negative[name] / totals[1]
-        area = 0.5 + abs(one - other) / 2
-        chance = len(names) * by_chance(positive[name], totals[0], negative[name], totals[1])
-        if area >= _AREA and chance < CHANCE:
-            candidates.append(Group(name, one, other, area))
-    return max(candidates, key=lambda group: (group.area, group.name), default=None)
+        return []
+    return [
+        Group(name, one, other, 0.5 + abs(one - other) / 2)
+        for name in names
+        for one, other in [(positive[name] / totals[0], negative[name] / totals[1])]
+        if len(names) * by_chance(positive[name], totals[0], negative[name], totals[1]) < CHANCE
+    ]
 
 
 def on_their_side(is_positive: NDArray[np.bool_], y: Floats) -> Counts:
@@ -122,22 +107,6 @@ def _best_cut(values: Floats, is_positive: NDArray[np.bool_]) -> float:
     shares = [np.searchsorted(np.sort(values[own]), steps, "right") / own.sum() for own in (is_positive, ~is_positive)]
     best = int(np.argmax(shares[1] - shares[0]))
     return float(steps[best : best + 2].mean())
-
-
-def language(text: str) -> str | None:
-    """The script of most letters; for Latin the language, by its common words. None if unclear or without letters."""
-    start = text[:_LOOKED_AT]
-    script = _main_script(start)
-    if script != "Latin":
-        return script
-    hits = dict.fromkeys(_COMMON, 0)
-    for word in filter(_LANGUAGES_OF.__contains__, _WORD.findall(start.casefold())):
-        for name in _LANGUAGES_OF[word]:
-            hits[name] += 1
-    first, second = sorted(hits.values(), reverse=True)[:2]
-    if first < _FEWEST_WORDS or first == second:
-        return None
-    return max(hits, key=lambda name: hits[name])
 
 
 def within(scores: Floats, y: Floats, groups: Sequence[str | None]) -> tuple[float, Counts] | None:
@@ -174,25 +143,6 @@ def source(provenance: str, address: str | None) -> str:
     except ValueError:
         host = None
     return host or address or ("feedback" if provenance == "score_feedback" else "no address")
-
-
-def _main_script(text: str) -> str | None:
-    """The script of most letters; None without letters."""
-    if text.isascii():
-        return "Latin" if _WORD.search(text) else None
-    scripts = Counter[str]()
-    for letter, times in Counter(filter(str.isalpha, text)).items():
-        scripts[_script(letter)] += times
-    return max(sorted(scripts), key=lambda name: scripts[name], default=None)
-
-
-@lru_cache(maxsize=10_000)
-def _script(letter: str) -> str:
-    if letter.isascii():
-        return "Latin"
-    name = unicodedata.name(letter, "")
-    match = next((script for script in _SCRIPTS if name.startswith(script)), None)
-    return {None: "another script", "CJK": "Han"}.get(match, (match or "").title())
 
 
 def _unlikely(values: Sequence[int], y: Floats, area: float) -> bool:

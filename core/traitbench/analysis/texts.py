@@ -5,18 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from traitbench.analysis.nuisance import language
+from traitbench.analysis.languages import count_languages
+from traitbench.display.languages import main_languages, name_of
 from traitbench.scoring.words import words
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _MOST_BARS = 14
-_CLEARLY = 0.1
 _LONG = 60  # words
 
 
 @dataclass(frozen=True)
 class Texts:
-    """The number of words of each text, and how many are in each language that could be told."""
+    """The number of words of each text, and how many are in each language, by its code."""
 
     words: Sequence[int]
     languages: Mapping[str, int]
@@ -33,9 +33,8 @@ class Texts:
 
     @property
     def main_languages(self) -> list[str]:
-        """The languages of at least a tenth of the texts whose language is known, the most frequent first."""
-        ranked = sorted(self.languages.items(), key=lambda each: (-each[1], each[0]))
-        return [name for name, texts in ranked if texts >= _CLEARLY * sum(self.languages.values())]
+        """The names of the languages of at least a tenth of the texts in a clear language, the most frequent first."""
+        return [*map(name_of, main_languages(self.languages))]
 
     def histogram(self) -> tuple[int, list[int]]:
         """The width of a step in words, and how many texts are in each step from 0 on."""
@@ -52,5 +51,4 @@ def is_long(text: str) -> bool:
 def describe(texts: Iterable[str]) -> Texts | None:
     """Return what the texts are like; None without any."""
     every = list(texts)
-    known = Counter(name for name in map(language, every) if name is not None)
-    return Texts([len(words(text)) for text in every], known) if every else None
+    return Texts([len(words(text)) for text in every], count_languages(every)[0]) if every else None
