@@ -67,7 +67,7 @@ def test_a_version_of_before_has_what_it_has() -> None:
     assert (figures.curve, figures.confusion, figures.forecast, figures.feed) == (None, None, None, None)
     assert figures.sides is None
     assert (figures.search, figures.labels, figures.modes) == (None, None, {})
-    assert Metrics.model_validate({}).use_labels is None
+    assert (Metrics.model_validate({}).use_labels, Metrics.model_validate({}).languages) == (None, None)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "text", [], [None], [1, "x"], {"a": 1}, {"auroc": "high"}, float("nan")])
@@ -106,6 +106,7 @@ def test_what_goes_out_is_what_came_in_to_the_byte() -> None:
     [
         (("auroc",), 1.5),
         (("elapsed_s",), "long"),
+        (("languages", "texts"), {"de": -1}),
         (("traits",), []),
         (("traits", "warmth"), 7),
         (("traits", "warmth", "curve"), [{"samples": 3}]),
@@ -117,7 +118,7 @@ def test_what_goes_out_is_what_came_in_to_the_byte() -> None:
     ],
 )
 def test_checked_metrics_hold_to_every_type(place: tuple[str, ...], wrong: Any) -> None:
-    metrics: dict[str, Any] = copy.deepcopy({"traits": {"warmth": WHOLE}, "unknown": [{}]})
+    metrics: dict[str, Any] = copy.deepcopy({"traits": {"warmth": WHOLE}, "languages": {"texts": {}}, "unknown": [{}]})
     Metrics.checked(metrics)
     inner = metrics
     for name in place[:-1]:

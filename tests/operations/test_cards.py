@@ -9,6 +9,7 @@ from tests.operations.author import new_model, update
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import TraitInput
+from traitbench.contract.versions import Version
 from traitbench.display.words import PROMISE, REASONS
 from traitbench.errors import ModelNotFound
 from traitbench.operations import model_cards, models, versions
@@ -47,6 +48,20 @@ def test_a_card_says_everything_in_the_contracts_order(context: Context, toned: 
     places = [card.index(landmark) for landmark in landmarks]
     assert places == sorted(places)
     assert card.endswith(landmarks[-1])
+
+
+def test_the_languages_of_the_samples_are_counted(context: Context, toned: str) -> None:
+    version = versions.get(context, SCORER, toned, "v1")
+    assert "- **Languages of the samples:** English (" in model_cards.card(context, SCORER, toned)
+    counted = {"languages": {"texts": {"en": 92, "de": 31}, "unclear": 4}}
+    said = model_cards._state(models.get(context, SCORER, toned), _with(version, counted))
+    assert "- **Languages of the samples:** English (92), German (31), 4 not clear" in said
+    for older in ({}, {"languages": None}, {"languages": {"texts": {}}}):
+        assert "Languages" not in model_cards._state(models.get(context, SCORER, toned), _with(version, older))
+
+
+def _with(version: Version, metrics: dict[str, Any]) -> Version:
+    return version.model_copy(update={"metrics": Metrics.model_validate(metrics)})
 
 
 def test_traits_stand_with_their_poles(context: Context, toned: str) -> None:

@@ -55,6 +55,19 @@ def test_the_hash_of_a_version_is_that_of_the_snapshot_it_shows_and_no_text_is_i
     assert not any(text in version.model_dump_json() for text in (*WARM, *COLD))
 
 
+def test_the_texts_of_a_version_are_counted_by_language(context: Context) -> None:
+    """Once for each text, however many traits it is labelled for; a test text does not count."""
+    handle = author.new_model(context, TraitInput(name="A"), TraitInput(name="B"))
+    fast, late = "Danke, das ging wirklich schnell!", "Das Paket kam viel zu spät."
+    author.add_samples(context, handle, [(fast, 1.0), (late, 0.0), ("荷物が届きました。", 1.0)], trait="a")
+    author.add_samples(context, handle, [(fast, 1.0), ("lol", 0.0)], trait="b")
+    author.add_samples(context, handle, [("The parcel was late again today.", 0.0)], trait="a", held_out=True)
+    author.train(context, handle)
+    languages = author.active(context, handle).metrics.languages
+    assert languages is not None
+    assert (languages.texts, languages.unclear) == ({"de": 2, "ja": 1}, 1)
+
+
 def test_each_text_is_encoded_and_kept_once(context: Context) -> None:
     handle = author.new_model(context, TraitInput(name="A"), TraitInput(name="B"))
     poles = [(WARM[0], 1.0), (WARM[1], 1.0), (COLD[0], 0.0), (COLD[1], 0.0)]

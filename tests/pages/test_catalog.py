@@ -147,6 +147,19 @@ def test_little_evidence_never_comes_before_much(
     ]
 
 
+def test_a_card_counts_the_languages_of_the_samples(
+    own_workbench: Workbench, client: Traitbench, bundle: Bundle, namespace: str
+) -> None:
+    counted = {"en": 92, "de": 31, "ja": 7, "<b>": 5}
+    for name, languages in (("some", {"texts": counted, "unclear": 4}), ("older", None)):
+        metrics = bundle.versions[0].metrics | {"languages": languages}
+        changed = bundle.model_copy(update={"versions": [bundle.versions[0].model_copy(update={"metrics": metrics})]})
+        client.models.import_(changed.model_copy(update={"sha256": digest(changed)}), handle=f"{namespace}.{name}")
+    said = [each for each in plain(own_workbench.open("catalog")).splitlines() if "Samples: " in each]
+    assert len(said) == 1
+    assert "Samples: English (92), German (31), Japanese (7), 5 in other languages, 4 not clear" in said[0]
+
+
 def test_filters_are_read_from_links(
     workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
 ) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
+from traitbench.display.languages import languages_line
 from traitbench.display.quality import Evidence, by_trait, evidence_on
 from traitbench.display.text import plain, shortened
 from traitbench.errors import InternalError
@@ -35,6 +36,7 @@ STYLE = """
 
 _ARCHIVE = ":material/inventory_2: Archive"
 _WIDTH, _HEIGHT = 360, 76
+_MOST_LANGUAGES = 3
 
 
 def draw_model(model: Model, *, owned: bool) -> None:
@@ -48,7 +50,7 @@ def draw_model(model: Model, *, owned: bool) -> None:
             problem = f"It cannot be read: {plain(error.message)}"
         if version is None and model.version_no is not None:
             problem = problem or "The version in use cannot be read."
-        _draw_top(model, None if version is None else evidence_on(by_trait(version.metrics)), traits)
+        _draw_top(model, version, traits)
         if problem:
             st.caption(f":material/warning: {problem}")
         _draw_trait(model, version, traits)
@@ -67,7 +69,8 @@ def _frozen_traits(reader: tuple[str, str], handle: str, _of: tuple[int | str, .
     return list(client().traits.list(handle))
 
 
-def _draw_top(model: Model, evidence: Evidence | None, traits: Sequence[Trait]) -> None:
+def _draw_top(model: Model, version: Version | None, traits: Sequence[Trait]) -> None:
+    evidence = None if version is None else evidence_on(by_trait(version.metrics))
     namespace, name = model.handle.split(".", 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         with st.container(key=f"catalog-name-{model.handle}", width="content"):
@@ -79,9 +82,16 @@ def _draw_top(model: Model, evidence: Evidence | None, traits: Sequence[Trait]) 
         retention_badge(model)
     said = [] if evidence is None else [f"**{_verdict(evidence)}**"]
     said += [plain(shortened(model.description, 120))] if model.description else []
+    said += _languages(version)
     st.caption("  \n".join(said))
     for sentence in evidence.warnings(traits)[:1] if evidence else ():
         st.caption(f":material/warning: {plain(sentence)}")
+
+
+def _languages(version: Version | None) -> list[str]:
+    languages = None if version is None else version.metrics.languages
+    said = languages and languages_line(languages.texts, languages.unclear, most=_MOST_LANGUAGES)
+    return [f"Samples: {plain(said)}"] if said else []
 
 
 def _verdict(evidence: Evidence) -> str:

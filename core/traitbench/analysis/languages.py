@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from traitbench.display.languages import NAMES
 
@@ -35,6 +35,12 @@ def count_languages(texts: Iterable[str]) -> tuple[dict[str, int], int]:
     return {
         str(code): number for code, number in sorted(counts.items(), key=lambda each: (-each[1], str(each[0])))
     }, unclear
+
+
+def languages_of(texts: Iterable[str]) -> dict[str, Any]:
+    """Return the languages of texts as the metrics of a version have them."""
+    known, unclear = count_languages(texts)
+    return {"texts": known, "unclear": unclear}
 
 
 @cache

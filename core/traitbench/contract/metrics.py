@@ -270,6 +270,16 @@ class TraitMetrics(Figures):
         }
 
 
+class Languages(_Measured):
+    """How many of the different training texts are in each language, by its ISO 639 code, and how many are not clear.
+
+    Only counts are stored. Of more than 4,096 texts, that many are counted.
+    """
+
+    texts: dict[str, Count]
+    unclear: Count = 0
+
+
 class EncoderName(_Measured):
     """The encoder that a version was trained with; `chosen` is its name if the training asked for it."""
 
@@ -316,7 +326,7 @@ class Metrics(_Measured):
     """The metrics of a version; `traits` has the figures by trait key.
 
     `promoted_from` is null unless the version was trained in another model. `held` is absent unless the version was put
-    on hold.
+    on hold. An older version has no `languages`.
     """
 
     scoring_method: str | None = None
@@ -327,6 +337,7 @@ class Metrics(_Measured):
     traits: dict[str, TraitMetrics] = Field(default={})
     use_labels: bool | None = None
     elapsed_s: Annotated[float, Field(ge=0)] | None = None
+    languages: Languages | None = None
     promoted_from: PromotedFrom | None = None
     held: Held | None = None
 

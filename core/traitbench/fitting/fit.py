@@ -108,6 +108,10 @@ class Trained:
         traits = {key: figures | {"shortcut": shortcuts.get(key)} for key, figures in self.metrics["traits"].items()}
         return replace(self, metrics={**self.metrics, "traits": traits})
 
+    def with_languages(self, languages: Mapping[str, Any]) -> "Trained":
+        """The training with the languages of its texts in its metrics."""
+        return replace(self, metrics={**self.metrics, "languages": dict(languages)})
+
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:

@@ -17,6 +17,7 @@ from typing import Any, get_args
 import numpy as np
 
 from traitbench.analysis.checks import shortcuts_of, to_read
+from traitbench.analysis.languages import languages_of
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import built_in, load_encoder
@@ -92,6 +93,7 @@ def train(
     some = [sample for sample in samples if sample.id in read]
     X = np.array([vectors[each.content_sha256] for each in some], np.float32).reshape(-1, encoder.dimension)
     trained = trained.with_shortcuts(shortcuts_of(traits, some, X, partial(embed, encoder.encode)))
+    trained = trained.with_languages(languages_of(_texts_to_spell(samples).values()))
     metrics = trained.metrics | {"use_labels": settings.use_labels, "elapsed_s": round(perf_counter() - started, 3)}
     if chosen := built_in(settings.encoder):
         metrics["encoder"] |= {"chosen": chosen}
@@ -131,9 +133,13 @@ def collected_samples(
 
     `vectors` (d,) are those of the texts by `content_sha256`.
     """
-    texts = {sample.id: sample.text for sample in samples}
-    spellings = spelled({digest: texts[sample_id] for digest, sample_id in to_spell(samples).items()})
+    spellings = spelled(_texts_to_spell(samples))
     return collect(traits, samples, vectors, spellings=spellings, axes={}, label_axis=label_axis)
+
+
+def _texts_to_spell(samples: Sequence[AnySample]) -> dict[str, str]:
+    texts = {sample.id: sample.text for sample in samples}
+    return {digest: texts[sample_id] for digest, sample_id in to_spell(samples).items()}
 
 
 def label_axes(encoder: Encoder, cache: Path) -> LabelAxes:

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from traitbench.contract.metrics import HeldOutFigures, Sureness, TraitMetrics
+from traitbench.contract.metrics import HeldOutFigures, Languages, Sureness, TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display import held_out
+from traitbench.display.languages import languages_line
 from traitbench.display.words import PROMISE, REASONS
 from traitbench.operations import access
 from traitbench.operations.access import Caller
@@ -85,11 +86,17 @@ def _state(model: Model, version: Version | None) -> str:
             f"- **Version:** v{version.version_no}{tags}, created {version.created_at:%Y-%m-%d}, "
             f"trained with {version.sample_count:,} samples",
             f"- **Parameters:** `{version.param_hash}`",
+            *_languages(version.metrics.languages),
         ]
     lines += [f"- **Scoring method:** {_inline(model.scoring_method)}, depth {model.max_depth}"]
     if model.zero_data_retention:
         lines += ["- **Zero data retention:** samples are deleted after training, scored texts are never stored"]
     return "\n".join(lines)
+
+
+def _languages(languages: Languages | None) -> Iterator[str]:
+    if languages is not None and (said := languages_line(languages.texts, languages.unclear)):
+        yield f"- **Languages of the samples:** {_inline(said)}"
 
 
 def _traits(shown: Sequence[Trait]) -> str:

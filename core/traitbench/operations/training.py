@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine
 
 from traitbench.analysis.checks import LabelledText, shortcuts_of, to_read
+from traitbench.analysis.languages import languages_of
 from traitbench.contract.models import DEFAULT_EFFORT, OperationKind, RunStarted, TrainRequest
 from traitbench.contract.states import Outcome
 from traitbench.contract.versions import TriggeredBy
@@ -130,9 +131,9 @@ def run(
     timeline = _timeline(inputs, execution, labels, recent or RecentPace())
     known = encoded(engine, encoder, execution, [*inputs.labels, *inputs.tests], timeline=timeline)
     timeline.reach(_WORDS)
-    spellings = _spellings(engine, execution, inputs)
-    collected = _collect(execution, inputs, known, spellings, labels, timeline)
-    trained = _fit(encoder, execution, inputs, collected, timeline)
+    texts = _texts_to_spell(engine, execution, inputs)
+    collected = _collect(execution, inputs, known, spelled(texts), labels, timeline)
+    trained = _fit(encoder, execution, inputs, collected, timeline).with_languages(languages_of(texts.values()))
     trained = trained.with_shortcuts(_shortcuts(engine, encoder, execution, inputs, known, timeline))
     tests = _measured_on_tests(engine, encoder, execution, inputs, known, trained.snapshot, timeline)
     held = _reason_to_hold(engine, encoder, execution, inputs, collected, trained, timeline)
@@ -417,14 +418,14 @@ def _reason_to_hold(
     )
 
 
-def _spellings(engine: Engine, execution: Execution, inputs: _TrainingInputs) -> dict[str, Spelling]:
+def _texts_to_spell(engine: Engine, execution: Execution, inputs: _TrainingInputs) -> dict[str, str]:
     chosen = to_spell(inputs.labels)
     with reading(engine) as connection:
         texts = samples.texts(connection, list(chosen.values()))
     if len(texts) < len(chosen):
         # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
         raise Fenced(execution.run.id)
-    return spelled({digest: texts[sample_id] for digest, sample_id in chosen.items()})
+    return {digest: texts[sample_id] for digest, sample_id in chosen.items()}
 
 
 def _metrics_of_run(
