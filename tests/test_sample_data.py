@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from traitbench import sample_data
+from traitbench.analysis.languages import language
 from traitbench.contract.models import ModelCreate
 from traitbench.contract.samples import SamplesCreate
 from traitbench.contract.traits import TraitsCreate
@@ -32,10 +33,10 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.h
 every_trait = pytest.mark.parametrize(("model", "key"), TRAITS, ids=lambda part: getattr(part, "handle", part))
 
 
-def test_there_are_three_models_of_two_or_three_traits_with_six_texts_to_try() -> None:
+def test_there_are_three_models_of_two_or_three_traits_with_six_texts_or_more_to_try() -> None:
     assert [model.handle for model in MODELS] == ["demo.headlines", "demo.product-reviews", "demo.support-tone"]
     assert {len(model.traits) for model in MODELS} <= {2, 3}
-    assert {len(model.examples) for model in MODELS} == {6}
+    assert [len(model.examples) for model in MODELS] == [6, 6, 8]
 
 
 def test_who_changes_what_the_loader_gave_changes_nothing_for_others() -> None:
@@ -82,13 +83,13 @@ def test_both_poles_have_enough_samples_and_some_lie_between(model: DemoModel, k
     qualities = [sample["quality"] for sample in model.samples if sample["trait"] == key]
     between = [quality for quality in qualities if quality not in (0.0, 1.0)]
     assert min(qualities.count(1.0), qualities.count(0.0)) >= 45
-    assert 6 <= len(between) <= 12
+    assert 6 <= len(between) <= 14
     assert all(0.2 <= quality <= 0.8 for quality in between)
 
 
 @every_trait
 def test_lengths_vary_and_do_not_give_the_pole_away(model: DemoModel, key: str) -> None:
-    positive, negative = ([len(text.split()) for text in _texts(model, key, end)] for end in (1.0, 0.0))
+    positive, negative = ([_length(text) for text in _texts(model, key, end)] for end in (1.0, 0.0))
     assert 0.8 <= mean(positive) / mean(negative) <= 1.25
     for lengths in (positive, negative):
         assert max(lengths) >= 2 * min(lengths)
@@ -98,9 +99,22 @@ def test_lengths_vary_and_do_not_give_the_pole_away(model: DemoModel, key: str) 
 @every_model
 def test_texts_are_clean_and_of_five_to_sixty_words(model: DemoModel) -> None:
     for text in [sample["text"] for sample in model.samples] + model.examples:
-        assert 5 <= len(text.split()) <= 60, text
+        assert 5 <= _length(text) <= 60, text
         assert text.isprintable(), text
         assert text == " ".join(text.split()), text
+
+
+def test_warmth_is_taught_in_three_languages_evenly_and_shown_in_each() -> None:
+    """As many texts at both poles, of about the same length, so that no language and no length gives the pole away."""
+    tone = next(model for model in MODELS if model.handle == "demo.support-tone")
+    for code in ("de", "ja"):
+        positive, negative = (
+            [_length(text) for text in _texts(tone, "warmth", end) if _language(text) == code] for end in (1.0, 0.0)
+        )
+        assert len(positive) == len(negative) == 12
+        assert 0.8 <= mean(positive) / mean(negative) <= 1.25
+    assert [*map(_language, tone.examples)].count("en") == 6
+    assert {"de", "ja"} <= {*map(_language, tone.examples)}
 
 
 @every_model
@@ -201,6 +215,15 @@ def _labelled(model: DemoModel, trait: dict[str, Any], encoder: Encoder) -> Trai
 
 def _texts(model: DemoModel, key: str, quality: float) -> list[str]:
     return [sample["text"] for sample in model.samples if (sample["trait"], sample["quality"]) == (key, quality)]
+
+
+def _length(text: str) -> int:
+    """The number of words; a Japanese one has about two characters and stands without spaces."""
+    return len(text) // 2 if _language(text) == "ja" else len(text.split())
+
+
+def _language(text: str) -> str | None:
+    return "ja" if re.search(r"[\u3040-\u30ff]", text) else language(text)
 
 
 def _words(text: str) -> tuple[str, ...]:

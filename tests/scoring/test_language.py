@@ -2,6 +2,7 @@
 
 import pytest
 
+from traitbench.analysis.languages import language
 from traitbench.sample_data import demo_models
 from traitbench.scoring.language import is_not_english
 
@@ -46,7 +47,8 @@ def test_english_with_foreign_names_is_english(text: str) -> None:
     assert not is_not_english(text)
 
 
-def test_no_demo_sample_is_taken_for_another_language() -> None:
+def test_no_english_demo_sample_is_taken_for_another_language() -> None:
     texts = [sample["text"] for demo in demo_models() for sample in demo.samples]
-    assert len(texts) > 1_000
-    assert not any(map(is_not_english, texts))
+    english = [text for text in texts if language(text) in ("en", None)]
+    assert len(english) > 1_000
+    assert not any(map(is_not_english, english))
