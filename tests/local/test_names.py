@@ -24,6 +24,16 @@ def test_names_alone_put_most_texts_on_the_right_side() -> None:
     assert sum(each.right for each in known) / len(known) > 0.85
 
 
+@pytest.mark.parametrize(
+    ("encoder", "reads"), [("multilingual", True), ("minilm", False), ("static", False), ("ngrams", False)]
+)
+def test_only_the_multilingual_encoder_reads_other_languages(
+    monkeypatch: pytest.MonkeyPatch, encoder: str, reads: bool
+) -> None:
+    monkeypatch.setenv("TRAITBENCH_ENCODER", encoder)
+    assert names.reads_other_languages() is reads
+
+
 def test_half_of_the_everyday_sentences_are_on_either_side() -> None:
     scores = [each.score for each in places("rude", "polite", names.everyday_texts())]
     assert sorted(scores)[len(scores) // 2] in (49, 50, 51)

@@ -10,9 +10,10 @@ import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, done_here
 from tests.llm_endpoint import KEY, MODEL, LlmEndpoint, Reply, completion, llm_endpoint
-from tests.operations.author import last_operation, samples_of, update, warmth
+from tests.operations.author import last_operation, new_model, samples_of, update, warmth
 from traitbench.contract.models import LastOperation, SynthesisOutcome
 from traitbench.contract.samples import Sample, SynthesizeRequest
+from traitbench.contract.traits import TraitInput
 from traitbench.errors import FeatureUnavailable
 from traitbench.operations import synthesis
 from traitbench.operations.context import Context
@@ -220,3 +221,46 @@ def test_many_texts_on_the_wrong_side_raise_an_alarm(
         f"Warmth: {wrong} of {wrong + kept} made texts were on the wrong side. Check whether its poles are swapped."
     )
     assert outcome.warning in notes(last)
+
+
+# ---- other languages -------------------------------------------------------------------------------------------------
+
+GERMAN = {"Kommen Sie herein, die Suppe ist noch heiß.": 1.0, "Ihre Beschwerde wird nicht beantwortet.": 0.0}
+
+
+def test_the_language_model_is_told_the_language_of_the_samples_and_the_plan_what_offline_lacks(
+    context: Context, service: LlmEndpoint
+) -> None:
+    handle = warmth(context, *GERMAN.items())
+    plan = synthesis.plan(having(context, service), AUTHOR, handle, effort="low")
+    assert "Write every text in German" in plan.sent[1]
+    offline = synthesis.plan(context, AUTHOR, handle, effort="low")
+    assert offline.offline_warning == plan.offline_warning
+    assert "in German. Offline, texts are written in English only" in str(offline.offline_warning)
+    varied = synthesis.plan(having(context, service), AUTHOR, handle, synth_type="diversify", effort="low")
+    assert "in the language of that text" in varied.sent[1]
+    assert "words are varied in English only" in str(varied.offline_warning)
+    ready = having(context, service)
+    done_here(ready, synthesis.start(ready, AUTHOR, handle, SynthesizeRequest(effort="low")).run_id)
+    assert "Write every text in German" in service.question(0)
+
+
+def test_without_samples_the_labels_decide_and_in_english_nothing_is_lacking(
+    context: Context, service: LlmEndpoint
+) -> None:
+    handle = new_model(
+        context,
+        TraitInput(
+            name="Höflichkeit",
+            positive_label="höflich",
+            negative_label="unhöflich",
+            description="Höflich: bittet und dankt. Unhöflich: befiehlt und schimpft.",
+        ),
+    )
+    assert "Write every text in German" in synthesis.plan(having(context, service), AUTHOR, handle).sent[1]
+    english = warmth(context, *((text, 1.0) for text in WARM))
+    plan = synthesis.plan(having(context, service), AUTHOR, english)
+    assert "Write every text in English" in plan.sent[1]
+    assert plan.offline_warning is None
+    both = warmth(context, *((text, 1.0) for text in WARM), *GERMAN.items())
+    assert "each of these languages: English, German." in synthesis.plan(having(context, service), AUTHOR, both).sent[1]

@@ -52,6 +52,19 @@ def test_findings_stand_in_order_of_severity_with_texts_and_fixes(workbench: Wor
     assert any("findings: review before you train" in link for link in links(at))
 
 
+def test_texts_in_several_languages_are_counted_by_language(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
+    assert "Languages:" not in plain(check(workbench, draft))
+    german = (
+        "Danke, das ging wirklich schnell!",
+        "Kommen Sie herein, die Suppe ist noch heiß.",
+        "Bis bald, ihr Lieben!",
+    )
+    add(client, draft, *((text, 1.0) for text in german), ("Das Paket kam viel zu spät.", 0.0))
+    assert "German (4)" in plain(check(workbench, draft))
+
+
 def test_where_nothing_is_wrong_it_says_what_was_looked_for_and_what_is_next(workbench: Workbench, draft: str) -> None:
     at = check(workbench, draft)
     said = plain(at)

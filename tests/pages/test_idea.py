@@ -35,6 +35,16 @@ def test_two_names_give_a_side_and_labelled_texts_make_a_draft(
     assert not at.exception
 
 
+def test_for_words_in_another_language_the_page_says_what_they_need(workbench: Workbench) -> None:
+    """The encoder of these tests knows English only."""
+    at = workbench.open("idea", either="unhöflich", **{"or": "höflich"})
+    assert "knows English only" not in words(at)
+    at.text_area(key="idea.text").set_value("Würden Sie mir bitte kurz mit dem Koffer helfen?").run()
+    assert "These words are German, and the encoder here knows English only" in words(at)
+    at.text_area(key="idea.text").set_value("Would you kindly help me with the suitcase?").run()
+    assert "knows English only" not in words(at)
+
+
 @pytest.mark.parametrize("pole", ["not ironic", "other", "none"])
 def test_a_pole_that_is_a_negation_is_asked_for_its_opposite(workbench: Workbench, pole: str) -> None:
     at = workbench.open("idea", either=pole, **{"or": "ironic"})

@@ -113,6 +113,17 @@ def test_texts_can_only_be_varied_when_there_are_some(workbench: Workbench, empt
     assert not at.button(key="synthesize.send").disabled
 
 
+def test_the_page_says_before_a_start_that_texts_made_offline_are_english(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    at = workbench.open("samples", model=empty, task="Synthesize")
+    assert "simple English texts" in words(at)
+    assert not at.warning
+    client.samples.add(empty, [SampleInput(trait="warmth", text="Danke, das ging wirklich schnell!", quality=1.0)])
+    at = workbench.open("samples", model=empty, task="Synthesize")
+    assert "in German. Offline, texts are written in English only" in plain(at)
+
+
 def test_the_table_filters_where_samples_come_from(workbench: Workbench, client: Traitbench, synthesized: str) -> None:
     at = workbench.open("samples", model=synthesized, origin="Written or imported")
     assert list(at.dataframe[0].value["text"]) == ["Thank you, dear."]

@@ -8,12 +8,14 @@ from itertools import chain, islice
 
 import streamlit as st
 
+from traitbench.analysis.languages import language
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.display.colours import SIDES
+from traitbench.display.languages import ENGLISH, name_of
 from traitbench.display.sides import UNCLEAR
 from traitbench.display.text import count, plain
-from traitbench.local.names import NoNamesAxis, Place, everyday_texts, needs_opposite, places
+from traitbench.local.names import NoNamesAxis, Place, everyday_texts, needs_opposite, places, reads_other_languages
 from traitbench.model_names import slug
 from traitbench_app.parts.bars import draw_bars
 from traitbench_app.parts.improve import free_name
@@ -94,6 +96,27 @@ def _draw_side(negative: str, positive: str, text: str) -> None:
         sure="low" if place.positive is None else "moderate",
     )
     draw_bars([row], key="idea.bar")
+    _draw_language(f"{text} {negative} {positive}")
+
+
+def _draw_language(words: str) -> None:
+    """Say what names are worth for texts in another language than English, and what is worth more."""
+    code = language(words)
+    if code is None or code == ENGLISH:
+        return
+    name = name_of(code)
+    if reads_other_languages():
+        says = (
+            f"These words are {name}. Two names in English find the right side more often, also for {name} texts: about"
+            " 8 in 10 in a small trial, instead of 7. A model that learns from your own texts does better."
+        )
+    else:
+        says = (
+            f"These words are {name}, and the encoder here knows English only: the side is hardly better than a guess."
+            " Set `TRAITBENCH_ENCODER=multilingual`, or label texts of your own and check the model's figures."
+        )
+    with st.container(key="idea.language"):
+        st.caption(f":material/translate: {says}")
 
 
 @st.cache_data(max_entries=20, scope="session", show_spinner="Reading the two names")

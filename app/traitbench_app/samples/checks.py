@@ -11,10 +11,12 @@ from typing import TypeVar
 import streamlit as st
 
 from traitbench.analysis.findings import KINDS, Finding, Fix, grouped
+from traitbench.analysis.languages import count_languages
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEUTRAL_SIGN, pole_sign
+from traitbench.display.languages import languages_line, main_languages
 from traitbench.display.text import count, plain, shortened
 from traitbench.local.checks import Findings
 from traitbench.local.preview import PreviewUnavailable
@@ -38,6 +40,7 @@ from traitbench_app.workspace.samples import all_samples
 _QUESTION, _IGNORED, _READ, _OPEN = "samples.doctor", "samples.ignored", "samples.read_all", "samples.opened"
 _OTHER = ":other"
 _UNASKED_ON_TRAIN = 2_000
+_LANGUAGES, _MOST_LANGUAGES = "samples.languages", 5
 _A_PAGE, _FEW, _IN_QUESTION, _TEXT, _NAME = 10, 3, 12, 150, 40
 
 Item = TypeVar("Item")
@@ -78,6 +81,8 @@ def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, 
             st.button("Show again", type="tertiary", key="doctor.show_again", on_click=session.store, args=none)
     if examination.left_out:
         st.caption(f"Not checked: {count(examination.left_out, 'sample')}.")
+    if said := _languages(samples):
+        st.caption(f"Languages: {plain(said)}.")
     if shown:
         with st.container(border=True, key="card.findings"):
             for finding in _page_of(shown, key="doctor.page"):
@@ -115,6 +120,17 @@ def draw_check_line(model: Model, traits: Sequence[Trait]) -> None:
             _check_link(f"{count(len(shown), 'finding')}: review before you train")
         else:
             st.caption(f":material/stethoscope: Nothing to fix in {count(examination.samples, 'sample')}.")
+
+
+def _languages(samples: Sequence[Sample]) -> str:
+    """The languages of the different texts, if there are several; they are counted once for each list."""
+    held: tuple[Sequence[Sample], str] | None = session.get(_LANGUAGES)
+    if held is None or held[0] is not samples:
+        known, unclear = count_languages({sample.content_sha256: sample.text for sample in samples}.values())
+        several = len(main_languages(known)) > 1
+        held = (samples, languages_line(known, unclear, most=_MOST_LANGUAGES) if several else "")
+        session.store(_LANGUAGES, held)
+    return held[1]
 
 
 def _check_link(label: str) -> None:

@@ -148,7 +148,10 @@ def _draw_plan(model: Model, synth_type: SynthType, effort: Effort, *, enough: b
                     st.code(part, language=None, wrap_lines=True)
         else:
             few = 4.0 if plan.requests else plan.seconds
-            st.markdown(f"**About {_time(few)}. Nothing is sent anywhere:** the service writes simple texts itself.")
+            english = "simple English texts" if synth_type == "from_traits" else "simple variations"
+            st.markdown(f"**About {_time(few)}. Nothing is sent anywhere:** the service writes {english} itself.")
+            if plan.offline_warning:
+                st.warning(plain(plan.offline_warning), icon=":material/translate:")
         if plan.reason == "zero_retention":
             st.caption("Zero data retention is on, so the language model is not asked. You can allow it on Model.")
         st.caption(WEAKNESS)

@@ -288,6 +288,7 @@ def synthesize_samples(
 
     They are made from its traits, or as variations of its samples (diversify). With --wait, the exit code is 1 if the
     language model did not write all of them; what was made is added all the same, and --offline never asks it.
+    Texts made offline are in English; a language model writes in the language of the samples or labels.
     """
     language_model = False if offline else None
     with connected() as client:
@@ -296,6 +297,9 @@ def synthesize_samples(
             for line in [""] if as_json else _plan(plan):
                 say(plan, line, as_json=as_json)
             return
+        ahead = client.samples.plan(handle, synth_type=synth_type, effort=effort, language_model=language_model)
+        if not ahead.requests and ahead.offline_warning:
+            click.echo(ahead.offline_warning, err=True)
         started = client.samples.synthesize(handle, synth_type=synth_type, effort=effort, language_model=language_model)
         model = follow(client, handle, started, wait=wait, as_json=as_json)
         if model is None:
@@ -318,7 +322,7 @@ def _plan(plan: SynthesisPlan) -> list[str]:
     """A plan in lines."""
     effect = f"Up to {plan.texts_per_pole} texts per pole in about {plan.seconds:.0f} s"
     if not plan.requests:
-        return [f"{effect}, made offline: nothing is sent."]
+        return [f"{effect}, made offline: nothing is sent.", *filter(None, [plan.offline_warning])]
     cost = f"about {plan.tokens:,} tokens, at most {plan.most_tokens:,}"
     asked = f"{effect}, by {plan.generator} at {plan.host}: {count(plan.requests, 'request')}, {cost}."
     return [asked, "The first request:", *(line for part in plan.sent for line in part.splitlines())]

@@ -161,6 +161,8 @@ class SynthesisPlan(Returned):
     `generator` is `offline` or the name of the language model that would be asked, at `host`. `tokens` is an estimate,
     `most_tokens` the limit, `seconds` an estimate too. `sent` is the first question as it would be sent. `reason` says
     why a language model of the service would not be asked: `zero_retention` or `not_wanted`; null if there is none.
+    `offline_warning` says what texts made offline lack here, because samples or labels are not in English; null if
+    nothing does.
     """
 
     generator: str
@@ -172,3 +174,4 @@ class SynthesisPlan(Returned):
     seconds: Annotated[float, schema(minimum=0)]
     sent: list[str]
     reason: Literal["zero_retention", "not_wanted"] | None
+    offline_warning: str | None = None

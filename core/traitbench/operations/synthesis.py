@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
+from traitbench.analysis.languages import count_languages, language
 from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, SynthesisOutcome
 from traitbench.contract.samples import (
     LONGEST_TEXT,
@@ -24,6 +25,7 @@ from traitbench.contract.samples import (
     SynthesizeRequest,
     text_hash,
 )
+from traitbench.display.languages import ENGLISH, listed, main_languages, name_of
 from traitbench.encoders import Encoder
 from traitbench.errors import InsufficientSamples, TraitbenchError, UnsupportedSynthType, ValidationFailed
 from traitbench.local.training import label_axes
@@ -55,6 +57,7 @@ from traitbench.synthesis.written import SECONDS_A_REQUEST
 _SEEDS_PER_POLE = 1_000
 _COMPARED = 2_000
 _OFFLINE_SECONDS = 3
+_ENGLISH = name_of(ENGLISH)
 
 
 class NothingSynthesized(TraitbenchError):
@@ -114,6 +117,23 @@ def plan(
         seconds=len(requests) * SECONDS_A_REQUEST + len(task.traits) * _OFFLINE_SECONDS,
         sent=[requests[0].instructions, requests[0].question] if requests else [],
         reason=refusal,
+        offline_warning=_offline_warning(task.poles, synth_type),
+    )
+
+
+def _offline_warning(poles: Sequence[TraitPoles], synth_type: str) -> str | None:
+    """What texts made offline lack, as a sentence; None if all samples and labels are in English or not clear."""
+    others = [each for each in dict.fromkeys(name for trait in poles for name in trait.languages) if each != _ENGLISH]
+    if not others:
+        return None
+    if synth_type == "diversify":
+        return (
+            f"Your samples are in {listed(others)}. Offline, words are varied in English only: other texts are made of"
+            " your own sentences in a new order."
+        )
+    return (
+        f"Your samples or labels are in {listed(others)}. Offline, texts are written in English only, around your"
+        " labels. Write your own, or set a language model (TRAITBENCH_LLM_URL)."
     )
 
 
@@ -182,6 +202,7 @@ class _Task:
     sends_nothing: bool
     traits: Sequence[traits.TraitRow]
     descriptions: dict[str, str]
+    languages: dict[str, tuple[str, ...]]
     seed_ids: Sequence[int]
     seeds: Sequence[Seed]
     known: Mapping[str, Sequence[str]]
@@ -190,7 +211,7 @@ class _Task:
     @property
     def poles(self) -> list[TraitPoles]:
         """The traits by their words."""
-        return [_poles(trait, self.descriptions[trait.key]) for trait in self.traits]
+        return [_poles(trait, self.descriptions[trait.key], self.languages[trait.key]) for trait in self.traits]
 
     def own(self, trait: TraitPoles) -> dict[int, Seed]:
         """The seeds of a trait, by their index."""
@@ -217,11 +238,19 @@ def _task(connection: Connection, model_id: int, synth_type: str) -> _Task:
     chosen = _chosen(labels, synth_type)
     compared = _compared(every, {label.id for label in chosen})
     texts = samples.texts(connection, [label.id for label in [*chosen, *compared]])
+    described = {trait.key: trait.description for trait in traits.read(connection, model.id)}
+    written = [label for label in (*chosen, *compared) if label.provenance != "synthesized"]
     return _Task(
         model_id=model.id,
         sends_nothing=sends_nothing(model),
         traits=list(defined.values()),
-        descriptions={trait.key: trait.description for trait in traits.read(connection, model.id)},
+        descriptions=described,
+        languages={
+            trait.key: _languages(
+                trait, described[trait.key], [texts[label.id] for label in written if label.trait_id == trait.id]
+            )
+            for trait in defined.values()
+        },
         seed_ids=[label.id for label in chosen],
         seeds=[Seed(defined[label.trait_id].key, texts[label.id], label.quality) for label in chosen],
         known={
@@ -230,6 +259,16 @@ def _task(connection: Connection, model_id: int, synth_type: str) -> _Task:
         },
         existing=frozenset((label.trait_id, label.content_sha256) for label in every),
     )
+
+
+def _languages(trait: traits.TraitRow, description: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """The names of the main languages of a trait's texts or, without any in a clear one, of its words."""
+    known, _ = count_languages(texts)
+    codes = main_languages(known)
+    if not codes:
+        words = language(f"{trait.name}. {trait.positive_label}. {trait.negative_label}. {description}")
+        codes = [words] if words else []
+    return tuple(map(name_of, codes))
 
 
 def _chosen(labels: Sequence[samples.Label], synth_type: str) -> list[samples.Label]:
@@ -331,8 +370,8 @@ def _offline(
         raise NothingSynthesized(str(error)) from None
 
 
-def _poles(trait: traits.TraitRow, description: str) -> TraitPoles:
-    return TraitPoles(trait.key, trait.name, trait.positive_label, trait.negative_label, description)
+def _poles(trait: traits.TraitRow, description: str, languages: tuple[str, ...]) -> TraitPoles:
+    return TraitPoles(trait.key, trait.name, trait.positive_label, trait.negative_label, description, languages)
 
 
 def _finish(connection: Connection, execution: Execution, task: _Task, made: _Made) -> None:

@@ -19,13 +19,17 @@ class CannotSynthesize(ValueError):
 
 @dataclass(frozen=True)
 class TraitPoles:
-    """The name, labels and description of a trait."""
+    """The name, labels and description of a trait, and the names of the languages of its samples or else its words.
+
+    Without any, the language is not clear.
+    """
 
     key: str
     name: str
     positive_label: str
     negative_label: str
     description: str = ""
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

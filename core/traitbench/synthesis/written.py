@@ -147,7 +147,7 @@ def _asked(asker: Asker, request: Request) -> tuple[list[Exemplar], int]:
 def _question(trait: TraitPoles, turn: int) -> str:
     register, length = _REGISTERS[turn % len(_REGISTERS)], _LENGTHS[turn % len(_LENGTHS)]
     return (
-        f"{_described(trait)}\n\nWrite {register} of {length} each: {_PER_POLE} that are clearly"
+        f"{_described(trait)}\n\n{_language(trait)} Write {register} of {length} each: {_PER_POLE} that are clearly"
         f" {trait.positive_label} (quality 1.0), {_PER_POLE} that are clearly {trait.negative_label} (quality 0.0), and"
         f" {_BETWEEN} hard cases in between (quality 0.3 to 0.7). This is part {turn + 1}: choose topics that others"
         " would not think of first."
@@ -159,7 +159,20 @@ def _variation_question(trait: TraitPoles, seeds: Sequence[tuple[int, Seed]]) ->
         f"Text {number} (position {seed.quality:.2f}):\n{seed.text[:_CHARACTERS_OF_SEED]}"
         for number, (_, seed) in enumerate(seeds, 1)
     )
-    return f"{_described(trait)}\n\nWrite {_PER_SEED} variations of each text.\n\n{listed}"
+    return (
+        f"{_described(trait)}\n\nWrite {_PER_SEED} variations of each text, in the language of that text.\n\n{listed}"
+    )
+
+
+def _language(trait: TraitPoles) -> str:
+    """In which language to write."""
+    match trait.languages:
+        case ():
+            return "Write every text in the language of the labels."
+        case (one,):
+            return f"Write every text in {one}, whatever the language of the labels."
+        case several:
+            return f"Write about as many texts in each of these languages: {', '.join(several)}."
 
 
 def _described(trait: TraitPoles) -> str:
