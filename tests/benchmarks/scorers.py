@@ -112,7 +112,8 @@ def _fitted(
 
 def label_axis(trait: Mapping[str, str], encoder: str | None = None) -> Any:
     """The label axis of a trait (d,), or None."""
-    return _label_axes(encoder).of(TraitPoles("", **trait))
+    poles = trait["name"], trait["positive_label"], trait["negative_label"], trait.get("description", "")
+    return _label_axes(encoder).of(TraitPoles("", *poles))
 
 
 @cache

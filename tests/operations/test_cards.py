@@ -56,7 +56,8 @@ def test_the_languages_of_the_samples_are_counted(context: Context, toned: str) 
     counted = {"languages": {"texts": {"en": 92, "de": 31}, "unclear": 4}}
     said = model_cards._state(models.get(context, SCORER, toned), _with(version, counted))
     assert "- **Languages of the samples:** English (92), German (31), 4 not clear" in said
-    for older in ({}, {"languages": None}, {"languages": {"texts": {}}}):
+    without: list[dict[str, Any]] = [{}, {"languages": None}, {"languages": {"texts": {}}}]
+    for older in without:
         assert "Languages" not in model_cards._state(models.get(context, SCORER, toned), _with(version, older))
 
 
