@@ -4,7 +4,8 @@
 
 Every version is trained on real samples and, once more, on the same number of texts with labels assigned at random.
 Each is then asked about the set's test texts, and about texts that are unlike all samples: other sets, random letters,
-digits, and other languages.
+digits, and other languages. Last, every version scores the test texts of every other set. If the folder has tweets in
+several languages (`xlmt`, one file of texts and one of labels for each language), they are sets too.
 """
 
 import random
@@ -50,6 +51,11 @@ OTHER_LANGUAGES: Mapping[str, Sequence[str]] = {
     ),
 }
 
+LANGUAGES = ("english", "german", "french", "portuguese", "hindi")
+_TWEETS = protocol.Trait("sentiment", "positive", "negative", "tweet")
+_OPINIONS = ("cr", "sst2", *LANGUAGES)
+_RELATED = "emobank_v"
+
 # A name of texts and k, with real or random labels: how many texts have a confidence, and how many of these are right.
 _Tally = Counter[tuple[str, int, bool, str, str]]
 
@@ -58,12 +64,64 @@ def measure(folder: Path, *, sets: Sequence[str], ks: Sequence[int], seeds: int)
     """All counts, and their tables."""
     tally: _Tally = Counter()
     datas = {name: protocol.load(name, folder) for name in sets}
+    tweets = {name: _tweets(name, folder) for name in LANGUAGES} if (folder / "xlmt").is_dir() else {}
+    pairs: _Tally = Counter()
     with threadpool_limits(limits=1):
+        for data in (datas | tweets).values():
+            for draw in protocol.draws(data, [k for k in ks if k > 2], min(seeds, 2)):
+                _pairs(pairs, draw, datas | tweets)
         for data in datas.values():
             unlike = {**_gibberish(), **OTHER_LANGUAGES, "another set": _others(data.name, datas)}
             for draw in protocol.draws(data, ks, seeds):
                 _cell(tally, draw, unlike)
-    return Measured([_kept(tally, ks), _shares(tally, ks)], {"counts": [[*key, n] for key, n in sorted(tally.items())]})
+    tables = [_kept(tally, ks), _shares(tally, ks), _of_pairs(pairs, [k for k in ks if k > 2])]
+    counts = {name: [[*key, n] for key, n in sorted(of.items())] for name, of in (("counts", tally), ("pairs", pairs))}
+    return Measured(tables, counts)
+
+
+def pair(source: str, target: str) -> str:
+    """What the texts of a set are to a version that was trained on another one."""
+    if source == target:
+        return "the same set"
+    if source in LANGUAGES and target in LANGUAGES:
+        if "hindi" in (source, target):
+            return "tweets, from or to Hindi"
+        if source == "english":
+            return "tweets, from English"
+        return "tweets, to English" if target == "english" else "tweets, between other languages"
+    if source.startswith("emobank") and target.startswith("emobank"):
+        return "another question, the same texts"
+    elsewhere = "" if {source, target}.isdisjoint(LANGUAGES[1:]) else ", another language"
+    if source in _OPINIONS and target in _OPINIONS:
+        return f"the same question, another source{elsewhere}"
+    if _RELATED in (source, target) and (source in _OPINIONS or target in _OPINIONS):
+        return f"a related question{elsewhere}"
+    return "an unrelated question"
+
+
+def _tweets(language: str, folder: Path) -> protocol.Data:
+    """Tweets with an opinion; neutral ones are left out."""
+
+    def read(part: str) -> protocol.Labelled:
+        texts, labels = (
+            (folder / "xlmt" / f"{language}_{part}_{kind}.txt").read_text(encoding="utf-8").split("\n")
+            for kind in ("text", "labels")
+        )
+        rows = zip(texts, labels, strict=False)
+        return [(text, float(label) / 2) for text, label in rows if label.strip() in {"0", "2"}]
+
+    pool, test = protocol.by_publisher(read("train"), read("test"))
+    quality, truth = (np.array([quality for _, quality in rows]) for rows in (pool, test))
+    texts, new = ([text for text, _ in rows] for rows in (pool, test))
+    return protocol.Data(language, _TWEETS, False, texts, quality, new, truth)
+
+
+def _pairs(tally: _Tally, draw: protocol.Draw, datas: Mapping[str, protocol.Data]) -> None:
+    snapshot = fitted(draw.texts, draw.quality, trait=vars(draw.data.trait), effort="medium").snapshot
+    for name, data in datas.items():
+        truth = data.truth[:_MOST_FRESH]
+        positive = truth > (np.median(truth) if data.graded else 0.5)
+        _count(tally, snapshot, pair(draw.data.name, name), draw.k, True, data.test[:_MOST_FRESH], positive)
 
 
 def _cell(tally: _Tally, draw: protocol.Draw, unlike: Mapping[str, Sequence[str]]) -> None:
@@ -127,6 +185,18 @@ def _shares(tally: _Tally, ks: Sequence[int]) -> Table:
         if name != "new texts"
     ]
     return Table("Share of texts", ["texts", *(f"k={k}" for k in ks)], rows)
+
+
+def _of_pairs(tally: _Tally, ks: Sequence[int]) -> Table:
+    names = list(dict.fromkeys(name for name, *_ in tally))
+    rows = [
+        [f"{name}: {level}", *(_share(tally, name, k, True, "now, right", "now", level) for k in ks)]
+        for name in names
+        for level in ("high", "moderate")
+    ]
+    rows += [[f"{name}: unlike", *(_part(tally, name, k, True, "now", "unlike") for k in ks)] for name in names]
+    note = "As above, on the texts of every set. An unrelated question has other labels, so only the shares count."
+    return Table("Every set scored by the versions of every set", ["texts", *(f"k={k}" for k in ks)], rows, note)
 
 
 def _share(tally: _Tally, name: str, k: int, real: bool, right: str, rule: str, level: str) -> str:

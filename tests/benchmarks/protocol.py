@@ -80,7 +80,7 @@ def load(name: str, folder: Path) -> Data:
     """The set, divided in the one fixed way."""
     source = SETS[name]
     learn, judge = source.read(folder)
-    pool, test = _by_publisher(learn, judge) if judge else _by_lot(name, _distinct(learn), graded=source.graded)
+    pool, test = by_publisher(learn, judge) if judge else _by_lot(name, _distinct(learn), graded=source.graded)
     pool = [pool[i] for i in _lot("pool", name).permutation(len(pool))]
     if not source.graded:
         pool = _balanced(pool, _LARGEST_POOL // 2)
@@ -153,7 +153,8 @@ def _calibration_error(positive: NDArray[np.bool_], scores: Floats) -> float:
 # ---- dividing ------------------------------------------------------------------------------------------------------
 
 
-def _by_publisher(learn: Labelled, judge: Labelled) -> tuple[Labelled, Labelled]:
+def by_publisher(learn: Labelled, judge: Labelled) -> tuple[Labelled, Labelled]:
+    """What to learn from and what to be judged on, as the publisher divided it; the latter has both poles equally."""
     test = _distinct(judge)
     known = {text for text, _ in test}
     fewer = min(sum(result > 0.5 for _, result in test), sum(result < 0.5 for _, result in test))

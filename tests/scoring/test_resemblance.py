@@ -197,17 +197,18 @@ def test_a_damaged_resemblance_or_certainty_is_refused(part: str, damage: dict[s
 
 @given(st.text(max_size=300))
 def test_every_text_has_a_spelling(text: str) -> None:
-    [[surprise, letters, other]] = spelling([text]).tolist()
+    [[surprise, letters, other, segments]] = spelling([text]).tolist()
     assert 0 <= surprise < 20
     assert 0 <= letters <= 1
     assert other in (0, 1)
     assert ((surprise, letters) == (0, 0)) >= (not text.strip())
+    assert segments >= bool(text.strip())
 
 
 @given(st.lists(st.text(max_size=60), max_size=8))
 def test_a_spelling_depends_on_its_text_alone(texts: list[str]) -> None:
     together = spelling(texts)
-    assert together.shape == (len(texts), 3)
+    assert together.shape == (len(texts), 4)
     assert all((spelling([text])[0] == row).all() for text, row in zip(texts, together, strict=True))
 
 

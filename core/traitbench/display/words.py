@@ -30,7 +30,9 @@ REASONS: Mapping[ConfidenceReason, Words] = {
         "The samples do not show a clear difference between the poles. Check their labels, or choose clearer poles.",
     ),
     "overlap": Words("both kinds get this score", "Texts of both kinds get this score."),
-    "unlike_samples": Words("unlike the samples", "This text is unlike all samples, so the score means little."),
+    "unlike_samples": Words(
+        "unlike the samples", "This text is unlike the samples in subject or length, so the score means little."
+    ),
 }
 
 

@@ -18,7 +18,7 @@ from traitbench.scoring.spelling import Spelling, spelling
 
 Vector = NDArray[np.float32]
 
-_UNKNOWN = np.full(3, np.nan)
+_UNKNOWN = np.full(4, np.nan)
 
 
 class Sample(SampleLike, Protocol):
@@ -58,7 +58,7 @@ def collect(
 ) -> list[TraitSamples]:
     """Return the training samples of each trait.
 
-    `samples` are those of the whole model, by rising id. `vectors` (d,) and `spellings` (3,) are keyed by
+    `samples` are those of the whole model, by rising id. `vectors` (d,) and `spellings` (4,) are keyed by
     `content_sha256`, and `axes` (d,) of intrinsic traits by trait key. Spellings are those of `to_spell`.
     `label_axis` is called for every other trait.
     """
@@ -76,7 +76,7 @@ def to_spell(samples: Sequence[Sample]) -> dict[str, int]:
 
 
 def spelled(texts: Mapping[str, str]) -> dict[str, Spelling]:
-    """The spelling (3,) of each text, by its hash."""
+    """The spelling (4,) of each text, by its hash."""
     return dict(zip(texts, spelling([shorten(text).text for text in texts.values()]), strict=True))
 
 
@@ -111,7 +111,7 @@ def _of_trait(
         synthesized=np.array([sample.provenance == "synthesized" for sample in pool], bool),
         intrinsic_axis=axis,
         label_axis=label_axis(trait) if axis is None else None,
-        spellings=np.array([known.spellings.get(sample.content_sha256, _UNKNOWN) for sample in pool]).reshape(-1, 3),
+        spellings=np.array([known.spellings.get(sample.content_sha256, _UNKNOWN) for sample in pool]).reshape(-1, 4),
     )
 
 

@@ -33,7 +33,7 @@ from traitbench.fitting.report import labels_entry, search_entry
 from traitbench.fitting.search import EFFORTS, Effort, SearchResult, TrainingSamples, chosen_before, evidence, search
 from traitbench.scoring.card import breaks, confidence, half_up, quartiles
 from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, certainty
-from traitbench.scoring.resemblance import Resemblance, resemblance
+from traitbench.scoring.resemblance import Background, Resemblance, background, resemblance
 from traitbench.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
 from traitbench.scoring.unit import unit
 
@@ -73,7 +73,7 @@ class TraitSamples:
     A variation of a text is in that text's group. `synthesized` (n,) marks generated samples, none when None: they
     count little in a fit and nothing in an evaluation. With an `intrinsic_axis` (d,) of length one that axis is kept;
     the samples are then all texts of the model, with quality NaN unless they were labelled for this trait. `label_axis`
-    (d,) is made from the trait's labels without any sample; the samples decide how much it counts. `spellings` (n, 3)
+    (d,) is made from the trait's labels without any sample; the samples decide how much it counts. `spellings` (n, 4)
     are those of the texts, NaN where unknown; without them, texts are compared with the samples by vector only.
     """
 
@@ -157,7 +157,7 @@ def fit(
         for trait, chosen in zip(traits, shares, strict=True):
             fitted.append(_fit_trait(trait, encoder.dimension, plan, chosen, progress))
             progress.trait_finished()
-    resembled = _resemblance(traits, modes)
+        resembled = _resemblance(traits, modes, background(encoder.id, encoder.dimension))
     progress.all_finished()
     snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in fitted), resembled)
     measured = {axis.key: figures_of_trait for axis, figures_of_trait in fitted}
@@ -408,7 +408,9 @@ def _confidences(
     return tally
 
 
-def _resemblance(traits: Sequence[TraitSamples], modes: Mapping[str, slice]) -> Resemblance | None:
+def _resemblance(
+    traits: Sequence[TraitSamples], modes: Mapping[str, slice], beside: Background | None
+) -> Resemblance | None:
     """What the texts of all traits have in common: the real ones, or the synthesized ones if there are no others."""
     real = any(not trait.made.all() for trait in traits)
     distinct: dict[bytes, tuple[int, int]] = {}
@@ -425,6 +427,7 @@ def _resemblance(traits: Sequence[TraitSamples], modes: Mapping[str, slice]) -> 
         [str(traits[at].groups[row]) for at, row in chosen],
         np.array([spellings[at][row] for at, row in chosen]) if len(spellings) == len(traits) else None,
         modes,
+        beside,
     )
 
 

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import repeat
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -33,7 +34,7 @@ _SHARES = [0, *(_COMMON // points for points in range(1, 101))]
 # The place of each trait by its keys and names, by snapshot.
 _PLACES: WeakKeyDictionary[Snapshot, Mapping[str, int]] = WeakKeyDictionary()
 # A cache by snapshot, trait, score and resemblance: equal ones give equal fields.
-_READERS: WeakKeyDictionary[Snapshot, list[Callable[[int, bool], _At]]] = WeakKeyDictionary()
+_READERS: WeakKeyDictionary[Snapshot, list[Callable[[int, int, bool], _At]]] = WeakKeyDictionary()
 _COMBINE: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda scores: scores.mean(axis=0),
     "max": lambda scores: scores.max(axis=0),
@@ -69,10 +70,14 @@ class TraitScore(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A text's positions in 0..1 on all traits of a snapshot, and whether it resembles none of the samples."""
+    """A text's positions in 0..1 on all traits of a snapshot, and whether it resembles none of the samples.
+
+    The confidence is read at the logit times `shrinkage`, below 1 for a text longer than the samples.
+    """
 
     positions: Sequence[float]
     unlike: bool = False
+    shrinkage: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -130,14 +135,14 @@ def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> ScoreCard
     readers = _READERS.get(snapshot)
     if readers is None:
         readers = _READERS[snapshot] = [cache(partial(_at, trait)) for trait in snapshot.traits]
-    return ScoreCard(
-        {
-            snapshot.traits[i].key: TraitScore(
-                *readers[i](half_up(100 * placed.positions[i]), placed.unlike), polarity=2 * placed.positions[i] - 1
-            )
-            for i in chosen
-        }
-    )
+    scores = {}
+    for i in chosen:
+        position = placed.positions[i]
+        at = half_up(100 * position)
+        sure_at = at if placed.shrinkage == 1 else half_up(100 * _shrunk(position, placed.shrinkage))
+        fields = readers[i](at, sure_at, placed.unlike)
+        scores[snapshot.traits[i].key] = TraitScore(*fields, polarity=2 * position - 1)
+    return ScoreCard(scores)
 
 
 def place(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> list[Placed]:
@@ -156,7 +161,14 @@ def _placed(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.float3
     if snapshot.resemblance is None:
         return [Placed(row) for row in positions.tolist()]
     unlike = snapshot.resemblance.unlike(texts, vectors)
-    return [Placed(*each) for each in zip(positions.tolist(), unlike.tolist(), strict=True)]
+    # The parts of a text are about as long as the samples.
+    shrinkages = map(snapshot.resemblance.shrinkage, texts) if is_scored_whole(snapshot) else repeat(1.0, len(texts))
+    return [Placed(*each) for each in zip(positions.tolist(), unlike.tolist(), shrinkages, strict=True)]
+
+
+def _shrunk(position: float, shrinkage: float) -> float:
+    """The position with its logit times the shrinkage."""
+    return 1 / (1 + ((1 - position) / position) ** shrinkage) if 0 < position < 1 else position
 
 
 def _positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str], vectors: NDArray[np.float32]) -> Floats:
@@ -253,12 +265,19 @@ def _place(places: Mapping[str, int], name: str) -> int | None:
 
 def trait_score(trait: TraitAxis, position: float) -> TraitScore:
     """A position in 0..1 on a trait, read by the trait's breaks, quartiles and certainty."""
-    return TraitScore(*_at(trait, half_up(100 * position)), polarity=2 * position - 1)
+    at = half_up(100 * position)
+    return TraitScore(*_at(trait, at, at), polarity=2 * position - 1)
 
 
-def _at(trait: TraitAxis, points: int, unlike: bool = False) -> _At:
-    """The fields of a trait's score, but for the polarity: they follow from the whole score and the resemblance."""
-    sure, reason = ("low", "unlike_samples") if unlike else confidence(trait, points)
+def _at(trait: TraitAxis, points: int, sure_at: int, unlike: bool = False) -> _At:
+    """The fields of a trait's score, but for the polarity: they follow from the whole score and the resemblance.
+
+    The confidence is that of the score `sure_at`; if it is lower than that of the score itself, the reason is that the
+    samples are unlike the text.
+    """
+    sure, reason = ("low", "unlike_samples") if unlike else confidence(trait, sure_at)
+    if sure_at != points and sure != confidence(trait, points)[0]:
+        reason = "unlike_samples"
     label = None if sure == "low" else tier(points, trait.breaks)
     ahead = None if sure == "low" else headroom(points, trait.breaks)
     return points, label, sure, reason, band(points, trait.positive, trait.negative), ahead, trait.breaks

@@ -1,24 +1,33 @@
 """Whether a text resembles the samples of a model, judged without any sample text.
 
-Three numbers of a text are compared with those of the samples: the cosine between its vector and the mean of the
-samples, and its `spelling` (the surprise of its letters and its share of letters). Beside English samples, a text in
-another language is unlike too. For each number, the bound is where a new
-sample would hardly ever lie: a prediction interval of Student's t, with a prior for the deviation, because a few
-samples say little about it. The cosine of a sample is with the mean of the other groups, so that no sample resembles
-itself.
+Numbers of a text are compared with those of the samples. The first is the cosine between its vector and the mean of the
+samples. The bound is where a new sample would hardly ever lie: a prediction interval of Student's t, with a prior for
+the deviation, because a few samples say little about it. The cosine of a sample is with the mean of the other groups,
+so that no sample resembles itself. The other numbers depend on the encoder:
 
-Chosen on seven sets of real texts, see `core/docs/scoring.md`: 1 to 5 in 100 new texts of the same kind are taken for
-unlike; nearly all random letters, strings of digits, foreign scripts and sentences in German, French or Spanish are
-found, texts of another domain about half of the time.
+- One that knows many languages has a `Background`. Directions that tell languages apart are taken out of the mean, so
+  that a text may be in any language; and a second direction tells text from nonsense in any script.
+- For others, `spelling` is compared: the surprise of the letters and their share. Beside English samples, a text in
+  another language is unlike too.
+
+The vector of a long text is a mean over its segments, scaled to length one, so it lies further out on every axis than
+a single segment does. So `Resemblance.shrinkage` says how much nearer to the middle the confidence of a longer text has
+to be read.
+
+The bounds were chosen on sets of real texts, see `core/docs/scoring.md`: 1 to 5 in 100 new texts of the same kind are
+taken for unlike, and nearly all random strings are found, but not every text on another subject.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from traitbench.scoring.segments import segment_count
 from traitbench.scoring.spelling import spelling
 from traitbench.scoring.unit import unit
 
@@ -33,15 +42,61 @@ _COSINE, _SURPRISE, _LETTERS = 0.1, 0.25, 0.1  # prior standard deviations
 _ENGLISH_SURPRISE = 2.75  # nats; sets of English texts have means of 2.4 to 2.7, other languages in Latin script more
 _FEW_FOREIGN = 0.005  # share of English samples that may count as another language
 _RARE_COSINE, _RARE_SPELLING = 0.005, 0.002  # share of new samples beyond each bound
+# The same where a text may be in any language: the cosine with the mean, and that with the direction to text.
+_RARE_SUBJECT, _RARE_TEXT = 0.015, 0.01
+_TEXT = 0.06  # prior standard deviation of the latter
+_ALIKE = 0.43  # the mean cosine of two segments of one text, in texts joined from nine sources
+_LONG_SAMPLES = 0.9  # of the samples are not longer than the length that the samples know
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """Directions in an encoder's space that have nothing to do with a subject.
+
+    `languages` (r, d) are orthonormal and span the differences between languages; `text` (d,) points from nonsense to
+    text, at length one.
+    """
+
+    languages: Floats
+    text: Floats
+
+    def part(self, columns: slice) -> "Background":
+        """The background of a mode with these columns of the vector."""
+        span = np.linalg.qr(self.languages[:, columns].T)[0].T
+        return Background(span, unit(_without(span, self.text[np.newaxis, columns]))[0])
+
+
+@cache
+def background(encoder: str, dimension: int) -> Background | None:
+    """The background of an encoder by its id; None for one that was trained on one language."""
+    if not encoder.startswith("multilingual-e5"):
+        return None
+    table = np.load(Path(__file__).with_name("background.npy")).astype(np.float64)
+    return Background(table[:-1], table[-1]) if table.shape[1] == dimension else None
+
+
+def _without(directions: Floats, rows: Floats) -> Floats:
+    """The rows (n, d) without their share in orthonormal directions (r, d)."""
+    return rows - (rows @ directions.T) @ directions
 
 
 # The nearest sample would tell more where there are many, but a snapshot would have to keep them all.
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """The mean of the samples at length one (d,), and the least cosine with it."""
+    """The mean of the samples at length one (d,), and the least cosine with it.
+
+    `text` is the same for the direction from nonsense to text; None if the encoder has none.
+    """
 
     mean: Vectors
     least: float
+    text: "Direction | None" = None
+
+    def far(self, rows: Floats) -> NDArray[np.bool_]:
+        """(n,): whether each vector (n, d) lies beyond a bound."""
+        # Each row is summed by itself: a matrix product would round differently for other numbers of rows.
+        beyond: NDArray[np.bool_] = (rows * self.mean).sum(axis=1) < self.least
+        return beyond if self.text is None else beyond | self.text.far(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +105,7 @@ class Resemblance:
 
     `surprise` and `letters` are the least and the most of a text's spelling, None if the texts were not known. Some
     samples are in `other_languages`; versions from before this was looked at do not say so, but their surprise does.
+    Nine in ten samples have at most so many `segments`; None if the version does not look at lengths.
     """
 
     direction: Direction
@@ -57,6 +113,7 @@ class Resemblance:
     letters: tuple[float, float] | None
     modes: Mapping[str, Direction] = field(default_factory=dict)
     other_languages: bool = False
+    segments: int | None = None
 
     @property
     def is_english(self) -> bool:
@@ -65,9 +122,7 @@ class Resemblance:
 
     def unlike(self, texts: Sequence[str], vectors: Vectors) -> NDArray[np.bool_]:
         """(n,): whether each text resembles none of the samples; `vectors` (n, d) are those of whole texts."""
-        # Each row is summed by itself: a matrix product would round differently for other numbers of rows.
-        cosines = (vectors.astype(np.float64) * self.direction.mean).sum(axis=1)
-        far: NDArray[np.bool_] = (cosines < self.direction.least) | ~vectors.any(axis=1)
+        far: NDArray[np.bool_] = self.direction.far(vectors.astype(np.float64)) | ~vectors.any(axis=1)
         if self.surprise is not None and self.letters is not None:
             spelled = spelling(texts)
             for values, (least, most) in zip(spelled.T, (self.surprise, self.letters), strict=False):
@@ -76,18 +131,31 @@ class Resemblance:
                 far |= spelled[:, 2] > 0
         return far
 
+    def shrinkage(self, text: str) -> float:
+        """The factor of the logit at which the confidence of a text is read: 1, or less for a text longer than the
+        samples.
+        """
+        if self.segments is None:
+            return 1.0
+        own = segment_count(text)
+        return 1.0 if own <= self.segments else _length(own) / _length(self.segments)
+
     def in_mode(self, mode: str) -> "Resemblance":
         """The resemblance of vectors of a mode."""
         return replace(self, direction=self.modes[mode], modes={})
 
 
 def resemblance(
-    X: Vectors, groups: Sequence[object], spellings: Floats | None, modes: Mapping[str, slice]
+    X: Vectors,
+    groups: Sequence[object],
+    spellings: Floats | None,
+    modes: Mapping[str, slice],
+    beside: Background | None = None,
 ) -> Resemblance | None:
-    """What the samples with vectors (n, d), groups (n,) and spellings (n, 3) have in common.
+    """What the samples with vectors (n, d), groups (n,) and spellings (n, 4) have in common.
 
     None for fewer than two groups. Samples must be distinct and in a reproducible order; of very many, some are used.
-    `modes` are the columns of the encoder's modes.
+    `modes` are the columns of the encoder's modes, `beside` is its background.
     """
     some = (
         np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_COMPARED)).astype(int)) if len(X) else np.array([], int)
@@ -96,6 +164,14 @@ def resemblance(
     if not group_of.any():
         return None
     rows = X[some].astype(np.float64)
+    if beside is not None:
+        return Resemblance(
+            _direction(rows, group_of, beside),
+            None,
+            None,
+            {name: _direction(unit(rows[:, own]), group_of, beside.part(own)) for name, own in modes.items()},
+            segments=None if spellings is None else _most_segments(spellings[some, 3]),
+        )
     return Resemblance(
         _direction(rows, group_of),
         None if spellings is None else _two_sided(spellings[some, 0], _SURPRISE),
@@ -105,13 +181,31 @@ def resemblance(
     )
 
 
-def _direction(rows: Floats, group_of: NDArray[np.intp]) -> Direction:
+def _most_segments(counts: Floats) -> int:
+    return max(1, int(np.ceil(np.quantile(counts, _LONG_SAMPLES))))
+
+
+def _length(segments: int) -> float:
+    """The length of the mean of so many segments' vectors, each of length one."""
+    return float(np.sqrt(_ALIKE + (1 - _ALIKE) / segments))
+
+
+def _direction(rows: Floats, group_of: NDArray[np.intp], beside: Background | None = None) -> Direction:
+    subjects = rows if beside is None else _without(beside.languages, rows)
     totals = np.zeros((int(group_of.max()) + 1, rows.shape[1]))
-    np.add.at(totals, group_of, rows)
+    np.add.at(totals, group_of, subjects)
     total = totals.sum(axis=0)
     cosines = (rows * unit(total - totals)[group_of]).sum(axis=1)
-    least, _ = _bounds(cosines, _COSINE, _RARE_COSINE)
-    return Direction(unit(total[None])[0].astype(np.float32), float(np.float32(least)))
+    mean = unit(total[None])[0]
+    if beside is None:
+        return _bounded(mean, cosines, _COSINE, _RARE_COSINE)
+    text = _bounded(beside.text, (rows * beside.text).sum(axis=1), _TEXT, _RARE_TEXT)
+    return replace(_bounded(mean, cosines, _COSINE, _RARE_SUBJECT), text=text)
+
+
+def _bounded(direction: Floats, cosines: Floats, spread: float, rare: float) -> Direction:
+    least, _ = _bounds(cosines, spread, rare)
+    return Direction(direction.astype(np.float32), float(np.float32(least)))
 
 
 def _two_sided(values: Floats, spread: float) -> tuple[float, float]:

@@ -88,6 +88,13 @@ def count_words(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
+def segment_count(text: str) -> int:
+    """The number of segments, at least 1."""
+    if len(text) <= WORDS_PER_SEGMENT:
+        return 1  # a word has at least one character
+    return max(1, round(count_words(text) / WORDS_PER_SEGMENT))
+
+
 def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
     """(n_texts, d): the mean of each text's segment vectors at length one; zeros for a text without a token.
 

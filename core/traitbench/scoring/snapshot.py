@@ -274,6 +274,7 @@ def _resemblance_to_json(resemblance: Resemblance) -> dict[str, Any]:
         "letters": _bounds_to_json(resemblance.letters),
         "modes": {name: _direction_to_json(direction) for name, direction in resemblance.modes.items()},
         **({"other_languages": True} if resemblance.other_languages else {}),
+        **({} if resemblance.segments is None else {"segments": resemblance.segments}),
     }
 
 
@@ -282,7 +283,8 @@ def _bounds_to_json(bounds: tuple[float, float] | None) -> list[float] | None:
 
 
 def _direction_to_json(direction: Direction) -> dict[str, Any]:
-    return {"mean": _vector_to_json(direction.mean), "least": direction.least}
+    values = {"mean": _vector_to_json(direction.mean), "least": direction.least}
+    return values if direction.text is None else values | {"text": _direction_to_json(direction.text)}
 
 
 def _vector_to_json(vector: NDArray[np.float32]) -> str:
@@ -380,11 +382,14 @@ def _resemblance(values: Mapping[str, Any], dimension: int) -> Resemblance:
         _bounds(values, "letters"),
         {str(name): _direction(mode, None) for name, mode in values["modes"].items()},
         values.get("other_languages", False) is True,
+        _integer(values, "segments", 1) if "segments" in values else None,
     )
 
 
 def _direction(values: Mapping[str, Any], dimension: int | None) -> Direction:
-    return Direction(_vector(values, "mean", dimension), _number(values, "least"))
+    mean = _vector(values, "mean", dimension)
+    text = _direction(values["text"], len(mean)) if "text" in values else None
+    return Direction(mean, _number(values, "least"), text)
 
 
 def _bounds(values: Mapping[str, Any], name: str) -> tuple[float, float] | None:

@@ -1,5 +1,5 @@
-"""How a text is spelled, in three numbers that need no encoder: how surprising its letters are, its share of letters,
-and whether it is in another language than English (`language`).
+"""How a text is spelled, in four numbers that need no encoder: how surprising its letters are, its share of letters,
+whether it is in another language than English (`language`), and how long it is.
 
 The surprise is the mean negative log-probability, in nats, of each character given the one before it (a bigram model,
 Shannon 1951). The probabilities are of generic English text and fixed (`spelling.npy`): what matters is only how a text
@@ -16,10 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.scoring.language import is_not_english
+from traitbench.scoring.segments import segment_count
 
 Floats = NDArray[np.float64]
 Spelling = NDArray[np.float64]
-"""(3,): the surprise in nats per character, the share of letters, and 1 for another language in Latin script or 0."""
+"""(4,): the surprise in nats per character, the share of letters, 1 for another language in Latin script or 0, and the
+number of segments.
+"""
 
 _READ = 10_000  # characters: enough to tell, and as quick for any text
 _SMOOTHING = 20.0  # pseudo-counts of each character's own frequency
@@ -42,8 +45,8 @@ _KIND_OF = _Kinds()
 
 
 def spelling(texts: Sequence[str]) -> Floats:
-    """(n_texts, 3): the `Spelling` of each text; zeros for a blank text."""
-    return np.array([_spelling(text) for text in texts], np.float64).reshape(-1, 3)
+    """(n_texts, 4): the `Spelling` of each text; zeros for a blank text."""
+    return np.array([_spelling(text) for text in texts], np.float64).reshape(-1, 4)
 
 
 def bigrams(texts: Iterable[str]) -> NDArray[np.float32]:
@@ -60,14 +63,15 @@ def bigrams(texts: Iterable[str]) -> NDArray[np.float32]:
     return table
 
 
-def _spelling(text: str) -> tuple[float, float, float]:
+def _spelling(text: str) -> tuple[float, float, float, float]:
     kinds = _kinds(text)
     counts = np.bincount(kinds, minlength=_KINDS)
     characters = len(kinds) - int(counts[_SPACE])
     if not characters:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0
     surprise = -float(_bigram_table()[kinds[:-1], kinds[1:]].mean(dtype=np.float64))
-    return surprise, float(counts[_IS_LETTER].sum()) / characters, float(is_not_english(text))
+    letters = float(counts[_IS_LETTER].sum()) / characters
+    return surprise, letters, float(is_not_english(text)), float(segment_count(text))
 
 
 def _kinds(text: str) -> NDArray[np.uint8]:
