@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 from traitbench.contract.scores import Card, Confidence, ConfidenceReason, TraitScore
 
-PROMISE = "High: the side is right at least 9 times in 10. Moderate: at least 3 in 4. Low: not known."
+PROMISE = (
+    "High: the side is right at least 9 times in 10. Moderate: at least 3 in 4. Low: not known."
+    " This holds for texts that the trait makes sense for."
+)
 """What each level promises about the side of the middle that a text is on."""
 
 
