@@ -134,3 +134,19 @@ def test_what_was_not_measured_says_why() -> None:
     figures = read(warmth=WHOLE)["warmth"]
     assert figures.why_not == ""
     assert figures.modes["static"].why_not == "too few"
+
+
+@pytest.mark.parametrize(
+    ("auroc", "without", "says"),
+    [
+        (0.86, 0.81, "The names of the poles raised the held-out AUROC from 0.81 to 0.86."),
+        (0.81, 0.86, "The names of the poles lowered the held-out AUROC from 0.86 to 0.81."),
+        (0.861, 0.859, "The names of the poles did not change the held-out AUROC (0.86)."),
+        (0.86, None, ""),
+        (None, 0.81, ""),
+    ],
+)
+def test_a_trait_says_what_the_names_of_its_poles_added(auroc: float | None, without: float | None, says: str) -> None:
+    labels = {"used": True, "share": 0.3, "auroc_without": without}
+    traits = {"warmth": {"auroc": auroc, "labels": labels}}
+    assert Metrics.model_validate({"traits": traits}).traits["warmth"].names_say == says

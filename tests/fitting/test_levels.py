@@ -109,6 +109,19 @@ def test_metrics_say_what_was_tried_chosen_and_gained() -> None:
     assert 0 < result["labels"]["share"] < 1
     assert result["labels"]["gain"] > 0
     assert "improve" in result["labels"]["why"]
+    assert 0 < result["labels"]["auroc_without"] <= result["auroc"]
+
+
+def test_an_auroc_does_not_rise_by_labels_that_fit_by_chance() -> None:
+    """The samples are noise. Their own choice of how much the labels count must not make them look separable."""
+    rng = np.random.default_rng(3)
+    gains = []
+    for _ in range(40):
+        X, axis = rng.normal(size=(12, 30)).astype(np.float32), rng.normal(size=30).astype(np.float32)
+        trait = replace(samples(X / np.linalg.norm(X, axis=1, keepdims=True), np.tile([1.0, 0.0], 6)), label_axis=axis)
+        result = trait_metrics(trait, effort="low")
+        gains.append(result["auroc"] - result["labels"]["auroc_without"])
+    assert np.mean(gains) <= 0
 
 
 def test_labels_that_mislead_have_no_gain() -> None:

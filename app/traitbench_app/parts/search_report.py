@@ -38,6 +38,12 @@ def draw_search(figures: Mapping[str, TraitMetrics], names: Mapping[str, str], *
             ),
         },
     )
+    said = {key: each.names_say for key, each in figures.items() if each.names_say}
+    if said:
+        several = len(figures) > 1
+        st.markdown(
+            "\n".join(f"- {plain(names.get(key, key))}: {each}" if several else each for key, each in said.items())
+        )
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(
             "A wider search replaces the choice of a narrower one only if that improves the scores of held-out "
@@ -54,7 +60,7 @@ def draw_trait_search(figures: TraitMetrics) -> None:
         if figures.search.levels:
             _draw_levels(figures.search)
     if figures.labels:
-        st.markdown(labels_in_words(figures.labels))
+        st.markdown(" ".join(filter(None, (labels_in_words(figures.labels), figures.names_say))))
 
 
 def search_in_words(search: Search) -> str:

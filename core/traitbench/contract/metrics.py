@@ -111,11 +111,15 @@ class Search(_Measured):
 
 
 class LabelUse(_Measured):
-    """Whether training used the label axis, its share of the total slope, its gain in cross-entropy, and the reason."""
+    """Whether training used the label axis, its share of the total slope, its gain in cross-entropy, and the reason.
+
+    `auroc_without` is the out-of-fold AUROC of the same fits without the label axis; null if it was not measured.
+    """
 
     used: bool
     share: float | None = None
     gain: float | None = None
+    auroc_without: Share | None = None
     why: str = ""
 
 
@@ -254,6 +258,17 @@ class TraitMetrics(Figures):
     modes: dict[str, Figures] = Field(default={})
     test: HeldOutFigures | None = None
     shortcut: ShortcutFigures | None = None
+
+    @property
+    def names_say(self) -> str:
+        """`The names of the poles raised the held-out AUROC from 0.81 to 0.86.`; empty if that was not measured."""
+        if self.labels is None or not self.labels.used or self.labels.auroc_without is None or self.auroc is None:
+            return ""
+        without, now = in_decimals(self.labels.auroc_without), in_decimals(self.auroc)
+        if without == now:
+            return f"The names of the poles did not change the held-out AUROC ({now})."
+        changed = "raised" if self.auroc > self.labels.auroc_without else "lowered"
+        return f"The names of the poles {changed} the held-out AUROC from {without} to {now}."
 
     @property
     def sides(self) -> dict[Pole, Sureness] | None:

@@ -61,7 +61,7 @@ def calibrate(
 ) -> Calibration:
     """Fit the most probable slope and offset of each column of `values` (n, k); `weights` (n,) sum to the sample count.
 
-    `fixed_logits` (n, k) are logits that are added to the calibrated values.
+    `fixed_logits` (n, k) are logits that are added to the calibrated values. Weights (n, k) are those of each column.
     """
     task = _Task(values, targets[:, None], weights, fixed_logits)
     at = np.stack([start.log_slopes, start.offsets]) if start else np.zeros((2, values.shape[1]))
@@ -104,7 +104,13 @@ def _evaluate(task: _Task, at: Floats) -> _Point:
     small = np.exp(-np.abs(logits))
     scores = np.where(logits > 0, 1.0, small) / (1 + small)
     entropies = np.maximum(logits, 0) + np.log(1 + small) - task.targets * logits
-    return _Point(at, scaled, scores, task.weights @ entropies + _penalty(at))
+    return _Point(at, scaled, scores, _totals(task, entropies) + _penalty(at))
+
+
+def _totals(task: _Task, values: Floats) -> Floats:
+    """(k,): the weighted sum of each column of values (n, k)."""
+    totals: Floats = task.weights @ values if task.weights.ndim == 1 else np.einsum("nk,nk->k", task.weights, values)
+    return totals
 
 
 def _penalty(at: Floats) -> Floats:
@@ -119,14 +125,14 @@ def _newton(task: _Task, point: _Point) -> Floats:
     """
     at, scaled, scores = point.at, point.scaled, point.scores
     residuals = scores - task.targets
-    gradients = task.weights @ (residuals * scaled)
+    gradients = _totals(task, residuals * scaled)
     slope = gradients + at[0] / _SLOPE_SPREAD**2
-    offset = task.weights @ residuals + at[1] / _OFFSET_SPREAD**2
+    offset = _totals(task, residuals) + at[1] / _OFFSET_SPREAD**2
     spread = scores * (1 - scores)
     spread_scaled = spread * scaled
-    curvature = task.weights @ (spread_scaled * scaled) + 1 / _SLOPE_SPREAD**2
-    cross = task.weights @ spread_scaled
-    flat = task.weights @ spread + 1 / _OFFSET_SPREAD**2
+    curvature = _totals(task, spread_scaled * scaled) + 1 / _SLOPE_SPREAD**2
+    cross = _totals(task, spread_scaled)
+    flat = _totals(task, spread) + 1 / _OFFSET_SPREAD**2
     convex = (curvature + gradients) * flat - np.square(cross) > _CONVEX * curvature * flat
     bend = curvature + np.where(convex, gradients, np.maximum(gradients, 0))
     determinant = bend * flat - np.square(cross)

@@ -243,6 +243,33 @@ def cross_entropy(held_out: HeldOut, logits: Floats) -> float:
     return float(held_out.balance @ (np.logaddexp(0, logits) - held_out.y * logits))
 
 
+def gains_by_column(values: Floats, labels: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """The factors (m,) for held-out values (n, m) and for values (n,) on the label axis, chosen for each column.
+
+    The samples of a column are those with a weight (n, m); its weights sum to one, a half at each pole.
+    """
+    scale = np.sqrt(np.einsum("nm,nm->m", weights, np.square(values)))
+    scale = np.where(scale > _FLATTEST, scale, 1.0)
+    middle = labels @ weights
+    spread = np.sqrt(np.einsum("nm,nm->m", weights, np.square(labels[:, None] - middle)))
+    spread = np.where(spread > _FLATTEST, spread, 1.0)
+    slopes, (n, m) = np.array(LABEL_SLOPES), values.shape
+    counts = np.count_nonzero(weights, axis=0)
+    targets = smoothed(y, int(counts.max()))
+    label_logits = ((labels[:, None] - middle) / spread)[:, :, None] * slopes
+    fitted = calibrate(
+        np.repeat(values / scale, len(slopes), axis=1),
+        targets,
+        np.repeat(weights * counts, len(slopes), axis=1),
+        fixed_logits=label_logits.reshape(n, m * len(slopes)),
+    )
+    mean_squares = np.square(2 * targets - 1) @ weights
+    entropies = fitted.cross_entropies.reshape(m, len(slopes)) / mean_squares[:, None]
+    odds = np.apply_along_axis(_softmax, 1, np.log(_label_odds(LABEL_SLOPES)) - entropies)
+    direction_slopes = (odds * fitted.slopes.reshape(m, len(slopes))).sum(axis=1)
+    return direction_slopes / scale, odds @ slopes / spread
+
+
 def label_slope(y: Floats, balance: Floats, labels: Floats) -> tuple[float, float]:
     """The factor for values on the label axis, chosen with these samples alone, and the mean of the values."""
     middle = float(balance @ labels)

@@ -138,11 +138,17 @@ def _mean(turns: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _compared(samples: TrainingSamples, recipe: Recipe) -> tuple[dict[str, Any], int]:
-    """AUROC from all comparisons within folds, and the number of divisions into folds."""
-    resampler = Resampler(samples, recipe)
-    tallies = [resampler.within_fold_pairs(folds) for folds in divisions(samples)]
+    """AUROC from all comparisons within folds, with and without the label axis, and the number of divisions."""
+    resampler, folds = Resampler(samples, recipe), divisions(samples)
+
+    def area(fits: Resampler) -> float:
+        values = zip(folds, fits.out_of_folds(folds), strict=True)
+        return sum((resampler.within_fold_pairs(*each) for each in values), PairCounts()).auroc
+
+    without = None if recipe.label_axis is None else area(resampler.without_labels())
     evaluated = samples.is_evaluated
-    return _area(sum(tallies, PairCounts()).auroc, samples.y[evaluated], samples.groups[evaluated]), len(tallies)
+    compared = _area(area(resampler), samples.y[evaluated], samples.groups[evaluated])
+    return {**compared, "auroc_without_labels": without}, len(folds)
 
 
 def _area(area: float, y: Floats, groups: NDArray[np.int64]) -> dict[str, Any]:

@@ -253,13 +253,16 @@ def _fit_trait(
     progress.finished("preparing")
     samples, result = _search_or_place(trait, plan, shares, progress)
     metrics = _figures(trait, plan, samples, result)
+    without = metrics.pop("auroc_without_labels", None)
     progress.finished("figures")
     metrics |= {
         "counts": _counts(trait, samples),
         "parameters": dict(result.parameters),
         "shares": {str(candidate): share for candidate, share in result.shares.items()},
         "search": search_entry(result, blocks=list(plan.blocks), fixed=bool(shares)),
-        "labels": labels_entry(result, asked=trait.label_axis is not None, intrinsic=trait.intrinsic_axis is not None),
+        "labels": labels_entry(
+            result, asked=trait.label_axis is not None, intrinsic=trait.intrinsic_axis is not None, without=without
+        ),
     }
     numbers = _numbers(samples, result, metrics)
     metrics["confidence"] = _confidences(numbers, samples, result)

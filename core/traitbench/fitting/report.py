@@ -34,13 +34,15 @@ def search_entry(result: SearchResult, *, blocks: Sequence[str], fixed: bool) ->
     }
 
 
-def labels_entry(result: SearchResult, *, asked: bool, intrinsic: bool) -> dict[str, Any]:
-    """Whether the label axis was used, its share of the total slope, its gain in cross-entropy, and why."""
+def labels_entry(result: SearchResult, *, asked: bool, intrinsic: bool, without: float | None = None) -> dict[str, Any]:
+    """Whether the label axis was used, its share of the total slope, its gain in cross-entropy, the AUROC `without` it,
+    and why.
+    """
     why = _why(result, asked, intrinsic)
     if result.labels_unmeasured:
-        return {"used": True, "share": None, "gain": None, "why": why}
+        return {"used": True, "share": None, "gain": None, "auroc_without": None, "why": why}
     share = _label_share(result)
-    return {"used": share > 0, "share": share, "gain": result.label_gain, "why": why}
+    return {"used": share > 0, "share": share, "gain": result.label_gain, "auroc_without": without, "why": why}
 
 
 def _says(result: SearchResult, fixed: bool) -> str:

@@ -1,8 +1,9 @@
 """Resampling: refits the chosen configuration on subsets of the samples, for AUROC and learning curves.
 
-With shrinkage, columns and the share of the label axis fixed, a fit is one linear solve on the products of the samples,
-and leaving out a fold has a closed form. This makes it possible to use many divisions into folds at less than the cost
-of one search.
+With shrinkage and columns fixed, a fit is one linear solve on the products of the samples, and leaving out a fold has a
+closed form. This makes it possible to use many divisions into folds at less than the cost of one search. How much the
+label axis counts is chosen for each fold, by the other folds. With a few samples, a choice that saw the samples it is
+measured on makes wrong labels look right.
 
 Two samples are compared only if both were left out of the same fit. Values of different folds have different scales,
 and the middle of a fit shifts away from the samples that are left out. Comparisons between folds would make a small set
@@ -10,7 +11,7 @@ look worse than it is (Airola et al., Computational Statistics & Data Analysis 5
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,10 +19,13 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from traitbench.fitting.axis import pole_weights
+from traitbench.fitting.candidates import gains_by_column
 from traitbench.fitting.search import Recipe, TrainingSamples
 from traitbench.scoring.inputs import Floats
 
 Rows = NDArray[np.intp]
+
+_SHARED = ("products", "pair_weights", "_closed")
 
 MOST_PER_POLE = 256
 """The products of all pairs stay in memory, so `part` limits the samples per pole to this many."""
@@ -80,14 +84,51 @@ class Resampler:
 
         Values of fold -1, which is never held out, are meaningless.
         """
+        return self.out_of_folds([folds])[0]
+
+    def out_of_folds(self, divisions: Sequence[NDArray[np.int64]]) -> list[Floats]:
+        """`out_of_fold` for each of the divisions into folds (n,)."""
+        values = [self._left_out(folds) for folds in divisions]
+        if self.recipe.label_axis is None or not self.recipe.label_share:
+            return values
+        return self._with_labels_by_fold(values, divisions)
+
+    def without_labels(self) -> "Resampler":
+        """The same fits without the label axis."""
+        recipe = replace(self.recipe, label_share=0.0, label_axis=None)
+        plain = Resampler(self.samples, recipe)
+        vars(plain).update({name: vars(self)[name] for name in _SHARED if name in vars(self)})
+        return plain
+
+    def _left_out(self, folds: NDArray[np.int64]) -> Floats:
+        """(n,): the value of each sample on the direction that is fitted without its fold."""
         target, root, residual_maker, residuals = self._closed
-        evaluated = np.flatnonzero(folds >= 0)
         values = np.zeros(len(folds))
         for out in _members_of_folds(folds):
             block = residual_maker[out[:, :, None], out[:, None, :]]
             values[out] = target[out] - np.linalg.solve(block, residuals[out][:, :, None])[:, :, 0] / root[out]
-        values[evaluated] = self._with_labels(values[evaluated], evaluated)
         return values
+
+    def _with_labels_by_fold(self, values: Sequence[Floats], divisions: Sequence[NDArray[np.int64]]) -> list[Floats]:
+        """The values (n,) of each division with those on the label axis, which counts for a fold as much as the samples
+        of the other folds suggest.
+        """
+        y, sample_weight = self.samples.y, self.samples.sample_weight
+        counts = [int(folds.max()) + 1 for folds in divisions]
+        is_rest = np.hstack(
+            [folds[:, None] != np.arange(count) for folds, count in zip(divisions, counts, strict=True)]
+        )
+        is_rest &= self.samples.is_evaluated[:, None]
+        positive = np.where(y > 0.5, 1.0, np.where(y < 0.5, 0.0, 0.5))
+        poles = [(share * sample_weight)[:, None] * is_rest for share in (positive, 1 - positive)]
+        weights = sum(0.5 * pole / pole.sum(axis=0) for pole in poles)
+        columns = np.repeat(np.array(values).T, counts, axis=1)
+        value_gains, label_gains = gains_by_column(columns, self._labels, y, weights)
+        firsts = np.cumsum([0, *counts[:-1]])
+        return [
+            own * value_gains[first + folds] + self._labels * label_gains[first + folds]
+            for own, folds, first in zip(values, divisions, firsts.tolist(), strict=True)
+        ]
 
     def tally(self, values: Floats, rows: Rows) -> PairCounts:
         """Count how often a positive sample scores above a negative one, among the samples at `rows` with these values
