@@ -18,7 +18,7 @@ from traitbench.contract.extracts import is_url
 from traitbench.display import reasons
 from traitbench.display import text as app_text
 from traitbench.encoders import grams, ngrams, style
-from traitbench.fitting import duplicates, negation, phrases, terms
+from traitbench.fitting import duplicates, negation, phrases, pole_names, terms
 from traitbench.operations import model_cards
 from traitbench.scoring import language, segments, spelling
 from traitbench.scoring.explain import explain
@@ -62,7 +62,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "plain duplicates": duplicates.plain,
     "edits": lambda text: list(islice(variations._edited(text), 20)),
     "descriptions": lambda text: sentences._described(TraitPoles("", "name", "warm", "cold", text)),
-    "labels": lambda text: sentences._phrases(text),
+    "labels": lambda text: pole_names.phrases(text),
     "addresses": is_url,
     "block of a card": model_cards._block,
     "faults": lambda text: list(strict_json.faults({"content": text})),

@@ -18,6 +18,7 @@ from tests.growth import LENGTHS, grows_too_fast
 from tests.modules import ROOT, module_at, python_files
 from tests.size import sized
 from traitbench.encoders import style
+from traitbench.fitting import pole_names
 from traitbench.scoring import segments
 from traitbench.synthesis import sentences, variations
 from traitbench_app.model.foreign_markdown import _codes
@@ -141,7 +142,7 @@ BEFORE: Mapping[str, tuple[Pattern, Pattern]] = {
         segments._SENTENCE_END,
     ),
     "sentence of a style": (re.compile(r"[.!?…]+(?:\s|$)|\n+|$"), style._SENTENCE),
-    "parts of a label": (re.compile(r"\s*(?:,|;|/|\bor\b|\band\b)\s*", re.IGNORECASE), sentences._PARTS),
+    "parts of a label": (re.compile(r"\s*(?:,|;|/|\bor\b|\band\b)\s*", re.IGNORECASE), pole_names.PARTS),
     "charset": (re.compile(r";\s*charset\s*=\s*[\"']?([^\s;\"']+)", re.IGNORECASE), _CHARSET),
     "asked": (
         re.compile(variations._ASKED.pattern.replace(r"(?<!\s)\s++", r"\s+"), re.IGNORECASE),

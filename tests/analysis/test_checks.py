@@ -336,6 +336,43 @@ def test_a_label_that_only_negates_asks_for_a_name() -> None:
     assert "Rename" in fix_of(finding).says
 
 
+# The words of the poles are in the texts, and this stands for an encoder.
+def read(texts: Sequence[str]) -> Vectors:
+    return np.array([vector_of(text) for text in texts])
+
+
+def about_warmth(n: int = 8) -> tuple[list[Sample], Vectors]:
+    """Texts that have the name of their pole."""
+    texts = [f"number{i} {word} thing{i} day{i}" for i in range(n) for word in ("warm", "cold")]
+    samples = [Sample(10 + i, text, float("warm" in text)) for i, text in enumerate(texts)]
+    return samples, read(texts)
+
+
+def test_names_in_the_wrong_places_point_the_other_way() -> None:
+    swapped = Trait(positive_label="cold", negative_label="warm")
+    finding = one(examine([swapped], *about_warmth(), read), "reversed")
+    assert finding.severity == "warning"
+    assert finding.texts == 16
+    assert finding.says == (
+        "The names of Warmth point the other way: 8 of 8 cold and 8 of 8 warm texts read more like the name of the"
+        " other pole."
+    )
+    assert fix_of(finding).rename
+
+
+@pytest.mark.parametrize(
+    ("trait", "texts"),
+    [
+        (Trait(), 8),
+        (Trait(positive_label="cold", negative_label="not cold"), 8),
+        (Trait(positive_label="cold", negative_label="warm"), 4),
+    ],
+)
+def test_names_that_fit_that_only_negate_or_that_few_texts_contradict_do_not(trait: Trait, texts: int) -> None:
+    findings = examine([trait], *about_warmth(texts), read)
+    assert "reversed" not in {each.kind for each in findings}
+
+
 def test_every_trait_has_its_own_findings_by_key_or_name() -> None:
     samples, X = many()
     others = [replace(each, id=each.id + 500, trait="Depth") for each in samples[:5]]

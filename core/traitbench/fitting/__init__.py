@@ -7,5 +7,5 @@ Pure: no files, no clock, and randomness only with fixed seeds. `fit` makes a sn
 - Figures: `evaluate` and `auroc`, `resampling`, `curve` (what more samples bring), `held_out` (test samples),
   `set_aside`.
 - Texts without labels: `discover` (new axes), `intrinsic`, `terms`, `phrases`, `tones`.
-- About samples: `duplicates`, `negation`.
+- About samples: `duplicates`, `negation`. About the names of poles: `pole_names`.
 """

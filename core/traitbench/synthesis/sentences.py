@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.fitting.negation import names_the_rest, negates
+from traitbench.fitting.pole_names import CARRIERS, PARTS, phrases, pole_labels, pole_vector
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.segments import Encode, Vectors
 from traitbench.synthesis import TraitPoles
@@ -19,14 +20,6 @@ from traitbench.synthesis.blocklist import BLOCKLIST
 from traitbench.synthesis.filters import distinct, on_side
 from traitbench.synthesis.quality_filter import Reason
 
-_CARRIERS = (
-    "{}",
-    "This text is {}.",
-    "The tone is {}.",
-    "It sounds {}.",
-    "Here is something {}.",
-    "One would call this {}.",
-)
 _FRAMES = (
     "This is {0}.",
     "It feels {0} and {1}.",
@@ -44,11 +37,9 @@ _FRAMES = (
 _FEWEST_WORDS, _MOST_WORDS = 24, 40
 _SURPLUS = 2
 
-_PARTS = re.compile(r"(?:(?<!\s)\s++)?(?:,|;|/|\bor\b|\band\b)\s*+", re.IGNORECASE)
 _SECTION = re.compile(
     r"(?:^|[.;!]\s++|\n[^\S\n]*+(?=\S))([^.:;!\n]{1,60}+):\s*+(.+?)(?=[.;!]\s++[^.:;!\n]{1,60}+:|\n|$)"
 )
-_GENERAL = {"positive", "negative"}
 _ANYTHING = "something"
 
 
@@ -70,7 +61,7 @@ def write(
     trait: TraitPoles, count: int, *, encode: Encode, vocabulary: Vocabulary, known: Collection[str] = ()
 ) -> Written:
     """Pairs of texts, at most `count`, that differ from one another and from the texts in `known`."""
-    labels, described = _labels(trait), _described(trait)
+    labels, described = pole_labels(trait), _described(trait)
     axis = pole_vector(encode, labels[0], described[0]) - pole_vector(encode, labels[1], described[1])
     lexicons = _lexicons(labels, axis, vocabulary, count)
     known = frozenset(known)
@@ -86,7 +77,7 @@ def topic(trait: TraitPoles, *, encode: Encode) -> NDArray[np.float64] | None:
     None unless exactly one label means the rest, such as "other text". The words nearest to such a label are random.
     None too if the description says what is at both poles.
     """
-    labels = _labels(trait)
+    labels = pole_labels(trait)
     is_rest = [names_the_rest(label) for label in labels]
     if is_rest[0] == is_rest[1] or _described(trait)[0]:
         return None
@@ -95,16 +86,9 @@ def topic(trait: TraitPoles, *, encode: Encode) -> NDArray[np.float64] | None:
     return -direction if side else direction
 
 
-def pole_vector(encode: Encode, label: str, described: Sequence[str] = ()) -> NDArray[np.float64]:
-    """(d,): the mean vector of the label, its parts and sentences with it, averaged with that of the description."""
-    phrases = list(dict.fromkeys([*_phrases(label), *(frame.format(label) for frame in _CARRIERS)]))
-    centre: NDArray[np.float64] = encode(phrases).astype(np.float64).mean(axis=0)
-    return (centre + encode(described).astype(np.float64).mean(axis=0)) / 2 if described else centre
-
-
 def doubts(trait: TraitPoles) -> list[str]:
     """Notes for a person on the reliability of texts made from these words."""
-    positive, negative = _labels(trait)
+    positive, negative = pole_labels(trait)
     if (positive, negative) != (trait.positive_label, trait.negative_label):
         return [
             f"{trait.name}: it has the default labels, so the texts are made from its name only. Describe each pole"
@@ -118,26 +102,15 @@ def doubts(trait: TraitPoles) -> list[str]:
     ]
 
 
-def _labels(trait: TraitPoles) -> tuple[str, str]:
-    """The labels of the poles; with default labels, the name of the trait is added."""
-    if {trait.positive_label.casefold(), trait.negative_label.casefold()} == _GENERAL:
-        return f"{trait.positive_label} {trait.name}", f"{trait.negative_label} {trait.name}"
-    return trait.positive_label, trait.negative_label
-
-
 def _described(trait: TraitPoles) -> tuple[list[str], list[str]]:
     """What the description says about each pole, if it has the form `label: this, that.`"""
     sections = {label.strip().casefold(): words for label, words in _SECTION.findall(trait.description)}
     labels = (trait.positive_label, trait.negative_label)
     descriptions = [
-        [_sentence("{}.", [part]) for part in _PARTS.split(sections.get(label.casefold(), "").strip(" .;")) if part]
+        [_sentence("{}.", [part]) for part in PARTS.split(sections.get(label.casefold(), "").strip(" .;")) if part]
         for label in labels
     ]
     return (descriptions[0], descriptions[1]) if all(descriptions) else ([], [])
-
-
-def _phrases(label: str) -> list[str]:
-    return [label, *(part for part in _PARTS.split(label) if part)]
 
 
 def _lexicons(
@@ -145,7 +118,7 @@ def _lexicons(
 ) -> tuple[list[str], list[str]]:
     """The words for each pole, its own first; more words for more texts, and the same number for both poles."""
     size = min(_MOST_WORDS, _FEWEST_WORDS + count // 8)
-    own = [[part for part in _phrases(label) if " " not in part] or [label] for label in labels]
+    own = [[part for part in phrases(label) if " " not in part] or [label] for label in labels]
     order = np.argsort(-(vocabulary.vectors @ axis), kind="stable")
     ranked = [word for word in (vocabulary.words[i] for i in order) if word not in BLOCKLIST]
     ends = (ranked[:size], ranked[::-1][:size])
@@ -158,7 +131,7 @@ def _pairs(labels: tuple[str, str], lexicons: tuple[list[str], list[str]], count
     """Texts for both poles, which share the frame and the ranks of their words in the lexicon; more than are needed,
     because some are filtered out.
     """
-    for carrier in _CARRIERS[1:]:
+    for carrier in CARRIERS[1:]:
         yield _sentence(carrier, [labels[0]]), _sentence(carrier, [labels[1]])
     size = len(lexicons[0])
     for turn in range(size):
