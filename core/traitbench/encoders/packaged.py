@@ -15,7 +15,10 @@ from traitbench.encoders.file_cache import cached_bytes
 from traitbench.install import advice
 
 SHIPPED = Path(__file__).with_name("shipped")
-"""What `shipping` puts into a wheel; a checkout has no such folder."""
+"""What `shipping` puts into the wheel; a checkout has no such folder."""
+
+MINILM = "traitbench_minilm"
+"""The package of the second wheel, which carries the files of `minilm-full`. It is not imported."""
 
 _TEMPORARY = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EINTR})
 """Temporary errors of the machine, which say nothing about the file."""
@@ -23,7 +26,7 @@ _TEMPORARY = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, 
 
 @dataclass(frozen=True)
 class Published:
-    """A file of a package, at `path` in its folder. A wheel carries it under the name `carried_as`.
+    """A file of a package, at `path` in its folder. A wheel carries it as `carried_as`.
 
     `also` has the hashes of releases that differ only in bytes that do not matter.
     """
@@ -51,8 +54,7 @@ class Published:
         return self._file().stat().st_size
 
     def _file(self) -> Path:
-        carried = SHIPPED / self.carried_as
-        return carried if carried.is_file() else self._in_package()
+        return _shipped(self.carried_as) or self._in_package()
 
     def _in_package(self) -> Path:
         return folder(self.distribution.replace("-", "_"), distribution=self.distribution) / self.path
@@ -77,8 +79,9 @@ def carried(name: str, cache: Path, make: Callable[[], bytes]) -> bytes:
 
     Raise `EncoderUnavailable` if a package is missing that makes it.
     """
+    file = _shipped(name)
     try:
-        return file_cache.read(SHIPPED / name) or cached_bytes(cache / name, make)
+        return (file and file_cache.read(file)) or cached_bytes(cache / name, make)
     except ModuleNotFoundError as error:
         raise EncoderUnavailable(advice(error) or str(error)) from None
 
@@ -89,6 +92,13 @@ def read(path: Path, *, sha256: str, also: Sequence[str] = ()) -> bytes:
         content = file.read()
     _check(path, hashlib.sha256(content).hexdigest(), (sha256, *also))
     return content
+
+
+def _shipped(name: str) -> Path | None:
+    """The file with this name in one of our wheels."""
+    spec = importlib.util.find_spec(MINILM)
+    folders = [SHIPPED, *map(Path, (spec and spec.submodule_search_locations) or ())]
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
 def _opened(path: Path) -> BinaryIO:
