@@ -4,8 +4,8 @@
 
 Every version is trained on real samples and, once more, on the same number of texts with labels assigned at random.
 Each is then asked about the set's test texts, and about texts that are unlike all samples: other sets, random letters,
-digits, and other languages. Last, every version scores the test texts of every other set. If the folder has tweets in
-several languages (`xlmt`, one file of texts and one of labels for each language), they are sets too.
+digits, and other languages. Last, every version scores the test texts of every other set, and tweets in several
+languages if the folder has them (`protocol.tweets`).
 """
 
 import random
@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, run
+from tests.benchmarks.protocol import LANGUAGES
 from tests.benchmarks.scorers import fitted
 from traitbench.scoring.card import ceiling, choose, place_whole, read
 from traitbench.scoring.snapshot import Snapshot
@@ -51,8 +52,6 @@ OTHER_LANGUAGES: Mapping[str, Sequence[str]] = {
     ),
 }
 
-LANGUAGES = ("english", "german", "french", "portuguese", "hindi")
-_TWEETS = protocol.Trait("sentiment", "positive", "negative", "tweet")
 _OPINIONS = ("cr", "sst2", *LANGUAGES)
 _RELATED = "emobank_v"
 
@@ -64,7 +63,7 @@ def measure(folder: Path, *, sets: Sequence[str], ks: Sequence[int], seeds: int)
     """All counts, and their tables."""
     tally: _Tally = Counter()
     datas = {name: protocol.load(name, folder) for name in sets}
-    tweets = {name: _tweets(name, folder) for name in LANGUAGES} if (folder / "xlmt").is_dir() else {}
+    tweets = protocol.tweets(folder)
     pairs: _Tally = Counter()
     with threadpool_limits(limits=1):
         for data in (datas | tweets).values():
@@ -97,23 +96,6 @@ def pair(source: str, target: str) -> str:
     if _RELATED in (source, target) and (source in _OPINIONS or target in _OPINIONS):
         return f"a related question{elsewhere}"
     return "an unrelated question"
-
-
-def _tweets(language: str, folder: Path) -> protocol.Data:
-    """Tweets with an opinion; neutral ones are left out."""
-
-    def read(part: str) -> protocol.Labelled:
-        texts, labels = (
-            (folder / "xlmt" / f"{language}_{part}_{kind}.txt").read_text(encoding="utf-8").split("\n")
-            for kind in ("text", "labels")
-        )
-        rows = zip(texts, labels, strict=False)
-        return [(text, float(label) / 2) for text, label in rows if label.strip() in {"0", "2"}]
-
-    pool, test = protocol.by_publisher(read("train"), read("test"))
-    quality, truth = (np.array([quality for _, quality in rows]) for rows in (pool, test))
-    texts, new = ([text for text, _ in rows] for rows in (pool, test))
-    return protocol.Data(language, _TWEETS, False, texts, quality, new, truth)
 
 
 def _pairs(tally: _Tally, draw: protocol.Draw, datas: Mapping[str, protocol.Data]) -> None:

