@@ -83,7 +83,7 @@ def draw_texts(model: Model, traits: Sequence[Trait], samples: list[Sample] | No
                 )
         return
     newest = "newest " if total > MOST_HELD else ""
-    note = ", ".join([count(len(texts.words), f"{newest}text"), *texts.main_languages[:2]])
+    note = ", ".join([count(len(texts.words), f"{newest}text"), *texts.main_languages[:3]])
     with question("What are its texts like?", key="texts", note=note):
         step, steps = texts.histogram()
         words = f"Half have {count(texts.median, 'word')} or more; the longest has {texts.longest:,}."

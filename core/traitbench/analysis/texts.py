@@ -33,7 +33,7 @@ class Texts:
 
     @property
     def main_languages(self) -> list[str]:
-        """The names of the languages of at least a tenth of the texts in a clear language, the most frequent first."""
+        """The names of the languages of at least one in twenty texts in a clear language, the most frequent first."""
         return [*map(name_of, main_languages(self.languages))]
 
     def histogram(self) -> tuple[int, list[int]]:

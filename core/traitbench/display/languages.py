@@ -24,7 +24,7 @@ NAMES: Mapping[str, str] = MappingProxyType(
 
 ENGLISH = "en"
 
-_MAIN = 0.1
+_MAIN = 0.05
 
 
 def name_of(code: str) -> str:
@@ -38,7 +38,7 @@ def ranked(texts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def main_languages(texts: Mapping[str, int]) -> list[str]:
-    """Return the codes of the languages of at least a tenth of the texts, the most frequent first."""
+    """Return the codes of the languages of at least one in twenty texts, the most frequent first."""
     return [code for code, number in ranked(texts) if number >= _MAIN * sum(texts.values())]
 
 
