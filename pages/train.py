@@ -8,7 +8,6 @@ from traitbench.display.pictures import balance
 from traitbench.display.text import ago, count, plain
 from traitbench_app.parts.confidence import draw_confidence
 from traitbench_app.parts.controls import as_shown
-from traitbench_app.parts.cost import USUAL_LENGTH, unread_lengths
 from traitbench_app.parts.folded import folded
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.improve import improve_button
@@ -158,14 +157,13 @@ with st.container(border=True, key="card.train.plan"):
         st.warning(
             "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in missing_poles)]), icon=":material/info:"
         )
-    lengths = [USUAL_LENGTH] * (samples + tests) if why_not else unread_lengths(model, traits)
-    asked = pick_search(traits, lengths=lengths)
+    asked = pick_search()
     if not missing_poles:
         unchanged = "Nothing that is in use changes."
         if model.forked_from is not None:
             handle = plain(model.forked_from.handle)
             unchanged = f"Then it is compared with **{handle}**, which keeps scoring unchanged."
-        plan.markdown(f"Learn from {count(samples, 'sample')} ({asked.takes}){measures}. {unchanged}")
+        plan.markdown(f"Learn from {count(samples, 'sample')}{measures}. {unchanged}")
     draw_unsaved_line(model)
     if suggestions and not why_not:
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -76,17 +76,14 @@ def test_suggestions_are_back_if_the_training_is_refused(
     assert client.traits.list(draft) == before
 
 
-def test_it_says_what_will_happen_and_what_each_effort_costs(workbench: Workbench, draft: str) -> None:
+def test_it_says_what_will_happen_and_what_each_effort_tries(workbench: Workbench, draft: str) -> None:
     at = workbench.open("train", model=draft)
-    assert re.search(r"Learn from 20 samples \([^)]* (s|second)\)\. Nothing that is in use changes\.", words(at))
+    assert "Learn from 20 samples. Nothing that is in use changes." in words(at)
     assert any("10 cold and 10 warm samples" in html.proto.body for html in at.get("html"))
     effort = at.radio(key="effort")
     assert effort.value == "high"
     assert effort.options == ["Quick", "Normal", "Thorough"]
-    tried = ("up to 2 settings.", "up to 45 settings.", "up to 135 settings.")
-    captions = list(effort.proto.captions)
-    assert all(caption.lower().endswith(settings) for settings, caption in zip(tried, captions, strict=True))
-    assert all("second" not in caption for caption in captions), "the efforts take about the same time"
+    assert list(effort.proto.captions) == ["Up to 2 settings.", "Up to 45 settings.", "Up to 135 settings."]
 
 
 def test_the_start_is_primary_only_if_training_is_what_the_header_asks_for(

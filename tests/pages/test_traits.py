@@ -1,7 +1,5 @@
 """The Traits page: add, edit and delete traits, see their balance; discover traits and decide about them."""
 
-import re
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -275,7 +273,6 @@ def test_traits_are_discovered_in_texts_without_labels(workbench: Workbench, cli
     assert "Reads 150 texts. The service forgets texts without labels afterwards." in words(at)
     effort = at.radio(key="discover.effort")
     assert effort.options == ["Quick", "Normal", "Thorough"]
-    assert all(re.fullmatch(r"About \d+ s", each) for each in effort.proto.captions)
     effort.set_value("low").run()
     press(at, "traits.discover_send")
     assert client.models.wait(new).last_operation is not None

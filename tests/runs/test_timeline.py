@@ -3,7 +3,7 @@
 import pytest
 
 from tests.contexts import ON_SQLITE
-from traitbench.runs.progress import RecentPace, Timeline
+from traitbench.runs.progress import Timeline
 
 pytestmark = ON_SQLITE
 
@@ -27,14 +27,14 @@ def _work(timeline: Timeline, clock: Clock, phase: str, seconds: float, *, of: f
 
 
 @pytest.mark.parametrize("pace", [0.5, 1.0, 8.0])
-def test_at_a_steady_pace_the_time_left_is_exact(pace: float) -> None:
+def test_at_a_steady_pace_the_time_left_is_right(pace: float) -> None:
     clock = Clock()
-    timeline = Timeline({"reading": 20.0, "learning": 5.0}, pace=pace, clock=clock)
-    assert timeline.left_s == pytest.approx(25 * pace)
+    timeline = Timeline({"reading": 20.0, "learning": 5.0}, clock=clock)
+    assert timeline.left_s == pytest.approx(25)
     for done in (4, 8, 12, 16):
         _work(timeline, clock, "reading", 4 * pace, of=20, pace=pace)
-        assert timeline.left_s == pytest.approx((25 - done) * pace)
-        assert timeline.fraction == pytest.approx(done / 25)
+        assert timeline.left_s == pytest.approx((25 - done) * pace, rel=0.1)
+        assert timeline.fraction == pytest.approx(done / 25, abs=0.05)
     _work(timeline, clock, "reading", 4 * pace, of=20, pace=pace)
     timeline.reach("learning")
     _work(timeline, clock, "learning", 5 * pace, of=5, pace=pace)
@@ -44,7 +44,7 @@ def test_at_a_steady_pace_the_time_left_is_exact(pace: float) -> None:
 
 def test_a_wrong_expectation_is_corrected_within_the_first_second() -> None:
     clock = Clock()
-    timeline = Timeline({"reading": 20.0}, pace=1.0, clock=clock)
+    timeline = Timeline({"reading": 20.0}, clock=clock)
     _work(timeline, clock, "reading", 1.0, of=20, pace=5)
     assert 99 / 2 < timeline.left_s < 99 * 2
 
@@ -52,9 +52,9 @@ def test_a_wrong_expectation_is_corrected_within_the_first_second() -> None:
 @pytest.mark.parametrize(("before", "after"), [(1.0, 2.0), (4.0, 2.0)])
 def test_when_the_pace_halves_or_doubles_the_time_left_adapts(before: float, after: float) -> None:
     clock = Clock()
-    timeline = Timeline({"reading": 200.0}, pace=before, clock=clock)
+    timeline = Timeline({"reading": 200.0}, clock=clock)
     _work(timeline, clock, "reading", 50 * before, of=200, pace=before)
-    assert timeline.left_s == pytest.approx(150 * before)
+    assert timeline.left_s == pytest.approx(150 * before, rel=0.1)
     _work(timeline, clock, "reading", 30 * after, of=200, pace=after)
     assert timeline.left_s == pytest.approx(120 * after, rel=0.1)
 
@@ -86,29 +86,3 @@ def test_work_never_shrinks() -> None:
     timeline.reach("reading", 0.5)
     timeline.reach("reading", 0.2)
     assert timeline.left_s == pytest.approx(5.0)
-
-
-def test_the_next_run_expects_the_pace_of_the_last_one() -> None:
-    clock, recent = Clock(), RecentPace()
-    assert recent.pace >= 1
-    timeline = Timeline({"reading": 10.0, "learning": 10.0}, clock=clock)
-    _work(timeline, clock, "reading", 10.0, of=10, pace=1.0)
-    timeline.reach("learning")
-    _work(timeline, clock, "learning", 30.0, of=10, pace=3.0)
-    recent.remember(timeline)
-    assert 1.5 < recent.pace < 3
-    assert recent.corrections["reading"] < 1 < recent.corrections["learning"]
-
-
-def test_a_phase_that_is_always_slower_than_expected_is_expected_so_after_a_few_runs() -> None:
-    clock, recent = Clock(), RecentPace()
-    for _ in range(6):
-        following = Timeline({"reading": 10.0, "learning": 10.0}, pace=2.0, corrections=recent.corrections, clock=clock)
-        clock.now += 10.0
-        following.reach("reading", 1.0)
-        half_way = following.left_s
-        following.reach("learning")
-        clock.now += 30.0
-        following.reach("learning", 1.0)
-        recent.remember(following)
-    assert half_way == pytest.approx(30.0, rel=0.15)

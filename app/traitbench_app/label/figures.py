@@ -10,12 +10,11 @@ from traitbench.analysis.checks import ENOUGH
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.quality import Evidence, evidence_of
-from traitbench.display.text import plain, shortened
+from traitbench.display.text import capitalised, plain, shortened
 from traitbench.local.label_session import MOST_FITTED, LabelSession
 from traitbench.local.version import PreviewUnavailable
 from traitbench_app.label.work import Work
 from traitbench_app.parts.advice import FEW, advice_on, draw_advice
-from traitbench_app.parts.cost import capitalised
 from traitbench_app.parts.next_step import Facts, NextStep, Sides, as_word, next_step, sides_of
 
 _LONGEST = 20

@@ -4,7 +4,7 @@
   `untrained`, `frozen`.
 - Small controls: `controls`, `copying`, `filters`, `focus`, `folded`, `live`, `primary_link`, `progress`, `unreadable`.
 - Models: `model_actions`, `new_model`, `improve`.
-- Runs: `runs`, `effort`, `derive`, `retune`, `learning`, `hold_switch`, `cost`.
+- Runs: `runs`, `effort`, `derive`, `retune`, `learning`, `hold_switch`.
 - Quality: `quality`, `advice`, `confidence`, `modes`, `on_tests`, `training_report`, `search_report`, `verdict`,
   `comparisons`, `shortcuts`.
 - Versions: `version_figures`, `version_confidence`, `retention`, `keeping`, `trait_figures`, `confusion`, `cells`.

@@ -1,6 +1,6 @@
 """The choice of effort in words. The efforts `xhigh` and `max` are for programs only."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -10,14 +10,14 @@ EFFORTS: Mapping[TrainEffort, str] = {"low": "Quick", "medium": "Normal", "high"
 """The efforts that people choose among, each with its word."""
 
 
-def pick_effort(caption: Callable[[TrainEffort], str], *, key: str, in_link: bool = False) -> TrainEffort:
+def pick_effort(captions: Mapping[TrainEffort, str] | None = None, *, key: str, in_link: bool = False) -> TrainEffort:
     """Draw the choice of effort with a caption for each, and return the chosen one, which may be part of the link."""
     return st.radio(
         "Effort",
         list(EFFORTS),
         index=list(EFFORTS).index(DEFAULT_EFFORT),
         format_func=EFFORTS.__getitem__,
-        captions=[caption(effort) for effort in EFFORTS],
+        captions=[captions[effort] for effort in EFFORTS] if captions else None,
         horizontal=True,
         key=key,
         persist_state=None if in_link else "session",

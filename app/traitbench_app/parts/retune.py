@@ -8,7 +8,6 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
-from traitbench_app.parts.cost import USUAL_LENGTH
 from traitbench_app.parts.runs import SearchChoice, pick_search, start
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.permission import why_read_only
@@ -25,7 +24,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
             return
         plan, choice = st.columns([3, 2], gap="large")
         with choice:
-            asked = pick_search(traits, lengths=[USUAL_LENGTH] * waits.samples)
+            asked = pick_search()
             nothing_new = kept == _chosen_encoder(newest) and gains_nothing(model, newest, asked, waits)
             if st.button(
                 "Train again",
@@ -36,7 +35,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
             ):
                 start(model, asked, reoptimize_params=True)
         with plan:
-            st.markdown(_plan(model, traits, newest, waits, kept, asked.takes))
+            st.markdown(_plan(model, traits, newest, waits, kept))
             if nothing_new:
                 st.info(
                     f"Training again would change nothing now: {label(newest)} has learned the same samples with the "
@@ -78,11 +77,11 @@ def _chosen_encoder(version: Version | None) -> str | None:
     return None if encoder is None else encoder.chosen
 
 
-def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting, kept: str | None, takes: str) -> str:
+def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting, kept: str | None) -> str:
     held = sum(trait.sample_count for trait in traits)
     feedback = f", {waits.samples:,} of them corrections that wait" if waits.samples else ""
     return (
-        f"Learn from {count(held, 'sample')} again{feedback}. This takes {takes}. The result becomes "
+        f"Learn from {count(held, 'sample')} again{feedback}. The result becomes "
         f"**v{newest.version_no + 1}** and is in use at once; you can switch back. Until then, or if the training "
         f"fails, v{model.version_no} keeps scoring.\n\n"
         f"The model's depth ({model.max_depth}) applies"

@@ -8,9 +8,8 @@ import streamlit as st
 from traitbench.contract.models import DEFAULT_EFFORT, Model, OperationKind, Progress, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.display.pictures import empty_strip
-from traitbench.display.text import count, plain
-from traitbench.local.pace import costs_of, most_settings
-from traitbench_app.parts.cost import capitalised
+from traitbench.display.text import capitalised, count, plain
+from traitbench.local.training import most_settings
 from traitbench_app.parts.effort import EFFORTS, pick_effort
 from traitbench_app.parts.folded import is_open
 from traitbench_app.parts.title import draw_title
@@ -42,28 +41,16 @@ FOLDS = ("figures", "change", "refit")
 
 @dataclass(frozen=True)
 class SearchChoice:
-    """The search settings of a training, and the time that it takes in words."""
+    """The search settings of a training."""
 
     effort: TrainEffort
     use_labels: bool
-    takes: str = ""
 
 
-def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchChoice:
-    """Draw the choice of effort and use of labels, both part of the link, and the cost.
-
-    `lengths` are the numbers of characters of the texts to encode.
-    """
-    costs = costs_of(list(EFFORTS), traits, lengths)
-    seconds = [each.seconds for each in costs.values()]
-    differ = max(seconds) - min(seconds) > 1
-    effort = pick_effort(
-        lambda each: (
-            (f"{capitalised(costs[each].in_short)}, u" if differ else "U") + f"p to {most_settings(each)} settings."
-        ),
-        key="effort",
-        in_link=True,
-    )
+def pick_search() -> SearchChoice:
+    """Draw the choice of effort and use of labels, both part of the link."""
+    captions = {each: f"Up to {most_settings(each)} settings." for each in EFFORTS}
+    effort = pick_effort(captions, key="effort", in_link=True)
     use_labels = st.toggle(
         "Also use the names of traits and poles",
         value=True,
@@ -73,7 +60,7 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
         "plain names such as *angry* and *calm*. They can mislead if they name a style, or if you use a word in a "
         "special sense. Samples that a fit has not seen decide how much the names count; with hundreds, hardly at all.",
     )
-    return SearchChoice(effort, use_labels, costs[effort].in_short)
+    return SearchChoice(effort, use_labels)
 
 
 def start(

@@ -1,7 +1,6 @@
 """Synthesized samples: the form that starts a synthesis, its outcome, and the button that deletes them."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
@@ -11,7 +10,7 @@ from traitbench.contract.samples import TEXTS_PER_POLE, Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import ago, count, plain
 from traitbench_app.parts.derive import begin, draw_failure, notes
-from traitbench_app.parts.effort import pick_effort
+from traitbench_app.parts.effort import EFFORTS, pick_effort
 from traitbench_app.parts.sample_table import delete_later, keep_after_all, waiting
 from traitbench_app.samples.importing import VIEW
 from traitbench_app.shell import session
@@ -54,7 +53,7 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
         key="synthesize.type",
         persist_state="session",
     )
-    effort = pick_effort(partial(_asked_for, given), key="synthesize.effort")
+    effort = pick_effort({each: _asked_for(given, each) for each in EFFORTS}, key="synthesize.effort")
     no_seed = synth_type == "diversify" and not seeds
     language_model = None if no_seed else _draw_plan(model, synth_type, effort, enough=_has_enough(given))
     refusal = st.container()

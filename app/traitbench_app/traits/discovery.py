@@ -6,7 +6,7 @@ import streamlit as st
 
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
-from traitbench.display.text import ago, count, plain, span
+from traitbench.display.text import ago, count, plain
 from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, Texts, texts_of
 from traitbench_app.parts.bring import bring_texts
 from traitbench_app.parts.derive import begin, draw_failure, notes
@@ -51,7 +51,7 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
         _bring(model)
     if any(trait.kind == "intrinsic" for trait in traits):
         st.caption("New suggestions replace those that you have not changed. Traits that you changed stay.")
-    effort = pick_effort(lambda each: f"About {span(max(1.0, texts.seconds(each)))}", key="discover.effort")
+    effort = pick_effort(key="discover.effort")
     st.caption(_what_goes_in(texts))
     language_model = _draw_language_model(model)
     refusal = st.container()

@@ -15,7 +15,6 @@ from traitbench.contract.models import Model, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
-from traitbench.local.pace import duration
 from traitbench.local.training import effort_of
 from traitbench.settings import read_settings
 from traitbench_app.parts.chart import download_table
@@ -181,7 +180,7 @@ def _draw_switch(model: Model, active: Version, given: Inputs, report: EncoderCo
         confirm(
             _SWITCH,
             title=f"Switch to {asked_for.name}?",
-            body="\n\n".join(map(plain, _price(model, active, given, report, asked_for))),
+            body="\n\n".join(map(plain, _price(model, given, report, asked_for))),
             yes=f"Train with {asked_for.name}",
             no=f"Keep {report.candidates[0].name}",
             icon=":material/model_training:",
@@ -189,15 +188,14 @@ def _draw_switch(model: Model, active: Version, given: Inputs, report: EncoderCo
         )
 
 
-def _price(model: Model, active: Version, given: Inputs, report: EncoderComparison, to: Candidate) -> tuple[str, ...]:
+def _price(model: Model, given: Inputs, report: EncoderComparison, to: Candidate) -> tuple[str, ...]:
     """What a switch costs, in paragraphs."""
-    first, effort = report.candidates[0], effort_of(active.metrics.effort)
+    first = report.candidates[0]
     texts = len(given.texts) + given.left_out
-    takes = duration(*encoders.switching(to, given, effort=effort, cache=read_settings().cache))
     vectors = texts * to.encoder.dimension * _BYTES_OF_A_NUMBER / 1e6
     return (
         f"{encoders.verdict_on(report, to.name)} The service encodes {count(texts, 'text')} with {to.name} and learns "
-        f"every trait again ({takes}). The result is a new version, which is in use at once. "
+        f"every trait again. The result is a new version, which is in use at once. "
         f"v{model.version_no} keeps its encoder, and you can put it in use again.",
         f"A text then takes {to.ms_per_text:.2f} ms instead of {first.ms_per_text:.2f} ms. The service stores "
         f"{vectors:.1f} MB of new vectors and keeps both encoders in memory (model files: {to.megabytes:.0f} MB and "

@@ -14,7 +14,6 @@ from traitbench.client import Traitbench
 from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.versions import Version
-from traitbench.display.text import span
 from traitbench.settings import read_settings
 
 if TYPE_CHECKING:
@@ -160,11 +159,8 @@ def _run(candidates: "Sequence[Candidate]", given: "Inputs", *, effort: str, han
     from traitbench.comparison import encoders
 
     cache = read_settings().cache
-    about = encoders.seconds(candidates, given, effort=effort, cache=cache)
     names = ", ".join(each.name for each in candidates)
-    click.echo(
-        f"Comparing {names} on {len(given.texts):,} texts of {handle}. This takes about {span(about)}.", err=True
-    )
+    click.echo(f"Comparing {names} on {len(given.texts):,} texts of {handle}.", err=True)
     total = (len(given.texts) + len(given.traits)) * len(candidates)
     progress = Progress("Comparing", total)
     try:

@@ -30,19 +30,14 @@ from traitbench.contract.versions import Version
 from traitbench.display.verdicts import VERDICTS, counted, overall
 from traitbench.encoders import Encoder, EncoderUnavailable, FromFiles
 from traitbench.encoders.registry import NAMES, built_in, load_encoder, name_of
-from traitbench.encoders.scheduler import processors
-from traitbench.encoders.vocabulary import words_to_encode
-from traitbench.fitting import work as cost
 from traitbench.fitting.evaluate import divisions, judged
 from traitbench.fitting.fit import TraitSamples, feature_blocks, with_near_duplicates
 from traitbench.fitting.resampling import MOST_PER_POLE, Resampler, among, part
 from traitbench.fitting.search import EFFORTS, Effort, TrainingSamples, evidence, search
-from traitbench.fitting.speed import speed_now
 from traitbench.local.training import collected_samples, label_axes
 from traitbench.local.vectors import Progress, vectors_of
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import embed
-from traitbench.synthesis.label_axis import WORDS
 
 MOST = 20_000
 """The number of samples that fit into memory at once; the newest are compared."""
@@ -231,35 +226,6 @@ def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> Candidate:
         embed(encoder.encode, [text])
         taken.append(perf_counter() - start)
     return Candidate(name, encoder, 1_000 * statistics.median(taken))
-
-
-def seconds(candidates: Sequence[Candidate], given: Inputs, *, effort: str, cache: Path) -> float:
-    """About how long the comparison takes: encoding at the measured speeds, and one training for each encoder.
-
-    The first comparison with an encoder also encodes the words of its vocabulary, for the label axes.
-    """
-    encoding = sum(_encoding(each, len(given.texts), cache) for each in candidates)
-    return encoding + len(candidates) * _searching(given, effort)
-
-
-def switching(candidate: Candidate, given: Inputs, *, effort: str, cache: Path) -> tuple[float, float, float]:
-    """How many seconds a training with this encoder takes, at the least, at the most and likely.
-
-    No text has its vector yet.
-    """
-    encoding = _encoding(candidate, len(given.texts) + given.left_out, cache)
-    work, speed = _searching(given, effort), speed_now()
-    least, most, likely = (encoding + work * times for times in (speed.least, speed.most, speed.likely))
-    return least, most, likely
-
-
-def _encoding(candidate: Candidate, texts: int, cache: Path) -> float:
-    words = words_to_encode(candidate.encoder, cache=cache, size=WORDS)
-    return candidate.ms_per_text / 1_000 * (texts + words) / processors()
-
-
-def _searching(given: Inputs, effort: str) -> float:
-    return cost.searching(effort, [sum(each.trait == trait.key for each in given.samples) for trait in given.traits])
 
 
 def compare_encoders(

@@ -89,6 +89,11 @@ def ago(time: datetime, now: datetime | None = None) -> str:
     return f"on {time:%-d %b %Y}"
 
 
+def capitalised(words: str) -> str:
+    """Return the words with a capital letter first."""
+    return words[:1].upper() + words[1:]
+
+
 def span(seconds: float) -> str:
     """Format a duration: `40 s`, `5 min`, `2 h 10 min`. A negative one, after a clock was set back, counts as 0."""
     seconds = max(seconds, 0.0)

@@ -11,7 +11,6 @@ parameters chosen for the full vectors.
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -21,16 +20,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-from traitbench.fitting import work as cost
 from traitbench.fitting.auroc import auroc, out_of_fold_interval
 from traitbench.fitting.candidate_fits import ignore as ignore_fits
 from traitbench.fitting.candidates import Candidate
 from traitbench.fitting.duplicates import alike, joined
 from traitbench.fitting.evaluate import figures, judged
 from traitbench.fitting.intrinsic import figures_of_labels, place, pool
-from traitbench.fitting.progress import FitProgress, ProgressListener
 from traitbench.fitting.report import labels_entry, search_entry
 from traitbench.fitting.search import EFFORTS, Effort, SearchResult, TrainingSamples, chosen_before, evidence, search
+from traitbench.fitting.work import FitProgress, ProgressListener
 from traitbench.scoring.card import breaks, confidence, half_up, quartiles
 from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, certainty
 from traitbench.scoring.resemblance import Background, Resemblance, background, resemblance
@@ -153,12 +151,11 @@ def fit(
     # One thread: with several, rounding depends on how the work is split, and so would `param_hash`.
     with threadpool_limits(limits=1):
         shares = [chosen_before((fixed or {}).get(trait.key)) for trait in traits]
-        progress = _progress(traits, plan, encoder.dimension, shares, on_progress)
+        progress = FitProgress([len(trait.y) for trait in traits], on_progress)
         for trait, chosen in zip(traits, shares, strict=True):
             fitted.append(_fit_trait(trait, encoder.dimension, plan, chosen, progress))
             progress.trait_finished()
         resembled = _resemblance(traits, modes, background(encoder.id, encoder.dimension))
-    progress.all_finished()
     snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in fitted), resembled)
     measured = {axis.key: figures_of_trait for axis, figures_of_trait in fitted}
     says = EFFORTS[effort].says if fixed is None else _REFITTED
@@ -223,38 +220,14 @@ def feature_blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slic
     return {names[stretch]: slice(*stretch) for stretch in stretches}
 
 
-def _progress(
-    traits: Sequence[TraitSamples],
-    plan: _Plan,
-    dimension: int,
-    shares: Sequence[Mapping[Candidate, float]],
-    tell: ProgressListener,
-) -> FitProgress:
-    """The progress of a fit, with the work that is expected of every step."""
-    work = [
-        cost.fitting(
-            plan.effort,
-            len(trait.y),
-            dimension=dimension,
-            modes=[columns.stop - columns.start for columns in plan.modes.values()],
-            blocks=len(plan.blocks),
-            searched=trait.intrinsic_axis is None and not chosen,
-        )
-        for trait, chosen in zip(traits, shares, strict=True)
-    ]
-    return FitProgress(work, cost.resembling(sum(len(trait.y) for trait in traits)), tell)
-
-
 def _fit_trait(
     trait: TraitSamples, dimension: int, plan: _Plan, shares: Mapping[Candidate, float], progress: FitProgress
 ) -> tuple[TraitAxis, dict[str, Any]]:
     _check(trait, dimension)
     trait = with_near_duplicates(trait)
-    progress.finished("preparing")
     samples, result = _search_or_place(trait, plan, shares, progress)
     metrics = _figures(trait, plan, samples, result)
     without = metrics.pop("auroc_without_labels", None)
-    progress.finished("figures")
     metrics |= {
         "counts": _counts(trait, samples),
         "parameters": dict(result.parameters),
@@ -268,7 +241,7 @@ def _fit_trait(
     metrics["confidence"] = _confidences(numbers, samples, result)
     metrics["confidence_reason"] = numbers.certainty.nowhere
     modes = {}
-    for fitted, (name, columns) in enumerate(plan.modes.items(), start=1):
+    for name, columns in plan.modes.items():
         trait_in_mode = _in_mode(trait, columns)
         samples_in_mode, result_in_mode = _fit_in_mode(trait_in_mode, samples, columns, plan.effort, result)
         mode_figures = (
@@ -280,7 +253,6 @@ def _fit_trait(
         metrics.setdefault("modes", {})[name] = {
             figure: mode_figures[figure] for figure in _MODE_FIGURES if figure in mode_figures
         }
-        progress.part("modes", fitted, len(plan.modes))
     axis = TraitAxis(
         key=trait.key,
         name=trait.name,
@@ -310,10 +282,7 @@ def _search_or_place(
     """The samples that were used, merged and weighted, and the fitted trait."""
     if trait.intrinsic_axis is not None:
         return _placed(trait, trait.intrinsic_axis)
-    samples, result = _searched(trait, plan, shares, partial(progress.part, "directions"))
-    progress.finished("directions")
-    progress.finished("levels")
-    return samples, result
+    return _searched(trait, plan, shares, progress.part)
 
 
 def _searched(

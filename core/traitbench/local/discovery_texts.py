@@ -3,11 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from traitbench.contract.models import Effort
 from traitbench.contract.samples import Sample
-from traitbench.fitting import work
 from traitbench.fitting.discover import FEWEST_TEXTS, MOST_TEXTS
-from traitbench.fitting.speed import speed_now
 
 __all__ = ["FEWEST_TEXTS", "MOST_TEXTS", "Texts", "texts_of"]
 
@@ -38,12 +35,6 @@ class Texts:
             if text:
                 chosen.append(text)
         return chosen
-
-    def seconds(self, effort: Effort) -> float:
-        """About how long a discovery takes now, if all texts have to be encoded."""
-        analysed = min(len(self), MOST_TEXTS)
-        lengths = [*map(len, self.labelled.values()), *map(len, self.to_send())]
-        return (work.reading(lengths) + work.discovering(analysed, effort)) * speed_now().likely
 
 
 def texts_of(samples: Sequence[Sample], pool: Mapping[str, str]) -> Texts:

@@ -25,7 +25,8 @@ from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
 from traitbench.fitting.collect import collect, spelled, to_spell
 from traitbench.fitting.fit import SCORING_METHODS, EncoderIdentity, OutOfFold, TraitSamples, fit, ignore
 from traitbench.fitting.fit import out_of_fold as out_of_fold_of
-from traitbench.fitting.progress import ProgressListener
+from traitbench.fitting.search import EFFORTS
+from traitbench.fitting.work import ProgressListener
 from traitbench.local.samples import AnySample, AnyTrait
 from traitbench.local.samples import LocalTrait as LocalTrait
 from traitbench.local.vectors import Vector, sample_vectors
@@ -168,6 +169,12 @@ def identity(traits: Sequence[AnyTrait], samples: Sequence[AnySample], encoder: 
 def effort_of(stored: str | None) -> TrainEffort:
     """Return the effort in the metrics of a version; the default if it is not one of ours, as in a foreign bundle."""
     return next((effort for effort in get_args(TrainEffort) if effort == stored), DEFAULT_EFFORT)
+
+
+def most_settings(effort: TrainEffort) -> int:
+    """The most settings that an effort tries for a trait; fewer if the label axis is off or there are many samples."""
+    # The early layer, the word table and the rest.
+    return len(EFFORTS[effort].levels[-1].candidates(blocks=3, labels=True))
 
 
 def settings_of(version: LocalVersion) -> TrainingSettings:

@@ -97,11 +97,6 @@ def listen(listener: Listener | None) -> None:
     _listeners[:] = [] if listener is None else [listener]
 
 
-def has_listener() -> bool:
-    """Whether the service of this process gets the vectors."""
-    return bool(_listeners)
-
-
 def forget() -> None:
     """Clear the vectors in memory."""
     with _one_at_a_time:

@@ -30,7 +30,6 @@ from traitbench.fitting import work as cost
 from traitbench.fitting.collect import collect, spelled, to_spell
 from traitbench.fitting.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.fitting.held_out import measure
-from traitbench.fitting.search import EFFORTS
 from traitbench.operations import access, holding, retention, rules, training_encoder, zero_retention
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
@@ -38,7 +37,7 @@ from traitbench.operations.model_runs import launch, run_key
 from traitbench.operations.sample_vectors import ENCODING, encoded
 from traitbench.runs import Queue
 from traitbench.runs.execution import Execution, Fenced
-from traitbench.runs.progress import RecentPace, Timeline
+from traitbench.runs.progress import Timeline
 from traitbench.scoring import card
 from traitbench.scoring.segments import embed
 from traitbench.scoring.snapshot import Snapshot, param_hash
@@ -117,18 +116,16 @@ def run(
     execution: Execution,
     *,
     labels: LabelAxes | None = None,
-    recent: RecentPace | None = None,
     chosen: str | None = None,
 ) -> None:
     """Train a version from the model's samples and, with `labels`, from the words of its traits.
 
-    `recent` is the pace of the trainings before, for the time left of this one. `chosen` is the name of the encoder if
-    it is not that of the service.
+    `chosen` is the name of the encoder if it is not that of the service.
     """
     with reading(engine) as connection:
         inputs = _read_inputs(connection, encoder, execution.run)
     labels = labels if inputs.use_labels else None
-    timeline = _timeline(inputs, execution, labels, recent or RecentPace())
+    timeline = _timeline(inputs, labels)
     known = encoded(engine, encoder, execution, [*inputs.labels, *inputs.tests], timeline=timeline)
     timeline.reach(_WORDS)
     texts = _texts_to_spell(engine, execution, inputs)
@@ -140,8 +137,6 @@ def run(
     timeline.reach(_SAVING)
     with writing(engine) as connection:
         model = _finish(connection, execution, inputs, _with_tests(trained, tests), held, chosen)
-    if recent is not None:
-        recent.remember(timeline)
     if model.zero_data_retention:
         zero_retention.settle(engine, model.id)
 
@@ -198,20 +193,17 @@ class _TrainingInputs:
         return [len(self.labels) if trait.id in self.axes else counts[trait.key] for trait in self.traits]
 
 
-def _timeline(inputs: _TrainingInputs, execution: Execution, labels: LabelAxes | None, recent: RecentPace) -> Timeline:
+def _timeline(inputs: _TrainingInputs, labels: LabelAxes | None) -> Timeline:
     """The phases of a training and their work; that of encoding is set when it begins."""
-    per_trait = inputs.per_trait()
-    effort = EFFORTS[execution.run.effort]
-    fits = sum(sum(cost.fitting(effort, count, searched=inputs.fixed is None).values()) for count in per_trait)
     named = 0 if labels is None else sum(not labels.is_known(trait) for trait in inputs.traits)
     work = {
         ENCODING: 0.0,
-        _WORDS: cost.words(named) + (cost.vocabulary(labels.unread()) if labels is not None and named else 0.0),
-        _LEARNING: fits + cost.resembling(sum(per_trait)),
+        _WORDS: cost.naming(named, labels.unread() if labels is not None and named else 0),
+        _LEARNING: sum(map(cost.learning, inputs.per_trait())),
         _MEASURING: cost.reading(inputs.test_lengths.values()),
-        _SAVING: cost.saving(len(inputs.labels)),
+        _SAVING: cost.saving(),
     }
-    return Timeline(work, pace=recent.pace, corrections=recent.corrections)
+    return Timeline(work)
 
 
 def _read_inputs(connection: Connection, encoder: Encoder, run: RunRow) -> _TrainingInputs:

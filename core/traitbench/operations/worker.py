@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 import traceback
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -31,7 +30,6 @@ from traitbench.runs.execution import Execution
 from traitbench.runs.executor import Body, Worker, serve
 from traitbench.runs.heartbeat import Heartbeat, WorkerExit
 from traitbench.runs.priority import give_way
-from traitbench.runs.progress import RecentPace
 from traitbench.runs.queue import EngineQueue
 from traitbench.runs.schedules import Schedule
 from traitbench.settings import Settings
@@ -99,7 +97,6 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
 
     encoder = load_encoder(settings.encoder, cache=settings.cache)
     vocabulary = partial(load_vocabulary, encoder, cache=settings.cache)
-    recent: defaultdict[str, RecentPace] = defaultdict(RecentPace)
 
     def train(execution: Execution) -> None:
         choice = training_encoder.of_run(engine, settings, execution, default=encoder)
@@ -109,7 +106,6 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
             chosen,
             execution,
             labels=label_axes(chosen, settings.cache),
-            recent=recent[chosen.digest],
             chosen=choice.name,
         )
 

@@ -5,17 +5,12 @@ run as a whole and for each phase, because a machine may be slow at one kind of 
 counts most, so that the forecast follows a machine that becomes busy.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from math import exp
 from time import monotonic
-from types import MappingProxyType
 
 _FORGOTTEN_AFTER = 15.0  # seconds; the time constant of the exponential decay
-_OUTDATED_AFTER = 300.0  # seconds
-_LEAST_MEASURED = 0.2  # reference seconds of a phase from which its pace says something
-_MOST_CORRECTED = 4.0
-_PRIOR = 0.1  # reference seconds of work that the expected pace of a run counts for
+_PRIOR = 0.1  # reference seconds of work that a pace of 1 counts for
 _PRIOR_OF_PHASE = 0.3  # reference seconds of work that the pace of the whole run counts for in a phase
 
 
@@ -36,29 +31,18 @@ class _Pace:
 
 
 class Timeline:
-    """The phases of a run, in order, each with its expected work.
+    """The phases of a run, in order, each with its expected work."""
 
-    `pace` are the expected seconds per unit of work. `corrections` multiply the work of some phases.
-    """
-
-    def __init__(
-        self,
-        work: Mapping[str, float],
-        *,
-        pace: float = 1.0,
-        corrections: Mapping[str, float] = MappingProxyType({}),
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        self._work = {phase: own * corrections.get(phase, 1.0) for phase, own in work.items()}
-        self._expected, self._corrections, self._clock = pace, corrections, clock
-        self._done, self._seconds = dict.fromkeys(work, 0.0), dict.fromkeys(work, 0.0)
+    def __init__(self, work: Mapping[str, float], *, clock: Callable[[], float] = monotonic) -> None:
+        self._work, self._clock = dict(work), clock
+        self._done = dict.fromkeys(work, 0.0)
         self._phase = next(iter(work))
         self._overall, self._by_phase = _Pace(), {phase: _Pace() for phase in work}
         self._began = self._heard = clock()
 
     def expect(self, phase: str, work: float) -> None:
         """Set the work of a phase, once it is known."""
-        self._work[phase] = work * self._corrections.get(phase, 1.0)
+        self._work[phase] = work
 
     def reach(self, phase: str, share: float = 0.0) -> None:
         """So much of a phase (0 to 1) is done, and all of the phases before it."""
@@ -72,14 +56,13 @@ class Timeline:
         # At the start of a phase, the time since the last report belongs to the phase before.
         worked_on = self._phase if share == 0.0 else phase
         self._by_phase[worked_on].add(now - self._heard, progress)
-        self._seconds[worked_on] += now - self._heard
         self._overall.add(now - self._heard, progress)
         self._heard, self._phase = now, phase
 
     @property
     def pace(self) -> float:
         """Seconds by the clock for each unit of work, recently."""
-        return self._overall.against(self._expected, _PRIOR)
+        return self._overall.against(1.0, _PRIOR)
 
     @property
     def left_s(self) -> float:
@@ -91,49 +74,8 @@ class Timeline:
         )
 
     @property
-    def uneven(self) -> dict[str, float]:
-        """How many times longer a unit of work took in a phase than in the whole run, where this could be measured."""
-        seconds, work = sum(self._seconds.values()), sum(self._done.values())
-        return {
-            phase: (self._seconds[phase] / done) / (seconds / work)
-            for phase, done in self._done.items()
-            if done >= _LEAST_MEASURED and self._seconds[phase] > 0
-        }
-
-    @property
     def fraction(self) -> float:
         """The share of the whole time that has passed, 0 to 1."""
         passed = self._clock() - self._began
         whole = passed + self.left_s
         return passed / whole if whole > 0 else 1.0
-
-
-class RecentPace:
-    """The pace of the last run in this process, while it is recent; else a guess by the load of the machine.
-
-    `corrections` make the expected work of each phase that of this machine.
-    """
-
-    def __init__(self) -> None:
-        self._pace, self._at = 1.0, -_OUTDATED_AFTER
-        self.corrections: dict[str, float] = {}
-
-    @property
-    def pace(self) -> float:
-        """The expected seconds by the clock for each unit of work."""
-        return self._pace if monotonic() - self._at < _OUTDATED_AFTER else _queue()
-
-    def remember(self, timeline: Timeline) -> None:
-        """Take over the pace of a run that has ended, and half of what was uneven in it."""
-        self._pace, self._at = timeline.pace, monotonic()
-        for phase, times in timeline.uneven.items():
-            corrected = self.corrections.get(phase, 1.0) * times**0.5
-            self.corrections[phase] = min(max(corrected, 1 / _MOST_CORRECTED), _MOST_CORRECTED)
-
-
-def _queue() -> float:
-    """How many threads want each processor, ours included; at least 1."""
-    try:
-        return max(1.0, (os.getloadavg()[0] + 1) / (os.cpu_count() or 1))
-    except (AttributeError, OSError):
-        return 1.0
