@@ -22,7 +22,7 @@ from traitbench_app.parts.quality import discovered_note
 from traitbench_app.parts.question import question
 from traitbench_app.parts.reasons import are_quick, draw_strongest, reasons_of
 from traitbench_app.parts.scorecard import ordered, poles_of, score_counts
-from traitbench_app.parts.scorer import Scorer, is_preview, scorer_of
+from traitbench_app.parts.scorer import PageScorer, is_preview, scorer_of
 from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.untrained import can_rehearse, draw_untrained
 from traitbench_app.parts.version_figures import names_of
@@ -148,7 +148,7 @@ chosen = active if picked == IN_USE else picked
 texts = [text, against] if against.strip() else [text]
 cards: list[Card] = []
 comparison: Comparison | None = None
-scorer: Scorer | None = None
+scorer: PageScorer | None = None
 
 with places[0]:
     if not numbers and not can_rehearse(traits):
@@ -172,7 +172,7 @@ with places[0]:
             if numbers:
                 scorer = scorer_of(model.handle, versions[numbers.index(chosen)])
             elif rehearsal:
-                scorer = Scorer(by=rehearsal)
+                scorer = PageScorer(by=rehearsal)
             if scorer:
                 cards = scorer.cards(texts)
                 comparison = scorer.compare((text, against), (cards[0], cards[1])) if len(cards) == 2 else None

@@ -24,12 +24,12 @@ from tests.size import sized
 from traitbench.batch.audits import read_scored
 from traitbench.contract.asked import Asked
 from traitbench.contract.samples import LONGEST_TEXT
-from traitbench.tables.sample_files import Choice, check, read
+from traitbench.tables.sample_files import ColumnChoice, check, read
 from traitbench.tables.source import opened
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
 from traitbench_app.batch.columns import as_csv, as_jsonl, as_parquet, frame_of
 from traitbench_app.workspace import background, batches
-from traitbench_app.workspace.pool import Place, PoolFile
+from traitbench_app.workspace.pool import PoolFile, PoolOwner
 
 ODD, NO_TEXTS = list(wild.ODD), list(wild.NO_TEXTS)
 
@@ -147,10 +147,12 @@ def test_differences_shares_and_labelling_keep_the_texts(scorer: tb.Scorer, tmp_
 def test_a_page_imports_every_row_as_a_sample_and_into_a_pool(trained: Trained, texts: list[str], kind: str) -> None:
     texts = wild.as_sent(texts, kind)
     content = read(f"a.{kind}", wild.as_table(texts, kind))
-    checked = check(content, Choice("text", None, "warmth", None, 1.0, {}), trained.client.traits.list(trained.handle))
+    checked = check(
+        content, ColumnChoice("text", None, "warmth", None, 1.0, {}), trained.client.traits.list(trained.handle)
+    )
     assert [sample.text for sample in checked.samples] == texts
     assert checked.problems == ()
-    pool, place = PoolFile(None), Place("service", "model", "owner")
+    pool, place = PoolFile(None), PoolOwner("service", "model", "owner")
     assert pool.add(place, [row.cells["text"] for row in content.rows], "a file") == len(texts)
     assert sorted(pool.texts(place).values()) == sorted(texts)
 
@@ -170,7 +172,7 @@ def test_a_batch_of_the_page_downloads_every_row(trained: Trained, texts: list[s
 
 
 def test_a_pool_keeps_every_character() -> None:
-    pool, place, texts = PoolFile(None), Place("service", "model", "owner"), every_text()
+    pool, place, texts = PoolFile(None), PoolOwner("service", "model", "owner"), every_text()
     assert pool.add(place, texts, "a file") == len(texts)
     assert sorted(pool.texts(place).values()) == sorted(texts)
 

@@ -8,7 +8,7 @@ from tests.scoring.hand import axis, samples, snapshot
 from traitbench.comparison import encoders, gate, retrains
 from traitbench.comparison.versions import (
     PairScore,
-    Recorded,
+    RecordedChanges,
     TestSample,
     TestSet,
     VersionSide,
@@ -39,7 +39,7 @@ def versions(given: Json) -> VersionsComparison:
         VersionSide(f"acme.{name}", at, given["hashes"][at - 1], side, Metrics.model_validate({}))
         for at, (name, side) in enumerate((("one", a), ("other", b)), 1)
     )
-    recorded = Recorded(unrecorded="Not recorded.")
+    recorded = RecordedChanges(unrecorded="Not recorded.")
     return compare(one, other, tests, lambda some: [*scored, *scored][: len(some)], recorded=recorded, texts=texts)
 
 
@@ -114,7 +114,7 @@ def encoders_answer(given: Json) -> Json:
         )
         for name, of_traits in given["vectors"].items()
     ]
-    candidates = tuple(encoders.Candidate(name, NGrams(), 1.0) for name in given["vectors"])
+    candidates = tuple(encoders.EncoderCandidate(name, NGrams(), 1.0) for name in given["vectors"])
     compared = tuple(encoders.compare_vectors(contenders, effort="low"))
     report = encoders.EncoderComparison(0, "low", candidates, compared)
     whole = report.to_json()

@@ -8,10 +8,10 @@ import pytest
 
 from tests.contexts import fresh_settings, opened
 from tests.contract.world import World, served
-from traitbench.extract import Extracted, extract
+from traitbench.extract import ReadableText, extract
 from traitbench.sample_data import demo_models
 from traitbench.service.app import create_app
-from traitbench.service.guard import Guard
+from traitbench.service.guard import RequestGuard
 
 MAX_BODY = 96 * 1024
 OWNED = ("mine", "paging")
@@ -26,7 +26,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         opened(replace(settings, max_body_bytes=MAX_BODY), runs=False) as context,
     ):
         context = replace(context, extract=_read)
-        with served(Guard(create_app(context), settings)) as base_url:
+        with served(RequestGuard(create_app(context), settings)) as base_url:
             world = World(base_url, context)
             world.secrets |= {
                 "maker": world.issue("authoring", *OWNED, "demo", "other", "walk"),
@@ -64,7 +64,7 @@ def _headlines() -> list[dict[str, Any]]:
     return [{"trait": "tone", "text": text, "quality": place % 2} for place, text in enumerate([*texts][:80])]
 
 
-def _read(url: str) -> Extracted:
+def _read(url: str) -> ReadableText:
     """No name leads anywhere, so that nothing leaves the machine; and one address is a fault of the service."""
     if url == FAULT:
         raise ZeroDivisionError

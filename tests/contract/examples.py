@@ -18,7 +18,7 @@ from tests.conftest import COLD, WARM
 from tests.contract.world import World, served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.patience import PATIENCE_S
-from traitbench.extract import Extracted, extract
+from traitbench.extract import ReadableText, extract
 from traitbench.operations import WORKER
 from traitbench.operations.context import Context, open_context
 from traitbench.service import examples
@@ -183,7 +183,7 @@ def example_world(context: Context) -> Iterator[World]:
             world.http.close()
 
 
-def _fetched(url: str, site: str) -> Extracted:
+def _fetched(url: str, site: str) -> ReadableText:
     return replace(extract(url.replace(SITE, site), limits=ANY_PORT, permits=this_machine), url=url)
 
 

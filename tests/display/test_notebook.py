@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.display.answers import EVIL, NOW, card, filled, trait_score
-from traitbench.client.pages import Listed, Pages
+from traitbench.client.pages import ListedRows, Pages
 from traitbench.contract.batches import FailedLine
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import (
@@ -255,7 +255,7 @@ def test_a_listing_shows_the_page_in_hand_and_says_that_there_is_more() -> None:
 
 
 def test_a_long_list_is_cut_with_its_length_told() -> None:
-    text = Page(Listed([sample(f"text {number}") for number in range(250)])._repr_html_()).text
+    text = Page(ListedRows([sample(f"text {number}") for number in range(250)])._repr_html_()).text
     assert "text 99" in text
     assert "text 100" not in text
     assert "150 more rows not shown" in text

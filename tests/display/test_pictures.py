@@ -7,7 +7,7 @@ import pytest
 
 from traitbench.contract.metrics import Pole
 from traitbench.display.pictures import (
-    Share,
+    RightShare,
     balance,
     bar,
     course,
@@ -97,7 +97,7 @@ def test_labels_of_others_are_text() -> None:
         balance(1, 2, negative=HOSTILE, positive=HOSTILE),
         shares(1, 2, 3, negative=HOSTILE, positive=HOSTILE),
         histogram([1], step=1, unit=HOSTILE, words=HOSTILE),
-        course([Share(HOSTILE, HOSTILE, 1, 2, (0.1, 0.9))]),
+        course([RightShare(HOSTILE, HOSTILE, 1, 2, (0.1, 0.9))]),
     ):
         assert "<script" not in picture
         assert 'role="img"' in picture
@@ -164,9 +164,9 @@ def test_a_histogram_has_a_bar_for_each_step_and_names_its_largest_and_its_end()
 
 def test_only_shares_of_the_same_samples_are_joined() -> None:
     shares = [
-        Share("v1", "2 Nov", 30, 40, (0.6, 0.86)),
-        Share("v2", "9 Nov", 36, 40, (0.77, 0.96), is_joined=True),
-        Share("v3", "9 Nov", 90, 100, (0.82, 0.95), is_accented=True),
+        RightShare("v1", "2 Nov", 30, 40, (0.6, 0.86)),
+        RightShare("v2", "9 Nov", 36, 40, (0.77, 0.96), is_joined=True),
+        RightShare("v3", "9 Nov", 90, 100, (0.82, 0.95), is_accented=True),
     ]
     picture = course(shares)
     assert picture.count('class="line"') == 1
@@ -178,7 +178,7 @@ def test_only_shares_of_the_same_samples_are_joined() -> None:
 
 @pytest.mark.parametrize("right", [0, 1, 20])
 def test_every_share_lies_in_its_frame(right: int) -> None:
-    picture = course([Share("v1", "2 Nov", right, 20, (0.0 if right < 2 else 0.83, 1.0 if right == 20 else 0.2))])
+    picture = course([RightShare("v1", "2 Nov", right, 20, (0.0 if right < 2 else 0.83, 1.0 if right == 20 else 0.2))])
     assert all(-1 < float(each) <= 100 for each in re.findall(r"top:(-?[\d.]+)%", picture))
 
 

@@ -23,7 +23,7 @@ from traitbench.scoring.card import band, breaks, ceiling
 from traitbench.scoring.certainty import Reason
 from traitbench.scoring.repeats import LONGEST
 from traitbench.scoring.size import TOKENS_PER_WORD
-from traitbench.scoring.snapshot import Breaks, Quartiles
+from traitbench.scoring.snapshot import Quartiles, TierBreaks
 from traitbench.service.capacity import LONG, bounds_for
 from traitbench.service.strict_json import MAX_DEPTH
 from traitbench.settings import Settings, read_settings
@@ -125,7 +125,7 @@ def _at_most(poles: str, points: int) -> Confidence:
 def test_a_pole_without_quartiles() -> None:
     positive, negative = POLES["one pole without quartiles"]
     assert "the breaks are 50, 50, 50, the band is 0 to 100" in section(PAGE, "Score card").replace("\n", " ")
-    assert breaks(positive, negative) == Breaks(50, 50, 50)
+    assert breaks(positive, negative) == TierBreaks(50, 50, 50)
     assert band(70, positive, negative) == (0, 100)
 
 

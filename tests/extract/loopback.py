@@ -6,12 +6,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 
-from traitbench.extract import Limits
+from traitbench.extract import FetchLimits
 from traitbench.extract.addresses import IPAddress
 
 Answer = Callable[[bytes], Iterable[bytes]]
 
-ANY_PORT = Limits(ports=frozenset(range(65_536)))
+ANY_PORT = FetchLimits(ports=frozenset(range(65_536)))
 
 
 def this_machine(address: IPAddress) -> bool:

@@ -11,13 +11,13 @@ from tests.extract.loopback import ANY_PORT, page, redirect, serve, this_machine
 from tests.patience import PATIENCE_S
 from traitbench.contract.extracts import is_url
 from traitbench.errors import Unavailable
-from traitbench.extract import Extracted, extract
+from traitbench.extract import ReadableText, extract
 
 SENTENCE = "Below the weir stands a mill whose wheel turns whenever the sluice is raised for the children."
 MILL = f"<html><body><article><p>{SENTENCE}</p></article></body></html>"
 
 
-def fetched(url: str) -> Extracted:
+def fetched(url: str) -> ReadableText:
     return extract(url, limits=ANY_PORT, permits=this_machine)
 
 

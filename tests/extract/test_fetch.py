@@ -12,17 +12,17 @@ import pytest
 
 from tests.extract.loopback import ANY_PORT, Answer, page, redirect, serve, then_silence, this_machine
 from traitbench.errors import UrlNotFetchable
-from traitbench.extract import Limits, extract
+from traitbench.extract import FetchLimits, extract
 
 TEXT = page("Reached.", kind="text/plain")
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-def text(url: str, limits: Limits = ANY_PORT) -> str:
+def text(url: str, limits: FetchLimits = ANY_PORT) -> str:
     return extract(url, limits=limits, permits=this_machine).content
 
 
-def reason(url: str, limits: Limits = ANY_PORT) -> str:
+def reason(url: str, limits: FetchLimits = ANY_PORT) -> str:
     with pytest.raises(UrlNotFetchable) as refused:
         text(url, limits)
     return str(refused.value.details["reason"])
@@ -171,7 +171,7 @@ def test_a_body_may_be_as_large_as_the_limit_and_no_larger() -> None:
     ],
     ids=["body", "body in tiny pieces", "headers"],
 )
-def test_an_endless_answer_is_cut_off(start: bytes, piece: bytes, limits: Limits, why: tuple[str, ...]) -> None:
+def test_an_endless_answer_is_cut_off(start: bytes, piece: bytes, limits: FetchLimits, why: tuple[str, ...]) -> None:
     with serve(lambda request: chain([start], repeat(piece))) as site:
         assert reason(site.url, limits) in why
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from traitbench.errors import UrlNotFetchable
-from traitbench.extract.fetch import CONTRACT_LIMITS, Limits, Page
+from traitbench.extract.fetch import CONTRACT_LIMITS, FetchedPage, FetchLimits
 from traitbench.extract.reading import cut, text_of
 
 ARTICLE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The mill</title>
@@ -27,12 +27,12 @@ that his grandmother began.</p>
 
 
 def text(
-    body: str | bytes, kind: str = "text/html", charset: str | None = None, limits: Limits = CONTRACT_LIMITS
+    body: str | bytes, kind: str = "text/html", charset: str | None = None, limits: FetchLimits = CONTRACT_LIMITS
 ) -> str:
-    return text_of(Page(kind, charset, body if isinstance(body, bytes) else body.encode()), limits)
+    return text_of(FetchedPage(kind, charset, body if isinstance(body, bytes) else body.encode()), limits)
 
 
-def reason(body: str | bytes, kind: str = "text/html", limits: Limits = CONTRACT_LIMITS) -> str:
+def reason(body: str | bytes, kind: str = "text/html", limits: FetchLimits = CONTRACT_LIMITS) -> str:
     with pytest.raises(UrlNotFetchable) as refused:
         text(body, kind, limits=limits)
     return str(refused.value.details["reason"])

@@ -7,7 +7,7 @@ from tests.scoring.hand import cloud, directions
 from traitbench.fitting.auroc import interval
 from traitbench.fitting.evaluate import auroc, confusion, figures, judged, measured, score_counts
 from traitbench.fitting.search import EFFORTS, SearchResult, TrainingSamples, evidence, search
-from traitbench.scoring.snapshot import Breaks
+from traitbench.scoring.snapshot import TierBreaks
 
 EFFORT = EFFORTS["low"]
 FIGURES = ("auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy")
@@ -106,12 +106,12 @@ def test_few_samples_are_evaluated_over_several_turns_and_many_in_one() -> None:
 def test_the_confusion_table_counts_held_out_scores_by_tier() -> None:
     logits = np.array([-3.0, -0.1, 0.1, 3.0, -3.0, -2.0, 3.0, 0.0])
     y = np.array([1.0, 1, 1, 1, 0, 0, 0, 0.5])
-    assert confusion(logits, y, Breaks(40, 50, 80)) == {
+    assert confusion(logits, y, TierBreaks(40, 50, 80)) == {
         "positive": {"Weak": 1, "Developing": 1, "Solid": 1, "Strong": 1},
         "negative": {"Weak": 2, "Developing": 0, "Solid": 0, "Strong": 1},
     }
     samples, result = seen(40)
-    table = figures(samples, result, breaks=Breaks(40, 50, 80))["confusion"]
+    table = figures(samples, result, breaks=TierBreaks(40, 50, 80))["confusion"]
     assert [sum(table[pole].values()) for pole in ("positive", "negative")] == [20, 20]
 
 

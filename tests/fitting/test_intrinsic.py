@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from tests.scoring.hand import cloud, fitted, samples
 from traitbench.fitting.fit import Trained, TraitSamples
-from traitbench.scoring.snapshot import Breaks, TraitAxis, param_hash
+from traitbench.scoring.snapshot import TierBreaks, TraitAxis, param_hash
 
 AXIS = np.array([0.6, 0.8, 0.0, 0.0], np.float32)
 
@@ -51,7 +51,7 @@ def test_the_outer_thirds_are_the_clusters() -> None:
     upper = np.sort(scores(trait, X))[-30:]
     assert trait.positive.p50 == pytest.approx(np.median(upper), abs=3)
     assert trait.negative.p75 < 40 < 60 < trait.positive.p25
-    assert trait.breaks == Breaks(trait.negative.p75, trait.positive.p25, trait.positive.p75)
+    assert trait.breaks == TierBreaks(trait.negative.p75, trait.positive.p25, trait.positive.p75)
     assert set(figures["parameters"]) == {"slope", "offset"}
 
 
@@ -114,5 +114,5 @@ def test_synthesized_texts_are_not_in_the_pool() -> None:
 def test_with_few_or_equal_texts_in_the_pool_every_text_scores_50(trait: TraitSamples) -> None:
     axis, figures = fit_alone(trait)
     assert not axis.vector.any()
-    assert axis.breaks == Breaks(50, 50, 50)
+    assert axis.breaks == TierBreaks(50, 50, 50)
     assert figures["auroc"] is None

@@ -10,7 +10,7 @@ import pytest
 
 from tests.scoring.hand import cloud, directions, fitted, samples
 from traitbench.fitting.fit import TraitSamples
-from traitbench.scoring.snapshot import Breaks, param_hash
+from traitbench.scoring.snapshot import TierBreaks, param_hash
 
 
 @pytest.mark.parametrize(
@@ -21,26 +21,26 @@ from traitbench.scoring.snapshot import Breaks, param_hash
             "high",
             [1.1714252, 0.2256125],
             0.3222355,
-            Breaks(38, 77, 82),
+            TierBreaks(38, 77, 82),
         ),
         (
             samples(*cloud(80, 6)),
             "high",
             [4.0198736, -0.4229241, -0.0778294, 0.258336, 0.2054201, 0.2678421],
             -0.8484399,
-            Breaks(41, 62, 91),
+            TierBreaks(41, 62, 91),
         ),
         (
             samples(*cloud(12, 5)),
             "low",
             [1.8478506, 0.3459759, 0.2587371, 1.200039, 1.7160181],
             0.00019538276,
-            Breaks(52, 52, 74),
+            TierBreaks(52, 52, 74),
         ),
     ],
 )
 def test_a_fit_keeps_its_recorded_numbers(
-    trait: TraitSamples, effort: str, vector: Sequence[float], offset: float, breaks: Breaks
+    trait: TraitSamples, effort: str, vector: Sequence[float], offset: float, breaks: TierBreaks
 ) -> None:
     result = fitted(trait, effort=effort).snapshot.traits[0]
     np.testing.assert_allclose(result.vector, vector, rtol=1e-5, atol=1e-6)
@@ -162,7 +162,7 @@ def test_a_pole_of_only_synthesized_texts_is_fitted_and_reported() -> None:
     trained = fitted(with_synthesized(nothing, made))
     result, axis = trained.metrics["traits"]["warmth"], trained.snapshot.traits[0]
     assert axis.vector[0] > 0.5
-    assert axis.breaks != Breaks(50, 50, 50)
+    assert axis.breaks != TierBreaks(50, 50, 50)
     assert result["auroc"] is result["brier"] is None
     assert result["measured_on"] == "not measured: only synthesized samples"
     assert result["not_measured"] == "only_synthesized"

@@ -11,7 +11,7 @@ from typing import IO
 
 from tests import wild
 from traitbench.formulas import as_written
-from traitbench.tables.rows import Line, Problem, Unreadable
+from traitbench.tables.rows import Line, NotATable, Problem
 from traitbench.tables.source import Source
 
 Cell = str | frozenset[str]
@@ -173,7 +173,7 @@ def judged(right: Sequence[Right], read: Callable[[], Source]) -> Verdict:
             return _counted(right, source)
         lines = list(source.lines())
         again = list(source.lines())
-    except Unreadable as error:
+    except NotATable as error:
         sentence = str(error)
         patterns = [each.pattern for each in right if isinstance(each, Refused)]
         anything = any(isinstance(each, Survived) for each in right)

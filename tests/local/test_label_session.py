@@ -15,9 +15,9 @@ from traitbench.contract.samples import Sample, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.local.draft_learner import draft_learner
 from traitbench.local.label_session import LabelSession, LabelWork
-from traitbench.local.labeller import Answer, decide
+from traitbench.local.labeller import LabelAnswer, decide
 from traitbench.local.samples import LocalTrait
-from traitbench_app.label.work import Work
+from traitbench_app.label.work import PoolWork
 
 TEXTS = [f"{text} {more}".strip() for text in (*WARM, *COLD) for more in ("", "That is all.", "Read this twice.")]
 LABELLED = dict.fromkeys(WARM[:4], 1.0) | dict.fromkeys(COLD[:3], 0.0)
@@ -70,7 +70,7 @@ def on_page(order: Any, labels: dict[str, float]) -> LabelSession:
     texts = {text_hash(text): text for text in sorted(TEXTS, key=text_hash)}
     session = LabelSession()
     learner = draft_learner(model, [trait], samples, None)
-    session.update(Work(texts, [trait], [], samples).labelled(order, learner))
+    session.update(PoolWork(texts, [trait], [], samples).labelled(order, learner))
     session.work()
     return session
 
@@ -123,7 +123,7 @@ def test_answers_become_decisions_the_newest_last() -> None:
         ("b", "undo", None),
         ("", "leave", None),
     ]
-    answers = [Answer(n, item, action, quality) for n, (item, action, quality) in enumerate(given)]
+    answers = [LabelAnswer(n, item, action, quality) for n, (item, action, quality) in enumerate(given)]
     assert decide({"z": 0.5}, answers) == {"z": 0.5, "a": 0.0}
     assert list(decide({"a": 0.0, "z": 0.5}, answers)) == ["z", "a"]
 

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, text
 
 from tests.contexts import ON_BOTH, ON_SQLITE, draft, fresh_settings, opened, until
 from traitbench.operations.context import Context
-from traitbench.operations.health import Health
+from traitbench.operations.health import HealthCheck
 from traitbench.runs.engine import Runs
 from traitbench.runs.supervisor import Supervisor
 from traitbench.store.database import clean
@@ -32,7 +32,7 @@ def _alone(home: Path) -> Iterator[Context]:
 
 def _says(context: Context) -> tuple[str, bool]:
     """What a new check says of the database, and whether it was quick."""
-    health, begin = Health(context.engine, context.runs, context.settings.home), time.monotonic()
+    health, begin = HealthCheck(context.engine, context.runs, context.settings.home), time.monotonic()
     try:
         return health.state().database, time.monotonic() - begin < 3
     finally:
@@ -49,7 +49,7 @@ def test_a_change_is_logged_once_and_what_has_never_been_well_is_not(
     with _alone(tmp_path) as context, caplog.at_level(logging.WARNING, "traitbench.service"):
         runs = Runs(context.settings.database_url, module="none", greeting={})
         runs.worker = Supervisor([sys.executable, "-c", LIVES], {})
-        health = Health(context.engine, runs, context.settings.home)
+        health = HealthCheck(context.engine, runs, context.settings.home)
         assert health.state().wrong == ["worker"]
         assert logged() == []
 

@@ -17,7 +17,7 @@ from tests.operations.author import active, refit, row, score, update
 from tests.operations.counting import Counting
 from traitbench.contract.batches import BatchRequest, ScoredLine, read_line
 from traitbench.errors import ModelArchived, TraitbenchError, ValidationFailed
-from traitbench.extract import Extracted
+from traitbench.extract import ReadableText
 from traitbench.operations import encoding, models
 from traitbench.operations.batches import line, open_batch
 from traitbench.operations.context import Context
@@ -41,10 +41,10 @@ class Gate:
         self.asked: list[str] = []
         self.open = Event()
 
-    def __call__(self, url: str) -> Extracted:
+    def __call__(self, url: str) -> ReadableText:
         self.asked.append(url)
         self.open.wait()
-        return Extracted(url, f"what stands at {url}", "0" * 64, datetime.now(UTC))
+        return ReadableText(url, f"what stands at {url}", "0" * 64, datetime.now(UTC))
 
 
 @pytest.fixture(scope="module")

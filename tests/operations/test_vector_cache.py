@@ -9,7 +9,7 @@ import pytest
 from tests.contexts import ON_SQLITE
 from traitbench.encoders import FULL, Encoder, Vectors, counted_apart
 from traitbench.operations.context import Context
-from traitbench.operations.vector_cache import Encoding, VectorCache, hash_of
+from traitbench.operations.vector_cache import CachedEncoding, VectorCache, hash_of
 from traitbench.store.text_vectors import Encoded, VectorKey
 
 pytestmark = ON_SQLITE
@@ -44,8 +44,8 @@ class Counting:
 
 def encoding(
     encoder: Encoder, cache: VectorCache, vector_key: VectorKey | None = VECTOR_KEY, *, mode: str = FULL
-) -> Encoding:
-    return Encoding(encoder, cache, vector_key, mode=mode, since=cache.mark())
+) -> CachedEncoding:
+    return CachedEncoding(encoder, cache, vector_key, mode=mode, since=cache.mark())
 
 
 def test_a_text_is_encoded_once_and_its_vector_is_the_same_bit_by_bit() -> None:

@@ -14,7 +14,7 @@ from tests.pages.drive import Workbench, buttons, ending, press, upload, words
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
-from traitbench.local.labeller import Action, Answer, decide
+from traitbench.local.labeller import Action, LabelAnswer, decide
 from traitbench.tables.rating_files import Columns, labelled_file, read_ratings
 from traitbench.tables.sample_files import read
 from traitbench_app.samples.blind import GIVEN
@@ -58,7 +58,7 @@ def text_of(at: AppTest) -> str | None:
 
 def give(at: AppTest, handle: str, action: Action, item: str = "", quality: float | None = None) -> AppTest:
     """Answer about an item, by default the one on screen."""
-    key, answered = f"{GIVEN}:{handle}", Answer(1, item or shown(at)["items"][0]["id"], action, quality)
+    key, answered = f"{GIVEN}:{handle}", LabelAnswer(1, item or shown(at)["items"][0]["id"], action, quality)
     before = at.session_state.get(key, {})
     after = decide({f"{text}:{trait}": each for (trait, text), each in before.items()}, [answered])
     at.session_state[key] = {(item.rpartition(":")[2], item.rpartition(":")[0]): each for item, each in after.items()}
@@ -174,7 +174,7 @@ def test_answers_of_the_labeller_are_your_labels() -> None:
 
         import streamlit as st
 
-        from traitbench.local.labeller import Answer
+        from traitbench.local.labeller import LabelAnswer
         from traitbench_app.samples.blind import GIVEN, Sheet, take, your_labels
 
         sheet = Sheet("lab.tone", "warmth", {("warmth", text): 1.0 for text in "abcd"}, {("warmth", "d"): 0.0})
@@ -187,7 +187,7 @@ def test_answers_of_the_labeller_are_your_labels() -> None:
             ("a", "undo", None),
             ("x", "skip", None),
         )
-        answers = [Answer(n, f"{text}:warmth", action, quality) for n, (text, action, quality) in enumerate(given)]
+        answers = [LabelAnswer(n, f"{text}:warmth", action, quality) for n, (text, action, quality) in enumerate(given)]
         st.session_state[sheet.key] = 4
         take(sheet, trait, ratings, answers)
         st.session_state["result"] = (st.session_state[f"{GIVEN}:lab.tone"], your_labels(sheet))

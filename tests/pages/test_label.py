@@ -50,7 +50,7 @@ def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
         import streamlit as st
 
         from traitbench.contract.samples import text_hash
-        from traitbench.local.labeller import Answer
+        from traitbench.local.labeller import LabelAnswer
         from traitbench_app.label import saving
         from traitbench_app.shell.service import client
         from traitbench_app.workspace import pool
@@ -63,7 +63,8 @@ def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
             return
         numbered = enumerate(given, start=1)
         taken = saving.take(
-            model, [Answer(n, f"{text_hash(text)}:warmth", action, quality) for n, (text, action, quality) in numbered]
+            model,
+            [LabelAnswer(n, f"{text_hash(text)}:warmth", action, quality) for n, (text, action, quality) in numbered],
         )
         st.session_state["taken"] = taken
         st.session_state["saved"] = saving.save(model, pool.texts(handle))

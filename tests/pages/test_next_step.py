@@ -11,7 +11,7 @@ from traitbench.contract.models import Model, Progress
 from traitbench.contract.samples import SampleInput
 from traitbench_app.parts import next_step as part
 from traitbench_app.shell.navigation import PAGES
-from traitbench_app.workspace.waiting import Waiting
+from traitbench_app.workspace.waiting import WaitingFeedback
 
 ABOUT_A_MODEL = [page.name for page in PAGES if page.about_a_model]
 
@@ -55,9 +55,9 @@ def test_corrections_are_read_only_if_some_may_wait(
     """A page that does not list them asks the service for nothing more."""
     asked: list[str] = []
 
-    def waiting(model: Model, *_: object) -> Waiting:
+    def waiting(model: Model, *_: object) -> WaitingFeedback:
         asked.append(model.handle)
-        return Waiting(1)
+        return WaitingFeedback(1)
 
     monkeypatch.setattr(part, "waiting", waiting)
     at = workbench.open("versions", model=ready)

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from traitbench.fitting.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.certainty import Certainty, Levels
-from traitbench.scoring.snapshot import Breaks, Quartiles, Snapshot, TraitAxis
+from traitbench.scoring.snapshot import Quartiles, Snapshot, TierBreaks, TraitAxis
 
 PLANE = EncoderIdentity(id="plane-1", dimension=2, digest="0" * 64)
 
 WARM, COLD = Quartiles(60, 70, 80), Quartiles(20, 30, 40)
-TIERS = Breaks(40, 60, 80)
+TIERS = TierBreaks(40, 60, 80)
 AS_QUARTILES = Certainty(Levels((50, 50), (50, 50)), Levels((50, 50), (50, 50)))
 """The held-out scores prove each side, so the quartiles alone decide how sure a score is."""
 
@@ -77,7 +77,7 @@ def axis(
     aggregation: str = "mean",
     positive: Quartiles | None = WARM,
     negative: Quartiles | None = COLD,
-    breaks: Breaks = TIERS,
+    breaks: TierBreaks = TIERS,
     certainty: Certainty = AS_QUARTILES,
 ) -> TraitAxis:
     return TraitAxis(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.scoring.hand import axis, encode, snapshot
 from traitbench.scoring import card
 from traitbench.scoring.card import UnknownTrait, score, score_many
-from traitbench.scoring.snapshot import Breaks, EncoderMismatch, Quartiles
+from traitbench.scoring.snapshot import EncoderMismatch, Quartiles, TierBreaks
 
 Clusters = tuple[Quartiles | None, Quartiles | None]
 APART: Clusters = (Quartiles(60, 70, 80), Quartiles(20, 30, 40))
@@ -50,15 +50,15 @@ def test_integers_are_rounded_half_up(value: float, expected: int) -> None:
 @pytest.mark.parametrize(
     ("clusters", "expected"),
     [
-        (APART, Breaks(40, 60, 80)),
-        (OVERLAPPING, Breaks(55, 55, 80)),
-        ((Quartiles(10, 20, 30), Quartiles(40, 50, 60)), Breaks(60, 60, 60)),
-        ((None, Quartiles(20, 30, 40)), Breaks(50, 50, 50)),
-        ((Quartiles(60, 70, 80), None), Breaks(50, 50, 50)),
-        (WITHOUT, Breaks(50, 50, 50)),
+        (APART, TierBreaks(40, 60, 80)),
+        (OVERLAPPING, TierBreaks(55, 55, 80)),
+        ((Quartiles(10, 20, 30), Quartiles(40, 50, 60)), TierBreaks(60, 60, 60)),
+        ((None, Quartiles(20, 30, 40)), TierBreaks(50, 50, 50)),
+        ((Quartiles(60, 70, 80), None), TierBreaks(50, 50, 50)),
+        (WITHOUT, TierBreaks(50, 50, 50)),
     ],
 )
-def test_breaks_come_from_the_quartiles_and_never_decrease(clusters: Clusters, expected: Breaks) -> None:
+def test_breaks_come_from_the_quartiles_and_never_decrease(clusters: Clusters, expected: TierBreaks) -> None:
     assert card.breaks(*clusters) == expected
 
 
@@ -141,7 +141,7 @@ def test_a_card_has_the_keys_of_the_contract() -> None:
 
 
 def test_a_card_has_the_lowest_confidence_and_the_largest_headroom() -> None:
-    unsure = axis("unsure", positive=None, negative=None, breaks=Breaks(50, 50, 50))
+    unsure = axis("unsure", positive=None, negative=None, breaks=TierBreaks(50, 50, 50))
     result = score(snapshot(axis(vector=(0.0, 0.0)), unsure), encode, "east")
     assert (result.confidence, result.headroom) == ("low", 10)
     assert score(snapshot(unsure), encode, "east").headroom is None

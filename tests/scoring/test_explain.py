@@ -14,7 +14,7 @@ from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
 from tests.scoring.test_words import IN_WORDS, joined
 from tests.size import sized
-from traitbench.scoring.explain import MOST_ENCODED, MOST_PARTS, Part, Reasons, explain
+from traitbench.scoring.explain import MOST_ENCODED, MOST_PARTS, Reasons, TextPart, explain
 from traitbench.scoring.segments import Segment
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.scoring.words import characters, with_endings
@@ -208,7 +208,7 @@ def test_a_short_text_is_explained_by_words_and_a_longer_one_by_phrases() -> Non
     long = "east of the river they built a house, and north of it a barn, which they sold because of the rain in spring"
     assert pieces(long)[:3] == ["east", "of the", "river"]
     assert len(pieces(long)) <= 18
-    assert Part(0, 4, 2.0, ()) == explain(snapshot(), encode, "east").traits["warmth"].parts[0]
+    assert TextPart(0, 4, 2.0, ()) == explain(snapshot(), encode, "east").traits["warmth"].parts[0]
 
 
 @pytest.mark.parametrize("count", [20, 40, 60])

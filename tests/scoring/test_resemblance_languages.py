@@ -21,7 +21,7 @@ from traitbench.scoring.card import Placed, place_whole, read
 from traitbench.scoring.certainty import Certainty, Levels
 from traitbench.scoring.resemblance import Resemblance, background
 from traitbench.scoring.segments import embed, segment_count, segments
-from traitbench.scoring.snapshot import Breaks, Snapshot, canonical_bytes
+from traitbench.scoring.snapshot import Snapshot, TierBreaks, canonical_bytes
 from traitbench.scoring.spelling import spelling
 
 ENGLISH = (
@@ -186,7 +186,7 @@ def test_the_confidence_of_a_longer_text_is_read_nearer_to_the_middle(
     position: float, shrinkage: float, expected: tuple[str, str | None]
 ) -> None:
     levels = Levels((30, 70), (45, 55))
-    known = snapshot(axis(certainty=Certainty(levels, levels), breaks=Breaks(50, 50, 50)))
+    known = snapshot(axis(certainty=Certainty(levels, levels), breaks=TierBreaks(50, 50, 50)))
     card = read(known, [0], Placed([position], shrinkage=shrinkage)).traits["warmth"]
     assert (card.confidence, card.confidence_reason) == expected
     assert card.score == round(100 * position)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.scoring.hand import PLANE, axis, snapshot
 from traitbench.scoring.certainty import Certainty, Levels
 from traitbench.scoring.snapshot import (
-    Breaks,
     EncoderIdentity,
     EncoderMismatch,
     Quartiles,
     Snapshot,
     SnapshotInvalid,
+    TierBreaks,
     canonical_bytes,
     param_hash,
 )
@@ -80,7 +80,7 @@ POINTS = st.lists(st.integers(0, 100), min_size=3, max_size=3).map(sorted)
 @example([0, 0, 0], [0, 0, 0], 1)
 @example([100, 100, 100], [100, 100, 100], 3)
 def test_any_whole_score_may_be_a_break_or_a_quartile(breaks: list[int], quartiles: list[int], depth: int) -> None:
-    drawn = snapshot(axis(breaks=Breaks(*breaks), positive=Quartiles(*quartiles)), max_depth=depth)
+    drawn = snapshot(axis(breaks=TierBreaks(*breaks), positive=Quartiles(*quartiles)), max_depth=depth)
     assert Snapshot.from_json(drawn.to_json()).to_json() == drawn.to_json()
 
 

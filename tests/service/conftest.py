@@ -9,7 +9,7 @@ import pytest
 
 from tests.contexts import fresh_settings, opened, trained_here
 from tests.patience import PATIENCE_S
-from traitbench.extract import Extracted
+from traitbench.extract import ReadableText
 from traitbench.operations import keys
 from traitbench.operations.context import Context
 
@@ -23,10 +23,10 @@ class Gate:
         self.asked: list[str] = []
         self.open = Event()
 
-    def __call__(self, url: str) -> Extracted:
+    def __call__(self, url: str) -> ReadableText:
         self.asked.append(url)
         self.open.wait(PATIENCE_S)
-        return Extracted(url, "how kind of you", "0" * 64, datetime.now(UTC))
+        return ReadableText(url, "how kind of you", "0" * 64, datetime.now(UTC))
 
 
 @dataclass(frozen=True)

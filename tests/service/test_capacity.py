@@ -22,7 +22,7 @@ from tests.service.conftest import ADDRESS, Gate, Quiet
 from tests.size import sized
 from traitbench.client import Traitbench
 from traitbench.service.app import create_app
-from traitbench.service.capacity import Bound, Capacity, Kind, Share, bounds_for, kinds
+from traitbench.service.capacity import Bound, Capacity, Kind, ResourceShare, bounds_for, kinds
 from traitbench.settings import Settings
 
 KIB = 1024
@@ -41,7 +41,7 @@ Wish = tuple[int, float, bool]  # how much, for how many ms, and whether who wis
     wishes=st.lists(st.tuples(st.integers(0, 24), st.floats(0, 4), st.booleans()), max_size=24),
 )
 def test_a_share_is_never_exceeded_and_always_comes_back(most: int, waiting: int, wishes: list[Wish]) -> None:
-    share = Share(most, waiting)
+    share = ResourceShare(most, waiting)
     seen: list[int] = []
 
     async def one(amount: int, ms: float) -> None:
@@ -67,7 +67,7 @@ def test_a_share_is_never_exceeded_and_always_comes_back(most: int, waiting: int
 
 
 def test_who_came_first_is_served_first() -> None:
-    share, order = Share(1, 5), list[int]()
+    share, order = ResourceShare(1, 5), list[int]()
 
     async def one(number: int) -> None:
         assert await share.take(1, 5)

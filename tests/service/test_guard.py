@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from traitbench.service.guard import Guard
+from traitbench.service.guard import RequestGuard
 from traitbench.settings import Settings
 
 Pairs = Sequence[tuple[str, str]]
@@ -32,7 +32,7 @@ def ask(
     headers: Pairs = (HERE,), *, path: str = "/v1/models", method: str = "POST", kind: str = "http", **settings: Any
 ) -> list[Message]:
     """What the guard sends in answer to a request with these headers."""
-    guard = Guard(
+    guard = RequestGuard(
         _inner,
         Settings(home=Path("/nowhere"), database_url="sqlite://", **{"allowed_hosts": NAMED, **settings}),
         policy="default-src 'self'",

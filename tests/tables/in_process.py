@@ -3,7 +3,7 @@
 from typing import IO
 
 from traitbench.tables import process, reading
-from traitbench.tables.rows import Unreadable
+from traitbench.tables.rows import NotATable
 from traitbench.tables.scratch import Scratch
 from traitbench.tables.source import KEPT, Source, _source
 
@@ -14,8 +14,8 @@ def opened_here(name: str, file: IO[bytes], *, header: bool = True) -> Source:
     with rows.open("wb") as out, typed.open("wb") as columns:
         try:
             survey = reading.read(name, file, out, columns, header=header, sheet=None)
-        except Unreadable:
+        except NotATable:
             raise
         except Exception as error:
-            raise Unreadable(process._NO_TABLE) from error
+            raise NotATable(process._NO_TABLE) from error
     return _source(survey, rows, typed if survey.kind == "parquet" else None, KEPT)

@@ -6,7 +6,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from tests.foreign_files.sheets import Sheet, workbook
-from traitbench.tables.rows import Unreadable
+from traitbench.tables.rows import NotATable
 from traitbench.tables.sample_files import read
 
 
@@ -31,7 +31,7 @@ def test_a_file_that_is_too_large_when_unpacked_is_not_called_damaged() -> None:
     with ZipFile(place, "a", ZIP_DEFLATED) as archive, archive.open("xl/media/picture.bin", "w") as part:
         for _ in range(513):
             part.write(bytes(2**20))
-    with pytest.raises(Unreadable, match="too large"):
+    with pytest.raises(NotATable, match="too large"):
         read("a.xlsx", place.getvalue())
 
 
@@ -45,5 +45,5 @@ def test_a_file_that_is_too_large_when_unpacked_is_not_called_damaged() -> None:
     ],
 )
 def test_a_file_that_is_no_table_is_refused_with_a_sentence(content: bytes, sentence: str) -> None:
-    with pytest.raises(Unreadable, match=sentence):
+    with pytest.raises(NotATable, match=sentence):
         read("a.xlsx", content)

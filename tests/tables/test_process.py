@@ -11,7 +11,7 @@ import pytest
 from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
 from traitbench.tables.process import MAX_MEMORY
-from traitbench.tables.rows import Row, Unreadable
+from traitbench.tables.rows import NotATable, Row
 from traitbench.tables.scratch import IN_MEMORY
 from traitbench.tables.source import Source, opened, restored
 
@@ -33,7 +33,7 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
     writer = threading.Thread(target=grown, args=(file, done))
     writer.start()
     try:
-        with file.open("rb") as content, pytest.raises(Unreadable, match="changed while it was read"):
+        with file.open("rb") as content, pytest.raises(NotATable, match="changed while it was read"):
             opened(file.name, content)
     finally:
         done.set()
@@ -70,7 +70,7 @@ def test_a_large_file_is_kept_on_disk_without_a_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a cell far away", "a count of strings that lies", "a parquet with a changed footer"])
 def test_a_file_that_ends_its_process_is_refused_in_words(name: str) -> None:
-    with pytest.raises(Unreadable, match=r"\w+ .*\."):
+    with pytest.raises(NotATable, match=r"\w+ .*\."):
         opened("a.xlsx", io.BytesIO(drawn(HOSTILE.small[name], name, 0).bytes()))
 
 
@@ -78,7 +78,7 @@ def test_a_file_that_ends_its_process_is_refused_in_words(name: str) -> None:
 def test_a_file_that_asks_for_more_memory_than_there_is_is_refused() -> None:
     # One object with an element of ten bytes for each byte that reading may take.
     content = b'{"text": [' + b"[]," * (MAX_MEMORY // 20) + b"[]]}"
-    with pytest.raises(Unreadable, match="takes more than 1,024 MB of memory"):
+    with pytest.raises(NotATable, match="takes more than 1,024 MB of memory"):
         opened("a.jsonl", io.BytesIO(content))
 
 

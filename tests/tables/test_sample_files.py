@@ -5,7 +5,7 @@ import pytest
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.traits import Trait
 from traitbench.tables.sample_files import (
-    Choice,
+    ColumnChoice,
     check,
     guess_columns,
     guess_text_column,
@@ -25,7 +25,7 @@ PLAIN = trait("plain_words", "Plain words", "jargon", "plain")
 TRAITS = [WARMTH, PLAIN]
 
 
-def choice(**fields: object) -> Choice:
+def choice(**fields: object) -> ColumnChoice:
     defaults: dict[str, object] = {
         "text": "text",
         "trait": "trait",
@@ -34,7 +34,7 @@ def choice(**fields: object) -> Choice:
         "default_quality": None,
         "words": {},
     }
-    return Choice(**(defaults | fields))  # type: ignore[arg-type]
+    return ColumnChoice(**(defaults | fields))  # type: ignore[arg-type]
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def test_unicode_is_read_without_a_remark() -> None:
 def test_labels_that_differ_in_case_or_blanks_are_one_word() -> None:
     table = read("a.csv", "text,label\na,Happy\nb,happy \nc,HAPPY\nd,happy\ne,sad\nf,\u00a0Sad\n".encode())
     assert words(table, "label") == {"happy": 2 + 2, "sad": 2}
-    choice = Choice("text", None, "tone", "label", None, {"happy": 1.0}, left_out=frozenset({"sad"}))
+    choice = ColumnChoice("text", None, "tone", "label", None, {"happy": 1.0}, left_out=frozenset({"sad"}))
     checked = check(table, choice, TRAITS)
     assert [sample.quality for sample in checked.samples] == [1.0] * 4
     assert (checked.left_out, checked.problems) == (2, ())

@@ -18,7 +18,7 @@ from tests.size import sized
 from tests.tables.in_process import opened_here
 from traitbench.batch.outcomes import RowOutcome, Shape, write_parquet
 from traitbench.formulas import as_written
-from traitbench.tables.rows import Problem, Row, Unreadable
+from traitbench.tables.rows import NotATable, Problem, Row
 from traitbench.tables.source import Source, opened
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
@@ -98,7 +98,7 @@ def test_parquet_is_read_by_what_it_is_and_told_as_json_has_it() -> None:
     ],
 )
 def test_what_is_no_table_is_told_with_the_way_out(name: str, content: bytes, sentence: str) -> None:
-    with pytest.raises(Unreadable, match=sentence):
+    with pytest.raises(NotATable, match=sentence):
         opened_here(name, io.BytesIO(content))
 
 

@@ -13,11 +13,11 @@ from traitbench.batch.audits import Audit
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.charts import shares
-from traitbench.display.charts.shares import Share
+from traitbench.display.charts.shares import ChartShare
 from traitbench.display.colours import PALETTE, SIDES
 from traitbench.display.text import count, plain
 from traitbench.local.label_session import LabelSession, LabelWork, item_id
-from traitbench.local.labeller import Answer as LabelAnswer
+from traitbench.local.labeller import LabelAnswer as LabelAnswer
 from traitbench.tables.writing import csv_file
 from traitbench_app.batch import audit_answers
 from traitbench_app.batch.give_feedback import offer_feedback
@@ -301,8 +301,8 @@ def _undo_last(job: Batch, trait: str) -> None:
         session.store(_ANSWERED, None)
 
 
-def _share(name: str, of: Estimate) -> Share:
-    return Share(name, 100 * of.value, 100 * of.interval[0], 100 * of.interval[1], 100 * of.counted, of.labelled)
+def _share(name: str, of: Estimate) -> ChartShare:
+    return ChartShare(name, 100 * of.value, 100 * of.interval[0], 100 * of.interval[1], 100 * of.counted, of.labelled)
 
 
 def _label(trait: Trait, *, positive: bool) -> str:

@@ -15,7 +15,7 @@ from traitbench_app.parts.card import draw_card
 from traitbench_app.parts.feedback import draw_feedback
 from traitbench_app.parts.reasons import draw_highlighted, reasons_of
 from traitbench_app.parts.scorecard import ordered, poles_of
-from traitbench_app.parts.scorer import Scorer
+from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
@@ -70,7 +70,7 @@ def _draw_why(card: Card, text: str, job: Batch, traits: list[Trait], trait: Tra
     draw_card(card, names, poles, main=trait.key, key="batch.row.scores", can_pick=True)
     keys = ordered([*card.detail], trait.key)
     key = keys[min(picked_bar("batch.row.scores"), len(keys) - 1)]
-    scorer = Scorer(pin(job.handle, job.version))
+    scorer = PageScorer(pin(job.handle, job.version))
     with place:
         draw_highlighted(scorer, key, text)
     with st.expander(

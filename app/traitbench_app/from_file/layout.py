@@ -33,7 +33,7 @@ from traitbench.tables.writing import csv_file
 from traitbench_app.parts.improve import free_name
 from traitbench_app.parts.new_model import handle_fields
 from traitbench_app.parts.question import question
-from traitbench_app.parts.upload import Upload
+from traitbench_app.parts.upload import UploadedTable
 from traitbench_app.shell import session
 from traitbench_app.shell.service import field_error
 
@@ -67,7 +67,7 @@ class Plan:
 class Layout:
     """A file with the roles of its columns as they are chosen now."""
 
-    upload: Upload
+    upload: UploadedTable
     table: Table
     columns: tuple[Column, ...]
     roles: tuple[Role, ...]
@@ -88,7 +88,7 @@ class Layout:
         return [text for text in dict.fromkeys(cells) if text]
 
 
-def found_in(upload: Upload) -> Layout:
+def found_in(upload: UploadedTable) -> Layout:
     """Return what a file has, which is guessed once, with the roles that the person chose."""
     held = session.get(_READ)
     if held is None or held[0] != upload.key:
@@ -122,7 +122,7 @@ def draw_columns(layout: Layout) -> None:
                     _pick_role(layout, place)
 
 
-def _role_key(upload: Upload, place: int) -> str:
+def _role_key(upload: UploadedTable, place: int) -> str:
     return f"{upload.key}.role.{place}"
 
 

@@ -20,7 +20,7 @@ from traitbench.model_names import slug
 from traitbench_app.parts.bars import draw_bars
 from traitbench_app.parts.improve import free_name
 from traitbench_app.parts.live import read_while_typing
-from traitbench_app.parts.scorecard import Row
+from traitbench_app.parts.scorecard import ScoreRow
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import open_page
 from traitbench_app.shell.service import attempt, client
@@ -83,7 +83,7 @@ def _draw_side(negative: str, positive: str, text: str) -> None:
     [place] = places(negative, positive, [text])
     look, pole = SIDES[place.positive], positive if place.positive else negative
     nearer, share = (positive, place.score) if place.score >= 50 else (negative, 100 - place.score)
-    row = Row(
+    row = ScoreRow(
         name=f"{negative} or {positive}",
         negative=negative,
         positive=positive,

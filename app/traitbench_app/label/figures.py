@@ -13,9 +13,9 @@ from traitbench.display.quality import Evidence, evidence_of
 from traitbench.display.text import capitalised, plain, shortened
 from traitbench.local.label_session import MOST_FITTED, LabelSession
 from traitbench.local.version import PreviewUnavailable
-from traitbench_app.label.work import Work
+from traitbench_app.label.work import PoolWork
 from traitbench_app.parts.advice import FEW, advice_on, draw_advice
-from traitbench_app.parts.next_step import Facts, NextStep, Sides, as_word, next_step, sides_of
+from traitbench_app.parts.next_step import NextStep, Sides, StepFacts, as_word, next_step, sides_of
 
 _LONGEST = 20
 
@@ -26,7 +26,7 @@ def evidence_so_far(labels: LabelSession, trait: Trait) -> Evidence | None:
     return None if figures is None else evidence_of(trait.key, figures)
 
 
-def step_for(facts: Facts, labels: LabelSession, traits: Sequence[Trait], order: Order) -> NextStep:
+def step_for(facts: StepFacts, labels: LabelSession, traits: Sequence[Trait], order: Order) -> NextStep:
     """Return what is next while these traits are labelled.
 
     The button of a pole that is short changes the order of the texts. A draft that is good enough is trained.
@@ -69,7 +69,7 @@ def _other_order(sides: Sides, sentence: str, order: Order) -> NextStep:
     return NextStep(capitalised(sentence), first, "label", {"queue": wanted}, primary=True)
 
 
-def draw_figures(model: Model, labels: LabelSession, trait: Trait, work: Work, *, is_one_of_many: bool) -> None:
+def draw_figures(model: Model, labels: LabelSession, trait: Trait, work: PoolWork, *, is_one_of_many: bool) -> None:
     """Draw how good the labels of a trait are, and what would make it better."""
     negative, positive = work.balance(trait)
     figures, evidence = labels.figures(trait.key), evidence_so_far(labels, trait)

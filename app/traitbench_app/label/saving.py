@@ -12,7 +12,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.errors import SampleNotFound, TraitbenchError
 from traitbench.local.label_session import item_id
-from traitbench.local.labeller import Answer, decide
+from traitbench.local.labeller import LabelAnswer, decide
 from traitbench_app.shell.service import client
 from traitbench_app.workspace import pool
 from traitbench_app.workspace.pool import Decision
@@ -25,7 +25,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Conflict:
+class LabelConflict:
     """A label that was not saved, because the text has another one that somebody saved meanwhile."""
 
     decision: Decision
@@ -33,16 +33,16 @@ class Conflict:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SaveOutcome:
     """What became of some answers: `error` is the first that the service gave, `left` whether the person leaves."""
 
     saved: int = 0
-    conflicts: Sequence[Conflict] = field(default=())
+    conflicts: Sequence[LabelConflict] = field(default=())
     error: TraitbenchError | None = None
     left: bool = False
 
 
-def take(model: Model, answers: Sequence[Answer]) -> Outcome:
+def take(model: Model, answers: Sequence[LabelAnswer]) -> SaveOutcome:
     """Store the answers and undo what they take back; an undo that fails leaves the label as it was."""
     known = {item_id(each.hash, each.trait): each for each in pool.decisions(model)}
     after = decide({item: each.quality for item, each in known.items()}, answers)
@@ -50,19 +50,19 @@ def take(model: Model, answers: Sequence[Answer]) -> Outcome:
     removed = [each for item, each in known.items() if item not in after or item in new]
     pool.decide(model, [Decision(item.rpartition(":")[2], item.rpartition(":")[0], new[item]) for item in new])
     error = _take_back(model, removed, kept=new.keys())
-    return Outcome(error=error, left=any(answer.action == "leave" for answer in answers))
+    return SaveOutcome(error=error, left=any(answer.action == "leave" for answer in answers))
 
 
-def save(model: Model, texts: Mapping[str, str]) -> Outcome:
+def save(model: Model, texts: Mapping[str, str]) -> SaveOutcome:
     """Send the labels that are not saved yet; `texts` has the texts of the pool by hash."""
     pending = [each for each in pool.decisions(model) if each.pending and each.hash in texts]
     if not pending:
-        return Outcome()
+        return SaveOutcome()
     try:
         given = _labels(model)
     except TraitbenchError as error:
-        return Outcome(error=error)
-    there, conflicts, new = [], list[Conflict](), list[Decision]()
+        return SaveOutcome(error=error)
+    there, conflicts, new = [], list[LabelConflict](), list[Decision]()
     for each in pending:
         sample = given.get((each.trait, each.hash))
         if sample is None:
@@ -70,21 +70,21 @@ def save(model: Model, texts: Mapping[str, str]) -> Outcome:
         elif _is_the_same(each, sample.quality):
             there.append(Decision(each.trait, each.hash, each.quality, ALREADY_THERE))
         else:
-            conflicts.append(Conflict(each, sample))
+            conflicts.append(LabelConflict(each, sample))
     pool.saved(model, there)
     send = _send_samples if model.version_no is None else _send_feedback
     saved, problem = send(model, new, texts)
     pool.saved(model, saved)
-    return Outcome(len(saved) + len(there), conflicts, problem)
+    return SaveOutcome(len(saved) + len(there), conflicts, problem)
 
 
-def keep_theirs(model: Model, conflict: Conflict) -> None:
+def keep_theirs(model: Model, conflict: LabelConflict) -> None:
     """Give the label of a conflict up: the sample of the other person stays."""
     own = conflict.decision
     pool.saved(model, [Decision(own.trait, own.hash, own.quality, ALREADY_THERE)])
 
 
-def use_mine(model: Model, conflict: Conflict, texts: Mapping[str, str]) -> None:
+def use_mine(model: Model, conflict: LabelConflict, texts: Mapping[str, str]) -> None:
     """Delete the other sample and save this label; raise the error of the service."""
     client().samples.delete(model.handle, conflict.sample.id)
     outcome = save(model, texts)

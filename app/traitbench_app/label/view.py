@@ -14,12 +14,12 @@ from traitbench.display.text import count, plain, shortened
 from traitbench.local import preview
 from traitbench.local.draft_learner import draft_learner, judge_of
 from traitbench.local.label_session import Judge, LabelSession
-from traitbench.local.labeller import Answer
+from traitbench.local.labeller import LabelAnswer
 from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.label import saving
 from traitbench_app.label.figures import draw_figures, step_for
-from traitbench_app.label.saving import Conflict, Outcome
-from traitbench_app.label.work import Work
+from traitbench_app.label.saving import LabelConflict, SaveOutcome
+from traitbench_app.label.work import PoolWork
 from traitbench_app.parts.labeller import labeller
 from traitbench_app.parts.next_step import NextStep, facts_of
 from traitbench_app.shell import session
@@ -151,13 +151,13 @@ def look_afresh() -> None:
     session.store(_SAMPLES, None)
 
 
-def work_of(model: Model, view: View) -> Work:
+def work_of(model: Model, view: View) -> PoolWork:
     """Return the pool with its decisions and samples; samples are read again after every save."""
     held = session.get(_SAMPLES)
     if held is None or held[0] != model.handle:
         held = (model.handle, all_samples(model.handle, client().traits.list(model.handle)))
         session.store(_SAMPLES, held)
-    return Work(pool.texts(model.handle), view.traits, pool.decisions(model), held[1])
+    return PoolWork(pool.texts(model.handle), view.traits, pool.decisions(model), held[1])
 
 
 def _judge(model: Model) -> Judge | None:
@@ -174,7 +174,7 @@ def _judge(model: Model) -> Judge | None:
 # ---- answers ---------------------------------------------------------------------------------------------------------
 
 
-def _take(model: Model, new: Sequence[Answer]) -> None:
+def _take(model: Model, new: Sequence[LabelAnswer]) -> None:
     """Store what the browser sent, then save it."""
     taken = saving.take(model, new)
     _save(model, taken)
@@ -182,7 +182,7 @@ def _take(model: Model, new: Sequence[Answer]) -> None:
         session.store(LEFT, True)
 
 
-def _save(model: Model, taken: Outcome | None = None) -> None:
+def _save(model: Model, taken: SaveOutcome | None = None) -> None:
     """Send what is not saved. Also a button's callback."""
     outcome = saving.save(model, pool.texts(model.handle))
     if taken is not None and taken.error and not outcome.error:
@@ -191,19 +191,19 @@ def _save(model: Model, taken: Outcome | None = None) -> None:
     session.store(_SAMPLES, None)
 
 
-def _outcome(model: Model) -> Outcome:
+def _outcome(model: Model) -> SaveOutcome:
     """Return what became of the last answers. At first, send those that an earlier session could not save."""
-    held: tuple[str, Outcome] | None = session.get(_OUTCOME)
+    held: tuple[str, SaveOutcome] | None = session.get(_OUTCOME)
     if held is None or held[0] != model.handle:
         _save(model)
         held = session.get(_OUTCOME)
-    return held[1] if held else Outcome()
+    return held[1] if held else SaveOutcome()
 
 
 # ---- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _notice(outcome: Outcome, work: Work) -> str:
+def _notice(outcome: SaveOutcome, work: PoolWork) -> str:
     pending = sum(each.pending for each in work.decisions) - len(outcome.conflicts)
     if outcome.error and pending > 0:
         return f"{count(pending, 'label is', 'labels are')} not saved yet. They are kept here and sent again."
@@ -212,12 +212,12 @@ def _notice(outcome: Outcome, work: Work) -> str:
     return ""
 
 
-def _finished(work: Work) -> str:
+def _finished(work: PoolWork) -> str:
     skipped = len(work.skipped())
     return "All texts are labelled." if not skipped else f"All texts are labelled, except {skipped:,} that you skipped."
 
 
-def _draw_conflicts(model: Model, conflicts: Sequence[Conflict]) -> None:
+def _draw_conflicts(model: Model, conflicts: Sequence[LabelConflict]) -> None:
     """Draw the texts that somebody labelled differently meanwhile, with both ways out."""
     if not conflicts:
         return
@@ -246,12 +246,12 @@ def _label(trait: Trait | None, quality: float | None) -> str:
     return f"{quality:g}" if quality is not None else "skipped"
 
 
-def _keep_theirs(model: Model, conflict: Conflict) -> None:
+def _keep_theirs(model: Model, conflict: LabelConflict) -> None:
     saving.keep_theirs(model, conflict)
     _save(model)
 
 
-def _use_mine(model: Model, conflict: Conflict, texts: Mapping[str, str]) -> None:
+def _use_mine(model: Model, conflict: LabelConflict, texts: Mapping[str, str]) -> None:
     with attempt() as using:
         saving.use_mine(model, conflict, texts)
     if using.done:
@@ -259,7 +259,7 @@ def _use_mine(model: Model, conflict: Conflict, texts: Mapping[str, str]) -> Non
         _save(model)
 
 
-def _draw_ways_on(model: Model, view: View, work: Work, labels: LabelSession) -> None:
+def _draw_ways_on(model: Model, view: View, work: PoolWork, labels: LabelSession) -> None:
     """Draw what to do when no text is left."""
     with st.container(horizontal=True, key="label.ways_on"):
         if skipped := work.skipped():
@@ -283,7 +283,7 @@ def _draw_ways_on(model: Model, view: View, work: Work, labels: LabelSession) ->
         page_link("train", "Train the model") if model.version_no is None else page_link("samples", "View samples")
 
 
-def show_skipped(model: Model, work: Work) -> None:
+def show_skipped(model: Model, work: PoolWork) -> None:
     """Bring the skipped texts back. A button's callback."""
     for each in work.skipped():
         pool.undo(model, each)

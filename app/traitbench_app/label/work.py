@@ -11,7 +11,7 @@ from traitbench_app.workspace.pool import Decision
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class PoolWork:
     """A person's pool with what is decided and labelled, and the traits to label."""
 
     texts: Mapping[str, str]

@@ -16,14 +16,14 @@ _UNITS = ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 
 
 @dataclass(frozen=True)
-class State:
+class ServiceState:
     """The state of the service in a sentence; `way_out` says what to do if something is wrong."""
 
     sentence: str
     way_out: str = ""
 
 
-def state(seen: Overview, *, failed: int, free_bytes: int | None, trainings: int = 0) -> State:
+def state(seen: Overview, *, failed: int, free_bytes: int | None, trainings: int = 0) -> ServiceState:
     """Return the most serious state of the service; `trainings` are those of the last 24 hours."""
     running, queued, workers = seen.count("running"), seen.count("queued"), len(seen.alive)
     waiting = f"{count(queued, 'run')} {'is' if queued == 1 else 'are'} waiting"
@@ -31,30 +31,30 @@ def state(seen: Overview, *, failed: int, free_bytes: int | None, trainings: int
         last = min((each.age_s for each in seen.workers), default=None)
         ago = "" if last is None else f" The last one was seen {span(last)} ago."
         waits = f" {waiting.capitalize()}." if queued else ""
-        return State(
+        return ServiceState(
             f"No worker is running.{waits}{ago}",
             "Scores still work, but nothing is trained without a worker. The service should start one within seconds. "
             "If it does not, read its log and restart the service.",
         )
     if free_bytes is not None and free_bytes < 2**30:
-        return State(
+        return ServiceState(
             f"The disk is almost full: {size(free_bytes)} are free.",
             "Free some space now. Nothing can be stored on a full disk.",
         )
     if queued and not running and seen.oldest_wait_s > _STUCK_SECONDS:
-        return State(
+        return ServiceState(
             f"{waiting.capitalize()}, the oldest for {span(seen.oldest_wait_s)}, but none is running.",
             f"{count(workers, 'worker').capitalize()} should take the next run within a second. If not, read the "
             "service's log and restart the service.",
         )
     if failed:
         begins = f"{count(failed, 'run')} failed, and nothing has repaired {'it' if failed == 1 else 'them'}."
-        return State(
+        return ServiceState(
             f"{begins} {_busy(running, queued, seen.oldest_wait_s)}".strip(), "Read why below, then start again."
         )
     if busy := _busy(running, queued, seen.oldest_wait_s):
-        return State(f"Everything works. {busy}")
-    return State(f"Everything works: {count(trainings, 'training')} in the last 24 hours, nothing waits.")
+        return ServiceState(f"Everything works. {busy}")
+    return ServiceState(f"Everything works: {count(trainings, 'training')} in the last 24 hours, nothing waits.")
 
 
 def _busy(running: int, queued: int, oldest_wait_s: float) -> str:

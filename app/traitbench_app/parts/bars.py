@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from traitbench_app.parts.scorecard import Row
+from traitbench_app.parts.scorecard import ScoreRow
 from traitbench_app.shell import session
 
 _HTML = """
@@ -147,7 +147,7 @@ def picked_bar(key: str) -> int:
     return int(session.get(f"{key}.picked", 0))
 
 
-def draw_bars(rows: Sequence[Row], *, key: str, can_pick: bool = False) -> None:
+def draw_bars(rows: Sequence[ScoreRow], *, key: str, can_pick: bool = False) -> None:
     """Draw the rows. With `can_pick`, a click on a row picks it (`picked_bar`)."""
 
     def pick() -> None:

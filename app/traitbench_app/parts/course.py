@@ -8,7 +8,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.versions import Version
 from traitbench.display import held_out
-from traitbench.display.pictures import Share, course
+from traitbench.display.pictures import RightShare, course
 from traitbench.display.quality import by_trait, evidence_on, wilson
 from traitbench.display.text import count
 from traitbench_app.parts.version_figures import label
@@ -19,12 +19,12 @@ MOST = 8
 """The number of versions that the picture shows, the newest ones."""
 
 
-def shares_of(versions: Sequence[Version], active: int | None) -> list[Share]:
+def shares_of(versions: Sequence[Version], active: int | None) -> list[RightShare]:
     """Return the measured versions as shares over time, the oldest first; `versions` are newest first."""
     measured = [(each, evidence) for each in reversed(versions) if (evidence := evidence_on(by_trait(each.metrics)))]
     joined = [False, *(_have_same_tests(before, after) for (before, _), (after, _) in pairwise(measured))]
     return [
-        Share(
+        RightShare(
             label(each),
             f"{each.created_at:%-d %b}",
             evidence.right,
@@ -60,7 +60,7 @@ def _have_same_tests(before: Version, after: Version) -> bool:
     return bool(one) and one == other and all(digest for _, digest in one)
 
 
-def _apart(shown: Sequence[Share]) -> str:
+def _apart(shown: Sequence[RightShare]) -> str:
     if len(shown) < 2:
         return "One version so far: the next one shows whether it is better." if shown else ""
     if all(each.is_joined for each in shown[1:]):

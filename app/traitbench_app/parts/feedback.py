@@ -35,7 +35,7 @@ _PLACES: tuple[Place, ...] = ("negative", "between", "positive", "exact")
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentFeedback:
     """Feedback that was sent: the value of each trait in words, and the request that carried it."""
 
     summary: str
@@ -147,7 +147,7 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
         answer = client().scores.score(pin(model.handle, version_no), text, feedback=feedback)
         key = f"{_SENT}:{_digest(model.handle, text)}"
         words = "; ".join(_in_words(trait, quality) for trait, quality in chosen)
-        sent = Sent(words, answer.metadata.request_id, tuple(answer.metadata.sample_ids))
+        sent = SentFeedback(words, answer.metadata.request_id, tuple(answer.metadata.sample_ids))
         session.store(key, (*session.get(key, ()), sent))
         session.next_round(f"{_FORM}:{_digest(model.handle, text)}")
         session.flash(f"Sent: {count(len(sent.samples), 'correction')}. {rule().learned}")
@@ -171,7 +171,7 @@ def _draw_sent(model: Model, this: str) -> None:
 
     What the model has not learned yet can be undone.
     """
-    all_sent: tuple[Sent, ...] = session.get(f"{_SENT}:{this}", ())
+    all_sent: tuple[SentFeedback, ...] = session.get(f"{_SENT}:{this}", ())
     if not all_sent:
         return
     pending = {sample.id for sample in waiting_samples(model.handle)}
@@ -192,7 +192,7 @@ def _draw_sent(model: Model, this: str) -> None:
         hold_switch(model, key=f"{_FORM}.hold")
 
 
-def _undo(model: Model, this: str, sent: Sent) -> None:
+def _undo(model: Model, this: str, sent: SentFeedback) -> None:
     with attempt() as undoing:
         client().samples.delete_many(model.handle, sent.samples)
     if undoing.done:

@@ -18,7 +18,7 @@ _MOST, _MOST_SAMPLES, _FEWEST_LETTERS = 10, 3, 3
 _WORDS = "shell.find_words"
 
 
-class Place(NamedTuple):
+class LinkTarget(NamedTuple):
     """Where a link leads: what a person reads, the page, its model, and the query of its view."""
 
     words: str
@@ -52,20 +52,20 @@ def finder() -> None:
         _find()
 
 
-def places(models: Sequence[Model], chosen: Model | None) -> Iterator[Place]:
+def places(models: Sequence[Model], chosen: Model | None) -> Iterator[LinkTarget]:
     """Yield the pages of the menu, the actions on the `chosen` model, and all models with their traits."""
     shown = [row for row in PAGES if is_shown(row)]
     for row in shown:
-        yield Place(row.title, row.name)
+        yield LinkTarget(row.title, row.name)
     if chosen is not None:
         names = {row.name for row in shown}
-        yield from (Place(words, name, None, query) for words, name, query in _ACTIONS if name in names)
+        yield from (LinkTarget(words, name, None, query) for words, name, query in _ACTIONS if name in names)
     for model in models:
-        yield Place(model.handle, "model", model.handle)
-        yield from (Place(f"{trait}, a trait of {model.handle}", "model", model.handle) for trait in model.traits)
+        yield LinkTarget(model.handle, "model", model.handle)
+        yield from (LinkTarget(f"{trait}, a trait of {model.handle}", "model", model.handle) for trait in model.traits)
 
 
-def matching(words: str, among: Iterator[Place]) -> list[Place]:
+def matching(words: str, among: Iterator[LinkTarget]) -> list[LinkTarget]:
     """Return the places that contain all `words`, in any case; those that begin with them come first."""
     wanted = words.casefold().split()
     matches = [place for place in among if all(word in place.words.casefold() for word in wanted)]
@@ -97,15 +97,15 @@ def _find() -> None:
             st.caption(":material/keyboard_return: opens the first.")
 
 
-def _samples(words: str, chosen: Model | None) -> list[Place]:
+def _samples(words: str, chosen: Model | None) -> list[LinkTarget]:
     """The newest samples of the chosen model that contain the words, if the person may read them."""
     if chosen is None or len(words.strip()) < _FEWEST_LETTERS or why_read_only(chosen):
         return []
     matches = client().samples.list(chosen.handle, text=words, newest_first=True, limit=_MOST_SAMPLES).items
-    return [Place(f"“{shortened(each.text, 60)}”", "samples", None, {"find": words}) for each in matches]
+    return [LinkTarget(f"“{shortened(each.text, 60)}”", "samples", None, {"find": words}) for each in matches]
 
 
-def _draw(place: Place) -> None:
+def _draw(place: LinkTarget) -> None:
     parameter = session.FOLLOWED if session.chosen_handle() else session.MODEL
     query = {**place.query, **({} if place.model is None else {parameter: place.model})}
     icon = ":material/notes:" if place.page == "samples" else entry(place.page).icon

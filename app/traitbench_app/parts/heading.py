@@ -15,7 +15,7 @@ from traitbench_app.parts.controls import ask
 from traitbench_app.parts.copying import copy_link
 from traitbench_app.parts.improve import improve, improve_button
 from traitbench_app.parts.model_actions import ARCHIVE, archive, restore_button
-from traitbench_app.parts.next_step import Facts, NextStep, facts_of, next_step
+from traitbench_app.parts.next_step import NextStep, StepFacts, facts_of, next_step
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, entry, page
 from traitbench_app.shell.permission import why_read_only
@@ -111,7 +111,7 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
         draw(model)
 
 
-def _has_primary(name: PageName, facts: Facts, step: NextStep, query: Query) -> bool:
+def _has_primary(name: PageName, facts: StepFacts, step: NextStep, query: Query) -> bool:
     """Whether the page has a primary button of its own: then the one in its header is plain."""
     edits = facts.state in ("draft", "failed") and facts.traits > 0
     own = {

@@ -19,7 +19,7 @@ _FORM = "batch.input"
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextInput:
     """A source, the column to score, and the name of the source."""
 
     source: Source
@@ -27,7 +27,7 @@ class Texts:
     name: str
 
 
-def pick_texts(handle: str) -> Texts | None:
+def pick_texts(handle: str) -> TextInput | None:
     """Draw the input and return its texts; None while there is nothing to score."""
     picked = st.segmented_control(
         "Texts from", [FILE, PASTED], default=FILE, required=True, key=_FROM, persist_state="session"
@@ -41,7 +41,7 @@ def is_pasting() -> bool:
     return bool(session.get(_FROM) == PASTED)
 
 
-def texts_of_file(command: str, *, most: int = MOST_ROWS) -> Texts | None:
+def texts_of_file(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
     """Draw the upload of a file of at most `most` rows; larger files are for the `command`."""
     size = f"Up to {MOST_MEGABYTES} MB and {most:,} rows, one text per row. For larger files, run `{command}`."
     upload = upload_table(_FORM, empty=lambda: st.caption(size))
@@ -59,10 +59,10 @@ def texts_of_file(command: str, *, most: int = MOST_ROWS) -> Texts | None:
     if column is None:
         return None
     _preview(source, column)
-    return Texts(source, column, upload.name)
+    return TextInput(source, column, upload.name)
 
 
-def pasted_texts(command: str, *, most: int = MOST_ROWS) -> Texts | None:
+def pasted_texts(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
     """Draw the field for at most `most` lines; more are for the `command`."""
     pasted = st.text_area(
         "Texts, one per line",
@@ -84,7 +84,7 @@ def pasted_texts(command: str, *, most: int = MOST_ROWS) -> Texts | None:
         )
         return None
     st.caption(count(texts, "text"))
-    return Texts(of_texts(rows), "text", "pasted lines")
+    return TextInput(of_texts(rows), "text", "pasted lines")
 
 
 def _preview(source: Source, column: str) -> None:

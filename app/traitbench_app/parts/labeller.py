@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from traitbench.local.label_session import LabelSession
-from traitbench.local.labeller import SCRIPT, STYLE, Answer, Answers, Handled
+from traitbench.local.labeller import SCRIPT, STYLE, Answers, Handled, LabelAnswer
 from traitbench_app.shell import session
 
 _ADAPTER = """
@@ -31,7 +31,7 @@ _component = st.components.v2.component(
 
 
 def labeller(
-    labels: LabelSession, *, key: str, run: str, on_answers: Callable[[Sequence[Answer]], None], **shown: Any
+    labels: LabelSession, *, key: str, run: str, on_answers: Callable[[Sequence[LabelAnswer]], None], **shown: Any
 ) -> None:
     """Draw the next texts; `on_answers` is called with new answers before the page runs again.
 
@@ -44,7 +44,7 @@ def labeller(
     )
 
 
-def _hear(key: str, on_answers: Callable[[Sequence[Answer]], None]) -> None:
+def _hear(key: str, on_answers: Callable[[Sequence[LabelAnswer]], None]) -> None:
     """Hand new answers over, each once. A callback of the component."""
     state = st.session_state.get(key)
     sent = Answers.read(state.get("answers") if isinstance(state, Mapping) else getattr(state, "answers", None))

@@ -14,7 +14,7 @@ from traitbench.display.text import count, plain
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import client, guarded
-from traitbench_app.workspace.waiting import Rule, Waiting, rule, waiting
+from traitbench_app.workspace.waiting import RetrainRule, WaitingFeedback, rule, waiting
 
 _SEEN, _NEW = "learning.seen", "learning.new"
 # Seconds between polls while feedback waits, and while nothing is expected to happen.
@@ -85,7 +85,7 @@ def _announce(model: Model) -> None:
             page_link("versions", f"Compare v{earlier} with v{new}", view="Compare", a=f"v{earlier}", b=f"v{new}")
 
 
-def _draw_waiting(model: Model, waits: Waiting, this_rule: Rule) -> None:
+def _draw_waiting(model: Model, waits: WaitingFeedback, this_rule: RetrainRule) -> None:
     share = min(waits.samples / this_rule.samples, 1.0)
     due = waits.due(this_rule)
     st.progress(share, text=f"{count(waits.samples, 'correction')} of {this_rule.samples}")

@@ -69,7 +69,7 @@ class Sides:
 
 
 @dataclass(frozen=True)
-class Facts:
+class StepFacts:
     """What decides the next step of a model.
 
     `traits` are those that are no `suggestions`, `sides` those with samples of their own, and `samples` those of all
@@ -112,7 +112,7 @@ class NextStep:
     primary: bool = False
 
 
-def next_step(facts: Facts) -> NextStep:
+def next_step(facts: StepFacts) -> NextStep:
     """Return what the model needs next: the first step that fits."""
     if facts.state == "archived":
         return NextStep(facts.archived)
@@ -124,7 +124,7 @@ def next_step(facts: Facts) -> NextStep:
     return next(step for step in steps if step is not None)
 
 
-def _steps_of_draft(facts: Facts) -> Iterator[NextStep | None]:
+def _steps_of_draft(facts: StepFacts) -> Iterator[NextStep | None]:
     if not facts.may_change:
         yield NextStep("This model is not trained yet." if facts.traits else _NO_TRAITS)
     if not facts.samples and facts.suggestions:
@@ -144,7 +144,7 @@ def _steps_of_draft(facts: Facts) -> Iterator[NextStep | None]:
     yield NextStep(f"{samples}.", "Train", "train", key="T", primary=True)
 
 
-def _steps_of_version(facts: Facts) -> Iterator[NextStep | None]:
+def _steps_of_version(facts: StepFacts) -> Iterator[NextStep | None]:
     if not facts.is_readable:
         yield NextStep(f"{facts.version} cannot be read.", "View versions", "versions")
     if facts.may_change:
@@ -174,7 +174,7 @@ def _steps_of_version(facts: Facts) -> Iterator[NextStep | None]:
         yield NextStep(f"Trained: {evidence.in_short}{few}.", "Score a file", "batch", key="F", primary=proven)
 
 
-def _too_few(facts: Facts) -> NextStep | None:
+def _too_few(facts: StepFacts) -> NextStep | None:
     """The side with the fewest samples, if they are not enough to start."""
     sides = min(facts.sides, key=lambda each: each.fewer[0], default=None)
     if sides is None or sides.fewer[0] >= ENOUGH:
@@ -185,7 +185,7 @@ def _too_few(facts: Facts) -> NextStep | None:
     return NextStep(f"{_of_trait(facts, sides)}{number}.", f"Add {label} texts", "samples", query, primary=True)
 
 
-def _lopsided(facts: Facts) -> NextStep | None:
+def _lopsided(facts: StepFacts) -> NextStep | None:
     """The trait with the smallest share at one side, if it is too small."""
     lopsided = [each for each in facts.sides if each.is_lopsided]
     if not lopsided:
@@ -202,21 +202,21 @@ def as_word(label: str) -> str:
     return f"“{label}”" if " " in label else label
 
 
-def _of_trait(facts: Facts, sides: Sides) -> str:
+def _of_trait(facts: StepFacts, sides: Sides) -> str:
     return f"{plain(shortened(sides.trait, _LONGEST_LABEL))}: " if facts.traits > 1 else ""
 
 
 # ---- the facts -------------------------------------------------------------------------------------------------------
 
 
-def facts_of(model: Model, traits: Sequence[Trait]) -> Facts:
+def facts_of(model: Model, traits: Sequence[Trait]) -> StepFacts:
     """Read the facts of a model with these traits."""
     version, last, may_change = None, model.last_operation, not why_read_only(model)
     suggestions = sum(map(is_suggestion, traits)) if model.state in ("draft", "failed") else 0
     with suppress(InternalError):
         version = active_version(model)
     origin, differs = _origin(model, traits) if may_change else ("", False)
-    return Facts(
+    return StepFacts(
         state=model.state,
         may_change=may_change,
         traits=(len(traits) or len(model.traits)) - suggestions,

@@ -5,10 +5,10 @@ import streamlit as st
 from traitbench.display.text import count, span
 from traitbench_app.shell.service import guarded
 from traitbench_app.workspace import background
-from traitbench_app.workspace.background import Work
+from traitbench_app.workspace.background import BackgroundWork
 
 
-def watch_work(job: Work, title: str, *, unit: str, key: str) -> None:
+def watch_work(job: BackgroundWork, title: str, *, unit: str, key: str) -> None:
     """Draw the progress once a second; rerun the whole page when the work has ended.
 
     `title` is Markdown, `unit` a noun such as "row".
@@ -25,7 +25,7 @@ def watch_work(job: Work, title: str, *, unit: str, key: str) -> None:
     look()
 
 
-def _draw(job: Work, title: str, unit: str, key: str) -> None:
+def _draw(job: BackgroundWork, title: str, unit: str, key: str) -> None:
     with st.container(border=True, key=f"{key}.progress"):
         st.subheader(title, icon=":material/progress_activity:", anchor=False)
         st.progress(min(job.done / max(job.total, 1), 1.0), text=f"{job.done:,} of {job.total:,} {unit}s")

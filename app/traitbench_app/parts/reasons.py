@@ -13,7 +13,7 @@ from traitbench.contract.explanations import Explanation
 from traitbench.display.colours import SIDES
 from traitbench.display.reasons import highlighted, strongest
 from traitbench.display.text import is_address, isolated, plain, shortened
-from traitbench_app.parts.scorer import Scorer
+from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 
@@ -26,7 +26,7 @@ _LONG = 1_500  # characters
 _LONGEST_SHOWN, _EXCERPT = 2_000, 40
 
 
-def reasons_of(scorer: Scorer, text: str) -> Mapping[str, Explanation]:
+def reasons_of(scorer: PageScorer, text: str) -> Mapping[str, Explanation]:
     """Return the explanation by trait; of the last texts from memory. Raise the service's errors."""
     asked = hashlib.sha256(f"{scorer.identity}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
     known: dict[str, Mapping[str, Explanation]] = session.get(_KNOWN, {})
@@ -49,7 +49,7 @@ def by_words(explanation: Explanation) -> bool:
     return any(part.pieces for part in explanation.parts)
 
 
-def draw_highlighted(scorer: Scorer, trait: str, text: str) -> None:
+def draw_highlighted(scorer: PageScorer, trait: str, text: str) -> None:
     """Draw the text with its words highlighted; without them if it is an address or cannot be scored."""
     reasons = None
     if not is_address(text):

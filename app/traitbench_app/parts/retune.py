@@ -12,10 +12,10 @@ from traitbench_app.parts.runs import SearchChoice, pick_search, start
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import version
-from traitbench_app.workspace.waiting import Waiting
+from traitbench_app.workspace.waiting import WaitingFeedback
 
 
-def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:
+def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: WaitingFeedback) -> None:
     """Draw what training again does, and its start; `versions` newest first."""
     newest, kept = versions[0], _chosen_encoder(next((v for v in versions if v.version_no == model.version_no), None))
     with st.container(key="train.retune"):
@@ -54,7 +54,7 @@ def why_no_search(model: Model) -> str:
     return why_read_only(model)
 
 
-def gains_nothing(model: Model, newest: Version, asked: SearchChoice, waits: Waiting) -> bool:
+def gains_nothing(model: Model, newest: Version, asked: SearchChoice, waits: WaitingFeedback) -> bool:
     """Whether the newest version was fitted with these settings to these samples."""
     depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
     metrics = newest.metrics
@@ -77,7 +77,7 @@ def _chosen_encoder(version: Version | None) -> str | None:
     return None if encoder is None else encoder.chosen
 
 
-def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting, kept: str | None) -> str:
+def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: WaitingFeedback, kept: str | None) -> str:
     held = sum(trait.sample_count for trait in traits)
     feedback = f", {waits.samples:,} of them corrections that wait" if waits.samples else ""
     return (

@@ -30,7 +30,7 @@ Poles = Mapping[str, tuple[str, str]]
 # Drawn as text and boxes. A Plotly figure is rebuilt for every text, its type does not scale with the page, and a
 # browser loads 4.7 MB before the first one.
 @dataclass(frozen=True)
-class Row:
+class ScoreRow:
     """One bar. `words` say which side the text is on, `note` why that is not sure.
 
     `colour` is that of the words, `fill` that of the bar.
@@ -87,7 +87,7 @@ def rows(
     main: str | None = None,
     reasons: bool = True,
     samples: Samples = MappingProxyType({}),
-) -> list[Row]:
+) -> list[ScoreRow]:
     """One row per trait; without `reasons` no row says why it is not sure."""
     return [
         replace(
@@ -98,7 +98,7 @@ def rows(
     ]
 
 
-def pair_rows(comparison: Comparison, names: Names, poles: Poles, *, main: str | None = None) -> list[Row]:
+def pair_rows(comparison: Comparison, names: Names, poles: Poles, *, main: str | None = None) -> list[ScoreRow]:
     """One row per trait of two texts, from the first to the second: sure differences first, the largest first."""
     deltas = comparison.per_trait
     by_size = sorted(deltas, key=lambda key: (deltas[key].certain is False, -abs(deltas[key].delta)))
@@ -151,11 +151,11 @@ def table(detail: Mapping[str, TraitScore], names: Names) -> pd.DataFrame:
     )
 
 
-def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: bool) -> Row:
+def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: bool) -> ScoreRow:
     negative, positive = poles.get(key, ("negative", "positive"))
     side = side_of(trait, positive_label=positive, negative_label=negative)
     look = SIDES[side.positive]
-    return Row(
+    return ScoreRow(
         name=names.get(key, key),
         negative=negative,
         positive=positive,
@@ -169,12 +169,12 @@ def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: boo
     )
 
 
-def _pair_row(key: str, comparison: Comparison, names: Names, poles: Poles) -> Row:
+def _pair_row(key: str, comparison: Comparison, names: Names, poles: Poles) -> ScoreRow:
     negative, positive = poles.get(key, ("negative", "positive"))
     each = comparison.per_trait[key]
     sure = each.certain is not False and each.delta != 0
     look = SIDES[each.delta > 0 if sure else None]
-    return Row(
+    return ScoreRow(
         name=names.get(key, key),
         negative=negative,
         positive=positive,

@@ -17,7 +17,7 @@ from traitbench.local.mistakes import HeldOutScore, HeldOutScores, held_out_scor
 from traitbench.local.preview import PreviewUnavailable
 from traitbench.names import pin
 from traitbench_app.parts.reasons import draw_highlighted
-from traitbench_app.parts.scorer import Scorer
+from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
@@ -61,7 +61,7 @@ def pole_in_words(positive: bool, trait: Trait) -> str:
 def draw_text(model: Model, version: Version, trait: Trait, scored: HeldOutScore) -> None:
     """Draw the whole text with the highlights of the version."""
     st.html(legend(trait.negative_label, trait.positive_label))
-    draw_highlighted(Scorer(pin(model.handle, label(version))), trait.key, scored.first.text)
+    draw_highlighted(PageScorer(pin(model.handle, label(version))), trait.key, scored.first.text)
 
 
 def table_of(scores: Sequence[HeldOutScore], trait: Trait) -> pd.DataFrame:

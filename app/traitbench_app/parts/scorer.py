@@ -19,7 +19,7 @@ from traitbench_app.shell.service import version as whole
 
 
 @dataclass(frozen=True)
-class Scorer:
+class PageScorer:
     """A version with its pinned handle, or a rehearsal, which has none; `by` is None where only the service scores.
 
     All methods raise the errors of the service.
@@ -50,13 +50,13 @@ class Scorer:
         return client().scores.score(self.pinned, text, explain=True).explanation or {}
 
 
-def scorer_of(handle: str, version: Version) -> Scorer:
+def scorer_of(handle: str, version: Version) -> PageScorer:
     """The scorer of a model's version."""
     pinned = pin(handle, label(version))
     try:
-        return Scorer(pinned, preview.version_of(whole(handle, version)))
+        return PageScorer(pinned, preview.version_of(whole(handle, version)))
     except PreviewUnavailable:
-        return Scorer(pinned)
+        return PageScorer(pinned)
 
 
 def is_preview(card: Card) -> bool:

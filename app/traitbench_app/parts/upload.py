@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.display.text import plain
-from traitbench.tables.rows import Unreadable
+from traitbench.tables.rows import NotATable
 from traitbench.tables.sample_files import MOST_MEGABYTES, Table, guess_text_column
 from traitbench.tables.source import KEPT, Source, opened
 from traitbench_app.shell import session
@@ -18,7 +18,7 @@ _KINDS = [*_ROWS_OF_CELLS, "jsonl", "ndjson", "json", "parquet", "pq", "xlsx"]
 
 
 @dataclass(frozen=True)
-class Upload:
+class UploadedTable:
     """An uploaded table. `key` begins the keys of all choices about it, and is another one for another reading."""
 
     name: str
@@ -26,7 +26,7 @@ class Upload:
     source: Source
 
 
-def upload_table(name: str, *, empty: Callable[[], object], keep: int = KEPT) -> Upload | None:
+def upload_table(name: str, *, empty: Callable[[], object], keep: int = KEPT) -> UploadedTable | None:
     """Draw the uploader of the form `name` and read its file; None without a table.
 
     `empty` draws what to say while there is no file. `keep` is the number of rows in `Source.first`.
@@ -52,7 +52,7 @@ def pick_file(key: str) -> UploadedFile | None:
     return file
 
 
-def read_upload(name: str, file: UploadedFile, *, keep: int = KEPT) -> Upload | None:
+def read_upload(name: str, file: UploadedFile, *, keep: int = KEPT) -> UploadedTable | None:
     """Draw how the file of the form `name` is read, and read it; None if it has no table, which is said."""
     form, held = session.round_key(name), _held(name)
     header = _has_header(file, form)
@@ -65,7 +65,7 @@ def read_upload(name: str, file: UploadedFile, *, keep: int = KEPT) -> Upload | 
         session.store(_sheets_key(file, form), (source.survey.sheets, source.survey.sheet))
         sheet = _pick_sheet(file, form)
     _say(source)
-    return Upload(file.name, f"{form}.{file.file_id}.{header}.{sheet or ''}", source)
+    return UploadedTable(file.name, f"{form}.{file.file_id}.{header}.{sheet or ''}", source)
 
 
 def pick_text_column(table: Table, *, key: str) -> str | None:
@@ -126,7 +126,7 @@ def _opened_once(file: UploadedFile, *, header: bool, sheet: str | None, keep: i
         with st.spinner("Reading the file"):
             content = io.BytesIO(file.getvalue())
             result: Source | str = opened(file.name, content, header=header, sheet=sheet, keep=keep)
-    except Unreadable as problem:
+    except NotATable as problem:
         result = str(problem)
     session.store(key, (way, result))
     return result

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 import traitbench_app
 from traitbench import logs
 from traitbench.service.embedded import AGENTS, Embedded, ServiceFirst
-from traitbench.service.guard import Guard
+from traitbench.service.guard import RequestGuard
 from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _guarded(pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | 
         from traitbench_app.process.room_form import RoomForm
 
         inner = RoomForm(inner, settings)
-    return Guard(inner, settings, policy=exposed.policy(), closed=exposed.closed)
+    return RequestGuard(inner, settings, policy=exposed.policy(), closed=exposed.closed)
 
 
 def _crashed(error: Exception) -> bool:

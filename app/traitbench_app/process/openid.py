@@ -20,7 +20,7 @@ from traitbench.errors import TraitbenchError
 from traitbench.operations import console
 from traitbench.settings import SettingInvalid, Settings
 from traitbench_app.process.provider import Attempt, Identity, Provider, ProviderFailed, discover
-from traitbench_app.process.roster import Entry, Roster, RosterDamaged
+from traitbench_app.process.roster import Roster, RosterDamaged, RosterEntry
 from traitbench_app.shell import people
 from traitbench_app.shell.people import SESSIONS, Person
 
@@ -106,7 +106,7 @@ class OpenId:
             await asyncio.to_thread(self._keys.stop)
             await self.provider.close()
 
-    def _entry(self, identity: Identity) -> tuple[str, Entry]:
+    def _entry(self, identity: Identity) -> tuple[str, RosterEntry]:
         try:
             match = self._roster.find(identity.subject, identity.address)
         except RosterDamaged:
@@ -129,7 +129,7 @@ class OpenId:
             stranger=identity.subject,
         )
 
-    def _session(self, identity: Identity, name: str, entry: Entry) -> str:
+    def _session(self, identity: Identity, name: str, entry: RosterEntry) -> str:
         """Start a session with its own key, and return the token."""
         shown = identity.address or identity.name or identity.subject[:100]
         try:

@@ -39,7 +39,7 @@ class RosterMissing(RosterDamaged):
 
 
 @dataclass(frozen=True)
-class Entry:
+class RosterEntry:
     """What one person may do."""
 
     scope: Scope
@@ -54,12 +54,12 @@ class Roster:
         self.file = file
         self._lock = threading.Lock()
         self._stamp: tuple[int, ...] | None = None
-        self._entries: Mapping[str, Entry] = {}
+        self._entries: Mapping[str, RosterEntry] = {}
         self._damage: RosterDamaged | None = None
         self._good_until: float | None = None
         self._logged = ""
 
-    def find(self, subject: str, address: str | None) -> tuple[str, Entry] | None:
+    def find(self, subject: str, address: str | None) -> tuple[str, RosterEntry] | None:
         """The name and the entry of a person, by the provider's id, else by a verified e-mail address.
 
         None when there is no entry. Raise `RosterDamaged` when the file cannot be used.
@@ -75,7 +75,7 @@ class Roster:
             names = (f"{_SUBJECT}{subject}", *known)
             return next(((name, self._entries[name]) for name in names if name in self._entries), None)
 
-    def still_has(self, name: str, entry: Entry) -> bool:
+    def still_has(self, name: str, entry: RosterEntry) -> bool:
         """Whether the entry of a person is unchanged.
 
         While the file is invalid, its last valid state counts, for at most a minute.
@@ -113,7 +113,7 @@ class Roster:
             _log.error("sign-in through the OpenID provider does not work: %s", damage)
 
 
-def parse(content: bytes) -> Mapping[str, Entry]:
+def parse(content: bytes) -> Mapping[str, RosterEntry]:
     """Parse the file: entries by name, with e-mail addresses in lowercase; raise `RosterDamaged` with the line."""
     try:
         text = content.decode("utf-8-sig")
@@ -122,7 +122,7 @@ def parse(content: bytes) -> Mapping[str, Entry]:
         raise RosterDamaged("It is not UTF-8 text.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise RosterDamaged(f"It is not valid TOML: {error}.") from None
-    entries: dict[str, Entry] = {}
+    entries: dict[str, RosterEntry] = {}
     for written, table in tables.items():
         name = written if written.startswith(_SUBJECT) else _lowercase(written)
         wrong = _name_problem(name) or ("this person is listed twice" if name in entries else _problem(table))
@@ -130,7 +130,7 @@ def parse(content: bytes) -> Mapping[str, Entry]:
             raise RosterDamaged(f"Line {_line(text, written)}, {written[:200]!r}: {wrong}.")
         operator = table.get("operator", False)
         namespaces = table.get("namespaces", _OPERATORS_NAMESPACES)
-        entries[name] = Entry(table.get("scope", "authoring"), tuple(dict.fromkeys(namespaces)), operator)
+        entries[name] = RosterEntry(table.get("scope", "authoring"), tuple(dict.fromkeys(namespaces)), operator)
     return entries
 
 

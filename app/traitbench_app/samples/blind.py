@@ -16,7 +16,7 @@ from traitbench.analysis.agreement import Item
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.local.label_session import LabelSession, LabelWork, item_id
-from traitbench.local.labeller import Answer
+from traitbench.local.labeller import LabelAnswer
 from traitbench.tables.rating_files import OWN, Ratings, in_order, labelled_file, preferred
 from traitbench_app.parts.labeller import labeller
 from traitbench_app.shell import session
@@ -169,7 +169,7 @@ def labels_of(sheet: Sheet, trait: Trait, ratings: Ratings) -> LabelSession:
     return LabelSession(work)
 
 
-def take(sheet: Sheet, trait: Trait, ratings: Ratings, answers: Sequence[Answer]) -> None:
+def take(sheet: Sheet, trait: Trait, ratings: Ratings, answers: Sequence[LabelAnswer]) -> None:
     """Keep your answers in the session."""
     labels = labels_of(sheet, trait, ratings)
     labels.take(answers)

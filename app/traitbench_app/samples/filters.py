@@ -11,7 +11,7 @@ from traitbench_app.parts.sample_table import ORIGINS
 from traitbench_app.samples.label_meanings import pole_words
 from traitbench_app.samples.rows import ids_of, pick_rows
 from traitbench_app.shell import session
-from traitbench_app.workspace.sample_table import Filters, HeldSamples, ServedSamples
+from traitbench_app.workspace.sample_table import HeldSamples, ServedSamples, TableFilters
 
 NO_FILTERS = {"find": "", "trait": None, "pole": None, "origin": None, "use": None, "rows": ""}
 """The values of the widgets that show all samples."""
@@ -21,10 +21,10 @@ _USES = {"test": "Test samples", "training": "Training samples"}
 
 def draw_filters(
     table: HeldSamples | ServedSamples, traits: Sequence[Trait]
-) -> tuple[Filters, Mapping[str, str | None]]:
+) -> tuple[TableFilters, Mapping[str, str | None]]:
     """Draw the filters; return what is chosen, and the same as query parameters."""
     if not table.total:
-        return Filters(), {}
+        return TableFilters(), {}
     names = {each.key: each.name for each in traits}
     trait, origin, use = None, None, None
     with st.container(horizontal=True, vertical_alignment="bottom", key="samples.filters"):
@@ -39,7 +39,7 @@ def draw_filters(
         if table.tests or session.on_screen("use", ""):
             use = pick("Use", _USES, key="use", every="Any")
         rows = pick_rows()
-    chosen = Filters(text, trait, pole, origin, None if use is None else use == "test", ids_of(rows))
+    chosen = TableFilters(text, trait, pole, origin, None if use is None else use == "test", ids_of(rows))
     return chosen, {
         "find": text,
         "trait": names.get(str(trait)),

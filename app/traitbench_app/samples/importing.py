@@ -21,7 +21,7 @@ from traitbench.display.text import count, plain
 from traitbench.errors import TraitbenchError
 from traitbench.tables import sample_files
 from traitbench.tables.rows import Problem
-from traitbench.tables.sample_files import Checked, Choice, Compared, Table, table_of
+from traitbench.tables.sample_files import Checked, ColumnChoice, Compared, Table, table_of
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.upload import pick_text_column, upload_table
@@ -86,7 +86,7 @@ def _first_help(traits: Sequence[Trait]) -> None:
 # ---- the columns ---------------------------------------------------------------------------------------------------
 
 
-def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice | None:
+def _choose(form: str, table: Table, traits: Sequence[Trait]) -> ColumnChoice | None:
     """Draw the choice of the columns and of the meaning of labels; None while the column of texts is not chosen."""
     _, trait_guess, quality_guess = sample_files.guess_columns(table, traits)
     named = sample_files.guess_wide(table, traits)
@@ -120,9 +120,11 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice | None:
     if text is None:
         return None
     if wide:
-        return _choose_wide(form, table, Choice(text, None, None, None, None, {}, held_out, must_pass), named, traits)
+        return _choose_wide(
+            form, table, ColumnChoice(text, None, None, None, None, {}, held_out, must_pass), named, traits
+        )
     words = _words(form, sample_files.words(table, quality), own) if quality else {}
-    return Choice(
+    return ColumnChoice(
         text,
         trait,
         default_trait,
@@ -174,7 +176,9 @@ def _pick_quality(
     return quality, default_quality
 
 
-def _choose_wide(form: str, table: Table, choice: Choice, named: Mapping[str, str], traits: Sequence[Trait]) -> Choice:
+def _choose_wide(
+    form: str, table: Table, choice: ColumnChoice, named: Mapping[str, str], traits: Sequence[Trait]
+) -> ColumnChoice:
     """Draw the columns of labels, one for each trait, and the meaning of their words."""
     by_key = {trait.key: trait for trait in traits}
     chosen = st.multiselect("Columns with the labels", list(named), default=list(named), key=f"{form}.wide")

@@ -18,7 +18,7 @@ from traitbench_app.shell.service import attempt, client
 from traitbench_app.workspace import unsaved
 from traitbench_app.workspace.changes import Undo, as_input, remember
 from traitbench_app.workspace.samples import forget_samples
-from traitbench_app.workspace.unsaved import Conflict, Unsaved
+from traitbench_app.workspace.unsaved import EditConflict, Unsaved
 
 _TEXT, _SHOWN = 300, 5
 
@@ -76,7 +76,7 @@ def draw_conflicts(model: Model, traits: Sequence[Trait], samples: Sequence[Samp
             st.caption(f"The first {_SHOWN} of {len(conflicts):,}. The others follow.")
 
 
-def _draw_conflict(model: Model, traits: Sequence[Trait], conflict: Conflict, place: int) -> None:
+def _draw_conflict(model: Model, traits: Sequence[Trait], conflict: EditConflict, place: int) -> None:
     theirs = conflict.theirs
     before, mine, now = st.columns(3, gap="medium")
     before.caption(f"Before\n\n{_said(conflict.original, traits)}")
@@ -114,13 +114,13 @@ def _draw_conflict(model: Model, traits: Sequence[Trait], conflict: Conflict, pl
         )
 
 
-def _use_mine(model: Model, conflict: Conflict) -> None:
+def _use_mine(model: Model, conflict: EditConflict) -> None:
     unsaved.take_mine(model, conflict)
     redraw()
     session.flash("Your text is in the table in place of theirs. Save it.", "note")
 
 
-def _add_mine(model: Model, conflict: Conflict) -> None:
+def _add_mine(model: Model, conflict: EditConflict) -> None:
     with attempt() as adding:
         ids = client().samples.add(model.handle, [conflict.mine])
     if adding.done:

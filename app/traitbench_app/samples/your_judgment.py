@@ -64,7 +64,7 @@ def draw_yours(
 
 
 @dataclass(frozen=True)
-class _Measured:
+class _MeasuredRaters:
     """What was measured for each rater, or why it could not be."""
 
     losses: tuple[Loss, ...]
@@ -107,7 +107,7 @@ def draw_loss(
 
 def _measure(
     model: Model, trait: Trait, ratings: Ratings, judged: Sequence[str], yours: Mapping[Item, float]
-) -> _Measured:
+) -> _MeasuredRaters:
     losses, failures, own = [], {}, None
     place = st.empty()
 
@@ -124,10 +124,10 @@ def _measure(
     except (NotMeasurable, PreviewUnavailable, TraitbenchError) as reason:
         failures["you"] = str(reason)
     place.empty()
-    return _Measured(tuple(losses), failures, own)
+    return _MeasuredRaters(tuple(losses), failures, own)
 
 
-def _draw_measured(measured: _Measured, *, file_name: str) -> None:
+def _draw_measured(measured: _MeasuredRaters, *, file_name: str) -> None:
     for loss in measured.losses:
         st.markdown(_said(loss))
     for rater, reason in measured.failures.items():

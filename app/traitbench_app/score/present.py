@@ -24,7 +24,7 @@ from traitbench.errors import TraitbenchError
 from traitbench.local.preview import LocalVersion, PreviewUnavailable
 from traitbench_app.parts.reasons import are_quick, by_words, reasons_of
 from traitbench_app.parts.scorecard import ordered
-from traitbench_app.parts.scorer import Scorer, scorer_of
+from traitbench_app.parts.scorer import PageScorer, scorer_of
 from traitbench_app.parts.version_figures import label
 from traitbench_app.score import audience
 from traitbench_app.score.rehearsal import rehearsed
@@ -156,7 +156,7 @@ class _Stage:
     """What scores the texts of a model: a version or its draft, and what can be taught."""
 
     model: Model
-    scorer: Scorer
+    scorer: PageScorer
     teacher: Teacher | None
     others: Mapping[str, Version]
 
@@ -167,7 +167,7 @@ class _Stage:
         known = [trait for trait in traits if trait.key in card.detail]
         return [self._row(trait, text, card.detail[trait.key], before.get(trait.key), taught) for trait in known]
 
-    def _by(self, trait: str, taught: Sequence[Taught]) -> Scorer:
+    def _by(self, trait: str, taught: Sequence[Taught]) -> PageScorer:
         is_taught = any(each.trait == trait for each in taught)
         return self.teacher.scorer(trait, taught) if self.teacher and is_taught else self.scorer
 
@@ -228,7 +228,7 @@ def _stage(model: Model, traits: Sequence[Trait], versions: Sequence[Version], c
     by = others.get(chosen) if chosen else rehearsed(model, traits)
     if by is None:
         return None
-    scorer = Scorer(by=by) if isinstance(by, LocalVersion) else scorer_of(model.handle, by)
+    scorer = PageScorer(by=by) if isinstance(by, LocalVersion) else scorer_of(model.handle, by)
     # The samples are those of the version in use. What another one learned from is not known here.
     is_current = isinstance(by, LocalVersion) or by.version_no == model.version_no
     teacher = Teacher.of(model, traits, by) if is_current else None

@@ -18,7 +18,7 @@ from traitbench.local import preview
 from traitbench.local.preview import LocalVersion
 from traitbench.local.training import effort_of
 from traitbench_app.parts.scorecard import ordered
-from traitbench_app.parts.scorer import Scorer
+from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.score.rehearsal import AT_ONCE
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
@@ -84,12 +84,12 @@ class Teacher:
             samples, keys = self._samples(), ordered([*filter(self.can_teach, self.traits)], self.model.main_trait)
             threading.Thread(target=lambda: [self._fit(key, samples) for key in keys], daemon=True).start()
 
-    def scorer(self, key: str, taught: Sequence[Taught]) -> Scorer:
+    def scorer(self, key: str, taught: Sequence[Taught]) -> PageScorer:
         """What scores the trait after these texts, of which those for other traits do not count."""
         latest = {each.text: each for each in taught if each.trait == key}
         samples = [each for each in self._samples() if each.trait != key or each.text not in latest]
         samples += [_sample(-place, each) for place, each in enumerate(latest.values(), start=1)]
-        return Scorer(by=self._fit(key, samples))
+        return PageScorer(by=self._fit(key, samples))
 
     def _fit(self, key: str, samples: Sequence[Sample]) -> LocalVersion:
         own = [each for each in samples if each.trait == key]

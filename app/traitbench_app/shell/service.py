@@ -241,7 +241,7 @@ def guarded(*, is_page: bool = False) -> Iterator[None]:
 
 
 @dataclass
-class Attempt:
+class ActionOutcome:
     """The outcome of an action; `error` is the error that was shown."""
 
     error: TraitbenchError | None = None
@@ -249,12 +249,12 @@ class Attempt:
 
 
 @contextmanager
-def attempt(slots: Mapping[str, DeltaGenerator] | None = None) -> Iterator[Attempt]:
+def attempt(slots: Mapping[str, DeltaGenerator] | None = None) -> Iterator[ActionOutcome]:
     """Run an action of a page. Show an error below its field, or here if it has none; the page continues.
 
     `slots` are placeholders by field name. The input stays in the widgets.
     """
-    this = Attempt()
+    this = ActionOutcome()
     try:
         yield this
     except TraitbenchError as error:

@@ -7,7 +7,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.text import ago, count, plain
-from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, Texts, texts_of
+from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, DiscoveryTexts, texts_of
 from traitbench_app.parts.bring import bring_texts
 from traitbench_app.parts.derive import begin, draw_failure, notes
 from traitbench_app.parts.effort import pick_effort
@@ -92,7 +92,7 @@ def _draw_language_model(model: Model) -> bool | None:
     return wanted
 
 
-def _what_goes_in(texts: Texts) -> str:
+def _what_goes_in(texts: DiscoveryTexts) -> str:
     """Say how many texts go in, and what becomes of those without labels."""
     without = len(texts.unlabelled)
     kinds = f"{count(len(texts.labelled), 'sample text')} and {count(without, 'text')} without labels"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from traitbench.comparison.drafts import Trained, compared_again
+from traitbench.comparison.drafts import TrainedDraft, compared_again
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample
@@ -14,12 +14,12 @@ from traitbench_app.parts.verdict import draw_picture, draw_verdict
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client, version
-from traitbench_app.versions.pair import Side
+from traitbench_app.versions.pair import PairSide
 
 _KEY = "versions.again"
 
 
-def draw_again(pair: tuple[Side, Side], names: Mapping[str, str]) -> None:
+def draw_again(pair: tuple[PairSide, PairSide], names: Mapping[str, str]) -> None:
     """Draw the button that compares both on texts that neither then knows, and the result."""
     asked = tuple(each.pinned for each in pair)
     with st.container(border=True, key=_KEY):
@@ -43,7 +43,9 @@ def draw_again(pair: tuple[Side, Side], names: Mapping[str, str]) -> None:
             _draw_result(known[1], known[2], pair, names)
 
 
-def _draw_result(comparison: VersionsComparison, texts: int, pair: tuple[Side, Side], names: Mapping[str, str]) -> None:
+def _draw_result(
+    comparison: VersionsComparison, texts: int, pair: tuple[PairSide, PairSide], names: Mapping[str, str]
+) -> None:
     labels = pair[0].title, pair[1].title
     lead = (
         f"This is of both trained again without {count(texts, 'text')}, and measured on these. The versions themselves "
@@ -53,9 +55,9 @@ def _draw_result(comparison: VersionsComparison, texts: int, pair: tuple[Side, S
     draw_picture(comparison, names, labels, key=f"{_KEY}.picture")
 
 
-def _compared(pair: tuple[Side, Side]) -> tuple[VersionsComparison, int]:
+def _compared(pair: tuple[PairSide, PairSide]) -> tuple[VersionsComparison, int]:
     before, after = (
-        Trained(
+        TrainedDraft(
             each.model,
             client().traits.list(each.model.handle),
             version(each.model.handle, each.version),
@@ -66,7 +68,7 @@ def _compared(pair: tuple[Side, Side]) -> tuple[VersionsComparison, int]:
     return compared_again(before, after)
 
 
-def _samples(side: Side) -> list[Sample]:
+def _samples(side: PairSide) -> list[Sample]:
     """What the version was trained with; raise `PreviewUnavailable` if that is not known any more."""
     listed = client().samples.list(side.model.handle, held_out=False, limit=LARGEST_SAMPLE_PAGE)
     samples = [each for each in listed if not each.pending and each.created_at <= side.version.created_at]

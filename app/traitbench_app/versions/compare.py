@@ -16,11 +16,11 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client, reader
 from traitbench_app.versions.again import draw_again
-from traitbench_app.versions.pair import Side
-from traitbench_app.versions.text_comparison import Comparison
+from traitbench_app.versions.pair import PairSide
+from traitbench_app.versions.text_comparison import TextComparison
 from traitbench_app.versions.texts import (
     TESTS,
-    Source,
+    TextSource,
     is_discarded,
     may_read_samples,
     pick_source,
@@ -30,7 +30,7 @@ from traitbench_app.versions.texts import (
 )
 from traitbench_app.versions.triage import draw_triage
 
-Pair = tuple[Side, Side]
+Pair = tuple[PairSide, PairSide]
 
 _PICTURE = 260  # pixels, about the height of the picture of two or three traits
 
@@ -104,7 +104,7 @@ def _draw_use(pair: Pair, comparison: VersionsComparison) -> None:
             page_link("samples", "Add test texts", icon=":material/notes:")
 
 
-def _draw_activate(side: Side, verb: str, *, is_primary: bool = False, end: str = "") -> None:
+def _draw_activate(side: PairSide, verb: str, *, is_primary: bool = False, end: str = "") -> None:
     label = f"{verb} {side.name}{end}"
     pressed = st.button(label, key="versions.use", type="primary" if is_primary else "secondary")
     if as_shown("versions.use", f"{side.pinned} instead of v{side.model.version_no}: {label}", pressed):
@@ -124,7 +124,7 @@ def _draw_texts(
 ) -> None:
     job = present_job(pair)
     if job is None and tests and may_read_samples(pair) and not is_discarded(pair):
-        start(pair, Source(TESTS), keys)
+        start(pair, TextSource(TESTS), keys)
     top = st.container()  # its reasons take longest, so they are drawn last
     if job is None or job.state != "running":
         _draw_other_texts(model, pair, keys, traits, job)
@@ -134,7 +134,7 @@ def _draw_texts(
 
 
 def _draw_other_texts(
-    model: Model, pair: Pair, keys: Sequence[str], traits: Sequence[Trait], job: Comparison | None
+    model: Model, pair: Pair, keys: Sequence[str], traits: Sequence[Trait], job: TextComparison | None
 ) -> None:
     with st.expander("Compare on other texts", icon=":material/playlist_add:", expanded=job is None):
         source = pick_source(model, pair, traits, _trait(keys) or keys[0])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from traitbench.display.text import count
 from traitbench.tables.writing import csv_file, jsonl_file
-from traitbench_app.versions.text_comparison import Comparison, SideColumn
+from traitbench_app.versions.text_comparison import SideColumn, TextComparison
 from traitbench_app.workspace.batches import CONFIDENCES, NONE, TIERS
 
 Kind = Literal["regression", "fixed", "side changed", ""]
@@ -30,7 +30,7 @@ _MIDDLE_SCORE, _MIDDLE_QUALITY = 50, 0.5
 _RANKS: Mapping[Kind, int] = {"regression": 0, "side changed": 1}
 
 
-def frame_of(job: Comparison, *keys: str) -> pd.DataFrame:
+def frame_of(job: TextComparison, *keys: str) -> pd.DataFrame:
     """Return the results of traits so far, a row per text, ordered: regressions, changed sides, biggest changes.
 
     `expected` is the expected quality, null if it is not known. `must_pass` is null for texts that need not pass. Of a
@@ -42,7 +42,7 @@ def frame_of(job: Comparison, *keys: str) -> pd.DataFrame:
     return frame.loc[order.sort_values(["rank", "size"], kind="stable").index]
 
 
-def _of_trait(job: Comparison, key: str) -> pd.DataFrame:
+def _of_trait(job: TextComparison, key: str) -> pd.DataFrame:
     done = job.done
     columns = job.traits[key]
     labels = [each.labels.get(key) for each in job.texts[:done]]
@@ -115,17 +115,17 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def as_csv(frame: pd.DataFrame, job: Comparison) -> bytes:
+def as_csv(frame: pd.DataFrame, job: TextComparison) -> bytes:
     """Return the rows as a CSV file for spreadsheets."""
     return csv_file(*_file(frame, job))
 
 
-def as_jsonl(frame: pd.DataFrame, job: Comparison) -> bytes:
+def as_jsonl(frame: pd.DataFrame, job: TextComparison) -> bytes:
     """Return the rows as a JSONL file."""
     return jsonl_file(*_file(frame, job))
 
 
-def _file(frame: pd.DataFrame, job: Comparison) -> tuple[list[str], list[tuple[object, ...]]]:
+def _file(frame: pd.DataFrame, job: TextComparison) -> tuple[list[str], list[tuple[object, ...]]]:
     named = frame[list(COLUMNS)].assign(a=job.a, b=job.b)
     columns = [[None if pd.isna(cell) else cell for cell in column.tolist()] for _, column in named.items()]
     return [str(name) for name in named.columns], list(zip(*columns, strict=True))

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.comparison import encoders
-from traitbench.comparison.encoders import Candidate, EncoderComparison, Encoders, Inputs, NotComparable
+from traitbench.comparison.encoders import EncoderCandidate, EncoderComparison, Encoders, EncodersNotComparable, Inputs
 from traitbench.contract.models import Model, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -46,7 +46,7 @@ def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> Non
         given = _inputs(model, traits)
         settings = read_settings()
         able = encoders.installed(settings.encoder, cache=settings.cache, version=active)
-    except NotComparable as reason:
+    except EncodersNotComparable as reason:
         st.info(plain(str(reason)), icon=":material/info:")
         return
     current, *others = able
@@ -80,7 +80,7 @@ def _inputs(model: Model, traits: Sequence[Trait]) -> Inputs:
     if model.zero_data_retention:
         return encoders.inputs(model, traits, [])
     if model.handle.split(".")[0] not in namespaces():
-        raise NotComparable(
+        raise EncodersNotComparable(
             "Only owners of the model's namespace can read its samples, on which encoders are compared."
         )
     return encoders.inputs(model, traits, all_samples(model.handle, traits), most=MOST)
@@ -97,7 +97,7 @@ def _compare(model: Model, given: Inputs, chosen: Encoders) -> None:
 
     try:
         with st.spinner("Comparing encoders", show_time=True):
-            candidates: list[Candidate] = [
+            candidates: list[EncoderCandidate] = [
                 encoders.timed(name, encoder, list(given.texts.values())) for name, encoder in chosen.items()
             ]
             report = encoders.compare_encoders(
@@ -188,7 +188,7 @@ def _draw_switch(model: Model, active: Version, given: Inputs, report: EncoderCo
         )
 
 
-def _price(model: Model, given: Inputs, report: EncoderComparison, to: Candidate) -> tuple[str, ...]:
+def _price(model: Model, given: Inputs, report: EncoderComparison, to: EncoderCandidate) -> tuple[str, ...]:
     """What a switch costs, in paragraphs."""
     first = report.candidates[0]
     texts = len(given.texts) + given.left_out

@@ -13,7 +13,7 @@ from traitbench.display.reasons import legend
 from traitbench.display.sides import side_at
 from traitbench.display.text import plain, shortened
 from traitbench_app.parts.reasons import draw_highlighted
-from traitbench_app.parts.scorer import Scorer
+from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.versions.comparison_results import (
@@ -25,7 +25,7 @@ from traitbench_app.versions.comparison_results import (
     SURE_B,
     TEXT,
 )
-from traitbench_app.versions.pair import Side
+from traitbench_app.versions.pair import PairSide
 from traitbench_app.versions.texts import may_read_samples
 
 _EXCERPT, _MOVED = 140, "versions.moved_by"
@@ -34,7 +34,7 @@ Moved = Sequence[tuple[MovedBy, str]]
 """Changed samples with their texts; the text is empty if it was deleted."""
 
 
-def draw_opened(row: pd.Series, pair: tuple[Side, Side], key: str, trait: Trait | None) -> None:
+def draw_opened(row: pd.Series, pair: tuple[PairSide, PairSide], key: str, trait: Trait | None) -> None:
     """Draw the text with the reasons of both versions for one trait."""
     text = str(row[TEXT])
     with st.container(border=True, key="versions.opened"):
@@ -52,12 +52,12 @@ def draw_opened(row: pd.Series, pair: tuple[Side, Side], key: str, trait: Trait 
             with column:
                 at = side_at(row[score] - 50, row[sure], positive_label=poles[1], negative_label=poles[0])
                 st.markdown(f"**{plain(side.name)}: {row[score]}** {SIDES[at.positive].sign} {plain(at.words)}")
-                draw_highlighted(Scorer(side.pinned), key, text)
+                draw_highlighted(PageScorer(side.pinned), key, text)
         if may_read_samples(pair):
             _draw_moved(pair, key, text)
 
 
-def _draw_moved(pair: tuple[Side, Side], key: str, text: str) -> None:
+def _draw_moved(pair: tuple[PairSide, PairSide], key: str, text: str) -> None:
     with st.spinner("Finding the changed samples that moved this text", show_time=True), attempt() as asking:
         moved = _moved(pair, key, text)
     if not asking.done:
@@ -95,7 +95,7 @@ def _draw_moved(pair: tuple[Side, Side], key: str, text: str) -> None:
     )
 
 
-def _moved(pair: tuple[Side, Side], key: str, text: str) -> Moved:
+def _moved(pair: tuple[PairSide, PairSide], key: str, text: str) -> Moved:
     """The changed samples that are most similar to the text, with their texts; of the last text from memory."""
     asked = (pair[0].pinned, pair[1].pinned, key, text)
     known, moved = session.get(_MOVED, (None, ()))
@@ -105,7 +105,7 @@ def _moved(pair: tuple[Side, Side], key: str, text: str) -> Moved:
     return moved  # type: ignore[no-any-return]
 
 
-def _find(pair: tuple[Side, Side], key: str, text: str) -> Moved:
+def _find(pair: tuple[PairSide, PairSide], key: str, text: str) -> Moved:
     a, b = pair
     compared = client().versions.compare(a.pinned, b.pinned, texts=[text], traits=[key], explain=True)
     line = next(iter(compared.texts or ()), None)
@@ -114,7 +114,7 @@ def _find(pair: tuple[Side, Side], key: str, text: str) -> Moved:
     return [(each, texts.get(each.sample_id, "")) for each in moved]
 
 
-def _texts(pair: tuple[Side, Side], ids: set[int], key: str) -> Mapping[int, str]:
+def _texts(pair: tuple[PairSide, PairSide], ids: set[int], key: str) -> Mapping[int, str]:
     """The texts of samples of either model, by id."""
     texts: dict[int, str] = {}
     for handle in dict.fromkeys(each.model.handle for each in reversed(pair)):

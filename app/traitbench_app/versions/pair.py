@@ -29,7 +29,7 @@ _GONE = "versions.gone"
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class PairSide:
     """A version that can be chosen; `name` is `v3`, or `acme.tone@v3` if it is of another model."""
 
     name: str
@@ -54,17 +54,17 @@ class Side:
         return "the draft" if self.state == "draft" else self.name
 
 
-def sides_of(model: Model, versions: Sequence[Version], *, relatives: bool) -> dict[str, Side]:
+def sides_of(model: Model, versions: Sequence[Version], *, relatives: bool) -> dict[str, PairSide]:
     """Return the versions to choose from by name: those of the model first, then those of its relatives if wanted."""
-    sides = {label(each): Side(label(each), model, each) for each in versions}
+    sides = {label(each): PairSide(label(each), model, each) for each in versions}
     for relative in _relatives(model) if relatives else ():
         for each in client().versions.list(relative.handle, limit=LARGEST_PAGE):
             name = pin(relative.handle, label(each))
-            sides[name] = Side(name, relative, each)
+            sides[name] = PairSide(name, relative, each)
     return sides
 
 
-def in_link(sides: Mapping[str, Side], names: Mapping[str, str], model: Model) -> dict[str, str]:
+def in_link(sides: Mapping[str, PairSide], names: Mapping[str, str], model: Model) -> dict[str, str]:
     """The state of the Versions page as query parameters, with version numbers, so that a link never changes meaning.
 
     `names` maps trait keys to names; the link contains the name.
@@ -114,14 +114,14 @@ def draw_gone(missing: Sequence[str]) -> None:
     )
 
 
-def pair_of(sides: Mapping[str, Side], model: Model) -> tuple[Side, Side]:
+def pair_of(sides: Mapping[str, PairSide], model: Model) -> tuple[PairSide, PairSide]:
     """Return the compared versions."""
     after = sides.get(session.on_screen("b", IN_USE)) or _active(sides, model)
     before = sides.get(session.on_screen("a", PREVIOUS)) or _previous(sides, after, model)
     return before, after
 
 
-def pick_pair(sides: Mapping[str, Side], model: Model) -> tuple[Side, Side]:
+def pick_pair(sides: Mapping[str, PairSide], model: Model) -> tuple[PairSide, PairSide]:
     """Draw the two pickers."""
     wide = 260 if any("@" in name for name in sides) else 180
     with st.container(horizontal=True, key="versions.pickers"):
@@ -130,7 +130,7 @@ def pick_pair(sides: Mapping[str, Side], model: Model) -> tuple[Side, Side]:
     return pair_of(sides, model)
 
 
-def names_of_both(pair: tuple[Side, Side], model: Model, names: Mapping[str, str]) -> dict[str, str]:
+def names_of_both(pair: tuple[PairSide, PairSide], model: Model, names: Mapping[str, str]) -> dict[str, str]:
     """Return the names of the traits of both models by key."""
     others = {each.model.handle for each in pair} - {model.handle}
     return {key: name for handle in others for key, name in names_of(client().traits.list(handle)).items()} | {**names}
@@ -142,11 +142,11 @@ def _relatives(model: Model) -> list[Model]:
     return [each for each in relatives if each.version_no is not None]
 
 
-def _active(sides: Mapping[str, Side], model: Model) -> Side:
+def _active(sides: Mapping[str, PairSide], model: Model) -> PairSide:
     return sides.get(f"v{model.version_no}") or next(iter(sides.values()))
 
 
-def _previous(sides: Mapping[str, Side], after: Side, model: Model) -> Side:
+def _previous(sides: Mapping[str, PairSide], after: PairSide, model: Model) -> PairSide:
     """The version before the other one; before the first, that of the original, else the version after it."""
     if after.model is not model:
         return _active(sides, model)

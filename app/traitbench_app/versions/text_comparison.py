@@ -15,7 +15,7 @@ from traitbench.tables.rows import Row
 from traitbench.tables.sample_files import as_number, folded, guess_words, trait_keys
 from traitbench_app.shell.people import OPERATOR
 from traitbench_app.workspace import background
-from traitbench_app.workspace.background import State, Work
+from traitbench_app.workspace.background import BackgroundWork, State
 from traitbench_app.workspace.batches import CONFIDENCES, NONE, TIERS
 
 MOST_COMPARED = 10_000
@@ -24,7 +24,7 @@ CHUNK = 500
 
 
 @dataclass(frozen=True)
-class Label:
+class TextLabel:
     """The quality that a text should have on a trait, and whether its score has to be on that side of the middle."""
 
     quality: float
@@ -32,23 +32,23 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class ComparedInput:
     """A text with its labels by trait; texts from files usually have none."""
 
     text: str
-    labels: Mapping[str, Label] = field(default_factory=dict)
+    labels: Mapping[str, TextLabel] = field(default_factory=dict)
 
 
-def of_samples(samples: Iterable[Sample]) -> list[Labelled]:
+def of_samples(samples: Iterable[Sample]) -> list[ComparedInput]:
     """Return each distinct text of the samples, with the labels of all traits. Of two labels the newer one counts."""
-    labels: dict[str, dict[str, Label]] = {}
+    labels: dict[str, dict[str, TextLabel]] = {}
     for sample in samples:
-        labels.setdefault(sample.text, {})[sample.trait] = Label(sample.quality, sample.must_pass)
-    return [Labelled(text, by_trait) for text, by_trait in labels.items()]
+        labels.setdefault(sample.text, {})[sample.trait] = TextLabel(sample.quality, sample.must_pass)
+    return [ComparedInput(text, by_trait) for text, by_trait in labels.items()]
 
 
 @dataclass(frozen=True)
-class Columns:
+class TestColumns:
     """The columns of a file: text, expected quality, and the trait that the quality is about."""
 
     text: str
@@ -56,7 +56,7 @@ class Columns:
     trait: str | None = None
 
 
-def of_rows(rows: Iterable[Row], columns: Columns, traits: Sequence[Trait], key: str) -> list[Labelled]:
+def of_rows(rows: Iterable[Row], columns: TestColumns, traits: Sequence[Trait], key: str) -> list[ComparedInput]:
     """Return the texts of a file. A quality is a number from 0 to 1, a pole's label or a word such as "positive".
 
     Without a trait column, the qualities are about the trait `key`. A quality that cannot be read is no label.
@@ -65,15 +65,15 @@ def of_rows(rows: Iterable[Row], columns: Columns, traits: Sequence[Trait], key:
     keys = trait_keys(traits)
     words = guess_words({row.cells.get(columns.quality or "", "") for row in known}, traits)
 
-    def labels(row: Row) -> dict[str, Label]:
+    def labels(row: Row) -> dict[str, TextLabel]:
         cell = row.cells.get(columns.quality or "", "")
         number = as_number(cell)
         quality = words.get(cell) if number is None else number
         name = row.cells.get(columns.trait or "", "").strip()
         trait = key if columns.trait is None else keys.get(name, keys.get(folded(name)))
-        return {} if quality is None or trait is None or not 0 <= quality <= 1 else {trait: Label(quality)}
+        return {} if quality is None or trait is None or not 0 <= quality <= 1 else {trait: TextLabel(quality)}
 
-    return [Labelled(row.cells.get(columns.text, ""), labels(row)) for row in known]
+    return [ComparedInput(row.cells.get(columns.text, ""), labels(row)) for row in known]
 
 
 class SideColumn:
@@ -91,7 +91,7 @@ class TraitColumns:
     b: SideColumn = field(default_factory=SideColumn)
 
 
-class Comparison(Work):
+class TextComparison(BackgroundWork):
     """A comparison of versions `a` and `b`, both pinned handles, on texts, and its results so far."""
 
     def __init__(
@@ -99,7 +99,7 @@ class Comparison(Work):
         client: Traitbench,
         a: str,
         b: str,
-        texts: Sequence[Labelled],
+        texts: Sequence[ComparedInput],
         *,
         keys: Sequence[str],
         name: str,
@@ -151,6 +151,6 @@ def _add(column: SideColumn, score: ScoreDelta | None, side: str) -> None:
     column.confidences.append(CONFIDENCES.index(getattr(score, f"confidence_{side}")))
 
 
-def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Comparison | None:
+def find(job_id: str | None, *, owner: str = OPERATOR.id) -> TextComparison | None:
     """Return a comparison of this owner by its id, or None if it is gone."""
-    return background.find(job_id, Comparison, owner=owner)
+    return background.find(job_id, TextComparison, owner=owner)

@@ -14,13 +14,20 @@ from traitbench.display.text import count, plain
 from traitbench.tables.rows import Row
 from traitbench.tables.sample_files import guess_columns, table_of
 from traitbench_app.parts import input as batch_input
-from traitbench_app.parts.input import Texts
+from traitbench_app.parts.input import TextInput
 from traitbench_app.shell import people, session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.versions import text_comparison
-from traitbench_app.versions.pair import Side
-from traitbench_app.versions.text_comparison import MOST_COMPARED, Columns, Comparison, Labelled, of_rows, of_samples
+from traitbench_app.versions.pair import PairSide
+from traitbench_app.versions.text_comparison import (
+    MOST_COMPARED,
+    ComparedInput,
+    TestColumns,
+    TextComparison,
+    of_rows,
+    of_samples,
+)
 from traitbench_app.workspace import background
 from traitbench_app.workspace.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
 from traitbench_app.workspace.batches import job_of_tab
@@ -31,15 +38,15 @@ FILE, PASTED = batch_input.FILE, batch_input.PASTED
 _ADDRESS = "comparison"
 _JOBS, _DISCARDED = "versions.comparisons", "versions.discarded"
 
-Pair = tuple[Side, Side]
+Pair = tuple[PairSide, PairSide]
 
 
 @dataclass(frozen=True)
-class Source:
+class TextSource:
     """Where the texts come from; `texts` is what a file, the lines or the batch have, None if that is read later."""
 
     name: str
-    texts: Sequence[Labelled] | None = None
+    texts: Sequence[ComparedInput] | None = None
 
 
 def may_read_samples(pair: Pair) -> bool:
@@ -47,7 +54,7 @@ def may_read_samples(pair: Pair) -> bool:
     return not any(why_read_only(each.model) for each in pair)
 
 
-def pick_source(model: Model, pair: Pair, traits: Sequence[Trait], key: str) -> Source | None:
+def pick_source(model: Model, pair: Pair, traits: Sequence[Trait], key: str) -> TextSource | None:
     """Draw the choice of texts; None while there are none. Labels of a file are about the trait `key`."""
     job = job_of_tab(model.handle)
     readable = may_read_samples(pair)
@@ -65,29 +72,29 @@ def pick_source(model: Model, pair: Pair, traits: Sequence[Trait], key: str) -> 
     command = f"traitbench compare-versions {pair[0].pinned} {pair[1].pinned} --texts FILE"
     if picked == TESTS:
         st.caption("Samples that no version learns from. Their labels say which side is right.")
-        return Source(TESTS)
+        return TextSource(TESTS)
     if picked == SAMPLES:
         st.caption("Versions score the samples that they were trained with better than new texts.")
-        return Source(SAMPLES)
+        return TextSource(SAMPLES)
     if picked == BATCH and job:
         texts = [text for row, text in enumerate(job.texts[: job.done]) if row not in job.errors]
-        return Source(job.name, [Labelled(text) for text in texts]) if texts else None
+        return TextSource(job.name, [ComparedInput(text) for text in texts]) if texts else None
     if picked == FILE:
         given = batch_input.texts_of_file(command, most=MOST_COMPARED)
     else:
         given = batch_input.pasted_texts(command, most=MOST_COMPARED)
     if given is None:
         return None
-    columns = _pick_labels(given, traits, key) if picked == FILE else Columns(given.column)
+    columns = _pick_labels(given, traits, key) if picked == FILE else TestColumns(given.column)
     rows = (line for line in given.source.lines() if isinstance(line, Row))
-    return Source(given.name, of_rows(rows, columns, traits, key))
+    return TextSource(given.name, of_rows(rows, columns, traits, key))
 
 
-def _pick_labels(given: Texts, traits: Sequence[Trait], key: str) -> Columns:
+def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> TestColumns:
     """Draw the choice of the column with the labels; there may be none."""
     others = [column for column in given.source.columns if column != given.column]
     if not others:
-        return Columns(given.column)
+        return TestColumns(given.column)
     _, trait, quality = guess_columns(table_of(given.source), traits)
     about = (
         "the column " + plain(trait)
@@ -102,10 +109,10 @@ def _pick_labels(given: Texts, traits: Sequence[Trait], key: str) -> Columns:
         placeholder="No column",
         help=f"Numbers from 0 to 1, or labels of the poles. They are about {about}. With them you see regressions.",
     )
-    return Columns(given.column, picked, trait if trait in others and trait != picked else None)
+    return TestColumns(given.column, picked, trait if trait in others and trait != picked else None)
 
 
-def start(pair: Pair, source: Source, keys: Sequence[str]) -> None:
+def start(pair: Pair, source: TextSource, keys: Sequence[str]) -> None:
     """Start to score the texts with both versions, behind the page."""
     texts = source.texts
     if texts is None:
@@ -124,7 +131,7 @@ def start(pair: Pair, source: Source, keys: Sequence[str]) -> None:
     if len(texts) > MOST_COMPARED:
         session.flash(f"The first {MOST_COMPARED:,} of {count(len(texts), 'text')} are compared.", "note")
     before, after = pair
-    job = Comparison(
+    job = TextComparison(
         client(),
         before.pinned,
         after.pinned,
@@ -145,7 +152,7 @@ def start(pair: Pair, source: Source, keys: Sequence[str]) -> None:
     st.rerun()
 
 
-def present_job(pair: Pair) -> Comparison | None:
+def present_job(pair: Pair) -> TextComparison | None:
     """The comparison of this tab of these versions; after a reload, the address still identifies it."""
     held: dict[str, str] = session.get(_JOBS, {})
     linked = st.query_params.get(_ADDRESS)

@@ -19,7 +19,7 @@ from traitbench_app.parts.folded import folded
 from traitbench_app.parts.progress import watch_work
 from traitbench_app.parts.reasons import reasons_of
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
-from traitbench_app.parts.scorer import Scorer
+from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import explain_end
 from traitbench_app.versions.comparison_results import (
@@ -42,8 +42,8 @@ from traitbench_app.versions.comparison_results import (
     summary,
 )
 from traitbench_app.versions.opened import draw_opened
-from traitbench_app.versions.pair import Side
-from traitbench_app.versions.text_comparison import Comparison
+from traitbench_app.versions.pair import PairSide
+from traitbench_app.versions.text_comparison import TextComparison
 from traitbench_app.versions.texts import discard
 
 MOST_SHOWN = 5_000
@@ -60,7 +60,7 @@ _CHIPS: Mapping[Show, str] = {
 
 
 def draw_triage(
-    job: Comparison, pair: tuple[Side, Side], names: Mapping[str, str], traits: Mapping[str, Trait]
+    job: TextComparison, pair: tuple[PairSide, PairSide], names: Mapping[str, str], traits: Mapping[str, Trait]
 ) -> None:
     """Draw the texts, or the progress while they are scored."""
     if job.state == "running":
@@ -92,7 +92,7 @@ def draw_triage(
         _draw_texts(_computed(job, [key] if key else keys), job, pair, names, traits)
 
 
-def _draw_end(job: Comparison) -> None:
+def _draw_end(job: TextComparison) -> None:
     of = f"{job.done:,} of {job.total:,} texts"
     if job.state == "failed" and job.error:
         st.error(
@@ -108,7 +108,7 @@ def _draw_end(job: Comparison) -> None:
         st.rerun()
 
 
-def _computed(job: Comparison, keys: Sequence[str]) -> pd.DataFrame:
+def _computed(job: TextComparison, keys: Sequence[str]) -> pd.DataFrame:
     """The table of these traits, computed once for each number of scored texts."""
     asked = (job.done, *keys)
     if asked not in job.computed:
@@ -121,7 +121,11 @@ def _computed(job: Comparison, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def _draw_texts(
-    frame: pd.DataFrame, job: Comparison, pair: tuple[Side, Side], names: Mapping[str, str], traits: Mapping[str, Trait]
+    frame: pd.DataFrame,
+    job: TextComparison,
+    pair: tuple[PairSide, PairSide],
+    names: Mapping[str, str],
+    traits: Mapping[str, Trait],
 ) -> None:
     numbers = {each: len(shown(frame, each)) for each in get_args(Show)}
     known = bool(frame[EXPECTED].notna().all())
@@ -154,21 +158,23 @@ def _draw_texts(
 
 
 def _add_reasons(
-    drawn: Sequence[tuple[pd.Series, Trait | None, DeltaGenerator]], pair: tuple[Side, Side], names: Mapping[str, str]
+    drawn: Sequence[tuple[pd.Series, Trait | None, DeltaGenerator]],
+    pair: tuple[PairSide, PairSide],
+    names: Mapping[str, str],
 ) -> None:
     """Draw the texts again with the words that decide, one after the other: each takes the service a moment."""
     for row, trait, place in drawn:
         if row[ERROR] or is_address(row[TEXT]):
             continue
         try:
-            reasons = [reasons_of(Scorer(side.pinned), row[TEXT]).get(row[TRAIT]) for side in pair]
+            reasons = [reasons_of(PageScorer(side.pinned), row[TEXT]).get(row[TRAIT]) for side in pair]
         except TraitbenchError:
             return  # The rows stay as they are, and the button of each says what went wrong.
         place.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT]), [each for each in reasons if each]))
 
 
 def _draw_text(
-    row: pd.Series, own: str, pair: tuple[Side, Side], trait: Trait | None, names: Mapping[str, str]
+    row: pd.Series, own: str, pair: tuple[PairSide, PairSide], trait: Trait | None, names: Mapping[str, str]
 ) -> DeltaGenerator:
     """Draw a text with its label and both scores, and a button that opens the reasons of both versions.
 
@@ -206,7 +212,11 @@ def _poles(trait: Trait | None) -> tuple[str, str]:
 
 
 def _draw_table(
-    rows: pd.DataFrame, job: Comparison, pair: tuple[Side, Side], names: Mapping[str, str], traits: Mapping[str, Trait]
+    rows: pd.DataFrame,
+    job: TextComparison,
+    pair: tuple[PairSide, PairSide],
+    names: Mapping[str, str],
+    traits: Mapping[str, Trait],
 ) -> None:
     top = rows.head(MOST_SHOWN)
     st.dataframe(
@@ -250,7 +260,7 @@ def expected_in_words(quality: float, trait: Trait | None) -> str:
     return f"{pole_sign(quality)} {_poles(trait)[quality > 0.5]}"
 
 
-def _columns(pair: tuple[Side, Side]) -> dict[str, Any]:
+def _columns(pair: tuple[PairSide, PairSide]) -> dict[str, Any]:
     column = st.column_config
     score = partial(column.ProgressColumn, min_value=0, max_value=100, format="%d", width=90)
     return {
@@ -271,7 +281,7 @@ def _columns(pair: tuple[Side, Side]) -> dict[str, Any]:
     }
 
 
-_FILES: Sequence[tuple[str, Callable[[pd.DataFrame, Comparison], bytes], str]] = (
+_FILES: Sequence[tuple[str, Callable[[pd.DataFrame, TextComparison], bytes], str]] = (
     ("CSV", as_csv, "text/csv"),
     ("JSONL", as_jsonl, "application/x-ndjson"),
 )

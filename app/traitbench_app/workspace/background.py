@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from typing import Literal, TypeVar
 
 from traitbench.errors import InternalError, TraitbenchError
-from traitbench.tables.rows import Unreadable
+from traitbench.tables.rows import NotATable
 from traitbench_app.shell.people import OPERATOR
 
 State = Literal["running", "done", "stopped", "failed"]
@@ -31,7 +31,7 @@ class Full(Exception):
     """Too much work is already running."""
 
 
-class Work(ABC):
+class BackgroundWork(ABC):
     """Work in a thread, of `total` rows of which `done` are finished and `failed` have no result.
 
     Pages read the rows up to `done`.
@@ -97,7 +97,7 @@ class Work(ABC):
             ended = self.work()
         except TraitbenchError as error:
             self.error = error
-        except Unreadable as error:
+        except NotATable as error:
             self.error = InternalError(str(error))
         except Exception as error:
             logging.getLogger(__name__).exception("work ended with %s", type(error).__name__)
@@ -111,14 +111,14 @@ class Work(ABC):
 
 # ---- those of this process -----------------------------------------------------------------------------------------
 
-Kind = TypeVar("Kind", bound=Work)
+Kind = TypeVar("Kind", bound=BackgroundWork)
 
-_JOBS: dict[str, Work] = {}
+_JOBS: dict[str, BackgroundWork] = {}
 _TIMERS: dict[str, threading.Timer] = {}
 _LOCK = threading.Lock()
 
 
-def start(job: Work, *, forget_after: float = FORGOTTEN_AFTER) -> None:
+def start(job: BackgroundWork, *, forget_after: float = FORGOTTEN_AFTER) -> None:
     """Start new work; discard it when it was not viewed for `forget_after` seconds.
 
     Raise `Full` if too much is running.
@@ -130,7 +130,7 @@ def start(job: Work, *, forget_after: float = FORGOTTEN_AFTER) -> None:
     _forget_later(job.id, forget_after)
 
 
-def hold(job: Work, *, forget_after: float = FORGOTTEN_AFTER) -> None:
+def hold(job: BackgroundWork, *, forget_after: float = FORGOTTEN_AFTER) -> None:
     """Hold work that ended earlier in memory, as if it had just ended; raise `Full` if too much is running."""
     with _LOCK:
         _make_room()
@@ -149,7 +149,7 @@ def find(job_id: str | None, kind: type[Kind], *, owner: str = OPERATOR.id) -> K
     return job if isinstance(job, kind) else None
 
 
-def work(job_id: str | None, *, owner: str = OPERATOR.id) -> Work | None:
+def work(job_id: str | None, *, owner: str = OPERATOR.id) -> BackgroundWork | None:
     """Return work of any kind of this owner by its id, or None if it is gone."""
     job = _JOBS.get(job_id or "")
     if job is None or job.owner != owner:

@@ -19,7 +19,7 @@ from traitbench.tables.source import Source
 from traitbench_app.shell import people, session
 from traitbench_app.shell.people import OPERATOR
 from traitbench_app.workspace import background
-from traitbench_app.workspace.background import State, Work
+from traitbench_app.workspace.background import BackgroundWork, State
 
 JOBS = "batch.jobs"
 """The batches of a tab in its session, by the handle of their model."""
@@ -49,7 +49,7 @@ class TraitColumn:
         _put(self.reasons, row, NONE if reason is None else REASONS.index(reason))
 
 
-class Batch(Work):
+class Batch(BackgroundWork):
     """A batch and its results so far, in columns. Rows that are missing can be scored as long as `source` is there.
 
     `parts` has what is on disk; without it the results are only in memory.

@@ -41,7 +41,7 @@ FILE = "heaps.db"
 _SESSION = "label.pool"
 _TEXTS = "label.pool_texts"
 _LOCK = threading.Lock()
-_SESSIONS: LRUCache["Place", LabelSession] = LRUCache(4)
+_SESSIONS: LRUCache["PoolOwner", LabelSession] = LRUCache(4)
 _TABLES = """
 CREATE TABLE IF NOT EXISTS texts (
   id INTEGER PRIMARY KEY, service TEXT, model TEXT, owner TEXT, hash TEXT, text TEXT, source TEXT,
@@ -57,7 +57,7 @@ _PATIENCE_S = 10.0
 
 
 @dataclass(frozen=True)
-class Place:
+class PoolOwner:
     """Whose pool it is: the address of the service, the model's handle and the person's id."""
 
     service: str
@@ -101,7 +101,7 @@ class PoolFile:
             for statement in _TABLES.split(";"):
                 cursor.execute(statement)
 
-    def add(self, place: Place, texts: Iterable[str], source: str) -> int:
+    def add(self, place: PoolOwner, texts: Iterable[str], source: str) -> int:
         """Add texts that are not there yet, and return their number."""
         rows = [(*place.key, text_hash(text), text, source) for text in texts]
         with self._writing() as cursor:
@@ -112,25 +112,25 @@ class PoolFile:
             )
             return _count(cursor, place) - before
 
-    def state(self, place: Place) -> tuple[int, int]:
+    def state(self, place: PoolOwner) -> tuple[int, int]:
         """Return the number of texts and the newest id: equal as long as the texts are."""
         number, newest = self._read(f"SELECT count(*), coalesce(max(id), 0) FROM texts WHERE {_OWN}", place)[0]
         return number, newest
 
-    def texts(self, place: Place) -> dict[str, str]:
+    def texts(self, place: PoolOwner) -> dict[str, str]:
         """Return the texts by hash, in the order of the hashes: random, and the same every time."""
         return dict(self._read(f"SELECT hash, text FROM texts WHERE {_OWN} ORDER BY hash", place))
 
-    def sources(self, place: Place) -> list[tuple[str, int]]:
+    def sources(self, place: PoolOwner) -> list[tuple[str, int]]:
         """Return where the texts came from, with their numbers."""
         return self._read(f"SELECT source, count(*) FROM texts WHERE {_OWN} GROUP BY source ORDER BY min(id)", place)
 
-    def decisions(self, place: Place) -> list[Decision]:
+    def decisions(self, place: PoolOwner) -> list[Decision]:
         """Return the decisions, the oldest first."""
         asked = f"SELECT trait, hash, quality, sample_id FROM decisions WHERE {_OWN} ORDER BY id"
         return [Decision(*row) for row in self._read(asked, place)]
 
-    def decide(self, place: Place, decisions: Sequence[Decision]) -> None:
+    def decide(self, place: PoolOwner, decisions: Sequence[Decision]) -> None:
         """Store decisions; one about the same text and trait replaces the older one."""
         rows = [(*place.key, each.trait, each.hash, each.quality, each.sample_id) for each in decisions]
         with self._writing() as cursor:
@@ -140,7 +140,7 @@ class PoolFile:
                 rows,
             )
 
-    def saved(self, place: Place, decisions: Sequence[Decision]) -> None:
+    def saved(self, place: PoolOwner, decisions: Sequence[Decision]) -> None:
         """Note the sample ids that the service gave."""
         rows = [(each.sample_id, *place.key, each.trait, each.hash) for each in decisions]
         with self._writing() as cursor:
@@ -149,14 +149,14 @@ class PoolFile:
                 rows,
             )
 
-    def undo(self, place: Place, trait: str, content_hash: str) -> None:
+    def undo(self, place: PoolOwner, trait: str, content_hash: str) -> None:
         """Remove a decision."""
         with self._writing() as cursor:
             cursor.execute(
                 f"DELETE FROM decisions WHERE {_OWN} AND trait = ? AND hash = ?", (*place.key, trait, content_hash)
             )
 
-    def discard(self, place: Place) -> None:
+    def discard(self, place: PoolOwner) -> None:
         """Delete a pool with its decisions."""
         with self._writing() as cursor:
             for table in ("texts", "decisions"):
@@ -175,7 +175,7 @@ class PoolFile:
         with self._lock:
             self._connection.execute("VACUUM")
 
-    def _read(self, statement: str, place: Place) -> list[Any]:
+    def _read(self, statement: str, place: PoolOwner) -> list[Any]:
         with self._lock:
             return self._connection.execute(statement, place.key).fetchall()
 
@@ -186,7 +186,7 @@ class PoolFile:
             yield self._connection.cursor()
 
 
-def _count(cursor: sqlite3.Cursor, place: Place) -> int:
+def _count(cursor: sqlite3.Cursor, place: PoolOwner) -> int:
     number: int = cursor.execute(f"SELECT count(*) FROM texts WHERE {_OWN}", place.key).fetchone()[0]
     return number
 
@@ -327,8 +327,8 @@ def _opened(path: Path) -> PoolFile:
     return PoolFile(path)
 
 
-def _place(handle: str) -> Place:
-    return Place(client().base_url, handle, people.current().id)
+def _place(handle: str) -> PoolOwner:
+    return PoolOwner(client().base_url, handle, people.current().id)
 
 
 def _texts(model: Model) -> Mapping[str, str]:

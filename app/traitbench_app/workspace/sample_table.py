@@ -29,7 +29,7 @@ _MATCHES, _AUTHORED = "samples.matches", "samples.all_authored"
 
 
 @dataclass(frozen=True)
-class Filters:
+class TableFilters:
     """Which samples the table shows; None and "" leave all."""
 
     text: str = ""
@@ -40,7 +40,7 @@ class Filters:
     ids: frozenset[int] = frozenset()
 
     def __bool__(self) -> bool:
-        return self != Filters()
+        return self != TableFilters()
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ class HeldSamples:
         self.tests = facts(self.samples).tests
         self.all_authored = facts(self.samples).all_authored
 
-    def find(self, filters: Filters) -> Matches:
+    def find(self, filters: TableFilters) -> Matches:
         """Return the samples that pass; they are searched again only if the samples or the filters change."""
-        held: tuple[list[Sample], Filters, list[Sample]] | None = session.get(_MATCHES)
+        held: tuple[list[Sample], TableFilters, list[Sample]] | None = session.get(_MATCHES)
         if held is None or held[0] is not self.samples or held[1] != filters:
             held = (self.samples, filters, _passing(self.samples, filters))
             session.store(_MATCHES, held)
@@ -114,7 +114,7 @@ class HeldSamples:
         return set(ids) - facts(self.samples).ids
 
 
-def _passing(samples: list[Sample], filters: Filters) -> list[Sample]:
+def _passing(samples: list[Sample], filters: TableFilters) -> list[Sample]:
     words = filters.text.casefold().split()
     if not filters:
         return samples
@@ -153,7 +153,7 @@ class ServedSamples:
         self._ids: frozenset[int] = frozenset()
         self.all_authored = self._all_authored()
 
-    def find(self, filters: Filters) -> Matches:
+    def find(self, filters: TableFilters) -> Matches:
         """Let the service search, count, and send pages; the first page of a search comes with the count."""
         listing = self._listing(filters)
         first = self._rows(listing(newest_first=True, limit=A_PAGE, count=True)) if filters else None
@@ -173,7 +173,7 @@ class ServedSamples:
         """Return all synthesized samples."""
         if self.all_authored:
             return ()
-        return list(self._listing(Filters(origin="synthesized"))(limit=LARGEST_SAMPLE_PAGE))
+        return list(self._listing(TableFilters(origin="synthesized"))(limit=LARGEST_SAMPLE_PAGE))
 
     def every(self) -> list[Sample]:
         """Read all samples, and return them by id."""
@@ -204,7 +204,7 @@ class ServedSamples:
         self._unreadable = rows.unreadable
         return rows
 
-    def _listing(self, filters: Filters) -> Callable[..., Pages[Sample]]:
+    def _listing(self, filters: TableFilters) -> Callable[..., Pages[Sample]]:
         """Return the client's call that lists the samples that pass."""
         return partial(
             self._service.samples.list,
@@ -221,7 +221,7 @@ class ServedSamples:
         counts = (self._service.base_url, self._handle, [(each.key, each.stored_samples) for each in self._traits])
         held = session.get(_AUTHORED)
         if held is None or held[0] != counts:
-            authored = self._listing(Filters(origin="authored"))(limit=1, count=True).count
+            authored = self._listing(TableFilters(origin="authored"))(limit=1, count=True).count
             held = (counts, authored == self.total)
             session.store(_AUTHORED, held)
         return bool(held[1])

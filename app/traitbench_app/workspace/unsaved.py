@@ -53,7 +53,7 @@ class Unsaved:
 
 
 @dataclass(frozen=True)
-class Conflict:
+class EditConflict:
     """An unsaved edit of a sample that someone else changed or deleted.
 
     `theirs` is the newer sample that resembles it most, or None if no newer sample does.
@@ -139,7 +139,7 @@ def _store(handle: str, now: Unsaved, *, on_disk: bool) -> None:
 # ---- other people ----------------------------------------------------------------------------------------------------
 
 
-def settle(model: Model, samples: Sequence[Sample]) -> list[Conflict]:
+def settle(model: Model, samples: Sequence[Sample]) -> list[EditConflict]:
     """Return the unsaved edits of samples that are gone; forget deletions and edits that are already done."""
     held = unsaved(model.handle)
     if not len(held):
@@ -156,13 +156,13 @@ def settle(model: Model, samples: Sequence[Sample]) -> list[Conflict]:
     if done:
         drop(model, done)
     return [
-        Conflict(held.originals[each], own, _counterpart(held.originals[each], samples))
+        EditConflict(held.originals[each], own, _counterpart(held.originals[each], samples))
         for each, own in sorted(mine.items())
         if own is not None and each not in done
     ]
 
 
-def take_mine(model: Model, conflict: Conflict) -> None:
+def take_mine(model: Model, conflict: EditConflict) -> None:
     """Turn an edit of a sample that is gone into an edit of the newer sample."""
     assert conflict.theirs is not None
     held = unsaved(model.handle).without([conflict.original.id])

@@ -18,7 +18,7 @@ _LOOKED_THROUGH = 5_000
 
 
 @dataclass(frozen=True)
-class Rule:
+class RetrainRule:
     """When the service retrains automatically; `known` is false if these are only the defaults."""
 
     samples: int
@@ -33,7 +33,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingFeedback:
     """The number of pending samples; the oldest was sent at `since`, or None if unknown.
 
     They are `stalled` if the model has fewer samples than its active version was trained on, because some were deleted.
@@ -44,7 +44,7 @@ class Waiting:
     since: datetime | None = None
     stalled: bool = False
 
-    def due(self, rule: Rule, now: datetime | None = None) -> str:
+    def due(self, rule: RetrainRule, now: datetime | None = None) -> str:
         """Say when the retraining is due: `any moment`, `within 4 min`, or "" if unknown."""
         if self.samples >= rule.samples:
             return "any moment"
@@ -55,16 +55,16 @@ class Waiting:
         return f"within {_span(min(left, rule.seconds))}" if 1 < left <= 2 * rule.seconds else "any moment"
 
 
-def rule() -> Rule:
+def rule() -> RetrainRule:
     """Return the retraining rule: this process's settings, or the defaults for a remote service."""
     settings = read_settings()
-    return Rule(settings.retrain_after_samples, settings.retrain_after_seconds, known=settings.api_url is None)
+    return RetrainRule(settings.retrain_after_samples, settings.retrain_after_seconds, known=settings.api_url is None)
 
 
-def waiting(model: Model, traits: Sequence[Trait], newest: Version | None) -> Waiting:
+def waiting(model: Model, traits: Sequence[Trait], newest: Version | None) -> WaitingFeedback:
     """Return the pending samples of a model whose newest version is `newest`."""
     if newest is None or model.zero_data_retention:
-        return Waiting(0)
+        return WaitingFeedback(0)
     held = sum(trait.sample_count for trait in traits)
     # Feedback that a version on hold was trained with still waits, and may have been withdrawn.
     stalled = held < newest.sample_count and newest.version_no != model.held_version_no
@@ -72,8 +72,8 @@ def waiting(model: Model, traits: Sequence[Trait], newest: Version | None) -> Wa
         pending = [sample.created_at for sample in waiting_samples(model.handle)]
     except TraitbenchError:
         # Only authors of the model may list its samples.
-        return Waiting(max(held - newest.sample_count, 0), stalled=stalled)
-    return Waiting(len(pending), min(pending, default=None), stalled=stalled and bool(pending))
+        return WaitingFeedback(max(held - newest.sample_count, 0), stalled=stalled)
+    return WaitingFeedback(len(pending), min(pending, default=None), stalled=stalled and bool(pending))
 
 
 def waiting_samples(handle: str) -> list[Sample]:

@@ -18,11 +18,11 @@ from traitbench.analysis.findings import (
     KINDS,
     SEVERITIES,
     Alone,
+    CheckedSample,
     Finding,
     Fix,
     Kind,
     Pole,
-    Sample,
     Severity,
     Wanted,
     quoted,
@@ -76,7 +76,7 @@ class LabelledText:
 
 
 def examine(
-    traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors, embed: Embed | None = None
+    traits: Sequence[TraitLike], samples: Sequence[CheckedSample], X: Vectors, embed: Embed | None = None
 ) -> tuple[Finding, ...]:
     """All findings on samples with vectors (n, d). Samples of a trait that is not in `traits` are ignored.
 
@@ -110,10 +110,10 @@ def to_read(samples: Sequence[SampleLike]) -> list[int]:
 
 def shortcuts_of(
     traits: Sequence[TraitLike],
-    samples: Sequence[Sample],
+    samples: Sequence[CheckedSample],
     X: Vectors,
     embed: Embed | None = None,
-    tests: Sequence[Sample] = (),
+    tests: Sequence[CheckedSample] = (),
 ) -> dict[str, dict[str, Any]]:
     """What alone tells the poles of a trait apart, as its metrics have it: by trait key, the worst of each trait.
 
@@ -149,7 +149,7 @@ class _TraitCheck:
     """The check of one trait: its samples, by id."""
 
     trait: TraitLike
-    samples: Sequence[Sample]
+    samples: Sequence[CheckedSample]
     X: Vectors
     y: Floats = field(init=False)
     made: NDArray[np.bool_] = field(init=False)
@@ -475,7 +475,7 @@ def _nuisances(check: _TraitCheck, judgement: LabelCheck | None, embed: Embed | 
 
 
 _Grouping = Literal["language", "source"]
-_GROUPINGS: tuple[tuple[_Grouping, Callable[[Sample], str | None]], ...] = (
+_GROUPINGS: tuple[tuple[_Grouping, Callable[[CheckedSample], str | None]], ...] = (
     ("language", lambda sample: language(sample.text)),
     ("source", lambda sample: nuisance.source(sample.provenance, sample.source_url)),
     ("source", lambda sample: nuisance.folder(sample.provenance, sample.source_url)),
@@ -636,7 +636,7 @@ def _by_group(
     group: nuisance.Group,
     kind: _Grouping,
     groups: Sequence[str | None],
-    of: Callable[[Sample], str | None],
+    of: Callable[[CheckedSample], str | None],
 ) -> Finding:
     """A finding on the group that separates the poles; `groups` (n,) are those of the samples, as `of` gives them."""
     area = None if judgement is None else judgement.auroc

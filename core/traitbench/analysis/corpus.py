@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from traitbench.analysis.cut import PROMISED, Cut, fewest_labels, promised_cut
 from traitbench.analysis.estimates import (
     FEWEST,
-    Difference,
     Estimate,
+    ShareDifference,
     difference,
     estimate_mean,
     estimate_share,
@@ -33,7 +33,7 @@ from traitbench.analysis.estimates import (
 from traitbench.display import frames
 from traitbench.display.html import bold, line, small, table, write_page
 
-__all__ = ["FEWEST", "PROMISED", "Answer", "Cut", "Difference", "Estimate", "GroupAnswer", "answer", "draw"]
+__all__ = ["FEWEST", "PROMISED", "Answer", "Cut", "Estimate", "GroupAnswer", "ShareDifference", "answer", "draw"]
 
 METHOD = (
     "Prediction-powered inference with power tuning (Angelopoulos, Duchi and Zrnic 2023), finite-population correction,"
@@ -71,7 +71,7 @@ class Answer:
     cut: Cut | None
     no_cut: str = ""
     groups: Sequence[GroupAnswer] = ()
-    between: Difference | None = None
+    between: ShareDifference | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     stratified: bool = False
     seed: int | None = None
@@ -266,7 +266,7 @@ def _beyond(of: Answer) -> str:
     return "more" if of.positive else "less"
 
 
-def _compared(between_groups: Difference, a: str, b: str) -> str:
+def _compared(between_groups: ShareDifference, a: str, b: str) -> str:
     low, high = between_groups.interval
     span = f"{100 * low:+.0f} to {100 * high:+.0f}"
     if low <= 0 <= high:

@@ -57,7 +57,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Difference:
+class ShareDifference:
     """The figure of group `a` minus that of group `b`, between -1 and 1."""
 
     value: float
@@ -79,12 +79,12 @@ def estimate_mean(scores: Floats, rows: Rows, labels: Floats, *, level: float = 
     return _estimate(scores, rows, labels, float(np.mean(scores)), level)
 
 
-def difference(a: Estimate, b: Estimate) -> Difference:
+def difference(a: Estimate, b: Estimate) -> ShareDifference:
     """Return the difference of two groups that were estimated from labels of their own."""
     value = a.value - b.value
     low = value - np.hypot(a.value - a.interval[0], b.interval[1] - b.value)
     high = value + np.hypot(a.interval[1] - a.value, b.value - b.interval[0])
-    return Difference(value, (max(float(low), -1.0), min(float(high), 1.0)), a.counted - b.counted)
+    return ShareDifference(value, (max(float(low), -1.0), min(float(high), 1.0)), a.counted - b.counted)
 
 
 def total_of(parts: Sequence[Estimate]) -> Estimate:

@@ -62,7 +62,7 @@ _LONGEST = 80
 _SHARED = 0.75
 
 
-class Sample(SampleLike, Protocol):
+class CheckedSample(SampleLike, Protocol):
     """A sample with its text; `trait` may be a name too."""
 
     @property
@@ -113,14 +113,14 @@ class Alone:
     counts: Counts
     base: float | None
     without: float | None
-    value: Callable[[Sample], float] = field(compare=False, repr=False)
+    value: Callable[[CheckedSample], float] = field(compare=False, repr=False)
 
     @property
     def carries(self) -> bool:
         """Whether the poles are much harder to tell apart without it, or whether nothing is left to measure that on."""
         return self.without is None or self.base is None or self.base - self.without >= LOST
 
-    def is_in(self, samples: Sequence[Sample]) -> bool | None:
+    def is_in(self, samples: Sequence[CheckedSample]) -> bool | None:
         """Whether it tells other samples apart as well; None without samples at both poles."""
         y = np.array([sample.quality for sample in samples], np.float64)
         if not ((y > 0.5).any() and (y < 0.5).any()):

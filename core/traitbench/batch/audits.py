@@ -57,7 +57,7 @@ class NotScored(ValueError):
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredRows:
     """The lines with a score, in the order of the file; `unscored` lines have none."""
 
     trait: str
@@ -74,7 +74,7 @@ class Scored:
         return self.columns[name]
 
 
-def read_scored(table: Table, *, trait: str | None = None, text: str | None = None) -> Scored:
+def read_scored(table: Table, *, trait: str | None = None, text: str | None = None) -> ScoredRows:
     """Return the scores of a trait; of the only one if none is named. Raise `NotScored` if that is impossible."""
     flat = [_flat(row.cells, row.record) for row in table.rows]
     known = list(dict.fromkeys(name for cells, _ in flat for name in cells)) or list(table.columns)
@@ -89,7 +89,7 @@ def read_scored(table: Table, *, trait: str | None = None, text: str | None = No
     if not rows:
         raise NotScored(f"No row has a score of {key}.")
     lines = [as_number(cells.get("line", "")) or table.rows[place].number for place, cells, _ in rows]
-    return Scored(
+    return ScoredRows(
         key,
         [int(line) for line in lines],
         [cells.get(column, "") for _, cells, _ in rows],

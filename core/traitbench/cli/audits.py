@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from traitbench.batch.audits import NotScored, Scored, read_scored
+from traitbench.batch.audits import NotScored, ScoredRows, read_scored
 from traitbench.cli.files import read_table
 from traitbench.cli.options import InputFile, Misasked, Refused, as_json
 from traitbench.cli.output import say_table, say_text
@@ -164,7 +164,7 @@ def answer(
     say_text(result.method)
 
 
-def _scored(name: str, trait: str | None, text: str | None) -> Scored:
+def _scored(name: str, trait: str | None, text: str | None) -> ScoredRows:
     try:
         content = read_scored(read_table(name), trait=trait, text=text)
     except NotScored as error:
@@ -174,7 +174,7 @@ def _scored(name: str, trait: str | None, text: str | None) -> Scored:
     return content
 
 
-def _groups(content: Scored, by: str | None) -> Sequence[str] | None:
+def _groups(content: ScoredRows, by: str | None) -> Sequence[str] | None:
     if by is None:
         return None
     try:
@@ -183,7 +183,7 @@ def _groups(content: Scored, by: str | None) -> Sequence[str] | None:
         raise Misasked(str(error)) from error
 
 
-def _labels(table: Table, content: Scored) -> dict[int, float]:
+def _labels(table: Table, content: ScoredRows) -> dict[int, float]:
     """Return the labels by place; raise `Refused` for a label or a line that cannot be used."""
     missing = [name for name in ("line", "label") if name not in table.columns]
     if missing:

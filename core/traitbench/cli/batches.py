@@ -30,7 +30,7 @@ from traitbench.batch.outcomes import (
 from traitbench.batch.parts import CannotResume, Parts, in_parts
 from traitbench.cli.files import source_of, tell_problems, text_column
 from traitbench.cli.options import STDIN, Refused, connected
-from traitbench.cli.progress import Progress
+from traitbench.cli.progress import RowProgress
 from traitbench.client import Traitbench
 from traitbench.contract.asked import Asked
 from traitbench.contract.batches import Mode
@@ -184,7 +184,7 @@ class _Batch:
 
     def _score(self, asked: Asked, append: Callable[[Sequence[RowOutcome]], None], tally: _Tally) -> _Tally:
         """Score the rows that are still missing. A row counts as done once it is written."""
-        progress = Progress("Scoring", self._source.count, before=tally.rows)
+        progress = RowProgress("Scoring", self._source.count, before=tally.rows)
         rest = islice(self._source.lines(), tally.rows, None)
         try:
             for some in in_parts(outcomes(self._client, asked, rest, self._column)):

@@ -31,7 +31,7 @@ _MARKS = {"ok": "ok      ", "note": "note    ", "problem": "PROBLEM "}
 
 
 @dataclass(frozen=True)
-class Check:
+class DoctorCheck:
     """What was looked at, what was found, and what to do about it; an empty `way_out` means nothing."""
 
     name: str
@@ -58,12 +58,12 @@ def doctor(as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def _checks() -> Iterator[Check]:
+def _checks() -> Iterator[DoctorCheck]:
     yield _packages()
     try:
         settings = read_settings()
     except SettingInvalid as error:
-        yield Check("settings", "problem", str(error), "Correct or unset this variable.")
+        yield DoctorCheck("settings", "problem", str(error), "Correct or unset this variable.")
         return
     remote = settings.api_url is not None
     service = _service(settings)
@@ -74,33 +74,39 @@ def _checks() -> Iterator[Check]:
         yield from (check(settings) for check in (_home, _space, _encoder, _database))
 
 
-def _packages() -> Check:
+def _packages() -> DoctorCheck:
     """Which parts are installed; an extra is installed when all its packages are."""
     missing = {extra for module, extra in EXTRA_OF.items() if find_spec(module) is None}
     installed = ", ".join(["base", *sorted(set(EXTRA_OF.values()) - missing)])
     text = f"Traitbench {version('traitbench')}, Python {platform.python_version()}, with {installed}"
     if missing:
-        return Check("packages", "note", text, f"For the rest: {install_line(*sorted(missing))}")
-    return Check("packages", "ok", text)
+        return DoctorCheck("packages", "note", text, f"For the rest: {install_line(*sorted(missing))}")
+    return DoctorCheck("packages", "ok", text)
 
 
-def _service(settings: Settings) -> Check:
+def _service(settings: Settings) -> DoctorCheck:
     where = settings.base_url
     try:
         with Client(where, timeout=_TIMEOUT) as client:
             client.health()
-        return Check("service", "ok", f"answers at {where}")
+        return DoctorCheck("service", "ok", f"answers at {where}")
     except Unreachable as error:
         if settings.api_url:
-            return Check("service", "problem", error.message, "Check TRAITBENCH_API_URL, and that the service runs.")
+            return DoctorCheck(
+                "service", "problem", error.message, "Check TRAITBENCH_API_URL, and that the service runs."
+            )
         return _port(settings)
     except Unavailable as error:
-        return Check("service", "problem", f"{where} is not ready: {error.message}", "Look at the log of the service.")
+        return DoctorCheck(
+            "service", "problem", f"{where} is not ready: {error.message}", "Look at the log of the service."
+        )
     except TraitbenchError as error:
-        return Check("service", "problem", f"{where} refused: {error}", "Set TRAITBENCH_ALLOWED_HOSTS on the service.")
+        return DoctorCheck(
+            "service", "problem", f"{where} refused: {error}", "Set TRAITBENCH_ALLOWED_HOSTS on the service."
+        )
 
 
-def _port(settings: Settings) -> Check:
+def _port(settings: Settings) -> DoctorCheck:
     """Whether a service could start at its address."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     where = f"port {settings.port} on {settings.host}"
@@ -109,53 +115,53 @@ def _port(settings: Settings) -> Check:
         try:
             probe.bind((settings.host, settings.port))
         except OSError as error:
-            return Check(
+            return DoctorCheck(
                 "service",
                 "problem",
                 f"{where} cannot be used: {error.strerror}",
                 "Stop the program that uses it, or set TRAITBENCH_PORT.",
             )
-    return Check("service", "note", f"none runs; {where} is free", "Start it: traitbench")
+    return DoctorCheck("service", "note", f"none runs; {where} is free", "Start it: traitbench")
 
 
-def _key(settings: Settings) -> Check:
+def _key(settings: Settings) -> DoctorCheck:
     key = settings.service_key()
     if not key:
         way_out = "Set TRAITBENCH_API_KEY, or use the home folder of the service (TRAITBENCH_HOME)."
-        return Check("key", "problem", "there is no key for the service", way_out)
+        return DoctorCheck("key", "problem", "there is no key for the service", way_out)
     try:
         with Client(settings.base_url, key, timeout=_TIMEOUT) as client:
             client.models.list(limit=1)
     except Unauthenticated:
         way_out = "Use the home folder of this service (TRAITBENCH_HOME), or set TRAITBENCH_API_KEY to a key from"
-        return Check("key", "problem", "the service does not accept the key", f"{way_out} traitbench key create.")
+        return DoctorCheck("key", "problem", "the service does not accept the key", f"{way_out} traitbench key create.")
     except TraitbenchError as error:
-        return Check("key", "problem", error.message, "Look at the log of the service.")
-    return Check("key", "ok", "the service accepts the key")
+        return DoctorCheck("key", "problem", error.message, "Look at the log of the service.")
+    return DoctorCheck("key", "ok", "the service accepts the key")
 
 
-def _home(settings: Settings) -> Check:
+def _home(settings: Settings) -> DoctorCheck:
     place = _existing(settings.home)
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        return Check(
+        return DoctorCheck(
             "home", "problem", f"{settings.home} cannot be written", "Make it writable, or set TRAITBENCH_HOME."
         )
     text = f"{settings.home}" if place == settings.home else f"{settings.home} will be made at the first start"
     if place == settings.home and place.stat().st_mode & 0o077:
-        return Check("home", "note", f"{text} can be read by other users", f"chmod 700 {settings.home}")
-    return Check("home", "ok", text)
+        return DoctorCheck("home", "note", f"{text} can be read by other users", f"chmod 700 {settings.home}")
+    return DoctorCheck("home", "ok", text)
 
 
-def _space(settings: Settings) -> Check:
+def _space(settings: Settings) -> DoctorCheck:
     free = shutil.disk_usage(_existing(settings.home)).free
     text = f"{free / 2**30:.1f} GB free for {settings.home}"
     way_out = "Free some space, or move the home folder (TRAITBENCH_HOME)."
     if free < _LITTLE:
-        return Check("disk", "problem" if free < _TOO_LITTLE else "note", text, way_out)
-    return Check("disk", "ok", text)
+        return DoctorCheck("disk", "problem" if free < _TOO_LITTLE else "note", text, way_out)
+    return DoctorCheck("disk", "ok", text)
 
 
-def _encoder(settings: Settings) -> Check:
+def _encoder(settings: Settings) -> DoctorCheck:
     # Imported here: an encoder is heavy, and other commands need none.
     from traitbench.encoders import EncoderUnavailable
     from traitbench.encoders.registry import NAMES, load_encoder
@@ -165,30 +171,34 @@ def _encoder(settings: Settings) -> Check:
             encoder = load_encoder(settings.encoder, cache=cache)
             encoder.encode(["A sentence to try it with."])
     except EncoderUnavailable as error:
-        return Check("encoder", "problem", str(error), "Check TRAITBENCH_ENCODER; unset it for the best installed.")
+        return DoctorCheck(
+            "encoder", "problem", str(error), "Check TRAITBENCH_ENCODER; unset it for the best installed."
+        )
     chosen = "chosen by TRAITBENCH_ENCODER" if settings.encoder else "the best installed"
     text = f"{encoder.id}, {chosen}"
     if not settings.encoder and encoder.id.startswith(NAMES[-1]):
-        return Check("encoder", "note", text, "It knows letters only, not words. Install Traitbench from its wheel.")
-    return Check("encoder", "ok", text)
+        return DoctorCheck(
+            "encoder", "note", text, "It knows letters only, not words. Install Traitbench from its wheel."
+        )
+    return DoctorCheck("encoder", "ok", text)
 
 
-def _database(settings: Settings) -> Check:
+def _database(settings: Settings) -> DoctorCheck:
     try:
         return _opened(settings)
     except ModuleNotFoundError as error:
         if (sentence := advice(error)) is None:
             raise
-        return Check("database", "note", "this installation cannot open it", sentence)
+        return DoctorCheck("database", "note", "this installation cannot open it", sentence)
 
 
-def _opened(settings: Settings) -> Check:
+def _opened(settings: Settings) -> DoctorCheck:
     from traitbench.store.database import check_file, open_engine, reading, sqlite_file
     from traitbench.store.errors import StoreUnavailable
 
     file = sqlite_file(settings.database_url)
     if file is not None and not Path(file).exists():
-        return Check("database", "ok", f"{file} will be made at the first start")
+        return DoctorCheck("database", "ok", f"{file} will be made at the first start")
     try:
         engine = open_engine(settings.database_url)
         try:
@@ -198,8 +208,8 @@ def _opened(settings: Settings) -> Check:
         finally:
             engine.dispose()
     except StoreUnavailable as error:
-        return Check("database", "problem", error.message, "Check TRAITBENCH_DATABASE_URL, or restore a backup.")
-    return Check("database", "ok", f"{file}" if file is not None else "PostgreSQL answers")
+        return DoctorCheck("database", "problem", error.message, "Check TRAITBENCH_DATABASE_URL, or restore a backup.")
+    return DoctorCheck("database", "ok", f"{file}" if file is not None else "PostgreSQL answers")
 
 
 @contextmanager
@@ -217,6 +227,6 @@ def _existing(path: Path) -> Path:
     return next(each for each in (path, *path.parents) if each.exists())
 
 
-def _lines(check: Check) -> Sequence[str]:
+def _lines(check: DoctorCheck) -> Sequence[str]:
     line = f"{_MARKS[check.state]}{check.name:<9} {check.found}"
     return [line, f"{' ' * 18}{check.way_out}"] if check.way_out else [line]

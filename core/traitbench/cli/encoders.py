@@ -9,7 +9,7 @@ import click
 
 from traitbench.cli.options import Refused, as_json, connected
 from traitbench.cli.output import say_fields, say_table
-from traitbench.cli.progress import Progress
+from traitbench.cli.progress import RowProgress
 from traitbench.client import Traitbench
 from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
@@ -17,9 +17,9 @@ from traitbench.contract.versions import Version
 from traitbench.settings import read_settings
 
 if TYPE_CHECKING:
-    from traitbench.comparison.encoders import Candidate, EncoderComparison, Inputs
+    from traitbench.comparison.encoders import EncoderCandidate, EncoderComparison, Inputs
     from traitbench.encoders import Encoder, EncoderUnavailable
-    from traitbench.encoders.check import Pair, Report
+    from traitbench.encoders.check import Report, SentencePair
 
 
 @click.group()
@@ -146,7 +146,7 @@ def _samples_of(client: Traitbench, model: Model) -> "Inputs":
     samples = [] if model.zero_data_retention else list(client.samples.list(model.handle, limit=LARGEST_SAMPLE_PAGE))
     try:
         given = encoders.inputs(model, traits, samples)
-    except encoders.NotComparable as error:
+    except encoders.EncodersNotComparable as error:
         raise Refused(str(error)) from error
     if given.left_out:
         click.echo(
@@ -155,14 +155,14 @@ def _samples_of(client: Traitbench, model: Model) -> "Inputs":
     return given
 
 
-def _run(candidates: "Sequence[Candidate]", given: "Inputs", *, effort: str, handle: str) -> "EncoderComparison":
+def _run(candidates: "Sequence[EncoderCandidate]", given: "Inputs", *, effort: str, handle: str) -> "EncoderComparison":
     from traitbench.comparison import encoders
 
     cache = read_settings().cache
     names = ", ".join(each.name for each in candidates)
     click.echo(f"Comparing {names} on {len(given.texts):,} texts of {handle}.", err=True)
     total = (len(given.texts) + len(given.traits)) * len(candidates)
-    progress = Progress("Comparing", total)
+    progress = RowProgress("Comparing", total)
     try:
         return encoders.compare_encoders(
             candidates,
@@ -211,7 +211,7 @@ def _say(report: "Report") -> None:
     click.echo(f"\n{report.in_order} of 25 comparisons of a pair alike with a pair unlike are in order.")
 
 
-def _rows(pairs: "Sequence[Pair]") -> list[tuple[str, str, str]]:
+def _rows(pairs: "Sequence[SentencePair]") -> list[tuple[str, str, str]]:
     return [
         (f"{pair.cosine:.2f}", "alike" if pair.alike else "unlike", f"{pair.first} / {pair.second}") for pair in pairs
     ]

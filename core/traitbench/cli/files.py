@@ -10,7 +10,7 @@ from typing import IO
 import click
 
 from traitbench.cli.options import STDIN, Refused, stdin
-from traitbench.tables.rows import Unreadable
+from traitbench.tables.rows import NotATable
 from traitbench.tables.sample_files import Table, guess_text_column, table_of
 from traitbench.tables.source import KEPT, Source, opened
 
@@ -25,7 +25,7 @@ def source_of(name: str, *, header: bool = True, sheet: str | None = None, keep:
             name = f"stdin{'.jsonl' if file.read(1_000).lstrip()[:1] in (b'{', b'[') else '.csv'}"
         try:
             source = opened(name, file, header=header, sheet=sheet, keep=keep)
-        except Unreadable as error:
+        except NotATable as error:
             raise Refused(f"{name}: {error}") from error
     for line in (source.survey.summary, *source.notes):
         click.echo(f"{name}: {line}", err=True)

@@ -10,7 +10,7 @@ _PAUSE = 0.2
 _BAR = 12
 
 
-class Progress:
+class RowProgress:
     """The progress through a number of rows. The first `before` were done earlier and do not count in the rate."""
 
     def __init__(self, label: str, total: int, *, before: int = 0) -> None:

@@ -9,7 +9,7 @@ import click
 from traitbench.cli.files import check_columns, read_table, tell_problems, text_column
 from traitbench.cli.options import InputFile, Refused, as_json, connected, given_text, waits
 from traitbench.cli.output import say, say_lines, say_table, say_unreadable
-from traitbench.cli.progress import Progress
+from traitbench.cli.progress import RowProgress
 from traitbench.cli.runs import follow
 from traitbench.client.fields import SynthType
 from traitbench.contract.models import Effort
@@ -19,7 +19,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 from traitbench.tables.sample_files import (
     Checked,
-    Choice,
+    ColumnChoice,
     Table,
     check,
     guess_columns,
@@ -223,7 +223,7 @@ def set_aside(handle: str, share: float, at_least: int, seed: int, as_json: bool
 
     with connected() as client:
         traits, own = list(client.traits.list(handle)), list(client.samples.list(handle, limit=LARGEST_SAMPLE_PAGE))
-        progress = Progress("Reading", len({sample.content_sha256 for sample in own}))
+        progress = RowProgress("Reading", len({sample.content_sha256 for sample in own}))
         try:
             preview.read(own, lambda done, _: progress.at(done))
             vectors = preview.vectors(own)
@@ -339,14 +339,14 @@ def _choice(
     marks: tuple[str | None, str | None],
     defaults: tuple[str | None, float | None],
     meanings: Mapping[str, float],
-) -> Choice:
+) -> ColumnChoice:
     """Return the columns that were named, and guess the others."""
     text = text_column(table, given[0], "--text-column")
     trait, quality = (name or guess for name, guess in zip(given[1:], guess_columns(table, traits)[1:], strict=True))
     held_out, must_pass = (name or guess for name, guess in zip(marks, guess_test_columns(table), strict=True))
     known = guess_words(words(table, quality), traits) if quality else {}
     only = traits[0].key if len(traits) == 1 else None
-    return Choice(
+    return ColumnChoice(
         text=text,
         trait=trait if trait != text else None,
         default_trait=defaults[0] or only,
@@ -370,7 +370,7 @@ def meaning(option: str) -> tuple[str, float]:
     return word, value
 
 
-def _tell(checked: Checked, choice: Choice) -> None:
+def _tell(checked: Checked, choice: ColumnChoice) -> None:
     click.echo(
         f"texts from {choice.text}, traits from {choice.trait or choice.default_trait or 'nowhere'}, "
         f"qualities from {choice.quality or '--quality'}"

@@ -9,7 +9,7 @@ import click
 from traitbench.cli.options import Refused, as_json, confirm, connected, waits, yes
 from traitbench.cli.output import say, say_lines, say_table, say_unreadable
 from traitbench.cli.runs import follow
-from traitbench.client.pages import Listed
+from traitbench.client.pages import ListedRows
 from traitbench.contract.models import Effort
 from traitbench.contract.traits import MOST_UNLABELLED, Aggregation, Trait, TraitInput
 from traitbench.errors import DuplicateTrait
@@ -139,7 +139,7 @@ def _with_free_key(error: DuplicateTrait) -> Exception:
     return Refused(f"{error}\nTo add it beside the other trait, use: --key {free}") if free else error
 
 
-def _say(listing: Listed[Trait]) -> None:
+def _say(listing: ListedRows[Trait]) -> None:
     heads = ("KEY", "NAME", "NEGATIVE", "POSITIVE", "SAMPLES", "+", "-", "KIND", "DISCRIMINATION", "AGGREGATION")
     say_table(
         heads,

@@ -102,7 +102,7 @@ class AsyncPages(_Listing[Item]):
                 yield item
 
 
-class Listed(list[Item]):
+class ListedRows(list[Item]):
     """A list that a notebook shows as a table; `unreadable` names the rows that the service could not read."""
 
     def __init__(self, items: Iterable[Item] = (), unreadable: Sequence[Unreadable] = ()) -> None:

@@ -21,7 +21,7 @@ from traitbench.local import held_out, preview
 from traitbench.local.version import LocalVersion, PreviewUnavailable
 
 
-class Trained(NamedTuple):
+class TrainedDraft(NamedTuple):
     """A version with the traits of its model and the samples that it was trained with."""
 
     model: Model
@@ -30,7 +30,7 @@ class Trained(NamedTuple):
     samples: Sequence[Sample]
 
 
-def compared_again(before: Trained, after: Trained) -> tuple[VersionsComparison, int]:
+def compared_again(before: TrainedDraft, after: TrainedDraft) -> tuple[VersionsComparison, int]:
     """Compare two versions that are trained again without some texts, on these; return also how many texts these are.
 
     The texts are chosen among those that both learned from with the same label. What resembles them or was made from
@@ -95,7 +95,7 @@ def _side(handle: str, version_no: int, version: LocalVersion) -> VersionSide:
     return VersionSide(handle, version_no, version.param_hash, version.snapshot, metrics)
 
 
-def _without(trained: Trained, groups: Mapping[str, int], aside: Collection[int]) -> LocalVersion:
+def _without(trained: TrainedDraft, groups: Mapping[str, int], aside: Collection[int]) -> LocalVersion:
     model, traits, version, samples = trained
     if preview.version_of(version).encoder is not preview.encoder():
         raise PreviewUnavailable(f"v{version.version_no} has another encoder than a training here would use.")

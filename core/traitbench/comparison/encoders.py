@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from traitbench.comparison.paired import Difference, Tally, Verdict, fold_difference
+from traitbench.comparison.paired import Difference, FoldTally, Verdict, fold_difference
 from traitbench.contract.models import Model
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import Sample
@@ -33,7 +33,7 @@ from traitbench.encoders.registry import NAMES, built_in, load_encoder, name_of
 from traitbench.fitting.evaluate import divisions, judged
 from traitbench.fitting.fit import TraitSamples, feature_blocks, with_near_duplicates
 from traitbench.fitting.resampling import MOST_PER_POLE, Resampler, among, part
-from traitbench.fitting.search import EFFORTS, Effort, TrainingSamples, evidence, search
+from traitbench.fitting.search import EFFORTS, SearchEffort, TrainingSamples, evidence, search
 from traitbench.local.training import collected_samples, label_axes
 from traitbench.local.vectors import Progress, vectors_of
 from traitbench.scoring.repeats import shorten
@@ -54,12 +54,12 @@ _INTRINSIC = "not compared: its axis was discovered with one encoder and is not 
 Encoders = Mapping[str, Encoder]
 
 
-class NotComparable(Exception):
+class EncodersNotComparable(Exception):
     """Encoders cannot be compared on this model; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class EncoderCandidate:
     """An encoder, the name or folder by which TRAITBENCH_ENCODER would choose it, and the median time of a text."""
 
     name: str
@@ -123,7 +123,7 @@ class EncoderComparison:
 
     texts: int
     effort: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[EncoderCandidate, ...]
     traits: tuple[TraitComparison, ...]
 
     def verdicts(self, name: str) -> list[Verdict]:
@@ -181,7 +181,7 @@ def installed(setting: str | None, *, cache: Path, version: Version) -> Encoders
     try:
         name, own = current(setting, cache=cache, version=version)
     except EncoderUnavailable as error:
-        raise NotComparable(f"There is no encoder here. {error}") from error
+        raise EncodersNotComparable(f"There is no encoder here. {error}") from error
     encoders = {name: own}
     for other in NAMES:
         try:
@@ -196,27 +196,27 @@ def installed(setting: str | None, *, cache: Path, version: Version) -> Encoders
 def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, most: int = MOST) -> Inputs:
     """The newest samples to compare encoders on; raise `NotComparable` if there are none that may or can be used."""
     if model.zero_data_retention:
-        raise NotComparable(
+        raise EncodersNotComparable(
             f"{model.handle} is under zero data retention: samples exist only for the training that uses them and are"
             " then deleted, so there are none to compare encoders on. Compare on a model with data retention."
         )
     given = [trait for trait in traits if trait.kind == "extrinsic"]
     if not given:
-        raise NotComparable(
+        raise EncodersNotComparable(
             f"{model.handle} has no trait with labelled samples. Discovered traits belong to one encoder, so they are"
             " not compared. Add a trait and samples."
         )
     keys = {trait.key for trait in given}
     labelled = [sample for sample in samples if sample.trait in keys and not sample.held_out]
     if not labelled:
-        raise NotComparable(f"{model.handle} has no samples to compare encoders on. Add samples first.")
+        raise EncodersNotComparable(f"{model.handle} has no samples to compare encoders on. Add samples first.")
     chosen = sorted(labelled, key=lambda sample: sample.id)[-most:]
     held = {sample.trait for sample in chosen}
     texts = {sample.content_sha256: sample.text for sample in chosen}
     return Inputs([trait for trait in given if trait.key in held], chosen, texts, len(labelled) - len(chosen))
 
 
-def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> Candidate:
+def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> EncoderCandidate:
     """The encoder with the median time of some of the texts, one at a time in one thread."""
     some = [shorten(text).text for text in list(texts)[:: max(1, len(texts) // _TIMED)][:_TIMED]]
     encoder.encode(some[:1])
@@ -225,11 +225,11 @@ def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> Candidate:
         start = perf_counter()
         embed(encoder.encode, [text])
         taken.append(perf_counter() - start)
-    return Candidate(name, encoder, 1_000 * statistics.median(taken))
+    return EncoderCandidate(name, encoder, 1_000 * statistics.median(taken))
 
 
 def compare_encoders(
-    candidates: Sequence[Candidate], given: Inputs, *, effort: str, cache: Path, on_progress: Progress
+    candidates: Sequence[EncoderCandidate], given: Inputs, *, effort: str, cache: Path, on_progress: Progress
 ) -> EncoderComparison:
     """Compare the candidates with the first one. `on_progress(done, total)` counts texts and fits.
 
@@ -321,14 +321,14 @@ def other_encoder(version: Version, here: Encoder) -> str:
 def _compared(
     contenders: Sequence[Contender],
     of_trait: Sequence[TraitSamples],
-    effort: Effort,
+    effort: SearchEffort,
     before: int,
     on_fit: Callable[[int], object],
 ) -> TraitComparison:
     trait = of_trait[0]
     if any(each.intrinsic_axis is not None for each in of_trait):
         return TraitComparison(trait.key, trait.name, len(trait.y), 0, {}, _INTRINSIC)
-    tallies: list[Tally] = []
+    tallies: list[FoldTally] = []
     for done, (contender, own, samples) in enumerate(zip(contenders, of_trait, _aligned(of_trait), strict=True)):
         on_fit(before + done)
         blocks = list(feature_blocks(contender.modes, own.X.shape[1]).values())
@@ -339,12 +339,12 @@ def _compared(
             why_not: str = judged(samples, result)["measured_on"]
             return TraitComparison(trait.key, trait.name, *counts, {}, why_not)
         if samples.smaller_pole >= MOST_PER_POLE:
-            tallies.append(Tally.pooled(samples, result.held_out))
+            tallies.append(FoldTally.pooled(samples, result.held_out))
         else:
             few = part(samples)
             resampler = Resampler(few, result.recipe)
             divided = [(resampler.out_of_fold(folds), folds) for folds in divisions(few)]
-            tallies.append(Tally.within_folds(few, resampler.pair_weights, divided))
+            tallies.append(FoldTally.within_folds(few, resampler.pair_weights, divided))
     figures = {
         contender.name: Figure(tally.auroc, tally.interval, fold_difference(tallies[0], tally) if at else None)
         for at, (contender, tally) in enumerate(zip(contenders, tallies, strict=True))

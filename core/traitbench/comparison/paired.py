@@ -34,7 +34,7 @@ from traitbench.fitting.evaluate import group_weights
 from traitbench.fitting.search import TrainingSamples
 from traitbench.scoring.inputs import Floats
 
-__all__ = ["Difference", "Tally", "Verdict", "auroc_difference", "error_difference", "fold_difference", "shown"]
+__all__ = ["Difference", "FoldTally", "Verdict", "auroc_difference", "error_difference", "fold_difference", "shown"]
 
 Groups = NDArray[np.int64]
 
@@ -136,7 +136,7 @@ def paired_shares(more: float, less: float, count: float, *, level: float = LEVE
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class FoldTally:
     """The out-of-fold comparisons of a fit: by sample (n,), the weight of those it was part of, and of those it won.
 
     A sample is compared with all evaluated samples of the other pole or, if they are few, with those of its fold.
@@ -149,7 +149,7 @@ class Tally:
     @classmethod
     def within_folds(
         cls, samples: TrainingSamples, weights: Floats, divided: Sequence[tuple[Floats, NDArray[np.int64]]]
-    ) -> "Tally":
+    ) -> "FoldTally":
         """Compare samples of a fold, by the values (n,) and folds (n,) of each division; `weights` (n,) are theirs."""
         won, compared = np.zeros(len(samples.y)), np.zeros(len(samples.y))
         for values, folds in divided:
@@ -164,7 +164,7 @@ class Tally:
         return cls(samples, won, compared)
 
     @classmethod
-    def pooled(cls, samples: TrainingSamples, held_out: Floats) -> "Tally":
+    def pooled(cls, samples: TrainingSamples, held_out: Floats) -> "FoldTally":
         """Compare all samples, by values (n_evaluated,) of all folds."""
         rows = np.flatnonzero(samples.is_evaluated)
         y, weights = samples.y[rows], group_weights(samples.y[rows], samples.groups[rows])
@@ -195,7 +195,7 @@ class Tally:
         return np.bincount(self.samples.groups, weights=self.won - self.auroc * self.compared).astype(np.float64)
 
 
-def fold_difference(a: Tally, b: Tally) -> Difference:
+def fold_difference(a: FoldTally, b: FoldTally) -> Difference:
     """The out-of-fold AUROC of two fits to the same samples and folds, with the MOVER interval."""
     down_a, up_a = (abs(a.auroc - end) for end in a.interval)
     down_b, up_b = (abs(b.auroc - end) for end in b.interval)

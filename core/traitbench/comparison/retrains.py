@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from traitbench.comparison.paired import Tally
+from traitbench.comparison.paired import FoldTally
 from traitbench.comparison.versions import FEWEST
 from traitbench.contract.comparisons import TraitDifference
 from traitbench.fitting.candidates import Candidate
@@ -134,7 +134,7 @@ def _out_of_fold(
     divided, n = divisions(before), len(before.y)
     values_alone = [(alone.out_of_fold(folds), folds) for folds in divided]
     values_together = [(together.out_of_fold(_folds_of_all(before, after, folds))[:n], folds) for folds in divided]
-    tallies = (Tally.within_folds(before, alone.pair_weights, each) for each in (values_alone, values_together))
+    tallies = (FoldTally.within_folds(before, alone.pair_weights, each) for each in (values_alone, values_together))
     without, added = (each.auroc for each in tallies)
     return Change(without, added, int(before.is_evaluated.sum()))
 

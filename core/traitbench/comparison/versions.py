@@ -56,7 +56,7 @@ _NO_SAMPLES = "there are no test samples that both versions were measured on"
 _AT_ONCE = 64  # texts, so that not all vectors of their segments are in memory
 
 
-class Sample(Protocol):
+class TestCandidate(Protocol):
     """The fields of a sample that decide whether it is a test of two versions."""
 
     @property
@@ -80,7 +80,7 @@ class Sample(Protocol):
         ...
 
 
-class TextSample(Sample, Protocol):
+class TextSample(TestCandidate, Protocol):
     """A sample with its text."""
 
     @property
@@ -89,7 +89,7 @@ class TextSample(Sample, Protocol):
         ...
 
 
-Candidate = TypeVar("Candidate", bound=Sample)
+Candidate = TypeVar("Candidate", bound=TestCandidate)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class VersionSide:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedChanges:
     """How the samples of two versions differ; `unrecorded` says why that is unknown."""
 
     samples: SampleChanges | None = None
@@ -139,7 +139,7 @@ class TestSet:
     ids: Sequence[int] = ()
 
     @classmethod
-    def of(cls, chosen: Sequence[Sample], texts: Mapping[str, str], left_out: Mapping[str, int]) -> "TestSet":
+    def of(cls, chosen: Sequence[TestCandidate], texts: Mapping[str, str], left_out: Mapping[str, int]) -> "TestSet":
         """The chosen samples by the texts of their hashes; without a text, a sample is dropped."""
         places = {digest: place for place, digest in enumerate(texts)}
         samples = [
@@ -170,7 +170,7 @@ def compare(
     tests: TestSet,
     score: ScorePairs,
     *,
-    recorded: Recorded,
+    recorded: RecordedChanges,
     traits: Sequence[str] | None = None,
     texts: Sequence[str] | None = None,
 ) -> VersionsComparison:
@@ -209,7 +209,7 @@ def compare_samples(
         [each for each in candidates if each.trait in keys], lambda trait, hashed: (trait, hashed) in learned
     )
     tests = TestSet.of(chosen, {each.content_sha256: each.text for each in chosen}, left_out)
-    return compare(a, b, tests, score, recorded=Recorded(unrecorded=unrecorded), texts=texts)
+    return compare(a, b, tests, score, recorded=RecordedChanges(unrecorded=unrecorded), texts=texts)
 
 
 def common_traits(a: Snapshot, b: Snapshot, traits: Sequence[str] | None = None) -> list[str]:
@@ -333,7 +333,7 @@ def _line(
 
 
 @dataclass(frozen=True)
-class _Measured:
+class _MeasuredTests:
     """The test samples of a trait: positions among all, qualities, groups, and what both versions give them."""
 
     places: NDArray[np.intp]
@@ -371,11 +371,11 @@ def _of_trait(
     samples: Sequence[TestSample],
     scored: Sequence[PairScore],
     groups: NDArray[np.int64],
-) -> _Measured:
+) -> _MeasuredTests:
     [in_a], [in_b] = card.choose(a, [key]), card.choose(b, [key])
     own = [place for place, each in enumerate(samples) if each.trait == key and each.quality != 0.5]
     texts = [samples[place].text for place in own]
-    return _Measured(
+    return _MeasuredTests(
         np.array(own, np.intp),
         np.array([samples[place].quality for place in own], np.float64),
         groups[texts] if texts else np.zeros(0, np.int64),
@@ -385,7 +385,7 @@ def _of_trait(
     )
 
 
-def _compare_trait(measured: _Measured, tests: TestSet, level: float, *, same: bool) -> TraitDifference:
+def _compare_trait(measured: _MeasuredTests, tests: TestSet, level: float, *, same: bool) -> TraitDifference:
     y, groups = measured.y, measured.groups
     points_a, points_b = _points(measured.a), _points(measured.b)
     fails_a, fails_b = (measured.must_pass & ~on_side(points, y) for points in (points_a, points_b))
@@ -420,7 +420,11 @@ def _compare_trait(measured: _Measured, tests: TestSet, level: float, *, same: b
 
 
 def _judged(
-    measured: _Measured, auroc: Difference | None, error: Difference | None, signs: tuple[int, int], newly_failed: int
+    measured: _MeasuredTests,
+    auroc: Difference | None,
+    error: Difference | None,
+    signs: tuple[int, int],
+    newly_failed: int,
 ) -> tuple[Verdict, str]:
     """The verdict and its reason; `signs` are those of what both figures show, 1 for better."""
     parts = [
@@ -441,7 +445,7 @@ def _judged(
     return verdict, f"{verdicts.title(verdict)}: {figures}"
 
 
-def _figure(figure: Difference | None, measured: _Measured, *, same: bool) -> FigureDelta | None:
+def _figure(figure: Difference | None, measured: _MeasuredTests, *, same: bool) -> FigureDelta | None:
     if figure is None:
         return None
     interval = [0.0, 0.0] if same else list(figure.interval)
@@ -458,7 +462,7 @@ def _points(positions: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([card.half_up(100 * position) for position in positions.tolist()], np.float64)
 
 
-def _score(a: card.TraitScore, b: card.TraitScore) -> ScoreDelta:
+def _score(a: card.RawScore, b: card.RawScore) -> ScoreDelta:
     return ScoreDelta(
         a=a.score,
         b=b.score,
@@ -471,7 +475,7 @@ def _score(a: card.TraitScore, b: card.TraitScore) -> ScoreDelta:
     )
 
 
-def _changes(a: VersionSide, b: VersionSide, recorded: Recorded) -> VersionChanges:
+def _changes(a: VersionSide, b: VersionSide, recorded: RecordedChanges) -> VersionChanges:
     traits_a, traits_b = ({trait.key: trait for trait in side.snapshot.traits} for side in (a, b))
     encoders = a.snapshot.encoder, b.snapshot.encoder
     return VersionChanges(

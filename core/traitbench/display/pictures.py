@@ -237,7 +237,7 @@ def listed(numbers: Mapping[str, int]) -> str:
     )
 
 
-class Share(NamedTuple):
+class RightShare(NamedTuple):
     """How many of some samples are right, with the 95 % interval of the share, and what it is a share of.
 
     `is_joined` says that it was measured on the same samples as the one before it, so that the two can be compared.
@@ -252,7 +252,7 @@ class Share(NamedTuple):
     is_joined: bool = False
 
 
-def course(shares: Sequence[Share]) -> str:
+def course(shares: Sequence[RightShare]) -> str:
     """Draw shares over time in right of 10, each with its interval; only comparable neighbours are joined by a line."""
     least = min([floor(10 * each.interval[0]) / 10 for each in shares] + [0.8])
     at = [100 * (place + 0.5) / max(len(shares), 1) for place in range(len(shares))]
@@ -398,7 +398,7 @@ def _line(start: tuple[float, float], end: tuple[float, float]) -> str:
     )
 
 
-def _mark(share: Share, across: float, down: float, least: float) -> str:
+def _mark(share: RightShare, across: float, down: float, least: float) -> str:
     colour = token("accent") if share.is_accented else token("ink-3")
     low, high = (_down(each, least) for each in share.interval)
     fill = colour if share.is_accented else token("surface")
@@ -410,7 +410,7 @@ def _mark(share: Share, across: float, down: float, least: float) -> str:
     )
 
 
-def _course_in_words(shares: Sequence[Share]) -> str:
+def _course_in_words(shares: Sequence[RightShare]) -> str:
     """`Right in 10: v1 9 Nov 8.7 (7.9 to 9.2), v2 ...`."""
     return "Right in 10: " + ", ".join(
         f"{each.name} {each.note} {10 * each.right / each.samples:.1f} "

@@ -60,7 +60,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SentencePair:
     """Two sentences, whether they are alike, and the cosine of their vectors."""
 
     first: str
@@ -81,7 +81,7 @@ class Report:
     dimension: int
     facts: tuple[Fact, ...]
     ms_per_text: float
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SentencePair, ...]
     in_order: int
 
     @property
@@ -121,14 +121,14 @@ def check(folder: Path, *, cache: Path) -> Report:
     )
 
 
-def _compared(encode: Callable[[Sequence[str]], NDArray[np.float64]]) -> list[Pair]:
+def _compared(encode: Callable[[Sequence[str]], NDArray[np.float64]]) -> list[SentencePair]:
     pairs = [(*pair, True) for pair in ALIKE] + [(*pair, False) for pair in UNLIKE]
     firsts, seconds = encode([first for first, _, _ in pairs]), encode([second for _, second, _ in pairs])
     cosines = np.sum(firsts * seconds, axis=1)
-    return [Pair(*pair, round(float(cosine), 4)) for pair, cosine in zip(pairs, cosines, strict=True)]
+    return [SentencePair(*pair, round(float(cosine), 4)) for pair, cosine in zip(pairs, cosines, strict=True)]
 
 
-def _in_order(pairs: Sequence[Pair]) -> int:
+def _in_order(pairs: Sequence[SentencePair]) -> int:
     alike, unlike = ([pair.cosine for pair in pairs if pair.alike is kind] for kind in (True, False))
     return sum(high > low for high in alike for low in unlike)
 

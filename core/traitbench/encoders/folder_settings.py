@@ -23,7 +23,7 @@ RECIPES: tuple[Recipe, ...] = get_args(Recipe)
 
 
 @dataclass(frozen=True)
-class Choice:
+class FolderSetting:
     """A choice that a folder leaves open: the setting, the question, the options, and an example of an answer."""
 
     setting: str
@@ -35,7 +35,7 @@ class Choice:
 class ChoiceOpen(EncoderUnavailable):
     """The folder leaves choices open; `file` with `example` as its content would settle them."""
 
-    def __init__(self, folder: Path, choices: Sequence[Choice], *, given: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, choices: Sequence[FolderSetting], *, given: Mapping[str, Any]) -> None:
         self.choices, self.file = tuple(choices), folder / NAME
         self.example = {**given, **{choice.setting: choice.example for choice in choices}}
         questions = " ".join(f"{choice.question} Options: {_listed(choice.options)}." for choice in choices)

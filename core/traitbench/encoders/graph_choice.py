@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from traitbench.encoders.folder_settings import INT8, Choice, ChoiceOpen, FolderSettings
+from traitbench.encoders.folder_settings import INT8, ChoiceOpen, FolderSetting, FolderSettings
 
 _ANY_INT8 = ("quantized", "int8", "uint8", "q8")
 _INT8: Mapping[str, tuple[str, ...]] = {
@@ -81,7 +81,7 @@ def choose(folder: Path, places: Sequence[str], settings: FolderSettings, *, cpu
     raise ChoiceOpen(
         folder,
         [
-            Choice(
+            FolderSetting(
                 "graph",
                 f"It holds {len(files)} graphs, and none of them is the obvious one.",
                 [file.relative_to(folder).as_posix() for file in files],

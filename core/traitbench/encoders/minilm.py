@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 from traitbench.encoders import FULL, Vectors, check_mode, graph, packaged, tokens
 from traitbench.encoders.side_by_side import side_by_side
 from traitbench.encoders.statistics import Statistics, load_statistics
-from traitbench.encoders.transformer import Transformer
+from traitbench.encoders.transformer import PackagedTransformer
 from traitbench.encoders.vectors import join
 
 ID = "minilm-l4f-int8-1"
@@ -48,7 +48,7 @@ class MiniLM:
     dimension = 2 * graph.WIDTH
     modes: Mapping[str, slice] = MappingProxyType({"layer4": slice(0, graph.WIDTH)})
 
-    def __init__(self, transformer: Transformer, tokenizer: Tokenizer, digest: str, *, file_bytes: int) -> None:
+    def __init__(self, transformer: PackagedTransformer, tokenizer: Tokenizer, digest: str, *, file_bytes: int) -> None:
         self.transformer, self.digest, self.file_bytes = transformer, digest, file_bytes
         self._tokenizer = tokenizer
 
@@ -91,7 +91,7 @@ def load(*, cache: Path) -> MiniLM:
     def given(window: Sequence[int]) -> NDArray[np.int64]:
         return np.array([[_BEGIN, *window, _END]])
 
-    transformer = Transformer(content, ids_of=ids_of, given=given, window=_WINDOW, statistics=statistics)
+    transformer = PackagedTransformer(content, ids_of=ids_of, given=given, window=_WINDOW, statistics=statistics)
     return MiniLM(transformer, tokenizer, _digest(statistics), file_bytes=len(content) + len(published))
 
 

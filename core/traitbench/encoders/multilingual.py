@@ -23,7 +23,7 @@ from traitbench.encoders.pieces import Pieces, model_of
 from traitbench.encoders.side_by_side import side_by_side
 from traitbench.encoders.statistics import Statistics, load_statistics
 from traitbench.encoders.style import COUNT, StyleBlock
-from traitbench.encoders.transformer import Transformer
+from traitbench.encoders.transformer import PackagedTransformer
 from traitbench.encoders.vectors import in_slices, join
 from traitbench.scoring.unit import unit
 
@@ -67,7 +67,13 @@ class Multilingual:
     )
 
     def __init__(
-        self, transformer: Transformer, tokenizer: Pieces, table: WordTable, statistics: Statistics, *, file_bytes: int
+        self,
+        transformer: PackagedTransformer,
+        tokenizer: Pieces,
+        table: WordTable,
+        statistics: Statistics,
+        *,
+        file_bytes: int,
     ) -> None:
         self.transformer, self.table, self.file_bytes = transformer, table, file_bytes
         self._tokenizer, self._style, self._statistics = tokenizer, StyleBlock(), statistics.part(_WORDS)
@@ -137,7 +143,7 @@ def load(*, cache: Path) -> Multilingual:
     def ids_of(texts: Sequence[str]) -> list[list[int]]:
         return list(map(tokenizer.ids, texts))
 
-    transformer = Transformer(content, ids_of=ids_of, given=given, window=_WINDOW, statistics=statistics)
+    transformer = PackagedTransformer(content, ids_of=ids_of, given=given, window=_WINDOW, statistics=statistics)
     return Multilingual(transformer, tokenizer, WordTable(file), statistics, file_bytes=FILE.size + len(content))
 
 

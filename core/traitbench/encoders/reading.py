@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from traitbench.encoders import EncoderUnavailable, folder_settings
 from traitbench.encoders.folder import POOLING, Folder
-from traitbench.encoders.folder_settings import POOLINGS, Choice, ChoiceOpen, FolderSettings, Pooling, is_text
+from traitbench.encoders.folder_settings import POOLINGS, ChoiceOpen, FolderSetting, FolderSettings, Pooling, is_text
 from traitbench.encoders.runtime import InferenceSession
 
 LONGEST = 8_192
@@ -83,13 +83,13 @@ def read(source: Folder, session: InferenceSession, settings: FolderSettings, *,
     else:
         _refuse_further_modules(source)
         outcome = _pooling(source, note, settings, pooling_note)
-        if isinstance(outcome, Choice):
+        if isinstance(outcome, FolderSetting):
             choices.append(outcome)
         else:
             pooling, why["pooling"] = outcome
     asked = prompt(source, settings)
     text = ""
-    if isinstance(asked, Choice):
+    if isinstance(asked, FolderSetting):
         choices.append(asked)
     else:
         text, why["prompt"] = asked
@@ -197,11 +197,11 @@ def _refuse_further_modules(source: Folder) -> None:
 
 def _pooling(
     source: Folder, note: Mapping[str, Any], settings: FolderSettings, name: str
-) -> tuple[tuple[Pooling, ...], str] | Choice:
+) -> tuple[tuple[Pooling, ...], str] | FolderSetting:
     if settings.pooling:
         return _one_direction((settings.pooling,)), f"{settings.file.name} sets {settings.pooling}."
     if name not in source.contents:
-        return Choice(
+        return FolderSetting(
             "pooling",
             f"No {name} says how the vectors of the tokens become the vector of a text. The model's card does.",
             POOLINGS,
@@ -248,7 +248,7 @@ def _one_direction(modes: tuple[Pooling, ...]) -> tuple[Pooling, ...]:
 # ---- prompt and length -----------------------------------------------------------------------------------------------
 
 
-def prompt(source: Folder, settings: FolderSettings) -> tuple[str, str] | Choice:
+def prompt(source: Folder, settings: FolderSettings) -> tuple[str, str] | FolderSetting:
     """The text before every text and the reason, or the choice that the folder leaves open."""
     note = source.note("config_sentence_transformers.json")
     prompts, default = note.get("prompts") or {}, note.get("default_prompt_name")
@@ -268,7 +268,7 @@ def prompt(source: Folder, settings: FolderSettings) -> tuple[str, str] | Choice
     named = [name for name, text in prompts.items() if text]
     if not named:
         return "", "The folder names none."
-    return Choice(
+    return FolderSetting(
         "prompt",
         "config_sentence_transformers.json has prompts, but no default.",
         [*named, '"" (none)'],

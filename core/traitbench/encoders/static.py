@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, grams
 from traitbench.encoders.style import COUNT, StyleBlock
-from traitbench.encoders.table import ROWS, TOKENIZER, WORDLLAMA, Table, wordllama
+from traitbench.encoders.table import ROWS, TOKENIZER, WORDLLAMA, TokenTable, wordllama
 from traitbench.encoders.vectors import in_slices, join
 from traitbench.scoring.unit import unit
 
@@ -28,7 +28,7 @@ class Static:
 
     modes: Mapping[str, slice] = MappingProxyType({})
 
-    def __init__(self, table: Table, *, id: str, source: Sequence[str], file_bytes: int) -> None:
+    def __init__(self, table: TokenTable, *, id: str, source: Sequence[str], file_bytes: int) -> None:
         self.table, self.style, self.id = table, StyleBlock(), id
         self.dimension = table.width + COUNT + grams.CELLS
         self.file_bytes = file_bytes

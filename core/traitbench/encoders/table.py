@@ -36,7 +36,7 @@ WORDLLAMA = (ROWS.sha256, TOKENIZER.sha256)
 _BYTES = 255
 
 
-class Table:
+class TokenTable:
     """Vectors for the tokens of a tokenizer, in the precision they came in.
 
     `row_of` maps tokens to rows if tokens share rows. `weights` are weights per token. Tokens in `without` are ignored.
@@ -89,10 +89,10 @@ class Table:
         return mean
 
 
-def wordllama() -> Table:
+def wordllama() -> TokenTable:
     """The table; raise `EncoderUnavailable` if it is not there or not the published one."""
     rows = safetensors.numpy.load(ROWS.read())["embedding.weight"]
-    return Table(rows, tokens.plain(TOKENIZER.read()), weights=_rarity(len(rows)))
+    return TokenTable(rows, tokens.plain(TOKENIZER.read()), weights=_rarity(len(rows)))
 
 
 def _rarity(count: int) -> NDArray[np.float64]:

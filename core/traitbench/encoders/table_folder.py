@@ -19,11 +19,11 @@ from tokenizers import Tokenizer
 
 from traitbench.encoders import EncoderUnavailable, Part, reading, tokens
 from traitbench.encoders.folder import MODEL, Folder
-from traitbench.encoders.folder_settings import Choice, ChoiceOpen, FolderSettings
+from traitbench.encoders.folder_settings import ChoiceOpen, FolderSetting, FolderSettings
 from traitbench.encoders.minilm import MiniLM
 from traitbench.encoders.minilm_full import MiniLMFull
 from traitbench.encoders.static import Static
-from traitbench.encoders.table import Table
+from traitbench.encoders.table import TokenTable
 
 FIRST_RECIPE, RECIPE, FULL_RECIPE = "table-wsn-1", "table-wsn-2", "full-table-1"
 WIDEST = 8_192
@@ -61,7 +61,7 @@ def load(folder: Folder, settings: FolderSettings) -> Loaded:
     known = min(count, max(ordinary, min(len(tensors.get(name, rows)) for name in ("mapping", "weights"))))
     row_of, weights = _row_of(folder, tensors, len(rows), known), _weights(folder, tensors, known)
     ignored = {i for i in (unknown,) if i is not None} | set(range(known, count))
-    table = Table(_first(rows, settings), tokenizer, row_of=row_of, weights=weights, without=ignored)
+    table = TokenTable(_first(rows, settings), tokenizer, row_of=row_of, weights=weights, without=ignored)
     try:
         table.tokens("a good day")
     except Exception as error:  # the package raises plain Exception
@@ -79,7 +79,7 @@ def beside_minilm(static: Static, part: Part) -> MiniLMFull:
     return MiniLMFull(minilm=minilm, static=static, id=name, source=[static.digest])
 
 
-def _static(folder: Folder, table: Table, recipe: str) -> Static:
+def _static(folder: Folder, table: TokenTable, recipe: str) -> Static:
     digest = folder.digest(recipe)
     return Static(table, id=f"{recipe}-{table.width}-{digest[:8]}", source=[digest], file_bytes=folder.size)
 
@@ -107,7 +107,7 @@ def _refuse_further_modules(folder: Folder) -> None:
 
 def _refuse_prompt(folder: Folder, settings: FolderSettings) -> None:
     asked = reading.prompt(folder, settings)
-    if isinstance(asked, Choice):
+    if isinstance(asked, FolderSetting):
         raise ChoiceOpen(folder.path, [asked], given=settings.given)
     if asked[0]:
         raise EncoderUnavailable(

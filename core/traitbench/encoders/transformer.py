@@ -20,7 +20,7 @@ from traitbench.scoring.unit import unit
 Ids = Sequence[int]
 
 
-class Transformer:
+class PackagedTransformer:
     """A graph with its input; safe to call from several threads.
 
     `ids_of` splits texts into tokens, `given` makes the input of the graph from the tokens of a window, which has at

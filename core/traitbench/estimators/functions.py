@@ -143,7 +143,7 @@ def _scored(fitted: Fitted, values: Sequence[Any], details: bool, progress: bool
     rows = [row for row, problem in enumerate(problems) if problem is None]
     chosen = card.choose(version.snapshot, fitted.trait_keys())
     columns: Columns = {}
-    cards: dict[int, card.ScoreCard] = {}
+    cards: dict[int, card.RawCard] = {}
     with _bar(len(rows), progress) as advance:
         for first in range(0, len(rows), _AT_ONCE):
             some = rows[first : first + _AT_ONCE]

@@ -11,10 +11,10 @@ from traitbench.contract.extracts import is_url
 from traitbench.contract.texts import values_of
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.install import require
-from traitbench.local.version import Choice, LocalVersion, load_once
+from traitbench.local.version import LocalVersion, VersionChoice, load_once
 from traitbench.local.version_files import from_bytes, from_file, read_file
 from traitbench.scoring import card
-from traitbench.scoring.card import ScoreCard
+from traitbench.scoring.card import RawCard
 from traitbench.scoring.snapshot import FULL, Snapshot, canonical_bytes, param_hash
 
 if TYPE_CHECKING:
@@ -136,10 +136,10 @@ class UDF:
 
     def _rows(self, texts: Sequence[Any]) -> list[tuple[Any, ...]]:
         without = (None,) * (len(_names(self.traits)) - 1)
-        cards = self._cards(load_once(Choice(self.param_hash, self.mode, self.encoder), self._snapshot), texts)
+        cards = self._cards(load_once(VersionChoice(self.param_hash, self.mode, self.encoder), self._snapshot), texts)
         return [(*without, each) if isinstance(each, str) else (*_values(each, self.traits), None) for each in cards]
 
-    def _cards(self, version: LocalVersion, texts: Sequence[Any]) -> Iterator[ScoreCard | str]:
+    def _cards(self, version: LocalVersion, texts: Sequence[Any]) -> Iterator[RawCard | str]:
         """Yield the card of each text, or the sentence that says why it has none."""
         problems = [
             problem or (_ADDRESS if is_url(text) else None)
@@ -196,7 +196,7 @@ def _arrays(rows: Sequence[tuple[Any, ...]], schema: "pyarrow.Schema") -> list["
     return [pyarrow.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
 
 
-def _values(card: ScoreCard, keys: Sequence[str]) -> Iterable[Any]:
+def _values(card: RawCard, keys: Sequence[str]) -> Iterable[Any]:
     for key in keys:
         trait = card.traits[key]
         yield from (trait.score, trait.confidence, trait.label, trait.confidence_reason)

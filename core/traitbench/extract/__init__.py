@@ -14,11 +14,11 @@ from threading import BoundedSemaphore
 
 from traitbench.errors import Unavailable
 from traitbench.extract.addresses import is_public
-from traitbench.extract.fetch import CONTRACT_LIMITS, Limits, fetch
+from traitbench.extract.fetch import CONTRACT_LIMITS, FetchLimits, fetch
 from traitbench.extract.reading import text_of
 from traitbench.extract.sockets import Permits, Resolve, lookup
 
-__all__ = ["Extracted", "Limits", "extract"]
+__all__ = ["FetchLimits", "ReadableText", "extract"]
 
 # Callers choose what is fetched, and each fetch may hold a thread for 15 s and 1 GB of memory while a page is read.
 _MOST_AT_ONCE = 8
@@ -26,7 +26,7 @@ _slots = BoundedSemaphore(_MOST_AT_ONCE)
 
 
 @dataclass(frozen=True)
-class Extracted:
+class ReadableText:
     """The readable text behind an address. The hash is the SHA-256 of `content` in UTF-8."""
 
     url: str
@@ -36,8 +36,8 @@ class Extracted:
 
 
 def extract(
-    url: str, *, limits: Limits = CONTRACT_LIMITS, permits: Permits = is_public, resolve: Resolve = lookup
-) -> Extracted:
+    url: str, *, limits: FetchLimits = CONTRACT_LIMITS, permits: Permits = is_public, resolve: Resolve = lookup
+) -> ReadableText:
     """The text behind `url`; raise `UrlNotFetchable`. The result keeps the `url` asked for, also after redirects.
 
     `permits` and `resolve` exist for tests, which need servers on this machine. No setting changes them.
@@ -49,4 +49,4 @@ def extract(
         content = text_of(fetch(address, limits=limits, permits=permits, resolve=resolve), limits)
     finally:
         _slots.release()
-    return Extracted(address, content, hashlib.sha256(content.encode()).hexdigest(), datetime.now(UTC))
+    return ReadableText(address, content, hashlib.sha256(content.encode()).hexdigest(), datetime.now(UTC))

@@ -37,7 +37,7 @@ _HEADERS: dict[bytes | str, bytes | str] = {
 
 
 @dataclass(frozen=True)
-class Limits:
+class FetchLimits:
     """Limits of a fetch, and of the text that is kept; the defaults are the contract's.
 
     See core/docs/contract.md, section 8.
@@ -51,11 +51,11 @@ class Limits:
     content_bytes: int = 50_000
 
 
-CONTRACT_LIMITS = Limits()
+CONTRACT_LIMITS = FetchLimits()
 
 
 @dataclass(frozen=True)
-class Page:
+class FetchedPage:
     """The response to a fetch."""
 
     media_type: str
@@ -63,7 +63,7 @@ class Page:
     body: bytes
 
 
-def fetch(address: str, *, limits: Limits, permits: Permits, resolve: Resolve) -> Page:
+def fetch(address: str, *, limits: FetchLimits, permits: Permits, resolve: Resolve) -> FetchedPage:
     """The page at an address, or behind its redirects; raise `UrlNotFetchable`."""
     url = _parsed(address, limits)
     backend = GuardedBackend(permits=permits, resolve=resolve, deadline=Deadline(limits.seconds))
@@ -78,7 +78,7 @@ def fetch(address: str, *, limits: Limits, permits: Permits, resolve: Resolve) -
 
 
 @contextmanager
-def _refusals(limits: Limits) -> Iterator[None]:
+def _refusals(limits: FetchLimits) -> Iterator[None]:
     try:
         yield
     except (httpcore.ReadTimeout, httpcore.WriteTimeout) as error:
@@ -87,7 +87,7 @@ def _refusals(limits: Limits) -> Iterator[None]:
         raise refusal("unreachable") from error
 
 
-def _parsed(address: str, limits: Limits, *, seen_from: httpx.URL | None = None) -> httpx.URL:
+def _parsed(address: str, limits: FetchLimits, *, seen_from: httpx.URL | None = None) -> httpx.URL:
     """The address in parts, if its form is permitted. Whether its host is permitted is checked by the sockets."""
     refused = refusal("url", schemes=[*_SCHEMES], ports=sorted(limits.ports), max_characters=_MOST_CHARACTERS)
     if len(address) > _MOST_CHARACTERS:
@@ -118,7 +118,7 @@ def _headers(response: httpcore.Response) -> Mapping[str, str]:
     }
 
 
-def _page(response: httpcore.Response, headers: Mapping[str, str], limits: Limits) -> Page:
+def _page(response: httpcore.Response, headers: Mapping[str, str], limits: FetchLimits) -> FetchedPage:
     content_type = headers.get("content-type", "")
     media_type = content_type.partition(";")[0].strip().lower()
     if response.status // 100 != 2:
@@ -128,7 +128,7 @@ def _page(response: httpcore.Response, headers: Mapping[str, str], limits: Limit
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise refusal("encoded")
     charset = _CHARSET.search(content_type)
-    return Page(media_type, charset and charset[1], _body(response, limits.body_bytes))
+    return FetchedPage(media_type, charset and charset[1], _body(response, limits.body_bytes))
 
 
 def _body(response: httpcore.Response, most: int) -> bytes:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from traitbench.extract.fetch import Limits, Page
+from traitbench.extract.fetch import FetchedPage, FetchLimits
 from traitbench.extract.refusals import refusal
 
 _READER = Path(__file__).with_name("readable.py")
@@ -31,7 +31,7 @@ _ENCODINGS = re.compile(
 _READ_AS = {"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030"}
 
 
-def text_of(page: Page, limits: Limits) -> str:
+def text_of(page: FetchedPage, limits: FetchLimits) -> str:
     """The page's text, at most `content_bytes` of UTF-8; raise `UrlNotFetchable` if there is none."""
     text = _decoded(page)
     if page.media_type != "text/plain":
@@ -47,7 +47,7 @@ def cut(text: str, most: int) -> str:
     return text.encode()[:most].decode(errors="ignore")
 
 
-def _decoded(page: Page) -> str:
+def _decoded(page: FetchedPage) -> str:
     """The text by byte order mark, header or declared encoding; else UTF-8 if valid, else Windows-1252."""
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if page.body.startswith(mark):
@@ -61,7 +61,7 @@ def _decoded(page: Page) -> str:
         return page.body.decode("cp1252", "replace")
 
 
-def _declared(page: Page) -> str | None:
+def _declared(page: FetchedPage) -> str | None:
     if page.media_type == "text/plain":
         return None
     match = _DECLARED.search(page.body[:_DECLARED_WITHIN])

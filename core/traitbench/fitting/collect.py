@@ -21,7 +21,7 @@ Vector = NDArray[np.float32]
 _UNKNOWN = np.full(4, np.nan)
 
 
-class Sample(SampleLike, Protocol):
+class HashedSample(SampleLike, Protocol):
     """A sample whose text is known by its hash."""
 
     @property
@@ -35,7 +35,7 @@ class Sample(SampleLike, Protocol):
         ...
 
 
-class Trait(TraitLike, Protocol):
+class AggregatedTrait(TraitLike, Protocol):
     """A trait with the rule that combines the parts of a text."""
 
     @property
@@ -44,12 +44,12 @@ class Trait(TraitLike, Protocol):
         ...
 
 
-AnyTrait = TypeVar("AnyTrait", bound=Trait)
+AnyTrait = TypeVar("AnyTrait", bound=AggregatedTrait)
 
 
 def collect(
     traits: Sequence[AnyTrait],
-    samples: Sequence[Sample],
+    samples: Sequence[HashedSample],
     vectors: Mapping[str, Vector],
     *,
     spellings: Mapping[str, Spelling],
@@ -67,7 +67,7 @@ def collect(
     return [_of_trait(trait, samples, known, axes.get(trait.key), label_axis) for trait in traits]
 
 
-def to_spell(samples: Sequence[Sample]) -> dict[str, int]:
+def to_spell(samples: Sequence[HashedSample]) -> dict[str, int]:
     """The texts that new texts are compared with by their spelling: their hashes, each with the id of a sample."""
     real = [sample for sample in samples if sample.provenance != "synthesized"]
     ids = {sample.content_sha256: sample.id for sample in real or samples}
@@ -91,7 +91,7 @@ class _Known:
 
 def _of_trait(
     trait: AnyTrait,
-    samples: Sequence[Sample],
+    samples: Sequence[HashedSample],
     known: _Known,
     axis: Vector | None,
     label_axis: Callable[[AnyTrait], Vector | None],
@@ -115,7 +115,7 @@ def _of_trait(
     )
 
 
-def text_groups(samples: Sequence[Sample]) -> Mapping[int, str]:
+def text_groups(samples: Sequence[HashedSample]) -> Mapping[int, str]:
     """Group by sample id: the hash of the sample's text, or that of the text it varies."""
     groups: dict[int, str] = {}
     # A seed is older than its variations, so its group is already known, unless the seed was deleted.
@@ -125,7 +125,7 @@ def text_groups(samples: Sequence[Sample]) -> Mapping[int, str]:
     return groups
 
 
-def _other_texts(samples: Sequence[Sample], labelled: Sequence[Sample]) -> list[Sample]:
+def _other_texts(samples: Sequence[HashedSample], labelled: Sequence[HashedSample]) -> list[HashedSample]:
     """One sample of every text that is not among the labelled ones."""
     known = {sample.content_sha256 for sample in labelled}
     return list({sample.content_sha256: sample for sample in samples if sample.content_sha256 not in known}.values())

@@ -50,7 +50,7 @@ _MIN_QUALITY_CORRELATION = 0.1
 
 
 @dataclass(frozen=True)
-class Effort:
+class DiscoveryEffort:
     """How many axes to consider, how many to show at most, and how often to split the texts into halves."""
 
     candidates: int
@@ -58,12 +58,12 @@ class Effort:
     splits: int
 
 
-EFFORTS: Mapping[str, Effort] = {
-    "low": Effort(4, 3, 1),
-    "medium": Effort(8, 4, 3),
-    "high": Effort(16, 5, 5),
-    "xhigh": Effort(32, 6, 10),
-    "max": Effort(64, 8, 20),
+EFFORTS: Mapping[str, DiscoveryEffort] = {
+    "low": DiscoveryEffort(4, 3, 1),
+    "medium": DiscoveryEffort(8, 4, 3),
+    "high": DiscoveryEffort(16, 5, 5),
+    "xhigh": DiscoveryEffort(32, 6, 10),
+    "max": DiscoveryEffort(64, 8, 20),
 }
 
 
@@ -227,7 +227,7 @@ def _directions(known: NDArray[np.floating], d: int) -> Floats:
     return basis
 
 
-def _candidates(pool: _Pool, known: Floats, effort: Effort) -> tuple[list[_Candidate], Rejected]:
+def _candidates(pool: _Pool, known: Floats, effort: DiscoveryEffort) -> tuple[list[_Candidate], Rejected]:
     """The candidates that pass all checks, those with the most variance first; and the others, counted."""
     rest = pool.X - (pool.X @ known.T) @ known
     axes = _principal(rest, min(effort.candidates, max(2, len(rest) // 10)))

@@ -24,7 +24,7 @@ from traitbench.fitting.resampling import MOST_PER_POLE, PairCounts, Resampler, 
 from traitbench.fitting.search import Recipe, SearchResult, TrainingSamples
 from traitbench.scoring.card import half_up, tier
 from traitbench.scoring.inputs import Floats
-from traitbench.scoring.snapshot import Breaks
+from traitbench.scoring.snapshot import TierBreaks
 
 __all__ = ["auroc", "divisions", "figures", "group_weights", "interval", "judged", "measured", "unmeasured"]
 
@@ -44,7 +44,7 @@ def figures(
     samples: TrainingSamples,
     result: SearchResult,
     *,
-    breaks: Breaks | None = None,
+    breaks: TierBreaks | None = None,
     refit: Callable[[int], SearchResult] | None = None,
 ) -> dict[str, Any]:
     """The figures and what they were measured on; all null, with the reason, if nothing could be held out.
@@ -105,7 +105,7 @@ def score_counts(logits: Floats, y: Floats) -> dict[str, list[int]]:
     return {side: np.bincount(points[pole], minlength=101).tolist() for side, pole in _poles(y).items()}
 
 
-def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, int]]:
+def confusion(logits: Floats, y: Floats, breaks: TierBreaks) -> dict[str, dict[str, int]]:
     """The number of samples of each pole in each tier."""
     counts = {name: dict.fromkeys(_TIERS, 0) for name in _poles(y)}
     for side, by_score in score_counts(logits, y).items():

@@ -27,7 +27,15 @@ from traitbench.fitting.duplicates import alike, joined
 from traitbench.fitting.evaluate import figures, judged
 from traitbench.fitting.intrinsic import figures_of_labels, place, pool
 from traitbench.fitting.report import labels_entry, search_entry
-from traitbench.fitting.search import EFFORTS, Effort, SearchResult, TrainingSamples, chosen_before, evidence, search
+from traitbench.fitting.search import (
+    EFFORTS,
+    SearchEffort,
+    SearchResult,
+    TrainingSamples,
+    chosen_before,
+    evidence,
+    search,
+)
 from traitbench.fitting.work import FitProgress, ProgressListener
 from traitbench.scoring.card import breaks, confidence, half_up, quartiles
 from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, certainty
@@ -146,7 +154,7 @@ def fit(
     """
     if scoring_method not in SCORING_METHODS:
         raise ValueError(f"Unknown scoring method {scoring_method!r}. Use one of: {', '.join(SCORING_METHODS)}.")
-    plan = _Plan(EFFORTS[effort], modes, feature_blocks(modes, encoder.dimension))
+    plan = _FitPlan(EFFORTS[effort], modes, feature_blocks(modes, encoder.dimension))
     fitted = []
     # One thread: with several, rounding depends on how the work is split, and so would `param_hash`.
     with threadpool_limits(limits=1):
@@ -175,7 +183,7 @@ def out_of_fold(
     `fixed` is `metrics["traits"]` of the version. With the samples that it was trained with, positions and vector are
     those of its training. Intrinsic traits are left out: no label decided their axis.
     """
-    plan = _Plan(EFFORTS[effort], modes, feature_blocks(modes, encoder.dimension))
+    plan = _FitPlan(EFFORTS[effort], modes, feature_blocks(modes, encoder.dimension))
     results = {}
     with threadpool_limits(limits=1):
         for trait in traits:
@@ -188,10 +196,10 @@ def out_of_fold(
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _FitPlan:
     """How to fit every trait: the effort, the columns of the modes, and the blocks that a search may scale."""
 
-    effort: Effort
+    effort: SearchEffort
     modes: Mapping[str, slice]
     blocks: Mapping[str, slice]
 
@@ -201,7 +209,7 @@ class _Plan:
         return list(self.blocks.values())
 
 
-def _out_of_fold(trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]) -> OutOfFold:
+def _out_of_fold(trait: TraitSamples, plan: _FitPlan, shares: Mapping[Candidate, float]) -> OutOfFold:
     samples, result = _searched(trait, plan, shares, ignore_fits)
     evaluated = [row.tobytes() for row in samples.X[samples.is_evaluated]]
     held_out = [] if result.held_out is None else expit(result.held_out).tolist()
@@ -221,7 +229,7 @@ def feature_blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slic
 
 
 def _fit_trait(
-    trait: TraitSamples, dimension: int, plan: _Plan, shares: Mapping[Candidate, float], progress: FitProgress
+    trait: TraitSamples, dimension: int, plan: _FitPlan, shares: Mapping[Candidate, float], progress: FitProgress
 ) -> tuple[TraitAxis, dict[str, Any]]:
     _check(trait, dimension)
     trait = with_near_duplicates(trait)
@@ -277,7 +285,7 @@ def with_near_duplicates(trait: TraitSamples) -> TraitSamples:
 
 
 def _search_or_place(
-    trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float], progress: FitProgress
+    trait: TraitSamples, plan: _FitPlan, shares: Mapping[Candidate, float], progress: FitProgress
 ) -> tuple[TrainingSamples, SearchResult]:
     """The samples that were used, merged and weighted, and the fitted trait."""
     if trait.intrinsic_axis is not None:
@@ -286,7 +294,7 @@ def _search_or_place(
 
 
 def _searched(
-    trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float], on_fit: Callable[[int, int], None]
+    trait: TraitSamples, plan: _FitPlan, shares: Mapping[Candidate, float], on_fit: Callable[[int, int], None]
 ) -> tuple[TrainingSamples, SearchResult]:
     samples = evidence(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made)
     result = search(
@@ -307,7 +315,7 @@ def _placed(trait: TraitSamples, axis: NDArray[np.float32]) -> tuple[TrainingSam
 
 
 def _fit_in_mode(
-    trait: TraitSamples, samples: TrainingSamples, columns: slice, effort: Effort, result: SearchResult
+    trait: TraitSamples, samples: TrainingSamples, columns: slice, effort: SearchEffort, result: SearchResult
 ) -> tuple[TrainingSamples, SearchResult]:
     """Fit the trait on the columns of a mode: to the same samples and, if there was a search, with the parameters that
     it chose.
@@ -320,7 +328,7 @@ def _fit_in_mode(
     )
 
 
-def _figures(trait: TraitSamples, plan: _Plan, samples: TrainingSamples, result: SearchResult) -> dict[str, Any]:
+def _figures(trait: TraitSamples, plan: _FitPlan, samples: TrainingSamples, result: SearchResult) -> dict[str, Any]:
     if trait.intrinsic_axis is not None:
         return _labelled(trait, result)
 

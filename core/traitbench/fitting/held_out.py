@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from traitbench.fitting.auroc import auroc, interval
 from traitbench.fitting.axis import pole_weights
-from traitbench.fitting.collect import Sample, Vector, text_groups
+from traitbench.fitting.collect import HashedSample, Vector, text_groups
 from traitbench.fitting.duplicates import alike, counterparts, joined
 from traitbench.fitting.evaluate import group_weights
 from traitbench.scoring.inputs import Floats
@@ -29,7 +29,7 @@ Marks = NDArray[np.bool_]
 _NOTHING: Mapping[str, Any] = {"auroc": None, "auroc_interval": None, "brier": None, "error": None}
 
 
-class HeldOutSample(Sample, Protocol):
+class HeldOutSample(HashedSample, Protocol):
     """A test sample."""
 
     @property
@@ -57,7 +57,7 @@ class _Tests:
 def measure(
     tests: Sequence[HeldOutSample],
     points: Mapping[str, Points],
-    trained: Sequence[Sample],
+    trained: Sequence[HashedSample],
     vectors: Mapping[str, Vector],
 ) -> dict[str, dict[str, Any]]:
     """The figures by trait key, for every trait with test samples.
@@ -79,7 +79,7 @@ def measure(
     return measured
 
 
-def digest(samples: Iterable[Sample]) -> str | None:
+def digest(samples: Iterable[HashedSample]) -> str | None:
     """A digest that is equal for figures on the same texts with the same qualities; None without samples."""
     lines = sorted(f"{sample.content_sha256} {sample.quality!r}" for sample in samples)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else None
@@ -92,7 +92,7 @@ def wrong_side(points: Points, y: Floats) -> Marks:
 
 def _described(
     own: Sequence[HeldOutSample],
-    trained: Sequence[Sample],
+    trained: Sequence[HashedSample],
     groups: Mapping[int, str],
     vectors: Mapping[str, Vector],
 ) -> tuple[_Tests, int]:
@@ -113,7 +113,7 @@ def _described(
     return tests, int(resembling.sum())
 
 
-def _stacked(samples: Sequence[Sample], vectors: Mapping[str, Vector]) -> NDArray[np.float32]:
+def _stacked(samples: Sequence[HashedSample], vectors: Mapping[str, Vector]) -> NDArray[np.float32]:
     rows = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
     return rows if len(samples) else rows.reshape(0, len(next(iter(vectors.values()), ())))
 

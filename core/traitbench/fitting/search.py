@@ -77,7 +77,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Effort:
+class SearchEffort:
     """How many candidates to try: the levels in order, and a description for people."""
 
     levels: tuple[Level, ...]
@@ -91,16 +91,18 @@ _MAX = Level("max", _WIDE_PATH, LABEL_SLOPES, (0.25, 0.5, 0.7, 1.4, 2.0, 4.0), (
 
 # Each effort includes the levels below: with few samples, a wider search finds settings that look better only by
 # chance. Beyond `high` there is hardly any gain. Repeating the folds gained less than 0.0006 AUROC, so no effort does.
-EFFORTS: Mapping[str, Effort] = {
-    "low": Effort((_LOW,), "2 settings: one shrinkage, with and without the label axis"),
-    "medium": Effort(
+EFFORTS: Mapping[str, SearchEffort] = {
+    "low": SearchEffort((_LOW,), "2 settings: one shrinkage, with and without the label axis"),
+    "medium": SearchEffort(
         (_LOW, _MEDIUM),
         "45 settings: nine shrinkages by five weights of the label axis, averaged by held-out likelihood",
     ),
-    "high": Effort(
+    "high": SearchEffort(
         (_LOW, _MEDIUM, _HIGH), "as medium, and with each block of features at half and at twice its weight"
     ),
-    "max": Effort((_LOW, _MEDIUM, _HIGH, _MAX), "as high, but with thirteen shrinkages and six weights for each block"),
+    "max": SearchEffort(
+        (_LOW, _MEDIUM, _HIGH, _MAX), "as high, but with thirteen shrinkages and six weights for each block"
+    ),
 }
 
 
@@ -203,7 +205,7 @@ def evidence(
 
 def search(
     samples: TrainingSamples,
-    effort: Effort,
+    effort: SearchEffort,
     *,
     label_axis: NDArray[np.floating] | None = None,
     shares: Mapping[Candidate, float] | None = None,
@@ -297,7 +299,7 @@ def _as_chosen(
 
 def _searched(
     training_set: TrainingSet,
-    effort: Effort,
+    effort: SearchEffort,
     blocks: Sequence[slice],
     axis: Floats | None,
     on_fit: Callable[[int, int], None],

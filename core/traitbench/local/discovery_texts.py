@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from traitbench.contract.samples import Sample
 from traitbench.fitting.discover import FEWEST_TEXTS, MOST_TEXTS
 
-__all__ = ["FEWEST_TEXTS", "MOST_TEXTS", "Texts", "texts_of"]
+__all__ = ["FEWEST_TEXTS", "MOST_TEXTS", "DiscoveryTexts", "texts_of"]
 
 _MOST_CHARACTERS = 2_000_000
 
 
 @dataclass(frozen=True)
-class Texts:
+class DiscoveryTexts:
     """Texts by hash: those of samples, and those without labels."""
 
     labelled: Mapping[str, str]
@@ -37,8 +37,8 @@ class Texts:
         return chosen
 
 
-def texts_of(samples: Sequence[Sample], pool: Mapping[str, str]) -> Texts:
+def texts_of(samples: Sequence[Sample], pool: Mapping[str, str]) -> DiscoveryTexts:
     """The texts of samples and of a pool by hash; test samples are left out, also of the pool."""
     labelled = {sample.content_sha256: sample.text for sample in samples if not sample.held_out}
     known = labelled.keys() | {sample.content_sha256 for sample in samples}
-    return Texts(labelled, {key: text for key, text in pool.items() if key not in known})
+    return DiscoveryTexts(labelled, {key: text for key, text in pool.items() if key not in known})

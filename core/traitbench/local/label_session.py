@@ -27,7 +27,7 @@ from traitbench.display.text import count
 from traitbench.encoders import Encoder
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.errors import TraitbenchError
-from traitbench.local.labeller import BATCH, Answer, Handled, decide, highlights_of
+from traitbench.local.labeller import BATCH, Handled, LabelAnswer, decide, highlights_of
 from traitbench.local.samples import LocalTrait
 from traitbench.local.vectors import vectors_of
 from traitbench.local.version import PreviewUnavailable
@@ -175,7 +175,7 @@ class LabelSession:
             if trait in self._closed:
                 self._closed[trait].add(text)
 
-    def take(self, answers: Sequence[Answer]) -> None:
+    def take(self, answers: Sequence[LabelAnswer]) -> None:
         """Take decisions; the same one may be taken again."""
         with self.lock:
             self.problem = None

@@ -36,7 +36,7 @@ Handled = Mapping[str, int]
 
 
 @dataclass(frozen=True)
-class Answer:
+class LabelAnswer:
     """One decision; `seconds` is how long the text was on screen."""
 
     number: int
@@ -51,7 +51,7 @@ class Answers:
     """What a component sent: all its answers that it does not know to be handled."""
 
     mount: str = ""
-    answers: Sequence[Answer] = field(default=())
+    answers: Sequence[LabelAnswer] = field(default=())
 
     @classmethod
     def read(cls, sent: object) -> "Answers":
@@ -62,7 +62,7 @@ class Answers:
         read = [_answer(each) for each in events] if isinstance(events, list | tuple) else []
         return cls(mount, tuple(each for each in read if each is not None))
 
-    def new(self, handled: Handled) -> list[Answer]:
+    def new(self, handled: Handled) -> list[LabelAnswer]:
         """Return the answers that were not handled yet, in order."""
         return [each for each in self.answers if each.number > handled.get(self.mount, 0)]
 
@@ -72,7 +72,7 @@ class Answers:
         return {**before, self.mount: max(last, before.get(self.mount, 0))} if self.mount else before
 
 
-def decide(decided: Mapping[str, float | None], answers: Sequence[Answer]) -> dict[str, float | None]:
+def decide(decided: Mapping[str, float | None], answers: Sequence[LabelAnswer]) -> dict[str, float | None]:
     """Return the decisions by item after some answers, None for a skip; the newest decision is the last one.
 
     An answer that arrives again changes nothing but its place.
@@ -93,14 +93,14 @@ def highlights_of(reasons: Explanation) -> Highlights:
     return [(each.start, each.end, round(each.contribution / most, 2)) for each in pieces] if most else ()
 
 
-def _answer(event: object) -> Answer | None:
+def _answer(event: object) -> LabelAnswer | None:
     if not isinstance(event, Mapping):
         return None
     match event:
         case {"n": int(number), "id": str(item), "action": "label", "quality": int() | float() as quality}:
-            return Answer(number, item, "label", float(quality), _seconds(event)) if 0 <= quality <= 1 else None
+            return LabelAnswer(number, item, "label", float(quality), _seconds(event)) if 0 <= quality <= 1 else None
         case {"n": int(number), "id": str(item), "action": "skip" | "undo" | "leave" as action}:
-            return Answer(number, item, action, None, _seconds(event))
+            return LabelAnswer(number, item, action, None, _seconds(event))
     return None
 
 

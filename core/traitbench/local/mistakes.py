@@ -19,7 +19,7 @@ from traitbench.fitting.fit import OutOfFold
 from traitbench.local import preview
 from traitbench.local.training import TrainingSettings, effort_of, identity, out_of_fold
 from traitbench.local.version import LocalVersion
-from traitbench.scoring.card import ScoreCard, half_up, tier, trait_score
+from traitbench.scoring.card import RawCard, half_up, tier, trait_score
 from traitbench.scoring.snapshot import TraitAxis
 
 _MOST_RESULTS = 16
@@ -71,7 +71,7 @@ class HeldOutScore:
     @property
     def score(self) -> TraitScore:
         """The score as a card has it."""
-        card = ScoreCard({self.axis.key: trait_score(self.axis, self.position)})
+        card = RawCard({self.axis.key: trait_score(self.axis, self.position)})
         return TraitScore.model_validate(card.to_wire()["detail"][self.axis.key])
 
 

@@ -20,7 +20,7 @@ from traitbench.local import vectors as known
 from traitbench.local.samples import AnySample
 from traitbench.local.training import TrainingSettings, find_encoder, label_axes, train
 from traitbench.local.vectors import Progress, Vector, in_turns, sample_vectors
-from traitbench.local.version import Choice, LocalVersion, PreviewUnavailable, load_once
+from traitbench.local.version import LocalVersion, PreviewUnavailable, VersionChoice, load_once
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid
 from traitbench.settings import read_settings
 
@@ -37,7 +37,7 @@ def version_of(version: Version) -> LocalVersion:
     if parameters is None:
         raise PreviewUnavailable("This workbench's API key may score but not read snapshots, so there is no preview.")
     try:
-        loaded = load_once(Choice(version.param_hash), lambda: Snapshot.from_json(parameters))
+        loaded = load_once(VersionChoice(version.param_hash), lambda: Snapshot.from_json(parameters))
         _ = loaded.encoder
     except (PreviewUnavailable, SnapshotInvalid) as error:
         raise PreviewUnavailable(f"No preview here. {error}") from error

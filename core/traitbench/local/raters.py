@@ -26,7 +26,7 @@ FEWEST = 10
 Progress = Callable[[int, int], object]
 
 
-class Ratings(Protocol):
+class RatedTexts(Protocol):
     """The labels of every rater, and the labelled texts by hash."""
 
     @property
@@ -69,7 +69,7 @@ class NotMeasurable(Exception):
 
 
 def loss(
-    model: Model, trait: Trait, ratings: Ratings, rater: str, yours: Mapping[Item, float], progress: Progress
+    model: Model, trait: Trait, ratings: RatedTexts, rater: str, yours: Mapping[Item, float], progress: Progress
 ) -> Loss:
     """Fit on the labels of a rater without the texts in `yours` and their near duplicates, and score these texts.
 
@@ -98,7 +98,7 @@ def loss(
     )
 
 
-def own(model: Model, trait: Trait, ratings: Ratings, yours: Mapping[Item, float]) -> Own:
+def own(model: Model, trait: Trait, ratings: RatedTexts, yours: Mapping[Item, float]) -> Own:
     """Measure a model of your labels out of fold, or say how many labels are missing at the poles."""
     sides = [_side(quality) for quality in yours.values()]
     missing = sum(max(0, FEWEST - sides.count(pole)) for pole in (-1, 1))
@@ -117,14 +117,14 @@ def _same(samples: Sequence[LocalSample]) -> dict[str, int]:
     return dict(zip([each.content_sha256 for each in samples], numbers.tolist(), strict=True))
 
 
-def _labels(ratings: Ratings, rater: str, trait: Trait, yours: Mapping[Item, float]) -> dict[Item, float]:
+def _labels(ratings: RatedTexts, rater: str, trait: Trait, yours: Mapping[Item, float]) -> dict[Item, float]:
     """The labels to fit on: those of other texts than yours, at most `MOST`, chosen by their hashes."""
     given = ratings.by_rater[rater]
     left = [item for item in given if item[0] == trait.key and item not in yours]
     return {item: given[item] for item in sorted(left, key=lambda item: item[1])[:MOST]}
 
 
-def _fitted(model: Model, trait: Trait, ratings: Ratings, labels: Mapping[Item, float], rater: str) -> LocalVersion:
+def _fitted(model: Model, trait: Trait, ratings: RatedTexts, labels: Mapping[Item, float], rater: str) -> LocalVersion:
     sides = [_side(quality) for quality in labels.values()]
     positive, negative = sides.count(1), sides.count(-1)
     if not positive or not negative:
@@ -135,7 +135,7 @@ def _fitted(model: Model, trait: Trait, ratings: Ratings, labels: Mapping[Item, 
     return preview.rehearse(model, [trait], _samples(ratings, labels))
 
 
-def _samples(ratings: Ratings, labels: Mapping[Item, float]) -> list[LocalSample]:
+def _samples(ratings: RatedTexts, labels: Mapping[Item, float]) -> list[LocalSample]:
     """The labels as samples. Their ids are below zero, so that no stored sample is mistaken for one of them."""
     return [
         LocalSample(at - len(labels), trait, ratings.texts[digest], quality, digest)

@@ -148,7 +148,7 @@ class LocalVersion:
         return {name: value for name, value in vars(self).items() if name != "encoder"}
 
 
-class Choice(NamedTuple):
+class VersionChoice(NamedTuple):
     """What a process loads: the hash of the parameters, the mode, and the name or folder of a configured encoder."""
 
     param_hash: str
@@ -156,7 +156,7 @@ class Choice(NamedTuple):
     encoder: str | None = None
 
 
-def load_once(choice: Choice, read: Callable[[], Snapshot]) -> LocalVersion:
+def load_once(choice: VersionChoice, read: Callable[[], Snapshot]) -> LocalVersion:
     """Return what this process has loaded for a choice; `read` is called the first time only."""
     with _one_at_a_time:
         if choice not in _loaded:
@@ -164,5 +164,5 @@ def load_once(choice: Choice, read: Callable[[], Snapshot]) -> LocalVersion:
         return _loaded[choice]
 
 
-_loaded: LRUCache[Choice, LocalVersion] = LRUCache(_MOST_LOADED)
+_loaded: LRUCache[VersionChoice, LocalVersion] = LRUCache(_MOST_LOADED)
 _one_at_a_time = RLock()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from traitbench.comparison.versions import (
-    Recorded,
+    RecordedChanges,
     Scored,
     TestSet,
     VersionSide,
@@ -84,7 +84,7 @@ class _Stored:
     """
 
     sides: tuple[VersionSide, VersionSide]
-    recorded: Recorded
+    recorded: RecordedChanges
     tests: TestSet
     owners: Sequence[Served]
     records: Sequence[Records | None]
@@ -144,16 +144,16 @@ class _Pair:
             return None
         return Movers(connection, self._context, self._a, self._b, stored.sides[1].metrics, records)
 
-    def _recorded(self, records: Sequence[Records | None]) -> Recorded:
+    def _recorded(self, records: Sequence[Records | None]) -> RecordedChanges:
         without = [each for each, record in zip((self._a, self._b), records, strict=True) if record is None]
         if without:
             name = f"{without[0].model.handle}@v{without[0].version_no}"
             purged = without[0].model.zero_data_retention
             why = "its model is under zero data retention" if purged else "it was imported, or made by an older release"
-            return Recorded(unrecorded=f"The samples of {name} are not recorded: {why}.")
+            return RecordedChanges(unrecorded=f"The samples of {name} are not recorded: {why}.")
         a, b = (record for record in records if record is not None)
         tests_a, tests_b = a["held_out"], b["held_out"]
-        return Recorded(_changes(a[~tests_a], b[~tests_b]), _changes(a[tests_a], b[tests_b]))
+        return RecordedChanges(_changes(a[~tests_a], b[~tests_b]), _changes(a[tests_a], b[tests_b]))
 
     def _tests(self, connection: Connection, records: Sequence[Records | None]) -> tuple[TestSet, list[Served]]:
         """The test samples of both models that neither version was trained with, and the owner of each text."""

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from traitbench.encoders import Encoder
 from traitbench.operations import backup_parts
-from traitbench.operations.health import Health
+from traitbench.operations.health import HealthCheck
 from traitbench.operations.pipeline import Pipelines
 from traitbench.operations.snapshots import Snapshots
 from traitbench.operations.vector_cache import MEBIBYTE, VectorCache
@@ -20,7 +20,7 @@ from traitbench.store.opening import open_store
 from traitbench.store.read_cache import ReadCache
 
 if TYPE_CHECKING:
-    from traitbench.extract import Extracted
+    from traitbench.extract import ReadableText
 
 Value = TypeVar("Value")
 
@@ -40,7 +40,7 @@ def _cache_miss() -> NoReturn:
     raise CacheMiss
 
 
-def _extract(url: str) -> "Extracted":
+def _extract(url: str) -> "ReadableText":
     # Imported on first use: few models are ever asked about an address, and the import loads a web client.
     from traitbench.extract import extract
 
@@ -65,7 +65,7 @@ class Context:
     vectors: VectorCache = field(default_factory=lambda: VectorCache(0))
     batches: Pipelines = field(default_factory=Pipelines)
     read_cache: ReadCache | None = None
-    extract: Callable[[str], "Extracted"] = _extract
+    extract: Callable[[str], "ReadableText"] = _extract
     may_query: bool = True
 
     def cached(self, asked: Hashable, read: Callable[[], Value], *, weight: int = 1) -> Value:
@@ -97,10 +97,10 @@ class Context:
         self.engine.dispose()
 
     @cached_property
-    def health(self) -> Health:
+    def health(self) -> HealthCheck:
         """The health of database, worker, encoder and disk."""
         file = sqlite_file(self.settings.database_url)
-        return Health(self.engine, self.runs, file.parent if file else self.settings.home)
+        return HealthCheck(self.engine, self.runs, file.parent if file else self.settings.home)
 
     def healthy(self) -> bool:
         """Whether all parts are healthy."""

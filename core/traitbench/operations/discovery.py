@@ -50,7 +50,7 @@ from traitbench.store import models, run_texts, runs, samples, traits
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
 from traitbench.store.runs import RunRow
-from traitbench.store.traits import Axis, Discovered, TraitRow
+from traitbench.store.traits import Axis, StoredDiscovery, TraitRow
 from traitbench.store.vectors import Vector
 
 _DISCOVERING = "discovering"
@@ -126,7 +126,7 @@ def _check_samples(connection: Connection, model: ModelRow, texts: Mapping[str, 
 
 
 @dataclass(frozen=True)
-class _Pool:
+class _DraftTexts:
     """The draft when the run started. It cannot change meanwhile, because a busy model cannot be edited.
 
     `traits` are those that stay, and `replaced` the suggestions that do not. `unlabelled` are the texts of the request
@@ -136,7 +136,7 @@ class _Pool:
     model: ModelRow
     labels: Sequence[samples.Label]
     traits: Sequence[TraitRow]
-    replaced: Sequence[Discovered]
+    replaced: Sequence[StoredDiscovery]
     axes: Mapping[int, Axis]
     unlabelled: Mapping[str, str]
 
@@ -152,7 +152,7 @@ class _Pool:
 
 
 @dataclass(frozen=True)
-class _Text:
+class _TextToRead:
     """A text to analyse. Its id is that of its sample, or negative if it has none."""
 
     id: int
@@ -160,7 +160,7 @@ class _Text:
     quality: float
 
 
-def _pool(connection: Connection, run: RunRow) -> _Pool:
+def _pool(connection: Connection, run: RunRow) -> _DraftTexts:
     model_id = run.model_id
     model = models.find_by_id(connection, model_id)
     if model is None:
@@ -171,10 +171,10 @@ def _pool(connection: Connection, run: RunRow) -> _Pool:
     replaced = suggestions.untouched(connection, model_id)
     leaving = {trait.id for trait in replaced}
     stay = [row for row in traits.rows(connection, model_id) if row.id not in leaving]
-    return _Pool(model, labels, stay, replaced, traits.axes(connection, model_id), unlabelled)
+    return _DraftTexts(model, labels, stay, replaced, traits.axes(connection, model_id), unlabelled)
 
 
-def _read_texts(engine: Engine, pool: _Pool, chosen: Sequence[_Text]) -> dict[int, str]:
+def _read_texts(engine: Engine, pool: _DraftTexts, chosen: Sequence[_TextToRead]) -> dict[int, str]:
     """The texts to analyse, by id."""
     labelled = [text.id for text in chosen if text.id > 0]
     with reading(engine) as connection:
@@ -187,8 +187,8 @@ def _read_texts(engine: Engine, pool: _Pool, chosen: Sequence[_Text]) -> dict[in
 def _find(
     encoder: Encoder,
     effort: str,
-    pool: _Pool,
-    chosen: Sequence[_Text],
+    pool: _DraftTexts,
+    chosen: Sequence[_TextToRead],
     texts: Mapping[int, str],
     known: Mapping[str, Vector],
     directions: Mapping[str, Directions],
@@ -224,7 +224,7 @@ def _encoded_unlabelled(
     return known
 
 
-def _texts(pool: _Pool) -> list[_Text]:
+def _texts(pool: _DraftTexts) -> list[_TextToRead]:
     """The texts to analyse.
 
     Synthesized samples are left out if there are enough others.
@@ -232,24 +232,30 @@ def _texts(pool: _Pool) -> list[_Text]:
     # Synthesized texts share the frames of their sentences, and these frames would become the first axis.
     written = [label for label in pool.labels if label.provenance != "synthesized"]
     enough = len({label.content_sha256 for label in written} | pool.unlabelled.keys()) >= FEWEST_TEXTS
-    labelled = [_Text(label.id, label.content_sha256, label.quality) for label in (written if enough else pool.labels)]
-    return labelled + [_Text(-number, digest, math.nan) for number, digest in enumerate(sorted(pool.unlabelled), 1)]
+    labelled = [
+        _TextToRead(label.id, label.content_sha256, label.quality) for label in (written if enough else pool.labels)
+    ]
+    return labelled + [
+        _TextToRead(-number, digest, math.nan) for number, digest in enumerate(sorted(pool.unlabelled), 1)
+    ]
 
 
-def _chosen(pool: _Pool) -> list[_Text]:
+def _chosen(pool: _DraftTexts) -> list[_TextToRead]:
     """The texts to analyse; of too many, those with the lowest hashes, so that the choice depends only on the texts."""
     texts = _texts(pool)
     lowest = set(sorted({text.content_sha256 for text in texts})[:MOST_TEXTS])
     return [text for text in texts if text.content_sha256 in lowest]
 
 
-def _known(encoder: Encoder, pool: _Pool, vectors: Mapping[str, Vector]) -> dict[str, Directions]:
+def _known(encoder: Encoder, pool: _DraftTexts, vectors: Mapping[str, Vector]) -> dict[str, Directions]:
     """The directions (d,) of the existing traits, by key."""
     directions = {trait.key: _direction(encoder, pool, trait, vectors) for trait in pool.traits}
     return {key: direction for key, direction in directions.items() if direction is not None}
 
 
-def _direction(encoder: Encoder, pool: _Pool, trait: TraitRow, vectors: Mapping[str, Vector]) -> Directions | None:
+def _direction(
+    encoder: Encoder, pool: _DraftTexts, trait: TraitRow, vectors: Mapping[str, Vector]
+) -> Directions | None:
     """A trait's axis, or the difference of its poles; None for another encoder's axis or a trait without samples."""
     if (axis := pool.axes.get(trait.id)) is not None:
         return axis.vector.astype(np.float64) if axis.encoder_digest == encoder.digest else None
@@ -264,7 +270,7 @@ def _finish(
     connection: Connection,
     encoder: Encoder,
     execution: Execution,
-    pool: _Pool,
+    pool: _DraftTexts,
     discovery: Discovery,
     *,
     known: Sequence[str],
@@ -310,7 +316,7 @@ def _why_none(rejected: Rejected) -> str:
 
 
 def _rows(
-    pool: _Pool, attached: Sequence[DiscoveredTrait], known: Sequence[str], encoder: Encoder, execution: Execution
+    pool: _DraftTexts, attached: Sequence[DiscoveredTrait], known: Sequence[str], encoder: Encoder, execution: Execution
 ) -> Iterator[dict[str, Any]]:
     keys, names = _free_keys({trait.key for trait in pool.traits}), {trait.name for trait in pool.traits}
     for trait in attached:
@@ -332,7 +338,7 @@ def _free_keys(taken: set[str]) -> Iterator[str]:
     return (key for number in count(1) if (key := f"axis_{number}") not in taken)
 
 
-def _record(trait: DiscoveredTrait, pool: _Pool, known: Sequence[str]) -> dict[str, Any]:
+def _record(trait: DiscoveredTrait, pool: _DraftTexts, known: Sequence[str]) -> dict[str, Any]:
     """What the API shows of a discovered trait besides its words."""
     hashes = {text.id: text.content_sha256 for text in _texts(pool)}
     ends = {"positive": trait.anchor_positive, "negative": trait.anchor_negative}

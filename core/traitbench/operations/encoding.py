@@ -14,7 +14,7 @@ from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.operations import rules
 from traitbench.operations.context import Context
 from traitbench.operations.serving import Served, vector_key_of
-from traitbench.operations.vector_cache import MEBIBYTE, Encoding, hash_of, stacked
+from traitbench.operations.vector_cache import MEBIBYTE, CachedEncoding, hash_of, stacked
 from traitbench.scoring.segments import AT_ONCE, Segment, blocks, in_words, mean, mean_of, parts, segments
 from traitbench.store import models, text_vectors
 from traitbench.store.database import reading, writing
@@ -31,7 +31,7 @@ _MAX_UNWRITTEN = 1_024  # new vectors held in memory before they are written; th
 _log = logging.getLogger(__name__)
 
 
-class BatchEncoding(Encoding):
+class BatchEncoding(CachedEncoding):
     """The encoding of one batch."""
 
     def __init__(self, context: Context, encoder: Encoder, served: Served, *, mode: str) -> None:

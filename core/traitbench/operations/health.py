@@ -76,7 +76,7 @@ class State:
         return asdict(self) | {"database": "ok" if self.database == "ok" else "unavailable"}
 
 
-class Health:
+class HealthCheck:
     """Checks database, worker and disk; `folder` is the folder of the database."""
 
     def __init__(self, engine: Engine, runs: RunEngine, folder: Path) -> None:

@@ -15,7 +15,7 @@ from traitbench.errors import BodyTooLarge, FeatureUnavailable, ModelNotTrained
 from traitbench.names import ACTIVE, parse_pinned_handle
 from traitbench.operations import access, encoders, rules
 from traitbench.operations.context import Context
-from traitbench.operations.vector_cache import Encoding
+from traitbench.operations.vector_cache import CachedEncoding
 from traitbench.operations.versions import resolve
 from traitbench.scoring import card, size
 from traitbench.scoring.repeats import shorten
@@ -83,7 +83,7 @@ def metadata(served: Served, request_id: str) -> dict[str, Any]:
     return {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
 
 
-def fitted(context: Context, encoding: Encoding, content: str) -> str:
+def fitted(context: Context, encoding: CachedEncoding, content: str) -> str:
     """The text to encode, with long runs of one character shortened.
 
     Raises `BodyTooLarge` before anything expensive when it is too large.
@@ -96,11 +96,11 @@ def fitted(context: Context, encoding: Encoding, content: str) -> str:
     return text
 
 
-def encoding(context: Context, served: Served) -> Encoding:
+def encoding(context: Context, served: Served) -> CachedEncoding:
     """The encoder of the version with the vector cache, for an interactive call."""
     encoder = encoders.of_version(context, served.snapshot)
     vector_key = vector_key_of(context, served, encoder, FULL) if context.vectors.limit else None
-    return Encoding(encoder, context.vectors, vector_key, mode=FULL, since=served.since)
+    return CachedEncoding(encoder, context.vectors, vector_key, mode=FULL, since=served.since)
 
 
 def vector_key_of(context: Context, served: Served, encoder: Encoder, mode: str) -> VectorKey | None:

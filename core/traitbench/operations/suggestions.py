@@ -7,10 +7,10 @@ from sqlalchemy import Connection
 
 from traitbench.operations import rules, trait_names
 from traitbench.store import models, traits
-from traitbench.store.traits import Discovered, DiscoveredRow, TraitRow
+from traitbench.store.traits import DiscoveredRow, StoredDiscovery, TraitRow
 
 
-def untouched(connection: Connection, model_id: int) -> list[Discovered]:
+def untouched(connection: Connection, model_id: int) -> list[StoredDiscovery]:
     """The suggestions of a model, in the order in which they were added.
 
     A trait is touched once a person has changed or kept it, has labelled a sample for it or has made it the main trait.

@@ -192,7 +192,7 @@ def _is_seed(label: samples.Label) -> bool:
 
 
 @dataclass(frozen=True)
-class _Task:
+class _SynthesisTask:
     """The input of a synthesis. It cannot change meanwhile, because a busy model cannot be edited.
 
     `known` are texts of the samples that are no seeds, by the key of the trait: new texts must differ from them.
@@ -228,7 +228,7 @@ class _Task:
         return {trait.key: trait.id for trait in self.traits}
 
 
-def _task(connection: Connection, model_id: int, synth_type: str) -> _Task:
+def _task(connection: Connection, model_id: int, synth_type: str) -> _SynthesisTask:
     model = models.find_by_id(connection, model_id)
     if model is None:
         raise Fenced(model_id)
@@ -240,7 +240,7 @@ def _task(connection: Connection, model_id: int, synth_type: str) -> _Task:
     texts = samples.texts(connection, [label.id for label in [*chosen, *compared]])
     described = {trait.key: trait.description for trait in traits.read(connection, model.id)}
     written = [label for label in (*chosen, *compared) if label.provenance != "synthesized"]
-    return _Task(
+    return _SynthesisTask(
         model_id=model.id,
         sends_nothing=sends_nothing(model),
         traits=list(defined.values()),
@@ -300,7 +300,11 @@ class _Made:
 
 
 def _generate(
-    encoder: Encoder, vocabulary: Callable[[], Vocabulary], settings: Settings, execution: Execution, task: _Task
+    encoder: Encoder,
+    vocabulary: Callable[[], Vocabulary],
+    settings: Settings,
+    execution: Execution,
+    task: _SynthesisTask,
 ) -> _Made:
     by_model = _ask(encoder, settings, execution, task)
     left = task.poles if by_model is None else [trait for trait in task.poles if trait.key in by_model.left]
@@ -322,7 +326,7 @@ def _generate(
     return _Made(synthesis, by_model.tokens, by_model.failure)
 
 
-def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _Task) -> ByModel | None:
+def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _SynthesisTask) -> ByModel | None:
     """What the language model makes, None if it is not to be asked."""
     name = execution.run.options.get("language_model")
     if name is None:
@@ -349,7 +353,7 @@ def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _Task
 
 
 def _offline(
-    encoder: Encoder, vocabulary: Vocabulary, execution: Execution, task: _Task, poles: Sequence[TraitPoles]
+    encoder: Encoder, vocabulary: Vocabulary, execution: Execution, task: _SynthesisTask, poles: Sequence[TraitPoles]
 ) -> Synthesis:
     def report(done: int, total: int) -> None:
         execution.report("writing", done, total, fraction=0.99 * done / max(1, total))
@@ -374,7 +378,7 @@ def _poles(trait: traits.TraitRow, description: str, languages: tuple[str, ...])
     return TraitPoles(trait.key, trait.name, trait.positive_label, trait.negative_label, description, languages)
 
 
-def _finish(connection: Connection, execution: Execution, task: _Task, made: _Made) -> None:
+def _finish(connection: Connection, execution: Execution, task: _SynthesisTask, made: _Made) -> None:
     # Lock the model first, then the run: a deletion locks them in the same order.
     model = models.hold_by_id(connection, task.model_id)
     exemplars, rejects = made.synthesis.exemplars, made.synthesis.rejects
@@ -405,7 +409,7 @@ def _finish(connection: Connection, execution: Execution, task: _Task, made: _Ma
     models.move(connection, model, "draft", now=rules.now())
 
 
-def _rejected(task: _Task, rejects: Sequence[Reject]) -> list[dict[str, Any]]:
+def _rejected(task: _SynthesisTask, rejects: Sequence[Reject]) -> list[dict[str, Any]]:
     """The rows of rejected texts, at most `MOST_REJECTED`: in turns from every trait and reason, in their order."""
     groups: dict[tuple[str, str], list[Reject]] = {}
     for each in rejects:
@@ -430,7 +434,7 @@ def _generator(fields: Sequence[Mapping[str, Any]]) -> str:
     return next((each["generator"] for each in fields if each["generator"] != OFFLINE), OFFLINE)
 
 
-def _fields(execution: Execution, task: _Task, exemplars: Sequence[Exemplar]) -> list[dict[str, Any]]:
+def _fields(execution: Execution, task: _SynthesisTask, exemplars: Sequence[Exemplar]) -> list[dict[str, Any]]:
     """The new samples; a text that its trait already has is not added again."""
     now, trait_ids = rules.now(), task.trait_ids
     varied = execution.run.options["synth_type"] == "diversify"

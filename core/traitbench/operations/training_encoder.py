@@ -30,7 +30,7 @@ _LOADING = "loading the encoder"
 
 
 @dataclass(frozen=True)
-class Choice:
+class EncoderChoice:
     """An encoder, and its name if it is not the encoder of the service."""
 
     encoder: Encoder
@@ -64,7 +64,7 @@ def kept(connection: Connection, model: ModelRow) -> str | None:
     return None if encoder is None else built_in(encoder.chosen)
 
 
-def of_run(engine: Engine, settings: Settings, execution: Execution, *, default: Encoder) -> Choice:
+def of_run(engine: Engine, settings: Settings, execution: Execution, *, default: Encoder) -> EncoderChoice:
     """The encoder of a training or discovery; `default` is that of the service.
 
     Raise `FeatureUnavailable` if it is not installed.
@@ -79,12 +79,12 @@ def of_run(engine: Engine, settings: Settings, execution: Execution, *, default:
     if run.kind == "retrain" or (given is None and settings.encoder is None):
         name = _of_active_version(engine, settings, run.model_id, default)
     if name is None:
-        return Choice(default)
+        return EncoderChoice(default)
     execution.report(_LOADING, 0, 1, fraction=0.0)
     load = partial(load_encoder, name, cache=settings.cache)
     waiting = partial(execution.report, _LOADING, 0, 1, fraction=0.0)
     encoder = Loading(load, on_state=lambda _state: None).wait(waiting=waiting)
-    return Choice(default) if encoder.digest == default.digest else Choice(encoder, name)
+    return EncoderChoice(default) if encoder.digest == default.digest else EncoderChoice(encoder, name)
 
 
 def _of_active_version(engine: Engine, settings: Settings, model_id: int, default: Encoder) -> str | None:

@@ -98,7 +98,7 @@ class VectorCache:
                     del self._kept[key]
 
 
-class Encoding:
+class CachedEncoding:
     """An encoder in one mode, with the cache in front; without a `vector_key` nothing is looked up or cached."""
 
     def __init__(

@@ -172,7 +172,7 @@ def _without_words(trait: Mapping[str, Any], words: Mapping[str, str] | None) ->
     return {**trait, **{name: neutral[name] for name in fields}}
 
 
-def _free_name(connection: Connection, model_id: int, trait: traits.Discovered) -> str:
+def _free_name(connection: Connection, model_id: int, trait: traits.StoredDiscovery) -> str:
     taken = {row.name for row in traits.rows(connection, model_id) if row.id != trait.id}
     name = trait.key
     while name in taken:

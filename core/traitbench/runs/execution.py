@@ -34,7 +34,7 @@ class Fail(Protocol):
         ...
 
 
-class ProgressListener(Protocol):
+class StepListener(Protocol):
     """Tells the worker's parent which piece of a run starts next."""
 
     def __call__(self, run_id: str, place: WorkItem | None, /) -> None:
@@ -49,9 +49,7 @@ def ignore_progress(_run_id: str, _place: WorkItem | None, /) -> None:
 class Execution:
     """A claimed run."""
 
-    def __init__(
-        self, engine: Engine, run: runs.RunRow, owner: str, *, tell: ProgressListener = ignore_progress
-    ) -> None:
+    def __init__(self, engine: Engine, run: runs.RunRow, owner: str, *, tell: StepListener = ignore_progress) -> None:
         self.run = run
         self.owner = owner
         self._engine = engine

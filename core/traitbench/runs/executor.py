@@ -17,7 +17,7 @@ from ulid import ULID
 
 from traitbench.errors import TraitbenchError
 from traitbench.runs import idling, quarantine, recovery
-from traitbench.runs.execution import Execution, Fail, Fenced, ProgressListener, ignore_progress
+from traitbench.runs.execution import Execution, Fail, Fenced, StepListener, ignore_progress
 from traitbench.runs.heartbeat import WorkerExit
 from traitbench.runs.isolation import RunIsolation
 from traitbench.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
@@ -50,7 +50,7 @@ class Worker:
     fail: Fail
     schedules: Sequence[Schedule] = ()
     deaths: Sequence[WorkerExit] = ()
-    tell: ProgressListener = ignore_progress
+    tell: StepListener = ignore_progress
     isolation: RunIsolation = field(default_factory=RunIsolation)
     held: set[str] = field(default_factory=set)
 

@@ -20,11 +20,11 @@ from scipy.special import expit
 from traitbench.scoring.certainty import WEAKEST_FIRST, Confidence, Reason
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import Encode, embed, parts
-from traitbench.scoring.snapshot import FULL, Breaks, EncoderMismatch, ModeAxis, Quartiles, Snapshot, TraitAxis
+from traitbench.scoring.snapshot import FULL, EncoderMismatch, ModeAxis, Quartiles, Snapshot, TierBreaks, TraitAxis
 
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
 Floats = NDArray[np.float64]
-_At = tuple[int, Tier | None, Confidence, Reason | None, tuple[int, int], int | None, Breaks]
+_At = tuple[int, Tier | None, Confidence, Reason | None, tuple[int, int], int | None, TierBreaks]
 
 _PRODUCTS = 2**16  # at once: what fits a processor's cache
 _PARTS = 1_024  # encoded at once, so that a long text never has all its vectors in memory
@@ -53,7 +53,7 @@ class UnknownTrait(KeyError):
         return f"The version has no trait {self.name!r}."
 
 
-class TraitScore(NamedTuple):
+class RawScore(NamedTuple):
     """The score of a text on one trait; `polarity` is the score before rounding, on -1..1.
 
     `confidence_reason` says why the confidence is not high.
@@ -65,7 +65,7 @@ class TraitScore(NamedTuple):
     confidence_reason: Reason | None
     band: tuple[int, int]
     headroom: int | None
-    breaks: Breaks
+    breaks: TierBreaks
     polarity: float
 
 
@@ -81,10 +81,10 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ScoreCard:
+class RawCard:
     """The scores of a text on the requested traits."""
 
-    traits: Mapping[str, TraitScore]
+    traits: Mapping[str, RawScore]
 
     def to_wire(self) -> dict[str, Any]:
         """The keys `scores`, `composite`, `confidence`, `headroom` and `detail` of the contract."""
@@ -112,7 +112,7 @@ class ScoreCard:
         return max([trait.headroom for trait in self.traits.values() if trait.headroom is not None], default=None)
 
 
-def score(snapshot: Snapshot, encode: Encode, text: str, *, traits: Sequence[str] | None = None) -> ScoreCard:
+def score(snapshot: Snapshot, encode: Encode, text: str, *, traits: Sequence[str] | None = None) -> RawCard:
     """The card of one text; `traits` are keys or names, all when None."""
     return score_many(snapshot, encode, [text], traits=traits)[0]
 
@@ -123,14 +123,14 @@ def score_many(
     texts: Sequence[str],
     traits: Sequence[str] | None = None,
     mode: str = FULL,
-) -> list[ScoreCard]:
+) -> list[RawCard]:
     """The cards of many texts, each the same as it would be alone; in a mode `encode` gives vectors of that mode."""
     snapshot = snapshot.in_mode(mode)
     chosen = choose(snapshot, traits)
     return [read(snapshot, chosen, placed) for placed in place(snapshot, encode, texts)]
 
 
-def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> ScoreCard:
+def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> RawCard:
     """The card of a text on the chosen traits."""
     readers = _READERS.get(snapshot)
     if readers is None:
@@ -141,8 +141,8 @@ def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> ScoreCard
         at = half_up(100 * position)
         sure_at = at if placed.shrinkage == 1 else half_up(100 * _shrunk(position, placed.shrinkage))
         fields = readers[i](at, sure_at, placed.unlike)
-        scores[snapshot.traits[i].key] = TraitScore(*fields, polarity=2 * position - 1)
-    return ScoreCard(scores)
+        scores[snapshot.traits[i].key] = RawScore(*fields, polarity=2 * position - 1)
+    return RawCard(scores)
 
 
 def place(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> list[Placed]:
@@ -263,10 +263,10 @@ def _place(places: Mapping[str, int], name: str) -> int | None:
     return places.get(unicodedata.normalize("NFC", name)) if place is None else place
 
 
-def trait_score(trait: TraitAxis, position: float) -> TraitScore:
+def trait_score(trait: TraitAxis, position: float) -> RawScore:
     """A position in 0..1 on a trait, read by the trait's breaks, quartiles and certainty."""
     at = half_up(100 * position)
-    return TraitScore(*_at(trait, at, at), polarity=2 * position - 1)
+    return RawScore(*_at(trait, at, at), polarity=2 * position - 1)
 
 
 def _at(trait: TraitAxis, points: int, sure_at: int, unlike: bool = False) -> _At:
@@ -295,16 +295,16 @@ def quartiles(scores: Floats) -> Quartiles | None:
     return Quartiles(*(half_up(float(value)) for value in np.percentile(100 * scores, [25, 50, 75])))
 
 
-def breaks(positive: Quartiles | None, negative: Quartiles | None) -> Breaks:
+def breaks(positive: Quartiles | None, negative: Quartiles | None) -> TierBreaks:
     """The scores at which the tiers begin; 50 for all of them if a pole could not be measured."""
     if positive is None or negative is None:
-        return Breaks(50, 50, 50)
+        return TierBreaks(50, 50, 50)
     developing = negative.p75
     solid = max(positive.p25, developing)
-    return Breaks(developing, solid, max(positive.p75, solid))
+    return TierBreaks(developing, solid, max(positive.p75, solid))
 
 
-def tier(points: int, breaks: Breaks) -> Tier:
+def tier(points: int, breaks: TierBreaks) -> Tier:
     """The highest tier whose break is reached."""
     if points >= breaks.strong:
         return "Strong"
@@ -321,7 +321,7 @@ def confidence(trait: TraitAxis | ModeAxis, points: int) -> tuple[Confidence, Re
     return trait.certainty.at(points, ceiling(points, trait.breaks, trait.positive, trait.negative))
 
 
-def ceiling(points: int, breaks: Breaks, positive: Quartiles | None, negative: Quartiles | None) -> Confidence:
+def ceiling(points: int, breaks: TierBreaks, positive: Quartiles | None, negative: Quartiles | None) -> Confidence:
     """The most confidence that the clusters of held-out scores allow; low without clusters.
 
     With separate clusters it is moderate between them and high elsewhere. With overlapping clusters it is low in the
@@ -344,7 +344,7 @@ def band(points: int, positive: Quartiles | None, negative: Quartiles | None) ->
     return nearer.p25, nearer.p75
 
 
-def headroom(points: int, breaks: Breaks) -> int:
+def headroom(points: int, breaks: TierBreaks) -> int:
     """Points to the next break; None at Strong."""
     return next((at - points for at in (breaks.developing, breaks.solid, breaks.strong) if at > points), 0)
 
@@ -371,7 +371,7 @@ def _embed(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> NDArray[
     return vectors
 
 
-def _detail(trait: TraitScore) -> dict[str, Any]:
+def _detail(trait: RawScore) -> dict[str, Any]:
     return {
         "score": trait.score,
         "label": trait.label,

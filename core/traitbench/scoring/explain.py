@@ -70,13 +70,13 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Part(Share):
+class TextPart(Share):
     """A sentence, or a longer stretch that was not divided; `pieces` are its words or phrases, empty if not divided."""
 
     pieces: tuple[Share, ...]
 
 
-Stretch = TypeVar("Stretch", Segment, Share, Part)
+Stretch = TypeVar("Stretch", Segment, Share, TextPart)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Reasons:
     unit: Unit
     position: float
     baseline: float
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
     refined: bool
     decided_by: Segment | None
 
@@ -377,12 +377,12 @@ def _contributions(
 def _reasons(view: _View, inside: _Inside, at: int) -> Reasons:
     verdict = view.verdicts[at]
     together = -(-len(view.passages) // MOST_PARTS)
-    parts, pending = list[Part](), list[int]()
+    parts, pending = list[TextPart](), list[int]()
 
     def merge() -> None:
         if pending:
             start, end = view.passages[pending[0]].start, view.passages[pending[-1]].end
-            parts.append(Part(start, end, math.fsum(view.shares[pending, at]), ()))
+            parts.append(TextPart(start, end, math.fsum(view.shares[pending, at]), ()))
             pending.clear()
 
     for number in range(len(view.passages)):
@@ -446,13 +446,13 @@ def _in_the_original(short: Shortened, reasons: Reasons) -> Reasons:
     return replace(reasons, parts=parts, decided_by=None if decided is None else placed(decided))
 
 
-def _part(pieces: Sequence[tuple[Segment, Floats]], at: int) -> Part:
+def _part(pieces: Sequence[tuple[Segment, Floats]], at: int) -> TextPart:
     return _part_of([Share(piece.start, piece.end, float(values[at])) for piece, values in pieces])
 
 
-def _part_of(own: Sequence[Share]) -> Part:
+def _part_of(own: Sequence[Share]) -> TextPart:
     total = math.fsum(each.contribution for each in own)
-    return Part(own[0].start, own[-1].end, total, tuple(own) if len(own) > 1 else ())
+    return TextPart(own[0].start, own[-1].end, total, tuple(own) if len(own) > 1 else ())
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class EncoderIdentity:
 
 
 @dataclass(frozen=True)
-class Breaks:
+class TierBreaks:
     """The scores, 0-100, at which the tiers begin."""
 
     developing: int
@@ -112,7 +112,7 @@ class ModeAxis:
     offset: float
     positive: Quartiles | None
     negative: Quartiles | None
-    breaks: Breaks
+    breaks: TierBreaks
     certainty: Certainty
 
 
@@ -132,7 +132,7 @@ class TraitAxis:
     offset: float
     positive: Quartiles | None
     negative: Quartiles | None
-    breaks: Breaks
+    breaks: TierBreaks
     certainty: Certainty
     modes: Mapping[str, ModeAxis] = field(default_factory=dict)
 
@@ -345,7 +345,7 @@ def _axis_from_json(values: Mapping[str, Any], dimension: int | None) -> ModeAxi
         offset=_number(values, "offset"),
         positive=_quartiles(values["quartiles"]["positive"]),
         negative=_quartiles(values["quartiles"]["negative"]),
-        breaks=Breaks(*_ascending([_integer(values["breaks"], name, 0, 100) for name in names], "breaks")),
+        breaks=TierBreaks(*_ascending([_integer(values["breaks"], name, 0, 100) for name in names], "breaks")),
         certainty=_certainty(values["certainty"]),
     )
 

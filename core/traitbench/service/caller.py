@@ -42,7 +42,7 @@ class Call:
     media_type: str
 
 
-class Admission:
+class CallerCheck:
     """Turns a request into a `Call`, or raises an error; `offers` are the media types of the answer."""
 
     optional = False  # whether some callers need no key
@@ -74,10 +74,10 @@ class Admission:
         return Call(context_of(request), caller, request_id(request.scope), media_type)
 
 
-Called = Annotated[Call, Depends(Admission(JSON))]
-CalledForCardOrChart = Annotated[Call, Depends(Admission(JSON, TEXT))]
-CalledForLines = Annotated[Call, Depends(Admission(LINES))]
-CalledForModelOrCard = Annotated[Call, Depends(Admission(JSON, MARKDOWN))]
+Called = Annotated[Call, Depends(CallerCheck(JSON))]
+CalledForCardOrChart = Annotated[Call, Depends(CallerCheck(JSON, TEXT))]
+CalledForLines = Annotated[Call, Depends(CallerCheck(LINES))]
+CalledForModelOrCard = Annotated[Call, Depends(CallerCheck(JSON, MARKDOWN))]
 
 
 def _secret(headers: Headers) -> str | None:

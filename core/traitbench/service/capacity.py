@@ -70,7 +70,7 @@ def bounds_for(settings: Settings, *, cores: int | None = None) -> Mapping[Kind,
     }
 
 
-class Share:
+class ResourceShare:
     """A limited amount of one resource, and the queue of requests that wait for it."""
 
     def __init__(self, most: int, waiting: int) -> None:
@@ -130,8 +130,8 @@ class _Work:
 
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
-        self.slots = Share(bound.slots, bound.waiting)
-        self.room = Share(bound.bytes, bound.waiting)
+        self.slots = ResourceShare(bound.slots, bound.waiting)
+        self.room = ResourceShare(bound.bytes, bound.waiting)
         self.admitted = 0
         self.refused = 0
 
@@ -162,7 +162,7 @@ class Claim:
     """The slots and bytes that one request holds; `release` returns them all."""
 
     def __init__(self) -> None:
-        self._taken: list[tuple[Share, int]] = []
+        self._taken: list[tuple[ResourceShare, int]] = []
 
     async def room(self, capacity: Capacity, kind: Kind, amount: int, request: Request) -> None:
         """Reserve bytes for a body before it is read; raise `Unavailable` if there are none in time."""

@@ -48,7 +48,7 @@ _MOST_KNOWN = 256
 _LARGEST_PORT = 65_535
 
 
-class Guard:
+class RequestGuard:
     """Wraps a whole application: the service and, if present, the workbench."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Guard:
             else:
                 await send({"type": "websocket.close", "code": 1008, "reason": ""})
             return
-        answer = _Answer(send, self._api_headers if _is_api(scope["path"]) else self._page_headers)
+        answer = _SecuredAnswer(send, self._api_headers if _is_api(scope["path"]) else self._page_headers)
         if refusal is None:
             await self._app(scope, receive, answer)
         else:
@@ -128,7 +128,7 @@ class Guard:
         return match is not None and (match[1] == host.lower() or match[1] in self._named)
 
 
-class _Answer:
+class _SecuredAnswer:
     """Wraps `send`, and adds those security headers that the response does not have."""
 
     def __init__(self, send: Send, headers: Iterable[Header]) -> None:

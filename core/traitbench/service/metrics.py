@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 from traitbench.operations.access import Caller
 from traitbench.service.accept import negotiate
 from traitbench.service.body import TEXT
-from traitbench.service.caller import Admission, Call
+from traitbench.service.caller import Call, CallerCheck
 from traitbench.service.context import context_of
 from traitbench.service.parameters import only_known
 from traitbench.service.request_id import request_id
@@ -28,7 +28,7 @@ _PROXIED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwar
 _LOCAL = Caller("", "authoring", frozenset())
 
 
-class LocalOrKeyed(Admission):
+class LocalOrKeyed(CallerCheck):
     """Admits local callers without a key, and everyone with an authoring key. A key that is sent is always checked."""
 
     optional = True

@@ -18,7 +18,7 @@ from traitbench.contract.envelope import ErrorEnvelope
 from traitbench.errors import TraitbenchError
 from traitbench.operations.access import RULES
 from traitbench.service.body import JSON, LINES, TEXT, Body
-from traitbench.service.caller import Admission
+from traitbench.service.caller import CallerCheck
 from traitbench.service.examples import add_examples
 from traitbench.service.links import BODY, LINKS, Values
 
@@ -153,7 +153,7 @@ def failures(route: RouteContext) -> Iterator[type[TraitbenchError]]:
     """Yield every error that the operation may return."""
     name = str(route.name)
     yield from ANY
-    if _dependency(route, Admission):
+    if _dependency(route, CallerCheck):
         yield from KEYED
         rule = RULES[name]  # type: ignore[index]
         yield from (errors.InsufficientScope,) if rule.scope == "authoring" else ()
@@ -174,7 +174,7 @@ def _complete(operation: Json, route: RouteContext) -> None:
         parameter["schema"] = _never_null(parameter["schema"])
     if body := _dependency(route, Body):
         operation["requestBody"] = {"required": body.needed, "content": _content(body)}
-    if admission := _dependency(route, Admission):
+    if admission := _dependency(route, CallerCheck):
         operation["security"] = [*([{}] if admission.optional else []), {"ApiKey": []}]
         for offer in admission.offers[1:]:
             operation["responses"]["200"]["content"][offer] = {"schema": {"type": "string"}}

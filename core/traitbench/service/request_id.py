@@ -56,7 +56,7 @@ class RequestIdMiddleware:
             await self._app(scope, receive, send)
             return
         identity = f"req_{ULID()}"
-        answer, inner, began = _Answer(send, identity), _within(scope, identity), perf_counter()
+        answer, inner, began = _LoggedAnswer(send, identity), _within(scope, identity), perf_counter()
         claim = claim_in(inner)
         try:
             await self._app(inner, receive, answer)
@@ -87,7 +87,7 @@ def internal_error(identity: str) -> Response:
     return envelope(InternalError("The service failed. Its log has the reason under this request id."), identity)
 
 
-class _Answer:
+class _LoggedAnswer:
     """Wraps `send`: adds the request id to the first message, records the status and counts the bytes of the body."""
 
     def __init__(self, send: Send, identity: str) -> None:

@@ -81,7 +81,7 @@ class BackupRefused(Exception):
 
 
 @dataclass(frozen=True)
-class Part:
+class BackupPart:
     """A table in a backup.
 
     `columns` are pairs of name and kind; `last_id` is the last id that the table assigned, None if it assigns none.
@@ -101,7 +101,7 @@ class Manifest:
     schema: str
     program: str
     made_at: datetime
-    parts: tuple[Part, ...]
+    parts: tuple[BackupPart, ...]
     format: int = FORMAT
 
     def count(self, name: str) -> int:
@@ -126,7 +126,7 @@ class Backup:
                 _set_last_id(connection, part.name, part.last_id)
         migrate.upgrade(connection)
 
-    def _insert(self, connection: Connection, part: Part) -> None:
+    def _insert(self, connection: Connection, part: BackupPart) -> None:
         expected = set(_columns(connection, part.name)) if part.name in _names(connection) else set()
         if self.manifest.schema in migrate.REPLACED:
             expected &= set(part.columns)
@@ -138,7 +138,7 @@ class Backup:
         for rows in _chunks(self._rows(part), _AT_ONCE):
             connection.execute(statement, rows)
 
-    def _rows(self, part: Part) -> Iterator[dict[str, Any]]:
+    def _rows(self, part: BackupPart) -> Iterator[dict[str, Any]]:
         names = [name for name, _ in part.columns]
         decode = [_DECODE.get(kind) for _, kind in part.columns]
         for line in _lines(self._archive, part):
@@ -195,7 +195,7 @@ def is_empty(connection: Connection) -> bool:
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _write_part(connection: Connection, archive: zipfile.ZipFile, name: str) -> Part:
+def _write_part(connection: Connection, archive: zipfile.ZipFile, name: str) -> BackupPart:
     columns = _columns(connection, name)
     encode = [_ENCODE.get(kind) for _, kind in columns]
     digest, rows = hashlib.sha256(), 0
@@ -206,7 +206,7 @@ def _write_part(connection: Connection, archive: zipfile.ZipFile, name: str) -> 
             member.write(lines)
             rows += len(some)
     counts = dict(columns).get("id") == "integer"
-    return Part(name, tuple(columns), rows, digest.hexdigest(), _last_id(connection, name) if counts else None)
+    return BackupPart(name, tuple(columns), rows, digest.hexdigest(), _last_id(connection, name) if counts else None)
 
 
 def _table(connection: Connection, name: str, columns: Sequence[tuple[str, str]]) -> Any:
@@ -255,7 +255,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
         if content.pop("sha256") != _digest(content):
             raise ValueError
         parts = tuple(
-            Part(**{**part, "columns": tuple((str(name), str(kind)) for name, kind in part["columns"])})
+            BackupPart(**{**part, "columns": tuple((str(name), str(kind)) for name, kind in part["columns"])})
             for part in content["tables"]
         )
         manifest = Manifest(content["schema"], content["program"], datetime.fromisoformat(content["made_at"]), parts)
@@ -275,7 +275,7 @@ def _check_parts(archive: zipfile.ZipFile, manifest: Manifest) -> None:
             pass
 
 
-def _lines(archive: zipfile.ZipFile, part: Part) -> Iterator[bytes]:
+def _lines(archive: zipfile.ZipFile, part: BackupPart) -> Iterator[bytes]:
     """The lines of a table; raise `BadZipFile` after the last one if they are not the lines that were written."""
     digest, rows = hashlib.sha256(), 0
     with archive.open(f"{part.name}.jsonl") as member:

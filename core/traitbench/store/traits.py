@@ -49,7 +49,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Discovered:
+class StoredDiscovery:
     """An intrinsic trait: its current words, and the record of its discovery, None if that is damaged."""
 
     id: int
@@ -93,14 +93,14 @@ def axis_fields(axis: Axis) -> dict[str, Any]:
     return {"axis": axis.vector.astype(_STORED).tobytes(), "axis_encoder_digest": axis.encoder_digest}
 
 
-def discovered(connection: Connection, model_id: int) -> list[Discovered]:
+def discovered(connection: Connection, model_id: int) -> list[StoredDiscovery]:
     """The intrinsic traits of a model."""
     columns = (_TRAITS.id, _TRAITS.key, _TRAITS.aggregation, *(_TRAITS[name] for name in _WORDS))
     statement = select(*columns).where(
         _TRAITS.model_id == model_id, tables.LISTED_TRAIT, _TRAITS.discovery.is_not(None)
     )
     return [
-        Discovered(
+        StoredDiscovery(
             row.id,
             row.key,
             row.aggregation,
@@ -249,7 +249,7 @@ def _trait(row: Row[Any]) -> Trait:
 def _what_was_found(row: Row[Any]) -> DiscoveredFields:
     """The record of a discovery as the API shows it. It may be that of an older release or of an imported bundle."""
     record = row.discovery if isinstance(row.discovery, dict) else {}
-    trait = Discovered(row.id, row.key, row.aggregation, {name: getattr(row, name) for name in _WORDS}, record)
+    trait = StoredDiscovery(row.id, row.key, row.aggregation, {name: getattr(row, name) for name in _WORDS}, record)
     touched = bool(row.sample_count or row.held_out_samples) or row.key == row.main_trait
     suggestion = not touched and not trait.changed
     try:

@@ -22,14 +22,14 @@ _DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Item]):
+class ModelReply(Generic[Item]):
     """The valid items of an answer in their order, and the number of invalid ones."""
 
     items: Sequence[Item]
     invalid: int = 0
 
 
-def read(content: str, kind: type[Item]) -> Answer[Item]:
+def read(content: str, kind: type[Item]) -> ModelReply[Item]:
     """Return the objects in the text of an answer that fit the schema."""
     items, invalid = list[Item](), 0
     for each in _objects(content[:MOST_CHARACTERS]):
@@ -37,7 +37,7 @@ def read(content: str, kind: type[Item]) -> Answer[Item]:
             items.append(kind.model_validate(each))
         except ValidationError:
             invalid += 1
-    return Answer(items, invalid)
+    return ModelReply(items, invalid)
 
 
 def _objects(content: str) -> Iterator[dict[str, Any]]:

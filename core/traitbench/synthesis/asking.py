@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel
 
-from traitbench.synthesis.answers import Answer, Item, read
+from traitbench.synthesis.answers import Item, ModelReply, read
 from traitbench.synthesis.language_model import Endpoint, LanguageModelFailed
 
 SECONDS_AN_ANSWER, SECONDS = 120.0, 900.0
@@ -74,7 +74,7 @@ class Asker:
         self._client.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def ask(self, instructions: str, question: str, kind: type[Item], *, answer_tokens: int) -> Answer[Item]:
+    def ask(self, instructions: str, question: str, kind: type[Item], *, answer_tokens: int) -> ModelReply[Item]:
         """Return the items of the answer; raise `LanguageModelFailed` if there is none that fits the schema."""
         if self.tokens >= self._most_tokens:
             raise LanguageModelFailed(f"used up its budget of {self._most_tokens:,} tokens")

@@ -19,7 +19,7 @@ from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.segments import Encode, Vectors
 from traitbench.scoring.unit import unit
 from traitbench.synthesis import TraitPoles
-from traitbench.synthesis.sentences import Written, doubts, topic, write
+from traitbench.synthesis.sentences import AxisSentences, doubts, topic, write
 
 WORDS = 2_500
 """How many of the encoder's most common words to use: more are slower and do not improve the axis."""
@@ -70,7 +70,7 @@ def _fit(trait: TraitPoles, encode: Encode, vocabulary: Vocabulary, modes: Mappi
     return LabelAxis(direction.astype(np.float32), count, tuple(doubts(trait))) if direction.any() else None
 
 
-def _between_sentences(written: Written) -> NDArray[np.float64]:
+def _between_sentences(written: AxisSentences) -> NDArray[np.float64]:
     """The unit direction (d,) between the sentences of both poles, mixed with that between their words; zeros if they
     do not differ.
     """

@@ -44,7 +44,7 @@ _ANYTHING = "something"
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class AxisSentences:
     """Pairs of texts, their vectors (n_pairs, d), and the direction (d,) from one pole's words to the other's.
 
     `rejected` are the pairs that were dropped before there were enough, each with the reason.
@@ -59,7 +59,7 @@ class Written:
 
 def write(
     trait: TraitPoles, count: int, *, encode: Encode, vocabulary: Vocabulary, known: Collection[str] = ()
-) -> Written:
+) -> AxisSentences:
     """Pairs of texts, at most `count`, that differ from one another and from the texts in `known`."""
     labels, described = pole_labels(trait), _described(trait)
     axis = pole_vector(encode, labels[0], described[0]) - pole_vector(encode, labels[1], described[1])
@@ -149,7 +149,7 @@ def _sentence(frame: str, words: Sequence[str]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np.float64], count: int) -> Written:
+def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np.float64], count: int) -> AxisSentences:
     """The pairs in which both texts are new and on the side of their pole.
 
     A pair is kept or dropped as a whole, so that no frame reveals the pole.
@@ -169,4 +169,4 @@ def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np
             for i in sorted({*range(looked_at)} - {*kept.tolist()})
         ]
         pairs, positive, negative = [pairs[i] for i in kept.tolist()], positive[kept], negative[kept]
-    return Written(pairs, positive, negative, axis, rejected)
+    return AxisSentences(pairs, positive, negative, axis, rejected)

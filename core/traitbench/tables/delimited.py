@@ -9,8 +9,8 @@ from typing import IO
 
 from traitbench.tables.encoding import Encoding, is_damaged
 from traitbench.tables.heading import LOOKED_AT, heading_of
-from traitbench.tables.quoting import MARK, Form, Lines, Quoting, quoting_of, records
-from traitbench.tables.rows import Cells, Problem, Unreadable, column_names, counted, lines_named
+from traitbench.tables.quoting import MARK, Form, QuotedLines, Quoting, quoting_of, records
+from traitbench.tables.rows import Cells, NotATable, Problem, column_names, counted, lines_named
 
 _DELIMITERS = (",", ";", "\t", "|")
 _DIRECTIVE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # the first line of a file that Excel wrote for itself
@@ -31,14 +31,14 @@ class Csv:
         self._directive = _DIRECTIVE.fullmatch(head[0]) if head else None
         head = head[1:] if self._directive else head
         if not head:
-            raise Unreadable("The file has no rows.")
+            raise NotATable("The file has no rows.")
         form = _form(head, self._directive[1] if self._directive else None, header=header)
         self._form, said = self._decided(form)
         self._notes = [*([encoding.note] if encoding.note else ()), *said]
         self._heading = self._all = self._blank = 0
         first = list(islice(self._records(), LOOKED_AT))
         if not first:
-            raise Unreadable("The file has no rows.")
+            raise NotATable("The file has no rows.")
         if header:
             heading = heading_of(first)
             self.columns, self._heading = heading.names, heading.records
@@ -83,7 +83,7 @@ class Csv:
     def check(self, count: int, _has_columns: bool) -> None:
         """Raise `Unreadable` if there are no rows."""
         if not count:
-            raise Unreadable(
+            raise NotATable(
                 "The file has a header but no rows. If the first row is a text, say that the file has no column names."
             )
 
@@ -101,8 +101,8 @@ class Csv:
         with self._encoding.text(self._file, "") as text:
             return quoting_of(self._lines(text), form)
 
-    def _lines(self, text: Iterator[str]) -> Lines:
-        return Lines(islice(text, 1, None) if self._directive else text, 2 if self._directive else 1)
+    def _lines(self, text: Iterator[str]) -> QuotedLines:
+        return QuotedLines(islice(text, 1, None) if self._directive else text, 2 if self._directive else 1)
 
     def _records(self) -> Iterator[Cells]:
         """Yield the records that are not blank, and count the lines."""
@@ -145,7 +145,7 @@ def _form(head: Sequence[str], named: str | None, *, header: bool) -> Form:
 
 def _regularity(head: Sequence[str], delimiter: str, *, header: bool) -> tuple[float, int]:
     """Return the share of the first records that have the same number of cells, and that number."""
-    widths = [len(record.cells) for record in records(Lines(iter(head), 1), Form(delimiter, 0))]
+    widths = [len(record.cells) for record in records(QuotedLines(iter(head), 1), Form(delimiter, 0))]
     width, times = Counter(widths).most_common(1)[0]
     if header and widths[0] == 1 and not any(_names_columns(line, delimiter, width) for line in head[1:_BELOW_TITLES]):
         return 0.0, 1

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
-from traitbench.tables.rows import Unreadable
+from traitbench.tables.rows import NotATable
 
 # UTF-32 first: its mark begins like that of UTF-16.
 _MARKS = (
@@ -57,7 +57,7 @@ def encoding_of(file: IO[bytes]) -> Encoding:
         if head.startswith(mark):
             if not _decodes(file, name):
                 claimed = name.removesuffix("-sig").upper()
-                raise Unreadable(f"The file claims to be {claimed} but is not. Save it as UTF-8.")
+                raise NotATable(f"The file claims to be {claimed} but is not. Save it as UTF-8.")
             return Encoding(name)
     wide = _without_mark(head)
     if wide and _decodes(file, wide):
@@ -68,10 +68,10 @@ def encoding_of(file: IO[bytes]) -> Encoding:
     if good > bad:
         return Encoding("utf-8", lenient=True)
     if b"\x00" in head:
-        raise Unreadable("The file is no text, or neither UTF-8 nor UTF-16 with a mark. Save it as UTF-8.")
+        raise NotATable("The file is no text, or neither UTF-8 nor UTF-16 with a mark. Save it as UTF-8.")
     if _decodes(file, "cp1252"):
         return Encoding("cp1252", note=_READ_AS.format("Windows-1252"))
-    raise Unreadable("The file is neither UTF-8 nor Windows-1252. Save it as UTF-8 and try again.")
+    raise NotATable("The file is neither UTF-8 nor Windows-1252. Save it as UTF-8 and try again.")
 
 
 def is_damaged(text: str) -> bool:
@@ -107,7 +107,7 @@ def _decodes(file: IO[bytes], encoding: str) -> bool:
     except UnicodeDecodeError:
         return False
     if blank:
-        raise Unreadable("The file is empty.")
+        raise NotATable("The file is empty.")
     return True
 
 

@@ -8,7 +8,7 @@ from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
 from traitbench.tables.heading import LOOKED_AT, heading_of
-from traitbench.tables.rows import Cells, Problem, Unreadable, column_names, counted
+from traitbench.tables.rows import Cells, NotATable, Problem, column_names, counted
 from traitbench.tables.sheet_marks import FarAway, SheetMarks, marks_of
 
 _MOST_UNPACKED = 512 << 20
@@ -35,7 +35,7 @@ class Excel:
             if records:
                 break
         else:
-            raise Unreadable(f'The sheet "{candidates[0]}" is empty. Choose another one, or move the table to it.')
+            raise NotATable(f'The sheet "{candidates[0]}" is empty. Choose another one, or move the table to it.')
         self.notes = _notes(marks)
         others = [name for name in self.sheets if name != self.sheet]
         if others or apart:
@@ -61,7 +61,7 @@ class Excel:
     def check(self, count: int, _has_columns: bool) -> None:
         """Raise `Unreadable` if there are no rows."""
         if not count:
-            raise Unreadable("The sheet has a header but no rows. If the first row is data, say so.")
+            raise NotATable("The sheet has a header but no rows. If the first row is data, say so.")
 
 
 def _sheets(file: IO[bytes], wanted: str | None) -> tuple[tuple[str, ...], list[str], list[str]]:
@@ -73,14 +73,14 @@ def _sheets(file: IO[bytes], wanted: str | None) -> tuple[tuple[str, ...], list[
     try:
         sheets = CalamineWorkbook.from_filelike(file).sheets_metadata
     except (CalamineError, OSError, IndexError, ValueError) as error:
-        raise Unreadable(_BROKEN_EXCEL) from error
+        raise NotATable(_BROKEN_EXCEL) from error
     tables = [each for each in sheets if each.typ == SheetTypeEnum.WorkSheet]
     names = tuple(each.name for each in tables)
     hidden = [each.name for each in tables if each.visible != SheetVisibleEnum.Visible]
     if not names:
-        raise Unreadable("The file has no sheet with cells. Save the table as .xlsx, or export it as CSV.")
+        raise NotATable("The file has no sheet with cells. Save the table as .xlsx, or export it as CSV.")
     if wanted is not None and wanted not in names:
-        raise Unreadable(f'The file has no sheet "{wanted}". It has {", ".join(names)}.')
+        raise NotATable(f'The file has no sheet "{wanted}". It has {", ".join(names)}.')
     charts = len(sheets) - len(tables)
     apart = [*([f"{len(hidden)} hidden"] if hidden else []), *([f"and {counted(charts, 'chart')}"] if charts else [])]
     visible = [name for name in names if name not in hidden]
@@ -97,7 +97,7 @@ def _records(file: IO[bytes], name: str, marks: SheetMarks) -> Iterator[Cells]:
         rows = sheet.to_python(skip_empty_area=False)
         merged = sheet.merged_cell_ranges or []
     except (CalamineError, OSError, IndexError, ValueError) as error:
-        raise Unreadable(_BROKEN_EXCEL) from error
+        raise NotATable(_BROKEN_EXCEL) from error
     for (top, left), (bottom, right) in merged:
         if top >= len(rows) or left >= len(rows[top]):
             continue
@@ -123,9 +123,9 @@ def _check_size(file: IO[bytes]) -> None:
         with ZipFile(file) as archive:
             unpacked = sum(part.file_size for part in archive.infolist())
     except _DAMAGED as error:
-        raise Unreadable(_BROKEN_EXCEL) from error
+        raise NotATable(_BROKEN_EXCEL) from error
     if unpacked > _MOST_UNPACKED:
-        raise Unreadable(_LARGE_EXCEL)
+        raise NotATable(_LARGE_EXCEL)
 
 
 def _marks(file: IO[bytes], sheet: str) -> SheetMarks:
@@ -134,12 +134,12 @@ def _marks(file: IO[bytes], sheet: str) -> SheetMarks:
         with ZipFile(file) as archive:
             return marks_of(archive, sheet)
     except FarAway as far:
-        raise Unreadable(
+        raise NotATable(
             f"The cell {far} is far outside the table, and the rows up to it would take too much memory. Delete that "
             "cell, or export the table as CSV."
         ) from far
     except _DAMAGED as error:
-        raise Unreadable(_BROKEN_EXCEL) from error
+        raise NotATable(_BROKEN_EXCEL) from error
 
 
 def _with_known_errors(file: IO[bytes], marks: SheetMarks) -> IO[bytes]:

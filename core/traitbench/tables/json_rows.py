@@ -5,7 +5,7 @@ from json import JSONDecodeError, JSONDecoder
 from typing import IO, Any
 
 from traitbench.tables.encoding import Encoding, is_damaged
-from traitbench.tables.rows import Problem, Record, Unreadable, counted, lines_named
+from traitbench.tables.rows import NotATable, Problem, Record, counted, lines_named
 
 _BLANK = " \t\r\n"
 _BROKEN_ARRAY = "The file starts like a JSON array but is not valid JSON. Save it as JSONL, with one object per line."
@@ -51,7 +51,7 @@ class Json:
                 yield Problem(number, "", 'is not an object like {"text": "..."}')
         inside = [name for name, value in (alone or {}).items() if _is_table(value)]
         if inside:
-            raise Unreadable(f'The rows are inside the key "{inside[0]}". Save that list as the file, or as JSONL.')
+            raise NotATable(f'The rows are inside the key "{inside[0]}". Save that list as the file, or as JSONL.')
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """Return the object of some keys and values, and remember whether one was there twice."""
@@ -66,7 +66,7 @@ class Json:
     def check(self, _count: int, has_columns: bool) -> None:
         """Raise `Unreadable` if no line is an object."""
         if not has_columns:
-            raise Unreadable('No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.')
+            raise NotATable('No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.')
 
     def _lines(self, decoder: JSONDecoder) -> Iterator[tuple[int, Any]]:
         with self._encoding.text(self._file, "\n") as text:
@@ -86,7 +86,7 @@ class Json:
         with self._encoding.text(self._file, "\n") as file:
             text = file.read()
         if self._encoding.lenient:
-            raise Unreadable("The file has bytes that are not UTF-8. Save it as UTF-8 and try again.")
+            raise NotATable("The file has bytes that are not UTF-8. Save it as UTF-8 and try again.")
         number = 0
         place = _next(text, _next(text, 0) + 1)
         try:
@@ -98,12 +98,12 @@ class Json:
                 if text[place] == "]":
                     break
                 if text[place] != ",":
-                    raise Unreadable(_BROKEN_ARRAY)
+                    raise NotATable(_BROKEN_ARRAY)
                 place = _next(text, place + 1)
             if text[place + 1 :].strip():
-                raise Unreadable(_BROKEN_ARRAY)
+                raise NotATable(_BROKEN_ARRAY)
         except (JSONDecodeError, RecursionError, IndexError) as error:
-            raise Unreadable(_BROKEN_ARRAY) from error
+            raise NotATable(_BROKEN_ARRAY) from error
 
 
 def _is_table(value: Any) -> bool:

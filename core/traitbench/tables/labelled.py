@@ -17,7 +17,7 @@ from traitbench.tables.rows import Problem
 from traitbench.tables.sample_files import (
     QUALITY_NAMES,
     Checked,
-    Choice,
+    ColumnChoice,
     Table,
     as_number,
     check_each,
@@ -300,7 +300,7 @@ def prepared(
 ) -> Prepared:
     """Return the samples that the rows give for the traits; labels that have no quality in `words` are left out."""
     choices = [
-        Choice(
+        ColumnChoice(
             text,
             None,
             str(place),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from traitbench.tables.rows import Record, Unreadable, column_names, counted
+from traitbench.tables.rows import NotATable, Record, column_names, counted
 
 _AT_ONCE = 1_000
 _BROKEN_PARQUET = "This is not a valid Parquet file. Export it again, then retry."
@@ -58,7 +58,7 @@ class Parquet:
     def check(self, count: int, _has_columns: bool) -> None:
         """Raise `Unreadable` if there are no rows."""
         if not count or not self.columns:
-            raise Unreadable("The file has no rows.")
+            raise NotATable("The file has no rows.")
 
     def copy(self, out: IO[bytes]) -> None:
         """Write all columns with their types as Parquet, under the names that the rows have."""
@@ -154,7 +154,7 @@ def _arrow_errors() -> Iterator[None]:
     try:
         yield
     except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise Unreadable(_BROKEN_PARQUET) from error
+        raise NotATable(_BROKEN_PARQUET) from error
 
 
 def _jsonable(value: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from traitbench.settings import child_environment
 from traitbench.tables.reading import Survey, read
-from traitbench.tables.rows import Unreadable
+from traitbench.tables.rows import NotATable
 
 MAX_MEMORY = 2**30
 """Bytes of memory that reading may take beyond those of the process itself."""
@@ -74,26 +74,26 @@ def read_apart(
             timeout=seconds,
         )
     except subprocess.TimeoutExpired:
-        raise Unreadable(_takes_too_long(seconds)) from None
+        raise NotATable(_takes_too_long(seconds)) from None
     except OSError as error:
-        raise Unreadable(f"The process that reads files could not be started ({error.strerror}). Try again.") from error
+        raise NotATable(f"The process that reads files could not be started ({error.strerror}). Try again.") from error
     after = os.fstat(file.fileno())
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise Unreadable(_CHANGED)
+        raise NotATable(_CHANGED)
     return _answer(done.returncode, done.stdout, seconds)
 
 
 def _answer(code: int, line: bytes, seconds: float) -> Survey:
     if code == -signal.SIGXCPU:
-        raise Unreadable(_takes_too_long(seconds))
+        raise NotATable(_takes_too_long(seconds))
     if code in (-signal.SIGABRT, -signal.SIGKILL):  # how native code ends when it runs out of memory
-        raise Unreadable(_TOO_MUCH_MEMORY)
+        raise NotATable(_TOO_MUCH_MEMORY)
     try:
         answer = json.loads(line)
     except ValueError:
-        raise Unreadable(_NO_TABLE) from None
+        raise NotATable(_NO_TABLE) from None
     if "unreadable" in answer:
-        raise Unreadable(answer["unreadable"])
+        raise NotATable(answer["unreadable"])
     return survey_of(answer)
 
 
@@ -126,7 +126,7 @@ def main() -> None:
                 sheet=task["sheet"],
             )
         answer: dict[str, Any] = asdict(survey)
-    except Unreadable as error:
+    except NotATable as error:
         answer = {"unreadable": str(error)}
     except MemoryError:
         answer = {"unreadable": _TOO_MUCH_MEMORY}

@@ -57,7 +57,7 @@ class QuotedRecord(NamedTuple):
     unclosed: bool = False
 
 
-class Lines:
+class QuotedLines:
     """The lines of a text with their numbers; some can be put back to be read again."""
 
     def __init__(self, text: Iterator[str], first: int) -> None:
@@ -76,7 +76,7 @@ class Lines:
         self.number -= len(lines)
 
 
-def records(lines: Lines, form: Form) -> Iterator[QuotedRecord]:
+def records(lines: QuotedLines, form: Form) -> Iterator[QuotedRecord]:
     """Yield the records. One that cannot be read by the rules is read with its quotation marks as text."""
     while (line := lines.next()) is not None:
         body = line.rstrip("\r\n")
@@ -86,7 +86,7 @@ def records(lines: Lines, form: Form) -> Iterator[QuotedRecord]:
             yield _quoted(lines, body, line, form)
 
 
-def _quoted(lines: Lines, body: str, line: str, form: Form) -> QuotedRecord:
+def _quoted(lines: QuotedLines, body: str, line: str, form: Form) -> QuotedRecord:
     """Return the record that begins with a line with quotation marks."""
     number = lines.number
     if not form.doubled and (cells := _meant(body, form)) is not None:
@@ -104,7 +104,7 @@ def _quoted(lines: Lines, body: str, line: str, form: Form) -> QuotedRecord:
     return record or QuotedRecord(number, form.split(body), raw=body, unclosed=True)
 
 
-def _spanning(lines: Lines, number: int, line: str, form: Form, *, meant: bool = False) -> QuotedRecord | None:
+def _spanning(lines: QuotedLines, number: int, line: str, form: Form, *, meant: bool = False) -> QuotedRecord | None:
     """Return the record of several lines that begins with `line`, or None if there is no such.
 
     RFC 4180 has an even number of marks in a record, so it ends with the first line that makes their number even.
@@ -324,7 +324,7 @@ class Quoting:
         return notes
 
 
-def quoting_of(lines: Lines, form: Form) -> Quoting:
+def quoting_of(lines: QuotedLines, form: Form) -> Quoting:
     """Return what all records of a file show about its quotation marks."""
     quoting = Quoting(form)
     for record in records(lines, form):

@@ -19,7 +19,7 @@ from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.tables import sample_files
 from traitbench.tables.rows import Problem
-from traitbench.tables.sample_files import Choice, Table
+from traitbench.tables.sample_files import ColumnChoice, Table
 from traitbench.tables.writing import csv_file
 
 MOST_RATERS = 8
@@ -108,7 +108,7 @@ def read_ratings(table: Table, columns: Columns, traits: Sequence[Trait]) -> Rat
     texts: dict[str, str] = {}
     problems: dict[Problem, None] = dict.fromkeys(table.problems)
     for rater, words in columns.words.items():
-        choice = Choice(columns.text, columns.trait, columns.default_trait, rater, None, words)
+        choice = ColumnChoice(columns.text, columns.trait, columns.default_trait, rater, None, words)
         labelled = tuple(row for row in table.rows if row.cells.get(rater, "").strip())
         checked = sample_files.check(replace(table, rows=labelled), choice, traits)
         problems |= dict.fromkeys(checked.problems)

@@ -18,7 +18,7 @@ from traitbench.tables.encoding import encoding_of
 from traitbench.tables.excel import Excel
 from traitbench.tables.json_rows import Json
 from traitbench.tables.parquet import Parquet
-from traitbench.tables.rows import Kind, Problem, Unreadable, column_names
+from traitbench.tables.rows import Kind, NotATable, Problem, column_names
 
 ENDINGS: Mapping[str, Kind] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
@@ -70,7 +70,7 @@ def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, heade
     """
     reader = _reader(name, file, header=header, sheet=sheet)
     if isinstance(reader, Parquet) and reader.count > MOST_ROWS:
-        raise Unreadable(_TOO_MANY)
+        raise NotATable(_TOO_MANY)
     columns, types = dict.fromkeys(reader.columns), dict[str, dict[str, None]]()
     counted, guards = 0, _Guards()
     guards.add(list(reader.columns) if isinstance(reader, Csv | Excel) else [])
@@ -79,7 +79,7 @@ def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, heade
     for line in reader:
         counted += 1
         if counted > MOST_ROWS:
-            raise Unreadable(_TOO_MANY)
+            raise NotATable(_TOO_MANY)
         if isinstance(line, Problem):
             written: list[Any] = [line.row, line.column, line.reason]
         else:
@@ -120,7 +120,7 @@ def _reader(name: str, file: IO[bytes], *, header: bool, sheet: str | None) -> C
     if kind == "excel":
         return Excel(file, header=header, sheet=sheet)
     if sheet is not None:
-        raise Unreadable("Only Excel files have sheets.")
+        raise NotATable("Only Excel files have sheets.")
     encoding = encoding_of(file)
     return Json(file, encoding) if kind == "json" else Csv(file, encoding, header=header)
 
@@ -133,14 +133,14 @@ def _kind(name: str, file: IO[bytes]) -> Kind:
     if beginning.startswith(_ZIP):
         return "excel"
     if beginning.startswith(_OLD_EXCEL):
-        raise Unreadable("This spreadsheet has an old format or a password. Save it as .xlsx without one, then retry.")
+        raise NotATable("This spreadsheet has an old format or a password. Save it as .xlsx without one, then retry.")
     packed = next((what for start, what in _PACKED.items() if beginning.startswith(start)), None)
     if packed:
-        raise Unreadable(f"This is a {packed} file, not a table. Upload the CSV, Excel, JSONL or Parquet file itself.")
+        raise NotATable(f"This is a {packed} file, not a table. Upload the CSV, Excel, JSONL or Parquet file itself.")
     named: Kind = next((kind for ending, kind in ENDINGS.items() if name.lower().endswith(ending)), "csv")
     start = beginning.lstrip(codecs.BOM_UTF8).lstrip()
     if named == "csv" and _PAGE.match(start):
-        raise Unreadable("This is a web page or XML, not a table. Save it as .xlsx or CSV, then retry.")
+        raise NotATable("This is a web page or XML, not a table. Save it as .xlsx or CSV, then retry.")
     if named == "csv" and _JSON.match(start):
         return "json"
     return named

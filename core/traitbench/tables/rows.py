@@ -8,7 +8,7 @@ from typing import Any, Literal
 Kind = Literal["csv", "json", "parquet", "excel"]
 
 
-class Unreadable(ValueError):
+class NotATable(ValueError):
     """The file is not a table; the message says what to do."""
 
 

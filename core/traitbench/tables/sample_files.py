@@ -65,7 +65,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnChoice:
     """The columns to use, the defaults for empty cells or missing columns, and the quality of each word.
 
     `held_out` and `must_pass` are columns of yes and no; an empty cell is a no. Rows with a label in `left_out`, and
@@ -240,7 +240,7 @@ def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, floa
 # ---- table to samples --------------------------------------------------------------------------------------------
 
 
-def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
+def check(table: Table, choice: ColumnChoice, traits: Sequence[Trait]) -> Checked:
     """Return the sample or the problem of each row under this choice."""
     if choice.wide:
         return _check_wide(table, choice, traits)
@@ -272,12 +272,12 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
     return Checked(tuple(samples), tuple(lines), ordered, left_out)
 
 
-def _is_left_out(row: Row, choice: Choice, left_out: Collection[str]) -> bool:
+def _is_left_out(row: Row, choice: ColumnChoice, left_out: Collection[str]) -> bool:
     cell = row.cells.get(choice.quality, "").strip() if choice.quality else ""
     return folded(cell) in left_out or (choice.leave_out_blank and choice.quality is not None and not cell)
 
 
-def _check_wide(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
+def _check_wide(table: Table, choice: ColumnChoice, traits: Sequence[Trait]) -> Checked:
     """Check a table with a column of labels for each trait: a row gives a sample for every label in it."""
     choices = [
         replace(
@@ -295,7 +295,7 @@ def _check_wide(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checke
     return check_each(table, choices, traits)
 
 
-def check_each(table: Table, choices: Sequence[Choice], traits: Sequence[Trait]) -> Checked:
+def check_each(table: Table, choices: Sequence[ColumnChoice], traits: Sequence[Trait]) -> Checked:
     """Check a table once for each choice: the samples of a row stand together, and a problem of several counts once."""
     parts = [check(table, each, traits) for each in choices]
     samples = [pair for part in parts for pair in zip(part.lines, part.samples, strict=True)]
@@ -309,7 +309,7 @@ def check_each(table: Table, choices: Sequence[Choice], traits: Sequence[Trait])
     )
 
 
-def unlabelled(table: Table, choice: Choice) -> list[str]:
+def unlabelled(table: Table, choice: ColumnChoice) -> list[str]:
     """Return the texts of the rows that have no label, without repetitions: all of them if no column has labels."""
     columns = list(choice.wide) or [column for column in (choice.quality,) if column]
     if not columns and choice.default_quality is not None:
@@ -386,7 +386,7 @@ def _text_problem(row: Row, column: str, text: str) -> Problem | None:
     return None
 
 
-def _trait_of(row: Row, choice: Choice, keys: Mapping[str, str]) -> str | Problem:
+def _trait_of(row: Row, choice: ColumnChoice, keys: Mapping[str, str]) -> str | Problem:
     cell = row.cells.get(choice.trait, "").strip() if choice.trait else ""
     if not cell:
         return choice.default_trait or Problem(
@@ -420,7 +420,7 @@ def folded(name: str) -> str:
     return canonical(canonical(name.strip()).casefold())
 
 
-def _quality_of(row: Row, choice: Choice, words: Mapping[str, float], *, numeric: bool) -> float | Problem:
+def _quality_of(row: Row, choice: ColumnChoice, words: Mapping[str, float], *, numeric: bool) -> float | Problem:
     column = choice.quality
     cell = row.cells.get(column, "").strip() if column else ""
     if not cell:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from traitbench.display.quality import Evidence
-from traitbench_app.parts.next_step import Facts, Sides, as_word, next_step
+from traitbench_app.parts.next_step import Sides, StepFacts, as_word, next_step
 
 
 def sides(negatives: int, positives: int, trait: str = "Mood") -> Sides:
@@ -116,7 +116,7 @@ ROWS: list[tuple[dict[str, Any], str, str, str | None, bool]] = [
 def test_the_first_step_that_fits_is_next(
     facts: dict[str, Any], sentence: str, label: str, page: str | None, *, primary: bool
 ) -> None:
-    step = next_step(Facts(**facts))
+    step = next_step(StepFacts(**facts))
     assert (step.sentence, step.label, step.page, step.primary) == (sentence, label, page, primary)
 
 
@@ -124,7 +124,7 @@ def test_figures_that_a_shortcut_flatters_are_no_reason_to_go_on() -> None:
     class Shared(Evidence):
         is_shared = True
 
-    step = next_step(Facts(**V1 | {"evidence": Shared(270, 300, False, 0.95, (0.9, 0.99), larger=150)}))
+    step = next_step(StepFacts(**V1 | {"evidence": Shared(270, 300, False, 0.95, (0.9, 0.99), larger=150)}))
     assert step.sentence == "Trained: about 9 in 10 right on texts with its shortcut."
     assert (step.label, step.primary) == ("See what it is", False)
 
@@ -135,5 +135,5 @@ def test_a_pole_of_several_words_is_quoted() -> None:
 
 def test_a_button_opens_the_trait_that_needs_labels() -> None:
     lopsided = {"traits": 2, "sides": [sides(60, 60), sides(9, 31, "Tone")]}
-    assert next_step(Facts(**V1 | lopsided)).query == {"trait": "Tone"}
-    assert next_step(Facts(**V1 | FEW)).query == {}
+    assert next_step(StepFacts(**V1 | lopsided)).query == {"trait": "Tone"}
+    assert next_step(StepFacts(**V1 | FEW)).query == {}

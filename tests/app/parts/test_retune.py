@@ -10,7 +10,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.versions import Version
 from traitbench_app.parts import retune
 from traitbench_app.parts.runs import SearchChoice
-from traitbench_app.workspace.waiting import Waiting
+from traitbench_app.workspace.waiting import WaitingFeedback
 
 METRICS: Mapping[str, Any] = {
     "scoring_method": "balanced_cosine",
@@ -46,5 +46,5 @@ def test_a_refit_changes_nothing_only_with_the_settings_and_samples_of_the_versi
     monkeypatch.setattr(retune, "version", lambda handle, listed: listed)
     model = Model.model_construct(handle="local.tone", scoring_method="balanced_cosine", max_depth=1)
     choice = SearchChoice("high", True)
-    assert retune.gains_nothing(model, newest, choice, Waiting(0, None)) is nothing
-    assert not retune.gains_nothing(model, newest, choice, Waiting(1, None)), "feedback is new to a refit"
+    assert retune.gains_nothing(model, newest, choice, WaitingFeedback(0, None)) is nothing
+    assert not retune.gains_nothing(model, newest, choice, WaitingFeedback(1, None)), "feedback is new to a refit"

@@ -54,7 +54,7 @@ def card(**detail: TraitScore) -> Card:
     )
 
 
-def rows(**detail: TraitScore) -> list[scorecard.Row]:
+def rows(**detail: TraitScore) -> list[scorecard.ScoreRow]:
     return scorecard.rows(card(**detail), NAMES, POLES)
 
 

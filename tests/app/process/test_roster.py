@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from traitbench_app.process.roster import Entry, Roster, RosterDamaged, parse
+from traitbench_app.process.roster import Roster, RosterDamaged, RosterEntry, parse
 
-ALICE = Entry("authoring", ("local", "team-a"))
+ALICE = RosterEntry("authoring", ("local", "team-a"))
 EXAMPLE = (Path(__file__).parents[3] / "core" / "docs" / "people.toml").read_text("utf-8")
 
 
@@ -21,10 +21,10 @@ def file(tmp_path: Path) -> Path:
 def test_a_person_is_found_by_the_providers_id_or_a_verified_address(file: Path) -> None:
     roster = Roster(file)
     assert roster.find("x", "ALICE@example.ORG") == ("alice@example.org", ALICE)
-    assert roster.find("248289761001", None) == ("sub:248289761001", Entry("scoring", ("team-a",)))
+    assert roster.find("248289761001", None) == ("sub:248289761001", RosterEntry("scoring", ("team-a",)))
     assert roster.find("x", "olga@example.org") == (
         "olga@example.org",
-        Entry("authoring", ("local", "demo"), operator=True),
+        RosterEntry("authoring", ("local", "demo"), operator=True),
     )
     nobody = [("x", None), ("alice@example.org", None), ("x", "sub:248289761001"), ("", ""), ("x", "\ud800@x")]
     assert [roster.find(*each) for each in nobody] == [None] * len(nobody)

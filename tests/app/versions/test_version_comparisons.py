@@ -28,11 +28,11 @@ from traitbench_app.versions.comparison_results import (
 )
 from traitbench_app.versions.text_comparison import (
     CHUNK,
-    Columns,
-    Comparison,
-    Label,
-    Labelled,
+    ComparedInput,
     SideColumn,
+    TestColumns,
+    TextComparison,
+    TextLabel,
     of_rows,
     of_samples,
 )
@@ -42,18 +42,25 @@ from traitbench_app.workspace.batches import CONFIDENCES, NONE, TIERS
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-def a_job(trained: Trained, texts: Sequence[Labelled]) -> Comparison:
+def a_job(trained: Trained, texts: Sequence[ComparedInput]) -> TextComparison:
     pinned = f"{trained.handle}@v1"
-    return Comparison(trained.client, pinned, pinned, texts, keys=["warmth"], name="texts")
+    return TextComparison(trained.client, pinned, pinned, texts, keys=["warmth"], name="texts")
 
 
-def ended(job: Comparison) -> Comparison:
+def ended(job: TextComparison) -> TextComparison:
     assert eventually(lambda: job.state != "running")
     return job
 
 
 def test_every_text_is_scored_by_both_versions_or_has_a_reason(trained: Trained) -> None:
-    job = a_job(trained, [Labelled(WARM[0], {"warmth": Label(1.0, must_pass=True)}), Labelled("  "), Labelled(COLD[0])])
+    job = a_job(
+        trained,
+        [
+            ComparedInput(WARM[0], {"warmth": TextLabel(1.0, must_pass=True)}),
+            ComparedInput("  "),
+            ComparedInput(COLD[0]),
+        ],
+    )
     job.start()
     assert (ended(job).state, job.done, job.failed) == ("done", 3, 1)
     frame = frame_of(job, "warmth").set_index(TEXT)
@@ -68,7 +75,7 @@ def test_every_text_is_scored_by_both_versions_or_has_a_reason(trained: Trained)
 
 
 def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) -> None:
-    texts = [Labelled(f"{WARM[0]} And number {number}.") for number in range(2 * CHUNK)]
+    texts = [ComparedInput(f"{WARM[0]} And number {number}.") for number in range(2 * CHUNK)]
     job = a_job(trained, texts)
     job.start()
     job.stop()
@@ -79,7 +86,7 @@ def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) ->
 
 
 def test_one_is_found_by_its_owner_until_all_of_its_model_are_discarded(trained: Trained) -> None:
-    job = a_job(trained, [Labelled(WARM[0])])
+    job = a_job(trained, [ComparedInput(WARM[0])])
     background.start(job)
     assert text_comparison.find(job.id) is job
     assert text_comparison.find(job.id, owner="another") is None
@@ -92,7 +99,7 @@ def test_the_texts_of_samples_are_distinct_and_have_the_labels_of_all_traits(tra
     again = [samples[0].model_copy(update={"trait": "clarity", "quality": 0.25, "must_pass": True})]
     texts = of_samples([*samples, *again])
     assert [each.text for each in texts] == [*WARM, *COLD]
-    assert texts[0].labels == {"warmth": Label(1.0), "clarity": Label(0.25, must_pass=True)}
+    assert texts[0].labels == {"warmth": TextLabel(1.0), "clarity": TextLabel(0.25, must_pass=True)}
 
 
 def test_a_file_may_say_what_each_text_should_score(trained: Trained) -> None:
@@ -102,19 +109,19 @@ def test_a_file_may_say_what_each_text_should_score(trained: Trained) -> None:
     rows = [Row(number, dict(zip(columns, each, strict=True))) for number, each in enumerate(cells, 1)]
     traits = trained.client.traits.list(trained.handle)
     for trait in (None, "trait"):
-        texts = of_rows(rows, Columns("text", "label", trait), traits, "warmth")
+        texts = of_rows(rows, TestColumns("text", "label", trait), traits, "warmth")
         assert [each.text for each in texts] == ["a", "b", "c", "d", "e"]
-        assert [each.labels for each in texts] == [{"warmth": Label(0.9)}, {"warmth": Label(0.0)}, {}, {}, {}]
-    assert not of_rows(rows, Columns("text"), traits, "warmth")[0].labels
+        assert [each.labels for each in texts] == [{"warmth": TextLabel(0.9)}, {"warmth": TextLabel(0.0)}, {}, {}, {}]
+    assert not of_rows(rows, TestColumns("text"), traits, "warmth")[0].labels
 
 
 # ---- pure functions of the results -----------------------------------------------------------------------------------
 
 
-def filled(trained: Trained, *rows: tuple[str, float | None, int, int], must: Sequence[str] = ()) -> Comparison:
+def filled(trained: Trained, *rows: tuple[str, float | None, int, int], must: Sequence[str] = ()) -> TextComparison:
     """A comparison with given texts, qualities and scores; -1 stands for a text that was not scored."""
     texts = [
-        Labelled(text, {} if quality is None else {"warmth": Label(quality, text in must)})
+        ComparedInput(text, {} if quality is None else {"warmth": TextLabel(quality, text in must)})
         for text, quality, _, _ in rows
     ]
     job = a_job(trained, texts)
@@ -137,7 +144,7 @@ WORSE = ("=large regression", "small regression", "to the middle")
 
 
 @pytest.fixture
-def mixed(trained: Trained) -> Comparison:
+def mixed(trained: Trained) -> TextComparison:
     return filled(
         trained,
         ("steady", 1.0, 80, 82),
@@ -153,7 +160,7 @@ def mixed(trained: Trained) -> Comparison:
     )
 
 
-def test_regressions_come_first_by_size_then_changed_sides_then_the_biggest_changes(mixed: Comparison) -> None:
+def test_regressions_come_first_by_size_then_changed_sides_then_the_biggest_changes(mixed: TextComparison) -> None:
     frame = frame_of(mixed, "warmth")
     assert list(zip(frame[TEXT], frame[KIND], strict=True)) == [
         ("=large regression", "regression"),
@@ -169,7 +176,7 @@ def test_regressions_come_first_by_size_then_changed_sides_then_the_biggest_chan
     assert frame[MUST_PASS].fillna("").tolist() == ["", "failed", "", "", "", "", "", "passed", ""]
 
 
-def test_a_comparison_on_samples_shows_those_of_the_trait(mixed: Comparison) -> None:
+def test_a_comparison_on_samples_shows_those_of_the_trait(mixed: TextComparison) -> None:
     mixed.of_samples = True
     assert "unlabelled" not in set(frame_of(mixed, "warmth")[TEXT])
     assert summary(frame_of(mixed, "warmth")).startswith("5 of 7 texts changed sides")
@@ -184,11 +191,11 @@ def test_a_comparison_on_samples_shows_those_of_the_trait(mixed: Comparison) -> 
         ("Must pass failed", {"small regression"}),
     ],
 )
-def test_a_filter_shows_its_rows(mixed: Comparison, show: Show, texts: set[str]) -> None:
+def test_a_filter_shows_its_rows(mixed: TextComparison, show: Show, texts: set[str]) -> None:
     assert set(shown(frame_of(mixed, "warmth"), show)[TEXT]) == texts
 
 
-def test_the_counts_are_said_in_one_sentence(mixed: Comparison, trained: Trained) -> None:
+def test_the_counts_are_said_in_one_sentence(mixed: TextComparison, trained: Trained) -> None:
     assert summary(frame_of(mixed, "warmth")) == (
         "6 of 8 texts changed sides: 3 worse, 1 better, 2 other. "
         "1 of 2 texts that should never be wrong is wrong. 1 text could not be scored."
@@ -196,7 +203,7 @@ def test_the_counts_are_said_in_one_sentence(mixed: Comparison, trained: Trained
     assert summary(frame_of(filled(trained, ("same", 1.0, 80, 80)), "warmth")) == "0 of 1 text changed sides."
 
 
-def test_files_have_the_rows_that_are_shown(mixed: Comparison) -> None:
+def test_files_have_the_rows_that_are_shown(mixed: TextComparison) -> None:
     rows = shown(frame_of(mixed, "warmth"), "Regressions")
     table = list(csv.DictReader(io.StringIO(as_csv(rows, mixed).decode("utf-8-sig"), newline="")))
     assert [row["text"] for row in table] == [f"'{WORSE[0]}", *WORSE[1:]]

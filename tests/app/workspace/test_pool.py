@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from traitbench.contract.samples import text_hash
-from traitbench_app.workspace.pool import Decision, Place, PoolFile
+from traitbench_app.workspace.pool import Decision, PoolFile, PoolOwner
 
-MINE = Place("http://here", "lab.tone", "operator")
+MINE = PoolOwner("http://here", "lab.tone", "operator")
 OTHERS = (
-    Place("http://there", "lab.tone", "operator"),
-    Place("http://here", "lab.other", "operator"),
-    Place("http://here", "lab.tone", "p1"),
+    PoolOwner("http://there", "lab.tone", "operator"),
+    PoolOwner("http://here", "lab.other", "operator"),
+    PoolOwner("http://here", "lab.tone", "p1"),
 )
 
 

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from tests.app.processes import eventually
 from tests.pages.drive import Workbench
 from traitbench_app.versions import text_comparison
-from traitbench_app.versions.text_comparison import Comparison
+from traitbench_app.versions.text_comparison import TextComparison
 
 
 def details(workbench: Workbench, handle: str, *folds: str, **query: str) -> AppTest:
@@ -24,7 +24,7 @@ def side_by_side(workbench: Workbench, handle: str, **query: str) -> AppTest:
     return at
 
 
-def compared(at: AppTest) -> Comparison:
+def compared(at: AppTest) -> TextComparison:
     """Press the button, and wait for the comparison, which is found by its id in the address."""
     at.button(key="versions.compare").click().run()
     job = text_comparison.find(str(at.query_params["comparison"]))

@@ -10,7 +10,7 @@ from tests.pages.versions.reading import compared, side_by_side
 from traitbench.client import Traitbench
 from traitbench_app.shell.navigation import entry
 from traitbench_app.versions import text_comparison
-from traitbench_app.versions.text_comparison import Comparison, Labelled
+from traitbench_app.versions.text_comparison import ComparedInput, TextComparison
 from traitbench_app.workspace import background, batches
 
 TEXTS = ("Thank you so much, it was lovely.", "Your request is denied.", "The train leaves at nine.")
@@ -210,7 +210,7 @@ def test_a_comparison_that_is_gone_says_so(workbench: Workbench, twice: Trained)
 def test_a_comparison_that_the_service_leaves_can_go_on(workbench: Workbench, twice: Trained) -> None:
     a, b = (f"{twice.handle}@{version}" for version in ("v1", "v2"))
     with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
-        job = Comparison(nobody, a, b, [Labelled(TEXTS[0])], keys=["warmth"], name="one.csv")
+        job = TextComparison(nobody, a, b, [ComparedInput(TEXTS[0])], keys=["warmth"], name="one.csv")
         background.start(job)
         assert eventually(lambda: job.state == "failed")
         at = side_by_side(workbench, twice.handle, a="v1", b="v2", comparison=job.id)

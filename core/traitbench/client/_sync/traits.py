@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from traitbench.client._sync.connection import Connection
-from traitbench.client.pages import Listed
+from traitbench.client.pages import ListedRows
 from traitbench.client.wire import segment
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.texts import values_of
@@ -27,12 +27,12 @@ class Traits:
         """
         body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
         answer = self._connection.send("POST", _path(handle), TraitList, body=body)
-        return Listed(answer.traits)
+        return ListedRows(answer.traits)
 
-    def list(self, handle: str) -> Listed[Trait]:
+    def list(self, handle: str) -> ListedRows[Trait]:
         """List all traits of the model."""
         answer = self._connection.get(_path(handle), TraitList)
-        return Listed(answer.traits, answer.unreadable)
+        return ListedRows(answer.traits, answer.unreadable)
 
     def get(self, handle: str, key: str) -> Trait:
         """Return one trait."""

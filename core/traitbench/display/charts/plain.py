@@ -13,7 +13,7 @@ from traitbench.display.charts import auroc as intervals
 from traitbench.display.charts import curve, shares
 from traitbench.display.charts.auroc import Measured, Series
 from traitbench.display.charts.curve import Curve
-from traitbench.display.charts.shares import Share
+from traitbench.display.charts.shares import ChartShare
 from traitbench.display.colours import PALETTE, SIDES
 
 __all__ = ["auroc", "learning_curve", "share"]
@@ -70,8 +70,8 @@ def _measured(key: str, figures: TraitMetrics) -> Measured:
     return Measured(key, figures.auroc, figures.auroc_interval, figures.measured_on or "unknown", figures.not_measured)
 
 
-def _share(name: str, of: Any) -> Share:
-    return Share(name, 100 * of.value, 100 * of.interval[0], 100 * of.interval[1], 100 * of.counted, of.labelled)
+def _share(name: str, of: Any) -> ChartShare:
+    return ChartShare(name, 100 * of.value, 100 * of.interval[0], 100 * of.interval[1], 100 * of.counted, of.labelled)
 
 
 def _plain(figure: go.Figure) -> go.Figure:

@@ -14,7 +14,7 @@ _LONGEST = 28
 
 
 @dataclass(frozen=True)
-class Share:
+class ChartShare:
     """A share in percent with its interval, and what counting says."""
 
     name: str
@@ -30,7 +30,7 @@ class Share:
         return f"{self.value:.0f} % ({self.low:.0f} to {self.high:.0f})"
 
 
-def figure(shares: Sequence[Share], colour: str, palette: Palette) -> go.Figure:
+def figure(shares: Sequence[ChartShare], colour: str, palette: Palette) -> go.Figure:
     """Dots with intervals in the colour of the pole, and a hollow grey diamond for counting."""
     drawn = go.Figure()
     names = [as_is(each.name[:_LONGEST]) for each in shares]
@@ -72,13 +72,13 @@ def figure(shares: Sequence[Share], colour: str, palette: Palette) -> go.Figure:
     return drawn
 
 
-def alt(shares: Sequence[Share], pole: str) -> str:
+def alt(shares: Sequence[ChartShare], pole: str) -> str:
     """The alt text of the chart."""
     rows = "; ".join(f"{each.name} {each.text}, by the scores alone {each.counted:.0f} %" for each in shares)
     return f"Share of texts that are {pole}, with 95 % intervals: {rows}."
 
 
-def table(shares: Sequence[Share]) -> pd.DataFrame:
+def table(shares: Sequence[ChartShare]) -> pd.DataFrame:
     """One row for each group."""
     return pd.DataFrame(
         {
