@@ -10,11 +10,11 @@ from traitbench_app.catalog.model_card import STYLE, draw_model
 from traitbench_app.catalog.ranking import ORDERS, Order, in_order
 from traitbench_app.catalog.ways import draw_ways
 from traitbench_app.from_file.drop import draw_drop
+from traitbench_app.parts.controls import draw_unreadable
 from traitbench_app.parts.copying import copy_link
 from traitbench_app.parts.filters import find, pick
 from traitbench_app.parts.model_actions import archive, offer_undo
 from traitbench_app.parts.new_model import new_model
-from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import entry
 from traitbench_app.shell.permission import why_nowhere

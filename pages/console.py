@@ -11,9 +11,8 @@ from traitbench.operations.console import ApiKey, KeyNotFound
 from traitbench.settings import read_settings
 from traitbench_app.operator.access import operators_only
 from traitbench_app.operator.new_key import new_key, start
-from traitbench_app.parts.controls import ask, asked, confirm
-from traitbench_app.parts.title import draw_title
-from traitbench_app.parts.unreadable import draw_unreadable
+from traitbench_app.parts.controls import ask, asked, confirm, draw_unreadable
+from traitbench_app.parts.question import draw_title
 from traitbench_app.shell import session
 
 REVOKE = "console.revoke"

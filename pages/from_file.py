@@ -12,8 +12,8 @@ from traitbench_app.from_file.making import go_on, made, make
 from traitbench_app.from_file.result import draw_result
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.new_model import TO_LABEL, new_model, start
+from traitbench_app.parts.question import draw_title
 from traitbench_app.parts.runs import watch
-from traitbench_app.parts.title import draw_title
 from traitbench_app.parts.upload import read_upload
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.permission import why_nowhere

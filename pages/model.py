@@ -2,15 +2,13 @@
 
 import streamlit as st
 
-from traitbench_app.model.bundle_export import export_model
 from traitbench_app.model.card import model_card
-from traitbench_app.model.code import model_calls
+from traitbench_app.model.code import export_model, model_calls
 from traitbench_app.model.dashboard import dashboard
 from traitbench_app.model.description import edit_about
 from traitbench_app.model.keeping import version_keeping
 from traitbench_app.model.zero_retention import zero_retention
-from traitbench_app.parts.heading import heading
-from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.heading import chosen_model, heading
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
 

@@ -5,11 +5,10 @@ from typing import Literal
 import streamlit as st
 
 from traitbench.display.text import count
+from traitbench_app.parts.controls import draw_unreadable
 from traitbench_app.parts.frozen import editable
-from traitbench_app.parts.heading import heading
-from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.heading import chosen_model, heading
 from traitbench_app.parts.sample_table import edit_table, show_table
-from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.samples.add import add_by_hand, link_place, restore_place
 from traitbench_app.samples.checks import draw_check
 from traitbench_app.samples.filters import NO_FILTERS, draw_filters, draw_no_match, page_in_link

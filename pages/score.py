@@ -10,24 +10,20 @@ from traitbench.local import preview
 from traitbench_app.parts.adding import draw_adding, draw_nearest, pick_text, shows_words
 from traitbench_app.parts.bars import picked_bar
 from traitbench_app.parts.card import draw_card, draw_change, draw_change_numbers, draw_numbers
+from traitbench_app.parts.controls import cannot_be_read, folded, is_open
 from traitbench_app.parts.feedback import draw_feedback, open_feedback, why_none
-from traitbench_app.parts.folded import folded, is_open
-from traitbench_app.parts.heading import heading
+from traitbench_app.parts.heading import chosen_model, heading, say_if_gone
 from traitbench_app.parts.learning import draw_learning
-from traitbench_app.parts.linked_version import say_if_gone
 from traitbench_app.parts.lit_field import light, lit_field
 from traitbench_app.parts.live import read_while_typing
-from traitbench_app.parts.model_picker import chosen_model
 from traitbench_app.parts.quality import discovered_note
 from traitbench_app.parts.question import question
 from traitbench_app.parts.reasons import are_quick, draw_strongest, reasons_of
 from traitbench_app.parts.scorecard import ordered, poles_of, score_counts
 from traitbench_app.parts.scorer import PageScorer, is_preview, scorer_of
-from traitbench_app.parts.unreadable import cannot_be_read
 from traitbench_app.parts.untrained import can_rehearse, draw_untrained
 from traitbench_app.parts.version_figures import names_of
-from traitbench_app.score.differences import draw_differences
-from traitbench_app.score.official import draw_official, draw_official_pair, draw_text, draw_text_pair
+from traitbench_app.score.official import draw_differences, draw_official, draw_official_pair, draw_text, draw_text_pair
 from traitbench_app.score.present import present, presenting, start
 from traitbench_app.score.rehearsal import rehearsed
 from traitbench_app.shell import session

@@ -7,21 +7,17 @@ import streamlit as st
 from traitbench.display.pictures import balance
 from traitbench.display.text import ago, count, plain
 from traitbench_app.parts.confidence import draw_confidence
-from traitbench_app.parts.controls import as_shown
-from traitbench_app.parts.folded import folded
-from traitbench_app.parts.heading import heading
+from traitbench_app.parts.controls import as_shown, cannot_be_read, folded
+from traitbench_app.parts.heading import chosen_model, heading
 from traitbench_app.parts.improve import improve_button
 from traitbench_app.parts.learning import draw_learning
-from traitbench_app.parts.model_picker import chosen_model
 from traitbench_app.parts.next_step import facts_of, missing, next_step
-from traitbench_app.parts.on_tests import draw_tests
-from traitbench_app.parts.quality import discovered_note, draw_quality
+from traitbench_app.parts.quality import discovered_note, draw_quality, draw_tests
 from traitbench_app.parts.question import question
 from traitbench_app.parts.retune import draw_retune, why_no_search
 from traitbench_app.parts.runs import MISTAKES, in_link, pick_search, start, watch
-from traitbench_app.parts.search_report import draw_search
 from traitbench_app.parts.strips import draw_more, first_few
-from traitbench_app.parts.unreadable import cannot_be_read
+from traitbench_app.parts.training_report import draw_search
 from traitbench_app.parts.verdict import draw_compared_with
 from traitbench_app.parts.version_figures import label, made_how, names_of, series
 from traitbench_app.samples.checks import draw_check_line
@@ -30,9 +26,8 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.train.ahead import draw_ahead
 from traitbench_app.train.mistakes import draw_all_mistakes
-from traitbench_app.train.promotion import draw_promotion
+from traitbench_app.train.promotion import draw_ahead, draw_promotion
 from traitbench_app.train.result import draw_result
 from traitbench_app.traits.suggested_traits import left_out
 from traitbench_app.workspace.changes import is_suggestion

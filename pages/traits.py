@@ -8,13 +8,11 @@ import streamlit as st
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.errors import InternalError
-from traitbench_app.parts.controls import ask, asked, confirm
+from traitbench_app.parts.controls import ask, asked, confirm, draw_unreadable
 from traitbench_app.parts.frozen import editable
-from traitbench_app.parts.heading import heading
-from traitbench_app.parts.model_picker import chosen_model
+from traitbench_app.parts.heading import chosen_model, heading
+from traitbench_app.parts.sample_table import draw_undo
 from traitbench_app.parts.strips import draw_opened, how_to_read, is_measured
-from traitbench_app.parts.undo import draw_undo
-from traitbench_app.parts.unreadable import draw_unreadable
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import active_version, client

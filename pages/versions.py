@@ -3,9 +3,8 @@
 import streamlit as st
 
 from traitbench.contract.page import LARGEST_PAGE
-from traitbench_app.parts.heading import heading
-from traitbench_app.parts.model_picker import chosen_model
-from traitbench_app.parts.unreadable import draw_unreadable
+from traitbench_app.parts.controls import draw_unreadable
+from traitbench_app.parts.heading import chosen_model, heading
 from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link

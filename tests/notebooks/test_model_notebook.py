@@ -8,7 +8,7 @@ from nbclient import NotebookClient
 
 from tests.conftest import Service, Trained
 from tests.patience import PATIENCE_S
-from traitbench_app.model.notebooks import notebook_of
+from traitbench_app.model.code import notebook_of
 
 TEXT = 'She said "thank you" \\ twice.'
 

@@ -16,8 +16,8 @@ from traitbench.contract.versions import Version
 from traitbench.display.text import ago, count, plain
 from traitbench.names import pin
 from traitbench.settings import read_settings
-from traitbench_app.parts.input import TextInput
 from traitbench_app.parts.modes import FULL, NAMES, modes_of, price, speeds
+from traitbench_app.parts.upload import TextInput
 from traitbench_app.shell import people, session
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.workspace import background, batches, kept_batches

@@ -40,8 +40,7 @@ from traitbench_app.batch.columns import (
 )
 from traitbench_app.batch.filters import GROUP, clear_filters, draw_filters, pick_trait, select_range, select_value
 from traitbench_app.batch.row import draw_row
-from traitbench_app.parts.chart import chart
-from traitbench_app.parts.downloads import draw_downloads
+from traitbench_app.parts.chart import chart, draw_downloads
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.shell import session
 from traitbench_app.workspace.batches import Batch

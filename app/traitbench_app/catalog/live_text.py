@@ -17,7 +17,7 @@ from traitbench_app.parts.scored_text import draw_scores
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import attempt, guarded, models
-from traitbench_app.workspace.score_texts import texts_of
+from traitbench_app.workspace.texts import texts_of
 
 _TEXT, _TRY, _BARS, _EDITED = "home.text", "home.try", "home.bars", "home.edited"
 _MOST_CHIPS, _CHIP = 4, 20

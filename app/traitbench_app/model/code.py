@@ -1,17 +1,17 @@
-"""Code that calls the model, to copy: for the version in use or for a fixed one."""
+"""What a program needs of a model: code that calls it, a notebook that loads it, and the model as one file."""
 
-from collections.abc import Sequence
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
 from traitbench.contract.models import Model
-from traitbench.display.text import plain
-from traitbench.names import pin
-from traitbench_app.model.notebooks import notebook_of
-from traitbench_app.model.snippets import KEY, snippets
+from traitbench.display.text import count, plain
+from traitbench.names import pin, unpin
 from traitbench_app.parts.copying import copy_button
-from traitbench_app.shell.links import service_address
-from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.navigation import page_link, service_address
 from traitbench_app.shell.service import client
 
 _ACTIVE = "active"
@@ -75,3 +75,149 @@ def _names(model: Model) -> tuple[Sequence[str], Sequence[str]]:
         return (), ()
     versions = list(client().versions.list(model.handle, limit=50).items)
     return [tag for each in versions for tag in each.tags], [f"v{each.version_no}" for each in versions]
+
+
+def export_model(model: Model, *, samples: int) -> None:
+    """Draw the download button; the file is created on click."""
+    held = f", traits, versions with their figures and **{count(samples, 'sample')}**"
+    inside = held if samples else ", traits and versions with their figures"
+    st.markdown(f"One JSON file with the definition{inside}. You can import it here or on another service.")
+    st.download_button(
+        "Export model",
+        lambda: client().models.export(model.handle).model_dump_json(exclude_unset=True),
+        file_name=f"{model.handle}.json",
+        mime="application/json",
+        icon=":material/download:",
+        key="model.export",
+        on_click="ignore",
+        help="The file has a checksum. An import refuses a file that was edited.",
+    )
+    if samples:
+        st.caption("The file contains the texts of the samples, so protect it accordingly.")
+
+
+KEY = "TRAITBENCH_API_KEY"
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A piece of code, its language and its requirements."""
+
+    code: str
+    language: str
+    needs: str
+
+
+def snippets(base_url: str, handle: str, text: str) -> Mapping[str, Snippet]:
+    """Return the snippets by name; `handle` may be pinned to a version."""
+    return {
+        "curl": Snippet(_curl(base_url, handle, text), "bash", "only curl"),
+        "Python": Snippet(_python(base_url, handle, text), "python", "Python with `traitbench` installed"),
+        "Python, nothing installed": Snippet(_bare_python(base_url, handle, text), "python", "any Python 3"),
+        "Command line": Snippet(_command(base_url, handle, text), "bash", "`traitbench` installed"),
+    }
+
+
+def _curl(base_url: str, handle: str, text: str) -> str:
+    body = shlex.quote(json.dumps({"content": text}, ensure_ascii=False))
+    return (
+        f"curl {shlex.quote(f'{base_url}/v1/models/{handle}/score')} \\\n"
+        f'  -H "Authorization: Bearer ${KEY}" \\\n'
+        '  -H "Content-Type: application/json" \\\n'
+        f"  -d {body}"
+    )
+
+
+def _python(base_url: str, handle: str, text: str) -> str:
+    return f"""import os
+
+from traitbench.client import Traitbench
+
+with Traitbench({_quoted(base_url)}, os.environ["{KEY}"]) as client:
+    card = client.scores.score({_quoted(handle)}, {_quoted(text)})
+
+print(card.composite, card.confidence)
+for key, trait in card.detail.items():
+    print(key, trait.score, trait.label or trait.confidence_reason)"""
+
+
+def _bare_python(base_url: str, handle: str, text: str) -> str:
+    return f"""import json
+import os
+import urllib.request
+
+request = urllib.request.Request(
+    {_quoted(f"{base_url}/v1/models/{handle}/score")},
+    data=json.dumps({{"content": {_quoted(text)}}}).encode(),
+    headers={{
+        "Authorization": f"Bearer {{os.environ['{KEY}']}}",
+        "Content-Type": "application/json",
+    }},
+)
+with urllib.request.urlopen(request) as answer:
+    card = json.load(answer)
+
+print(card["composite"], card["confidence"], card["scores"])"""
+
+
+def _command(base_url: str, handle: str, text: str) -> str:
+    return f"TRAITBENCH_API_URL={shlex.quote(base_url)} traitbench score {shlex.quote(handle)} {shlex.quote(text)}"
+
+
+def _quoted(text: str) -> str:
+    """Return the text as a Python literal."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+_FORMAT = {"nbformat": 4, "nbformat_minor": 5}
+_KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+
+
+def notebook_of(base_url: str, handle: str, text: str) -> str:
+    """Return the notebook as JSON; `handle` may be pinned to a version."""
+    model, version = unpin(handle)
+    cells = [
+        _prose(
+            f"# {model}\n\n"
+            f"With `{model}.json` beside this notebook (Model, What is kept, Export model), it scores here, without "
+            f"a service. Otherwise it asks the service, with the API key from `{KEY}`.\n\n"
+            "Needs Traitbench with its extra `notebook`."
+        ),
+        _code(_load(base_url, handle, model, version)),
+        _code(f"text = {json.dumps(text, ensure_ascii=False)}\nscore(text)"),
+        _prose("Many texts become a table, one row each."),
+        _code("pd.DataFrame([score(each).scores for each in [text]], index=[text])"),
+    ]
+    numbered = [{"id": f"cell-{place}", **cell} for place, cell in enumerate(cells)]
+    return json.dumps({"cells": numbered, "metadata": _KERNEL, **_FORMAT}, ensure_ascii=False, indent=1)
+
+
+def _load(base_url: str, handle: str, model: str, version: str) -> str:
+    file, chosen = json.dumps(f"{model}.json"), f", version={json.dumps(version)}" if version else ""
+    return f"""import os
+from getpass import getpass
+from pathlib import Path
+
+import pandas as pd
+
+import traitbench as tb
+
+file = Path({file})
+if file.exists():
+    loaded = tb.load(file{chosen})
+
+    def score(text):
+        return loaded.cards([text])[0]
+else:
+    client = tb.Traitbench({json.dumps(base_url)}, os.environ.get("{KEY}") or getpass("API key: "))
+
+    def score(text):
+        return client.scores.score({json.dumps(handle)}, text)"""
+
+
+def _prose(source: str) -> dict[str, object]:
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def _code(source: str) -> dict[str, object]:
+    return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source}

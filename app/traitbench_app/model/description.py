@@ -13,8 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain
-from traitbench_app.model.foreign_markdown import shown
-from traitbench_app.model.sources import CONVENTION, Cells, cleaned, columns, rows, sources
+from traitbench_app.model.foreign_markdown import CONVENTION, Cells, cleaned, columns, rows, shown, sources
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
 

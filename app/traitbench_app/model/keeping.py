@@ -11,7 +11,7 @@ from traitbench.contract.prune import PrunableVersion, versions_to_keep
 from traitbench.contract.versions import Version
 from traitbench.display.text import count
 from traitbench_app.parts.controls import ask, asked, confirm
-from traitbench_app.parts.retention import names_of_versions, policy_of
+from traitbench_app.parts.version_figures import names_of_versions, policy_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
 

@@ -15,7 +15,7 @@ from traitbench.local import preview
 from traitbench.settings import read_settings
 from traitbench_app.parts.controls import agreed_to, ask, asked, confirm, forget
 from traitbench_app.shell import session
-from traitbench_app.shell.links import link
+from traitbench_app.shell.navigation import link
 from traitbench_app.shell.service import attempt, client, field_error, forget_versions
 from traitbench_app.workspace import background, kept_batches, pool, unsaved
 from traitbench_app.workspace.samples import all_samples

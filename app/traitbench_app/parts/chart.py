@@ -1,6 +1,6 @@
-"""A chart whose figures are also available as a table and as a CSV file."""
+"""A chart whose figures are also there as a table and as files that no spreadsheet runs as formulas."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -73,3 +73,42 @@ def download_table(table: pd.DataFrame, *, key: str, file_name: str) -> None:
 def _cells(table: pd.DataFrame) -> Iterator[tuple[object, ...]]:
     """The rows of the table, with None for missing values."""
     return table.astype(object).where(table.notna(), None).itertuples(index=False, name=None)
+
+
+def figures_table(
+    table: pd.DataFrame, *, key: str, file_name: str, alt: str, columns: Mapping[str, Any] | None = None
+) -> None:
+    """Draw the table and its download; `columns` configures columns by name."""
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        key=f"{key}.grid",
+        placeholder="–",
+        column_config=dict(columns or {}),
+        alt=alt,
+    )
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        download_table(table, key=key, file_name=file_name)
+
+
+Files = Sequence[tuple[str, Callable[..., bytes], str]]
+"""The name of each format, the function that writes it, and its media type."""
+
+
+def draw_downloads(files: Files, *arguments: Any, key: str, stem: str, summary: str) -> None:
+    """Draw what the rows are, and a button for each format; a file is written from `arguments` when one is pressed."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption(summary, width="content")
+        with st.container(horizontal=True, width="content"):
+            for name, write, mime in files:
+                st.download_button(
+                    name,
+                    partial(write, *arguments),
+                    file_name=f"{stem}.{name.lower()}",
+                    mime=mime,
+                    icon=":material/download:",
+                    key=f"{key}.{name}",
+                    on_click="ignore",
+                    type="tertiary",
+                )

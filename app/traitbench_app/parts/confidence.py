@@ -1,18 +1,19 @@
-"""The confidence of a version on held-out samples: how many get each level, and how many of these are right."""
+"""The confidence of a version on held-out samples: levels, how many are right, and traits that are never sure."""
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import pandas as pd
 import streamlit as st
 
+from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.models import Model
-from traitbench.contract.scores import ConfidenceReason
+from traitbench.contract.scores import Confidence, ConfidenceReason
 from traitbench.contract.versions import Version
 from traitbench.display.barchart import DOTS
 from traitbench.display.text import plain
 from traitbench.display.words import PROMISE, REASONS
 from traitbench_app.parts.chart import download_table
-from traitbench_app.parts.version_confidence import confidence_table, low_everywhere
 from traitbench_app.parts.version_figures import Names, label
 from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.permission import why_read_only
@@ -91,3 +92,32 @@ def _share(samples: float | None, right: float | None) -> str | None:
     if samples is None or right is None or pd.isna(samples):
         return None
     return f"{int(samples):,} ({int(100 * right / samples)} % right)" if samples else "0"
+
+
+LEVELS: Sequence[Confidence] = get_args(Confidence)
+
+
+def low_everywhere(version: Version) -> dict[ConfidenceReason, list[str]]:
+    """Return the keys of the traits that have low confidence for every text, by the reason."""
+    traits: dict[ConfidenceReason, list[str]] = {}
+    for key, each in version.metrics.traits.items():
+        if each.confidence_reason:
+            traits.setdefault(each.confidence_reason, []).append(key)
+    return traits
+
+
+def confidence_table(version: Version, names: Names) -> pd.DataFrame:
+    """Return how many held-out samples have each confidence and how many of these are right, one row per trait."""
+    return pd.DataFrame(
+        [{"Trait": names.get(key, key), **_counts(each)} for key, each in version.metrics.traits.items()]
+    )
+
+
+def _counts(figures: TraitMetrics) -> dict[str, int | None]:
+    known = figures.confidence or {}
+    cells: dict[str, int | None] = {}
+    for level in LEVELS:
+        each = known.get(level)
+        cells[level.capitalize()] = each.samples if each else None
+        cells[f"{level.capitalize()}, right"] = each.right if each else None
+    return cells

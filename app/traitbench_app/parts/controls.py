@@ -1,14 +1,18 @@
-"""A confirmation before an action that cannot be undone.
+"""Small controls of pages: confirmations, dialogs, folded details, primary links, and rows that cannot be read.
 
 `ask` is a button callback. While the question is open, `confirm` draws it in a dialog and acts only on yes. If the
 service refuses, the dialog stays open and shows the reason.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import streamlit as st
 
+from traitbench.contract.unreadable import Unreadable
+from traitbench.display.text import count, plain, shortened
 from traitbench_app.shell import session
+from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.service import attempt
 
 
@@ -80,3 +84,74 @@ def as_shown(key: str, what: str, pressed: bool) -> bool:
     if pressed and shown != what:
         st.warning("This has changed meanwhile. Read it again, then decide.", icon=":material/sync_problem:")
     return pressed and shown == what
+
+
+_JS = """
+export default function ({ parentElement }) {
+  const host = parentElement.host ?? parentElement.getRootNode().host ?? parentElement
+  const dialog = host.closest('[role="dialog"]')
+  if (!dialog || dialog.dataset.focused) return
+  const field = dialog.querySelector('input:not([type="hidden"]):not([disabled]), textarea:not([disabled])')
+  if (!field) return
+  dialog.dataset.focused = 'yes'
+  // After the dialog has taken the focus itself.
+  setTimeout(() => field.focus(), 50)
+}
+"""
+
+_focus = st.components.v2.component("traitbench_focus", js=_JS)
+
+
+def focus_first_field(key: str) -> None:
+    """Put the keyboard into the first field of the dialog that this is drawn in; call it after the fields."""
+    _focus(key=key, height=0)
+
+
+@contextmanager
+def folded(label: str, *, icon: str, key: str) -> Iterator[bool]:
+    """Draw the expander and give whether it is open; the caller draws the content only then."""
+    expander = st.expander(label, icon=icon, key=key, bind="query-params")
+    with expander:
+        yield bool(expander.open)
+
+
+def is_open(key: str) -> bool:
+    """Whether the expander is open, even before it is drawn; a link has `?<key>=true` then."""
+    return str(session.get(key, st.query_params.get(key))).lower() == "true"
+
+
+_STYLE = """
+<style>
+.st-key-primary_link a { background: light-dark(#0F766E, #178278); border-radius: 8px; }
+.st-key-primary_link a, .st-key-primary_link a * { color: #fff !important; font-weight: 600; }
+.st-key-primary_link a { padding: 0.35rem 0.9rem; }
+.st-key-primary_link a:hover { filter: brightness(1.1); }
+</style>
+"""
+
+
+def primary_link(name: PageName, label: str, *, icon: str | None = None, **query: str) -> None:
+    """Draw the link; a page draws it once."""
+    with st.container(key="primary_link", width="content"):
+        st.html(_STYLE)
+        page_link(name, label, icon=icon, **query)
+
+
+_SHOWN = 10
+_RESTORE = "Restore this {one} from a backup, or ask the operator to remove it."
+
+
+def draw_unreadable(rows: Sequence[Unreadable], one: str, *, key: str, way_out: str = _RESTORE) -> None:
+    """Draw the unreadable rows, if any; `one` is the noun for a row, such as "model" or "version"."""
+    for place, row in enumerate(rows[:_SHOWN]):
+        cannot_be_read(row.item, row.reason, one, key=f"{key}.{place}", way_out=way_out)
+    if len(rows) > _SHOWN:
+        st.caption(f"{count(len(rows) - _SHOWN, f'more {one}')} cannot be read.")
+
+
+def cannot_be_read(item: str, reason: str, one: str, *, key: str, way_out: str = _RESTORE) -> None:
+    """Draw one unreadable row."""
+    with st.container(border=True, key=key):
+        which, why = plain(shortened(item, 200)), plain(shortened(reason, 300))
+        st.markdown(f":material/warning: {one.capitalize()} **{which}** cannot be read: {why}.")
+        st.caption(f"{way_out.format(one=one)} Nothing else is affected.")

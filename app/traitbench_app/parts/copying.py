@@ -8,8 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from traitbench_app.shell.links import link
-from traitbench_app.shell.navigation import PageName
+from traitbench_app.shell.navigation import PageName, link
 
 _HTML = """
 <button type="button"><span class="icon"></span><span class="label"></span></button>

@@ -19,7 +19,6 @@ from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIG
 from traitbench.display.text import count, plain, shortened
 from traitbench.names import pin
 from traitbench_app.parts.controls import ask, asked, confirm
-from traitbench_app.parts.hold_switch import hold_switch
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
@@ -211,3 +210,21 @@ def _in_words(trait: Trait, quality: float) -> str:
 
 def _digest(handle: str, text: str) -> str:
     return hashlib.sha256(f"{handle}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def hold_switch(model: Model, *, key: str) -> None:
+    """Draw the switch; a change is saved at once."""
+    st.toggle(
+        "Hold worse versions",
+        value=model.hold_if_worse,
+        key=f"{key}:{model.handle}:{model.hold_if_worse}",
+        on_change=_switch,
+        args=(model.handle, not model.hold_if_worse),
+        help="A version that has learned corrections and is worse waits for your decision instead of scoring. It is "
+        "measured on the test samples; if they are too few, on samples that each fit has not seen.",
+    )
+
+
+def _switch(handle: str, hold: bool) -> None:
+    with attempt():
+        client().models.update(handle, hold_if_worse=hold)

@@ -1,6 +1,6 @@
-"""The top of every page. On a page of a model it is one line: the model, what is next, and rare actions."""
+"""The top of every page and the foot of the sidebar: the model and its picker, what is next, and the person."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -10,16 +10,19 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import STATES
-from traitbench.display.text import plain
-from traitbench_app.parts.controls import ask
+from traitbench.display.text import plain, unlinked
+from traitbench.errors import ModelNotFound, NamespaceForbidden
+from traitbench.settings import read_settings
+from traitbench_app.parts.controls import ask, primary_link
 from traitbench_app.parts.copying import copy_link
 from traitbench_app.parts.improve import improve, improve_button
 from traitbench_app.parts.model_actions import ARCHIVE, archive, restore_button
 from traitbench_app.parts.next_step import NextStep, StepFacts, facts_of, next_step
-from traitbench_app.shell import session
-from traitbench_app.shell.navigation import PageName, entry, page
+from traitbench_app.shell import people, session
+from traitbench_app.shell.navigation import PageName, entry, page, page_link
+from traitbench_app.shell.people import Person
 from traitbench_app.shell.permission import why_read_only
-from traitbench_app.shell.service import client, guarded
+from traitbench_app.shell.service import client, guarded, offered_models
 
 Query = Mapping[str, str | int | None]
 NextOf = Callable[[Model], NextStep]
@@ -165,3 +168,111 @@ def retention_badge(model: Model) -> None:
     if model.zero_data_retention:
         hint = "Zero data retention: samples are removed after training, and scored texts are not stored."
         st.badge("Zero retention", icon=":material/shield:", color="violet", help=hint)
+
+
+def say_if_gone(chosen: str, offered: Collection[str]) -> None:
+    """Say that the version of a link does not exist, so that nobody takes the scores of the active one for its own.
+
+    The picker forgets an unknown version at once; then this says nothing more.
+    """
+    if chosen and offered and chosen not in offered:
+        session.flash(f"{plain(chosen)} does not exist. The version in use scores instead.", "problem")
+        session.show_flashes()
+
+
+_THIS_RUN, _PAGE = "shell.model", "shell.page"
+_OFFERED = 8
+
+
+def pick(page: PageName) -> None:
+    """Draw the picker, for a page that is about a model."""
+    session.take_next_model()
+    session.store(_PAGE, page)
+    known = {model.handle: model for model in offered_models()}
+    wanted = session.chosen_handle() or st.query_params.get(session.MODEL)
+    if wanted:
+        known = _with_current(known, wanted)
+    if session.chosen_handle() not in known:
+        st.session_state.pop(session.MODEL, None)
+    # Without a tooltip: under keyboard focus it would cover the last links of the menu on a narrow screen.
+    handle = st.selectbox(
+        "Model",
+        list(known),
+        index=None,
+        key=session.MODEL,
+        bind="query-params",
+        placeholder="Choose a model" if known else "No models yet",
+        disabled=not known,
+    )
+    model = known.get(handle) if handle else None
+    session.store(_THIS_RUN, model)
+    session.store(session.KNOWN_MODELS, tuple(known.values()))
+
+
+def chosen_model() -> Model:
+    """The chosen model. Without one, offer models to choose from and end the page."""
+    model = session.get(_THIS_RUN)
+    if isinstance(model, Model):
+        return model
+    heading(session.get(_PAGE))
+    with st.container(border=True, key="no_model"):
+        known = session.get(session.KNOWN_MODELS, ())
+        title = "Choose a model first" if known else "No models yet"
+        st.subheader(title, icon=":material/arrow_selector_tool:", anchor=False)
+        if known:
+            _offer(known)
+            page_link("catalog", "See all models")
+        else:
+            st.markdown("Create your first model on Home.")
+            primary_link("catalog", "Open Home")
+    st.stop()
+
+
+def _offer(known: Sequence[Model]) -> None:
+    """Draw a button for each of the first models."""
+    with st.container(horizontal=True):
+        for model in known[:_OFFERED]:
+            sign = STATES[model.state]
+            st.button(
+                plain(model.handle),
+                icon=sign.icon,
+                help=f"{sign.label}. {plain(model.description)}",
+                key=f"shell.choose.{model.handle}",
+                on_click=session.next_model,
+                args=(model.handle,),
+            )
+
+
+def _with_current(known: Mapping[str, Model], handle: str) -> dict[str, Model]:
+    """The models with one of them as it is now; it may be new, or archived and therefore not in the listing."""
+    try:
+        return {**known, handle: client().models.get(handle)}
+    except (ModelNotFound, NamespaceForbidden):
+        session.flash(f"Model {plain(handle)} does not exist, or this workbench cannot read it.", "problem")
+        return {each: model for each, model in known.items() if each != handle}
+
+
+_WHO = "shell.person"
+_MAY = {
+    "operator": "Manages API keys and runs",
+    "authoring": "Authoring: can change models",
+    "scoring": "Scoring: reads models and scores texts",
+}
+
+
+def signed_in(person: Person) -> None:
+    """Clear the session if another person used this tab, because a tab that reconnects keeps its state."""
+    if session.get(_WHO, person.id) != person.id:
+        st.session_state.clear()
+    session.store(_WHO, person.id)
+
+
+def whoami() -> None:
+    """Draw the name, role, namespaces and sign-out button."""
+    if read_settings().sign_in == "none":
+        return
+    person = people.current()
+    with st.container(border=True, gap="small", key="shell.whoami"):
+        owned = f"  \n:small[:gray[{plain(', '.join(person.namespaces))}]]" if person.namespaces else ""
+        st.markdown(f":material/person: **{unlinked(person.name)}**  \n:small[{_MAY[person.role]}]{owned}")
+        st.button("Sign out", icon=":material/logout:", key="shell.sign_out", on_click=people.sign_out, width="stretch")

@@ -1,18 +1,18 @@
-"""Parts of the Train page: the choice of effort, and the progress of a run."""
+"""Runs on a page: the choice of effort, the start, the progress, and what discovery and synthesis share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
-from traitbench.contract.models import DEFAULT_EFFORT, Model, OperationKind, Progress, TrainEffort
+from traitbench.contract.models import DEFAULT_EFFORT, Model, OperationKind, Progress, RunStarted, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.display.pictures import empty_strip
-from traitbench.display.text import capitalised, count, plain
+from traitbench.display.text import ago, capitalised, count, plain
+from traitbench.errors import DuplicateRun
 from traitbench.local.training import most_settings
-from traitbench_app.parts.effort import EFFORTS, pick_effort
-from traitbench_app.parts.folded import is_open
-from traitbench_app.parts.title import draw_title
+from traitbench_app.parts.controls import is_open
+from traitbench_app.parts.question import draw_title
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, guarded
@@ -194,3 +194,53 @@ def time_left(progress: Progress | None) -> str:
     if progress.eta_s is None:
         return "time left unknown"
     return "nearly done" if progress.eta_s < 1 else f"about {_clock(progress.eta_s)} left"
+
+
+EFFORTS: Mapping[TrainEffort, str] = {"low": "Quick", "medium": "Normal", "high": "Thorough"}
+"""The efforts that people choose among, each with its word."""
+
+
+def pick_effort(captions: Mapping[TrainEffort, str] | None = None, *, key: str, in_link: bool = False) -> TrainEffort:
+    """Draw the choice of effort with a caption for each, and return the chosen one, which may be part of the link."""
+    return st.radio(
+        "Effort",
+        list(EFFORTS),
+        index=list(EFFORTS).index(DEFAULT_EFFORT),
+        format_func=EFFORTS.__getitem__,
+        captions=[captions[effort] for effort in EFFORTS] if captions else None,
+        horizontal=True,
+        key=key,
+        persist_state=None if in_link else "session",
+        bind="query-params" if in_link else None,
+    )
+
+
+def begin(start: Callable[[], RunStarted], *, already: str) -> bool:
+    """Start a run and return whether it started; `already` is shown if the same run was made before."""
+    with attempt() as starting:
+        try:
+            start()
+        except DuplicateRun as same:
+            in_flight = same.details.get("status") != "succeeded"
+            st.info("The same run is already in progress." if in_flight else already, icon=":material/content_copy:")
+            return False
+    return starting.done
+
+
+def draw_failure(model: Model, *, what: str) -> bool:
+    """Show why the model's last operation failed; return whether it did."""
+    last = model.last_operation
+    if last is None or last.status != "failed":
+        return False
+    reason = last.error.message if last.error else "The service gave no reason."
+    st.error(
+        f"**{what} that started {ago(last.started_at)} failed.** {plain(reason)}\n\nNothing was changed.",
+        icon=":material/error:",
+    )
+    return True
+
+
+def notes(model: Model) -> str:
+    """The notes of the last run on its outcome, in markdown; empty if it has none."""
+    progress = model.last_operation.progress if model.last_operation else None
+    return " ".join(plain(note) for note in (progress.notes if progress else None) or ())

@@ -1,6 +1,6 @@
-"""The samples of a version with their held-out scores on a page: found on request, and shown with highlights."""
+"""Samples of a version with their held-out scores, and those behind a part of a picture, with their highlights."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -17,10 +17,12 @@ from traitbench.local.mistakes import HeldOutScore, HeldOutScores, held_out_scor
 from traitbench.local.preview import PreviewUnavailable
 from traitbench.names import pin
 from traitbench_app.parts.reasons import draw_highlighted
+from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
+from traitbench_app.shell.service import client
 from traitbench_app.shell.service import version as whole_version
 from traitbench_app.workspace.samples import all_samples
 
@@ -103,3 +105,40 @@ def _scores(model: Model, version: Version, traits: Sequence[Trait], only: str |
         scores = held_out_scores(whole_version(model.handle, version), wanted, samples)
     place.empty()
     return scores
+
+
+def draw_cell_texts(
+    model: Model, version: Version, trait: Trait, which: Callable[[HeldOutScore], bool], *, title: str, key: str
+) -> None:
+    """Draw the samples of a trait that are `which`, worst first, and one of them as a whole. Test samples are not."""
+    with st.container(border=True, key=key):
+        st.markdown(title)
+        scores = find(model, version, client().traits.list(model.handle), only=trait.key)
+        if scores is None:
+            return
+        if trait.key in scores.changed:
+            st.caption(
+                f":material/info: The samples of {plain(trait.name)} changed since {label(version)} was trained, so "
+                "these texts may not add up to the picture."
+            )
+        own = [each for each in scores.by_trait[trait.key] if which(each) and not each.first.held_out]
+        own.sort(key=lambda each: (-each.distance, each.first.id))
+        if not own:
+            st.caption("These texts are no longer among the samples.")
+            return
+        event = st.dataframe(
+            table_of(own, trait).drop(columns=["Label", "Measured"]),
+            hide_index=True,
+            width="stretch",
+            height=table_height(len(own), most=8),
+            row_height=ROW_HEIGHT,
+            on_select="rerun",
+            selection_mode="single-row",
+            key=f"{key}.list:{title}:{trait.key}:{version.version_no}",
+            alt=count(len(own), "text"),
+            column_config={"Text": st.column_config.TextColumn(width="large")},
+        )
+        rows = event.selection.rows if event else []
+        picked = own[rows[0]] if rows and rows[0] < len(own) else own[0]
+        st.markdown(f"Scored **{picked.points}**: {side_in_words(picked, trait)}.")
+        draw_text(model, version, trait, picked)

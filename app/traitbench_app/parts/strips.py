@@ -13,9 +13,8 @@ from traitbench.display.pictures import balance, empty_strip, strip, tenth_in_wo
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import plain, shortened
 from traitbench_app.parts.advice import advice_on, draw_advice, wrong_in
-from traitbench_app.parts.cell_texts import draw_cell_texts
-from traitbench_app.parts.cells import draw_cells
-from traitbench_app.parts.scored_samples import pole_in_words
+from traitbench_app.parts.scored_samples import draw_cell_texts, pole_in_words
+from traitbench_app.parts.trait_figures import draw_cells
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link

@@ -1,20 +1,22 @@
-"""The figures of one trait in one version or two: how reliable its scores are, and what would improve them."""
+"""The figures of one trait in one version or two: how reliable its scores are, and poles by tiers, whose cells open."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from html import escape
 
+import pandas as pd
 import streamlit as st
 
-from traitbench.contract.metrics import HeldOutFigures, Pole, TraitMetrics
+from traitbench.contract.metrics import POLES, Confusion, HeldOutFigures, Pole, TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.scores import Tier
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.charts.auroc import Measured
+from traitbench.display.colours import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, TIER_NAMES, TIERS, seen_through
 from traitbench.display.text import plain, shortened
-from traitbench_app.parts.cell_texts import draw_cell_texts
-from traitbench_app.parts.confusion import draw_confusion
-from traitbench_app.parts.scored_samples import pole_in_words
+from traitbench_app.parts.chart import download_table
+from traitbench_app.parts.scored_samples import draw_cell_texts, pole_in_words
 from traitbench_app.parts.training_report import curve_of, draw_curves, draw_outlook
 
 """A version's label, and its figures of the trait."""
@@ -146,3 +148,139 @@ def _draw_tiers(trait: Trait | None, figures: TraitMetrics, *, key: str, file_na
     opens = trait is not None and trait.kind == "extrinsic"
     named = (shortened(poles[0], _NAME), shortened(poles[1], _NAME))
     return draw_confusion(figures.confusion, named, key=key, file_name=file_name, opens=opens)
+
+
+_CSS = """
+:host { display: block; overflow-x: auto; padding-bottom: 4px; color: var(--st-text-color); font: inherit; }
+button {
+  all: unset; box-sizing: border-box; display: block; width: 100%; text-align: center; cursor: pointer;
+  border-radius: 4px; font-variant-numeric: tabular-nums;
+}
+button:hover b { text-decoration: underline; }
+button:empty:hover { background: color-mix(in srgb, var(--st-text-color) 8%, transparent); }
+button:focus-visible, button[aria-pressed="true"] { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+button:disabled { cursor: default; }
+button:disabled:hover b { text-decoration: none; }
+"""
+
+_JS = """
+export default function ({ data, parentElement, setStateValue }) {
+  const place = parentElement.querySelector('.cells')
+  if (place.dataset.shown !== data.html) {
+    place.innerHTML = data.html
+    place.dataset.shown = data.html
+  }
+  for (const button of place.querySelectorAll('button')) {
+    button.setAttribute('aria-pressed', String(button.dataset.cell === data.pressed))
+    button.onclick = () => setStateValue('pressed', `${button.dataset.cell} ${Date.now()}`)
+  }
+}
+"""
+
+_cells = st.components.v2.component("traitbench_cells", html='<div class="cells"></div>', css=_CSS, js=_JS)
+
+
+def draw_cells(html: str, *, key: str) -> str | None:
+    """Draw HTML whose buttons have `data-cell`; return the pressed cell, which a second press closes."""
+    held = f"{key}.open"
+
+    def press() -> None:
+        cell = str(st.session_state[key].get("pressed") or "").partition(" ")[0]
+        st.session_state[held] = None if st.session_state.get(held) == cell else cell
+
+    opened = st.session_state.get(held)
+    _cells(data={"html": html, "pressed": opened or ""}, key=key, on_pressed_change=press)
+    return opened if isinstance(opened, str) and opened else None
+
+
+_SIGNS: dict[Pole, str] = {"positive": POSITIVE_SIGN, "negative": NEGATIVE_SIGN}
+_COLOURS: dict[Pole, str] = {"positive": PALETTE.positive, "negative": PALETTE.negative}
+_FAINTEST, _DARKEST = 0.08, 0.55
+_TABLE = "border-collapse:separate;border-spacing:3px;width:100%;max-width:44rem;table-layout:fixed"
+_HEAD = "font-weight:600;font-size:0.8rem;text-align:center;padding:0.2rem 0;overflow-wrap:anywhere;border:0"
+_SIDE = "font-weight:600;font-size:0.8rem;text-align:left;padding:0.3rem 0;border:0"
+_CELL = "text-align:center;padding:0.45rem 0.1rem;border:0;border-radius:4px;font-variant-numeric:tabular-nums"
+
+
+def draw_confusion(
+    confusion: Confusion,
+    poles: tuple[str, str],
+    *,
+    key: str,
+    file_name: str,
+    opens: bool = False,
+) -> tuple[Pole, Tier] | None:
+    """Draw the table; `poles` are the positive and the negative label.
+
+    With `opens`, its cells are buttons; return the pole and the tier of the open cell.
+    """
+    pressed = None
+    html = _table(confusion, dict(zip(POLES, poles, strict=True)), opens=opens)
+    if opens:
+        pressed = draw_cells(html, key=f"{key}.cells")
+    else:
+        st.html(html)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        press = " Press a cell to read its texts." if opens else ""
+        st.caption(
+            "Samples by pole and by the tier of their held-out score. In a good trait, positive samples are on the "
+            f"right and negative samples on the left.{press}",
+            width="stretch",
+        )
+        download_table(_frame(confusion, poles), key=key, file_name=file_name)
+    return _cell_of(pressed)
+
+
+def _cell_of(pressed: str | None) -> tuple[Pole, Tier] | None:
+    """The pole and the tier of a cell's name; None for a name of no cell."""
+    return next(((pole, tier) for pole in POLES for tier in TIER_NAMES if pressed == _name(pole, tier)), None)
+
+
+def _name(pole: Pole, tier: Tier) -> str:
+    return f"{pole}.{tier}"
+
+
+def _table(confusion: Confusion, labels: dict[Pole, str], *, opens: bool) -> str:
+    """Return the counts as an HTML table; a darker cell has a larger share of its row."""
+    heads = [f"{TIERS[tier].glyph} {tier}" for tier in TIER_NAMES]
+    first = "".join(f'<th scope="col" style="{_HEAD}">{escape(head)}</th>' for head in heads)
+    body = "".join(
+        _row(
+            f"{_SIGNS[pole]} {labels[pole]}",
+            [confusion[pole][tier] for tier in TIER_NAMES],
+            _COLOURS[pole],
+            heads,
+            [_name(pole, tier) if opens else "" for tier in TIER_NAMES],
+        )
+        for pole in POLES
+    )
+    corner = f'<td style="{_HEAD}"></td>'
+    return f'<table style="{_TABLE}" aria-label="Held-out scores by tier"><tr>{corner}{first}</tr>{body}</table>'
+
+
+def _row(head: str, counts: Sequence[int], colour: str, heads: Sequence[str], names: Sequence[str]) -> str:
+    cells = "".join(
+        _cell(count, sum(counts), colour, name, f"{count:,} of {head}, {column}: show the texts")
+        for count, column, name in zip(counts, heads, names, strict=True)
+    )
+    return f'<tr><th scope="row" style="{_SIDE};overflow-wrap:anywhere">{escape(head)}</th>{cells}</tr>'
+
+
+def _cell(samples: int, whole: int, colour: str, name: str, says: str) -> str:
+    share = samples / whole if whole else 0.0
+    background = f"background:{seen_through(colour, _FAINTEST + (_DARKEST - _FAINTEST) * share)}"
+    part = f'<div style="font-size:0.75rem;opacity:0.8">{share:.0%}</div>' if whole else ""
+    content = f"<b>{samples:,}</b>{part}"
+    if name:
+        disabled = "" if samples else " disabled"
+        content = f'<button data-cell="{escape(name)}" aria-label="{escape(says)}"{disabled}>{content}</button>'
+    return f'<td style="{_CELL};{background}">{content}</td>'
+
+
+def _frame(confusion: Confusion, poles: tuple[str, str]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"Pole": name, **{tier: confusion[pole][tier] for tier in TIER_NAMES}}
+            for pole, name in zip(POLES, poles, strict=True)
+        ]
+    )

@@ -5,15 +5,14 @@ from html import escape
 
 import streamlit as st
 
-from traitbench.contract.comparisons import TraitDifference, VersionsComparison
+from traitbench.contract.comparisons import SampleChanges, TraitDifference, VersionChanges, VersionsComparison
 from traitbench.contract.versions import Version
 from traitbench.display import verdicts
 from traitbench.display.charts import versions as pictures
 from traitbench.display.colours import PALETTE
-from traitbench.display.text import plain
+from traitbench.display.text import count, plain
 from traitbench.display.tokens import token
 from traitbench.names import pin
-from traitbench_app.parts import comparisons
 from traitbench_app.parts.chart import chart
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, reader
@@ -111,7 +110,7 @@ def draw_picture(
 
 def draw_changes(comparison: VersionsComparison, names: Mapping[str, str]) -> None:
     """Draw what changed from the first version to the second; nothing if nothing did."""
-    if said := comparisons.changes(comparison.changed, names):
+    if said := changes(comparison.changed, names):
         with st.expander("What changed", icon=":material/difference:"):
             st.markdown("\n".join(f"- {each}" for each in said))
 
@@ -124,3 +123,35 @@ def _note(name: str, each: TraitDifference, note: str) -> str:
     ink, grey = token(_INKS[each.verdict]), token("ink-2")
     title = verdicts.title(each.verdict)
     return f'<div style="color:{grey}"><bdi>{escape(name)}</bdi><b style="color:{ink}">{title}</b>{escape(note)}</div>'
+
+
+def changes(changed: VersionChanges, names: Mapping[str, str]) -> list[str]:
+    """What changed between two versions, a sentence in Markdown each; empty if nothing did."""
+    said = [
+        _samples(changed.samples, "training sample", changed.unrecorded),
+        _samples(changed.held_out, "test sample", None),
+        _traits("New trait", changed.traits_added, names),
+        _traits("Trait removed", changed.traits_removed, names),
+    ]
+    said += [
+        f"{plain(names.get(str(each.trait), str(each.trait)))}: {plain(each.name.replace('_', ' '))} was"
+        f" *{plain(str(each.a))}*, is *{plain(str(each.b))}*."
+        for each in changed.traits_changed
+    ]
+    if changed.encoder is not None:
+        said.append(f"Another encoder: {plain(str(changed.encoder.a))}, now {plain(str(changed.encoder.b))}.")
+    if changed.parameters:
+        said.append(f"Training chose {count(len(changed.parameters), 'other parameter')}.")
+    return [each for each in said if each]
+
+
+def _samples(changed: SampleChanges | None, what: str, unrecorded: str | None) -> str:
+    if changed is None:
+        return f"Which samples changed is not known: {plain(unrecorded)}." if unrecorded else ""
+    counts = {"added": changed.added, "removed": changed.removed, "relabelled": changed.relabelled}
+    said = [f"{number:,} {how}" for how, number in counts.items() if number]
+    return f"{what.capitalize()}s: {', '.join(said)}." if said else ""
+
+
+def _traits(what: str, keys: list[str], names: Mapping[str, str]) -> str:
+    return f"{what}: {', '.join(plain(names.get(key, key)) for key in keys)}." if keys else ""

@@ -46,10 +46,10 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     import streamlit as st
 
     from traitbench.local import vectors
-    from traitbench_app.process import offline
+    from traitbench_app.process import exposed
     from traitbench_app.process.assets import Assets
 
-    offline.block_lookups()
+    exposed.block_lookups()
     assets = Middleware(Assets)
     settings = settings or read_settings()
     openid = _openid(settings)

@@ -10,8 +10,7 @@ import streamlit as st
 
 from traitbench.client.once import remembered
 from traitbench_app.parts.finder import finder
-from traitbench_app.parts.model_picker import pick
-from traitbench_app.parts.whoami import signed_in, whoami
+from traitbench_app.parts.heading import pick, signed_in, whoami
 from traitbench_app.process.turns import DRAWING
 from traitbench_app.shell import people, session
 from traitbench_app.shell.navigation import PAGES, menu

@@ -21,12 +21,9 @@ from traitbench.display.text import count, plain, shortened
 from traitbench.local.checks import Findings
 from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts.chart import download_table
-from traitbench_app.parts.controls import ask, asked, confirm
-from traitbench_app.parts.folded import folded
+from traitbench_app.parts.controls import ask, asked, confirm, folded, primary_link
 from traitbench_app.parts.next_step import facts_of, next_step
-from traitbench_app.parts.primary_link import primary_link
-from traitbench_app.parts.sample_table import waiting
-from traitbench_app.parts.undo import draw_undo
+from traitbench_app.parts.sample_table import draw_undo, waiting
 from traitbench_app.samples.add import POLE, TRAIT
 from traitbench_app.samples.rows import show_rows
 from traitbench_app.shell import session

@@ -10,7 +10,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.next_step import NextStep, facts_of, next_step
-from traitbench_app.parts.undo import draw_undo
+from traitbench_app.parts.sample_table import draw_undo
 from traitbench_app.samples.add import place_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page

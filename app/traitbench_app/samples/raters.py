@@ -1,8 +1,10 @@
-"""Compare labels: the agreement of raters with each other and with you, what a model would lose, and samples of both.
+"""Compare labels: a file of several raters, their agreement with each other and with you, and samples of both.
 
 The steps are drawn in order, each one when the step before it is complete.
 """
 
+import hashlib
+import sys
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -12,12 +14,17 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
+from traitbench.tables import sample_files
 from traitbench.tables.agreement import COLUMNS, all_pairs, alphas, rows, sentence
-from traitbench.tables.rating_files import OWN, Ratings
-from traitbench_app.parts.figures_table import figures_table
+from traitbench.tables.rating_files import MOST_RATERS, OWN, Columns, Ratings, guess_raters, read_ratings
+from traitbench.tables.sample_files import Table, table_of
+from traitbench_app.parts.chart import figures_table
+from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.blind import draw_sheet, pick_number, sheets, your_labels
-from traitbench_app.samples.rater_columns import upload_ratings
+from traitbench_app.samples.importing import draw_problems, pick_trait
+from traitbench_app.samples.label_meanings import meanings, pick_meanings
 from traitbench_app.samples.your_judgment import draw_adding, draw_loss, draw_yours
+from traitbench_app.shell import session
 
 _KAPPA = "Agreement beyond chance: 0 is what chance would give, 1 is perfect."
 
@@ -136,3 +143,98 @@ def _of_trait(trait: str, names: Mapping[str, str], ratings: Ratings) -> str:
 
 def _name(rater: str) -> str:
     return f"**{plain(rater)}**"
+
+
+_FORM, _RATINGS = "samples.raters", "samples.raters.ratings"
+
+
+def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
+    """Draw the upload and the choice of columns; None until every row of the file can be read."""
+    about = (
+        "The file needs a column of texts and a column of labels for each rater: a language model, a colleague, "
+        "yourself. A column of traits is optional."
+    )
+    upload = upload_table(_FORM, empty=lambda: st.caption(about), keep=sys.maxsize)
+    if upload is None:
+        return None
+    table = table_of(upload.source)
+    columns = _choose(upload.key, table, traits)
+    if columns is None:
+        return None
+    ratings = _ratings(upload.key, table, columns, traits)
+    if ratings.problems:
+        hint = sample_files.known_traits(ratings.problems, traits)
+        draw_problems(ratings.problems, hint, nothing="Nothing is compared")
+        return None
+    if not ratings.items:
+        st.error("The chosen columns have no labels. Choose other columns.", icon=":material/error:")
+        return None
+    for rater, number in ratings.contradictions.items():
+        st.warning(
+            f"**{plain(rater)}** labels {count(number, 'text')} in two ways. These labels are left out.",
+            icon=":material/call_split:",
+        )
+    return ratings
+
+
+def _ratings(read: str, table: Table, columns: Columns, traits: Sequence[Trait]) -> Ratings:
+    """The labels, which are read once for every choice of columns."""
+    names = [(trait.key, trait.name) for trait in traits]
+    chosen = (read, hashlib.sha256(repr((columns, names)).encode()).hexdigest())
+    held = session.get(_RATINGS)
+    if held is None or held[0] != chosen:
+        with st.spinner("Reading the labels", show_time=True):
+            held = (chosen, read_ratings(table, columns, traits))
+        session.store(_RATINGS, held)
+    ratings: Ratings = held[1]
+    return ratings
+
+
+def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:
+    _, trait_guess, raters_guess = guess_raters(table, traits)
+    columns = list(table.columns)
+    with st.grid(3, min_column_width=240):
+        text = pick_text_column(table, key=f"{form}.text")
+        trait, default_trait = pick_trait(form, columns, trait_guess, traits)
+        others = [column for column in columns if column not in (text, trait)]
+        raters = st.multiselect(
+            "Columns with the labels, one per rater",
+            others,
+            default=[column for column in raters_guess if column in others],
+            max_selections=MOST_RATERS,
+            placeholder="Choose columns",
+            key=f"{form}.raters.{text}.{trait}",
+        )
+    if text is None:
+        return None
+    if not raters:
+        st.info("Choose at least one column with labels.", icon=":material/arrow_upward:")
+        return None
+    words = {rater: _words(form, table, rater, traits) for rater in raters}
+    if any(meanings is None for meanings in words.values()):
+        return None
+    return Columns(text, trait or None, default_trait, {rater: each or {} for rater, each in words.items()})
+
+
+def _words(form: str, table: Table, rater: str, traits: Sequence[Trait]) -> Mapping[str, float] | None:
+    """The quality of each label of a rater; None while one is open."""
+    labels = sample_files.words(table, rater)
+    if not labels:
+        return {}
+    if len(labels) > sample_files.MOST_WORDS:
+        st.warning(
+            f"The column **{plain(rater)}** has {len(labels):,} different values that are not numbers from 0 to 1. Is "
+            "it a column of labels?",
+            icon=":material/help:",
+        )
+        return None
+    guesses = sample_files.guess_words(labels, traits)
+    unknown = any(meaning is None for meaning in guesses.values())
+    with st.expander(
+        f"Meaning of the labels in {plain(rater)}", expanded=unknown, icon=":material/help:" if unknown else None
+    ):
+        picked = pick_meanings(labels, guesses, meanings(traits), key=f"{form}.word.{rater}")
+    if len(picked) < len(labels):
+        st.info(f"Choose the meaning of every label in {plain(rater)}.", icon=":material/arrow_upward:")
+        return None
+    return picked

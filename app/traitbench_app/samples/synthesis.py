@@ -9,8 +9,7 @@ from traitbench.contract.models import Effort, Model
 from traitbench.contract.samples import TEXTS_PER_POLE, Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import ago, count, plain
-from traitbench_app.parts.derive import begin, draw_failure, notes
-from traitbench_app.parts.effort import EFFORTS, pick_effort
+from traitbench_app.parts.runs import EFFORTS, begin, draw_failure, notes, pick_effort
 from traitbench_app.parts.sample_table import delete_later, keep_after_all, waiting
 from traitbench_app.samples.importing import VIEW
 from traitbench_app.shell import session

@@ -12,7 +12,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain, shortened
-from traitbench_app.parts.hold_switch import hold_switch
+from traitbench_app.parts.feedback import hold_switch
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link

@@ -18,7 +18,7 @@ from traitbench.local.raters import FEWEST, MOST, Loss, NotMeasurable, Own
 from traitbench.tables.agreement import COLUMNS as FIGURES
 from traitbench.tables.agreement import Right, lost, rows, sentence, with_yours
 from traitbench.tables.rating_files import Ratings, samples_of
-from traitbench_app.parts.figures_table import figures_table
+from traitbench_app.parts.chart import figures_table
 from traitbench_app.samples.importing import VIEW
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client

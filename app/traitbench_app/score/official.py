@@ -1,13 +1,15 @@
 """The service's own response next to the preview: a card or a comparison, each with its request id."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from traitbench.contract.scores import Card, Comparison
 from traitbench.display.barchart import draw, draw_pair
+from traitbench.display.differences import sentences
+from traitbench.display.text import plain
 from traitbench.names import pin
 from traitbench_app.parts.scorecard import signed
 from traitbench_app.shell import session
@@ -102,3 +104,16 @@ def _download(answer: Card | Comparison, label: str, file_name: str, *, key: str
 
 def _digest(handle: str, version_no: str, *texts: str) -> str:
     return hashlib.sha256(repr((handle, version_no, texts)).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_SURE = (
+    "Sure: larger than the noise in the scores. For two texts at opposite poles, the order is right at least 9 times "
+    "in 10."
+)
+
+
+def draw_differences(comparison: Comparison, names: Mapping[str, str]) -> None:
+    """Draw in words which text is higher on which trait, and what that promises."""
+    escaped = {key: f"**{plain(name)}**" for key, name in names.items()}
+    st.markdown("\n".join(f"- {each}" for each in sentences(comparison, escaped, second="the second text")))
+    st.caption(_SURE)

@@ -30,8 +30,7 @@ from traitbench_app.score import audience
 from traitbench_app.score.rehearsal import rehearsed
 from traitbench_app.score.teaching import Taught, Teacher, teach, texts_taught, undo
 from traitbench_app.shell import session
-from traitbench_app.workspace.score_texts import texts_to_try
-from traitbench_app.workspace.texts import AGAINST, IN_USE, TEXT
+from traitbench_app.workspace.texts import AGAINST, IN_USE, TEXT, texts_to_try
 
 MOST_BARS = 6
 """The most bars that fit a screen of 720 lines."""

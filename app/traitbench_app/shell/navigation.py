@@ -1,4 +1,4 @@
-"""The table of the workbench's pages, and links between them.
+"""The table of the workbench's pages, links between them, and links that reopen a view.
 
 The code refers to pages by name (`open_page("score")`). Only this table has their titles, icons, addresses and files.
 """
@@ -7,9 +7,11 @@ from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from traitbench.settings import read_settings
 from traitbench_app.shell import people, session
 
 PageName = Literal[
@@ -151,3 +153,27 @@ def name_link(model: str, label: str) -> None:
     # A link shows the icon of its page, so this page has none.
     plain_page = _page(entry("model"), visible=True, icon=False)
     st.page_link(plain_page, label=label, query_params={session.MODEL: model})
+
+
+def link(page: PageName, /, **query: str | int | None) -> str:
+    """Return the address of a view. Values that are None or empty are left out."""
+    named = {name: str(value) for name, value in query.items() if value not in (None, "")}
+    return _root() + entry(page).url_path + (f"?{urlencode(named)}" if named else "")
+
+
+def service_address() -> str:
+    """Return the address of the API without `/v1`: the remote service, or the address in the browser."""
+    settings, here = read_settings(), urlsplit(st.context.url or "")
+    if settings.api_url or not here.netloc:
+        return settings.base_url
+    return f"{here.scheme}://{here.netloc}"
+
+
+def _root() -> str:
+    """Return the workbench's address as the browser sees it, or a relative one without a browser."""
+    here = urlsplit(st.context.url or "")
+    if not here.netloc:
+        return "/"
+    folder, _, last = here.path.rstrip("/").rpartition("/")
+    base = folder if last in {page.url_path for page in PAGES} else here.path.rstrip("/")
+    return f"{here.scheme}://{here.netloc}{base}/"

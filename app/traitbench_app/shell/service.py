@@ -46,8 +46,8 @@ from traitbench.errors import (
 )
 from traitbench.settings import Settings, read_settings
 from traitbench_app.shell import people
-from traitbench_app.shell.keeping import keep_input, restore_input
 from traitbench_app.shell.people import Person, SignedOut
+from traitbench_app.shell.session import keep_input, restore_input
 
 _AT_MOST = re.compile(r"\bat most (\d{1,18}) (?:items|characters)")
 _NOT = re.compile(r"\bnot (\d{1,18})$")

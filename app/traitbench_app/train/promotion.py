@@ -1,23 +1,28 @@
-"""A draft of a model: how it compares with the version in use, and putting it in use."""
+"""A draft of a model: whether it would be better and is better than the version in use, and putting it in use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from traitbench.comparison.drafts import compared_ahead
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.models import Model
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
+from traitbench.contract.traits import Trait
 from traitbench.display.text import plain
 from traitbench.display.verdicts import title
 from traitbench.errors import PromotionConflict
+from traitbench.local import preview
+from traitbench.local.preview import PreviewUnavailable
 from traitbench.names import pin
-from traitbench_app.parts.controls import agreed_to, ask, forget
+from traitbench_app.parts.controls import agreed_to, ask, forget, primary_link
 from traitbench_app.parts.improve import origin_of
-from traitbench_app.parts.primary_link import primary_link
 from traitbench_app.parts.verdict import compared, draw_changes, draw_picture, draw_verdict
+from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
-from traitbench_app.shell.service import attempt, client, explain, reader
+from traitbench_app.shell.service import attempt, client, explain, reader, version
 
 _ASK, _FORCE = "train.promote", "train.promote.force"
 
@@ -131,3 +136,39 @@ def _draw_conflict(model: Model, conflict: PromotionConflict) -> None:
     """Say what happened meanwhile; the next press of the button puts the draft in use all the same."""
     st.warning(explain(conflict), icon=":material/warning:")
     session.store(_FORCE, model.handle)
+
+
+_KEY = "train.ahead"
+
+
+def draw_ahead(model: Model, traits: Sequence[Trait]) -> None:
+    """Draw the button of the preview and its result; nothing unless the draft was made from a trained model."""
+    origin = origin_of(model)
+    if origin is None or origin.version_no is None or origin.state == "archived":
+        return
+    other = f"{plain(origin.handle)} v{origin.version_no}"
+    with st.container(border=True, key=_KEY):
+        st.markdown(
+            f"**Would it be better than {other}?** This trains the draft in memory and checks it on its test samples."
+        )
+        state = [(each.key, each.sample_count, each.held_out_samples) for each in traits]
+        if st.button("Compare before training", icon=":material/preview:", key=f"{_KEY}.preview"):
+            with st.spinner("Training the draft in memory", show_time=True):
+                try:
+                    session.store(_KEY, (model.handle, state, _compared(model, origin, traits)))
+                except PreviewUnavailable as reason:
+                    session.store(_KEY, None)
+                    st.info(plain(str(reason)), icon=":material/info:")
+        kept = session.get(_KEY)
+        if kept and kept[:2] == (model.handle, state):
+            names, labels = names_of(traits), (f"{origin.handle} v{origin.version_no}", "the draft")
+            draw_verdict(kept[2], names, labels)
+            draw_picture(kept[2], names, labels, key=f"{_KEY}.figures")
+            st.caption("Nothing is stored. Training checks it again.")
+
+
+def _compared(model: Model, origin: Model, traits: Sequence[Trait]) -> VersionsComparison:
+    samples, learned = (list(client().samples.list(each.handle, limit=LARGEST_SAMPLE_PAGE)) for each in (model, origin))
+    rehearsal = preview.rehearse(model, traits, [each for each in samples if not each.held_out])
+    listed = client().versions.get(origin.handle, f"v{origin.version_no}")
+    return compared_ahead(origin.handle, version(origin.handle, listed), model, rehearsal, samples, learned)

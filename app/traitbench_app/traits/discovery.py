@@ -9,8 +9,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import ago, count, plain
 from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, DiscoveryTexts, texts_of
 from traitbench_app.parts.bring import bring_texts
-from traitbench_app.parts.derive import begin, draw_failure, notes
-from traitbench_app.parts.effort import pick_effort
+from traitbench_app.parts.runs import begin, draw_failure, notes, pick_effort
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
 from traitbench_app.workspace import pool

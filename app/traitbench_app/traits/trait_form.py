@@ -12,7 +12,7 @@ from traitbench.contract.traits import Aggregation, Trait, TraitInput
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.errors import ValidationFailed
 from traitbench.names import canonical, free_key, trait_key
-from traitbench_app.parts.focus import focus_first_field
+from traitbench_app.parts.controls import focus_first_field
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, field_error
 

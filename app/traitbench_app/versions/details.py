@@ -11,14 +11,15 @@ from traitbench.contract.versions import Version
 from traitbench.display.quality import by_trait as evidence_by_trait
 from traitbench.display.quality import evidence_on
 from traitbench.display.text import plain
-from traitbench_app.parts import retention
+from traitbench.errors import InvalidTag
+from traitbench.names import check_tag
+from traitbench_app.parts import version_figures
 from traitbench_app.parts.confidence import draw_confidence
-from traitbench_app.parts.folded import folded
+from traitbench_app.parts.controls import folded
 from traitbench_app.parts.modes import draw_modes, modes_of, speeds
-from traitbench_app.parts.on_tests import draw_tests
-from traitbench_app.parts.quality import draw_quality
-from traitbench_app.parts.search_report import draw_search, draw_trait_search
+from traitbench_app.parts.quality import draw_quality, draw_tests
 from traitbench_app.parts.shortcuts import draw_shortcuts
+from traitbench_app.parts.training_report import draw_search, draw_trait_search
 from traitbench_app.parts.trait_figures import draw_trait, pick_trait
 from traitbench_app.parts.version_figures import (
     figures_table,
@@ -30,9 +31,8 @@ from traitbench_app.parts.version_figures import (
     series,
 )
 from traitbench_app.shell import session
-from traitbench_app.shell.service import attempt, client, version
+from traitbench_app.shell.service import attempt, client, field_error, version
 from traitbench_app.versions.listing import CREATED_BY
-from traitbench_app.versions.tags import draw_tags
 
 
 def draw_details(
@@ -51,7 +51,7 @@ def draw_details(
     with folded("Tags", icon=":material/sell:", key="tags") as is_open:
         if is_open:
             draw_tags(model.handle, shown, active=active, may_change=may_change)
-            st.caption(f"**After the next version:** {retention.fates(model, versions)[shown.version_id]}.")
+            st.caption(f"**After the next version:** {version_figures.fates(model, versions)[shown.version_id]}.")
     _draw_folded(model, shown, traits)
 
 
@@ -147,3 +147,71 @@ def _draw_parameters(model: Model, shown: Version, traits: Sequence[Trait]) -> N
         )
     if whole.snapshot is None:
         st.caption("To read snapshots, this workbench needs an API key with the scope `authoring`.")
+
+
+_FORM = "versions.tag"
+_LONGEST_NOTE = 500
+
+
+def draw_tags(handle: str, version: Version, *, active: str, may_change: bool) -> None:
+    """Draw the tags with their notes and their actions; `active` is the version in use, as `vN`."""
+    st.caption(
+        "A tag is a name for a version, to use instead of its number. It can move to another version. Tagged versions "
+        "are never removed."
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for tag in version.tags:
+            if not may_change:
+                st.badge(plain(tag), icon=":material/sell:", color="gray", help=_note(version, tag))
+            elif st.button(plain(tag), icon=":material/close:", key=f"versions.untag:{tag}", help="Remove this tag"):
+                _remove(handle, tag)
+    for tag, note in version.tag_notes.items():
+        st.caption(f"**{plain(tag)}**: {plain(note)}")
+    if may_change:
+        _draw_form(handle, f"v{version.version_no}", active=active)
+    elif not version.tags:
+        st.caption("No tags.")
+
+
+def _note(version: Version, tag: str) -> str | None:
+    note = version.tag_notes.get(tag)
+    return plain(note) if note else None
+
+
+def _draw_form(handle: str, version: str, *, active: str) -> None:
+    form = session.round_key(f"{_FORM}.{version}")
+    with st.form(form, border=False):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            name = st.text_input("New tag", key=f"{form}.name", width=260, placeholder="best-so-far")
+            note = st.text_input(
+                "Note (optional)",
+                key=f"{form}.note",
+                width=360,
+                max_chars=_LONGEST_NOTE,
+                placeholder="Checked by the support team",
+            )
+            sent = st.form_submit_button("Add tag", icon=":material/sell:")
+        below = st.empty()
+    if version != active:
+        st.caption(f"The tag goes to {version}. {active} is in use.")
+    if not sent:
+        return
+    try:
+        check_tag(name)
+    except InvalidTag as refusal:
+        field_error(below, refusal.message)
+        return
+    with attempt({"name": below, "note": below}) as tagging:
+        client().versions.tag(handle, name, version=version, note=note.strip() or None)
+    if tagging.done:
+        session.next_round(f"{_FORM}.{version}")
+        session.flash(f"Added tag {plain(name)} to {version}.")
+        st.rerun()
+
+
+def _remove(handle: str, tag: str) -> None:
+    with attempt() as untagging:
+        client().versions.untag(handle, tag)
+    if untagging.done:
+        session.flash(f"Removed tag {plain(tag)}.")
+        st.rerun()

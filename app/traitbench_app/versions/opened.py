@@ -16,7 +16,8 @@ from traitbench_app.parts.reasons import draw_highlighted
 from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.versions.comparison_results import (
+from traitbench_app.versions.pair import PairSide
+from traitbench_app.versions.text_comparison import (
     ERROR,
     EXPECTED,
     SCORE_A,
@@ -25,7 +26,6 @@ from traitbench_app.versions.comparison_results import (
     SURE_B,
     TEXT,
 )
-from traitbench_app.versions.pair import PairSide
 from traitbench_app.versions.texts import may_read_samples
 
 _EXCERPT, _MOVED = 140, "versions.moved_by"

@@ -10,7 +10,7 @@ from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.versions import Version
 from traitbench.display.text import plain
 from traitbench.names import pin
-from traitbench_app.parts.folded import is_open
+from traitbench_app.parts.controls import is_open
 from traitbench_app.parts.improve import forks_of, origin_of
 from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session

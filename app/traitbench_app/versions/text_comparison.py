@@ -1,18 +1,24 @@
-"""Comparisons of two versions text by text, which the workbench makes for its pages in threads (`background`)."""
+"""Comparisons of two versions text by text, made in threads (`background`), and their results as a table."""
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from traitbench.client import Traitbench
 from traitbench.contract.batches import FailedLine
 from traitbench.contract.comparisons import ComparedText, ScoreDelta
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
+from traitbench.display.text import count
 from traitbench.names import unpin
 from traitbench.tables.rows import Row
 from traitbench.tables.sample_files import as_number, folded, guess_words, trait_keys
+from traitbench.tables.writing import csv_file, jsonl_file
 from traitbench_app.shell.people import OPERATOR
 from traitbench_app.workspace import background
 from traitbench_app.workspace.background import BackgroundWork, State
@@ -48,7 +54,7 @@ def of_samples(samples: Iterable[Sample]) -> list[ComparedInput]:
 
 
 @dataclass(frozen=True)
-class TestColumns:
+class ExpectedColumns:
     """The columns of a file: text, expected quality, and the trait that the quality is about."""
 
     text: str
@@ -56,7 +62,7 @@ class TestColumns:
     trait: str | None = None
 
 
-def of_rows(rows: Iterable[Row], columns: TestColumns, traits: Sequence[Trait], key: str) -> list[ComparedInput]:
+def of_rows(rows: Iterable[Row], columns: ExpectedColumns, traits: Sequence[Trait], key: str) -> list[ComparedInput]:
     """Return the texts of a file. A quality is a number from 0 to 1, a pole's label or a word such as "positive".
 
     Without a trait column, the qualities are about the trait `key`. A quality that cannot be read is no label.
@@ -154,3 +160,149 @@ def _add(column: SideColumn, score: ScoreDelta | None, side: str) -> None:
 def find(job_id: str | None, *, owner: str = OPERATOR.id) -> TextComparison | None:
     """Return a comparison of this owner by its id, or None if it is gone."""
     return background.find(job_id, TextComparison, owner=owner)
+
+
+Kind = Literal["regression", "fixed", "side changed", ""]
+Show = Literal["All", "Regressions", "Fixed", "Side changed", "Must pass failed"]
+
+TEXT, TRAIT, EXPECTED, KIND, DELTA = "text", "trait", "expected", "kind", "delta"
+MUST_PASS, ERROR = "must_pass", "error"
+SCORE_A, SCORE_B, TIER_A, TIER_B = "score_a", "score_b", "tier_a", "tier_b"
+SURE_A, SURE_B = "confidence_a", "confidence_b"
+UNCERTAIN = "uncertain"
+
+Sides = NDArray[np.int64]
+
+_MIDDLE_SCORE, _MIDDLE_QUALITY = 50, 0.5
+_RANKS: Mapping[Kind, int] = {"regression": 0, "side changed": 1}
+
+
+def frame_of(job: TextComparison, *keys: str) -> pd.DataFrame:
+    """Return the results of traits so far, a row per text, ordered: regressions, changed sides, biggest changes.
+
+    `expected` is the expected quality, null if it is not known. `must_pass` is null for texts that need not pass. Of a
+    comparison on samples, only those of the trait are in the table.
+    """
+    frame = pd.concat([_of_trait(job, key) for key in keys], ignore_index=True)
+    ranks = frame[KIND].map(lambda kind: _RANKS.get(kind, len(_RANKS)))
+    order = pd.DataFrame({"rank": ranks, "size": -frame[DELTA].abs().astype("Float64").fillna(-1)})
+    return frame.loc[order.sort_values(["rank", "size"], kind="stable").index]
+
+
+def _of_trait(job: TextComparison, key: str) -> pd.DataFrame:
+    done = job.done
+    columns = job.traits[key]
+    labels = [each.labels.get(key) for each in job.texts[:done]]
+    frame = pd.DataFrame(
+        {
+            TEXT: pd.Series([each.text for each in job.texts[:done]], dtype="str"),
+            TRAIT: key,
+            EXPECTED: pd.Series([None if label is None else label.quality for label in labels], dtype="float64"),
+            **_side(columns.a, done, SCORE_A, TIER_A, SURE_A),
+            **_side(columns.b, done, SCORE_B, TIER_B, SURE_B),
+            ERROR: pd.Series([job.errors.get(row, "") for row in range(done)], dtype="str"),
+        }
+    )
+    frame.insert(5, DELTA, frame[SCORE_B] - frame[SCORE_A])
+    a, b = (_sides(frame[score]) for score in (SCORE_A, SCORE_B))
+    expected = np.sign(frame[EXPECTED].fillna(_MIDDLE_QUALITY).to_numpy() - _MIDDLE_QUALITY).astype(np.int64)
+    scored = frame[SCORE_A].notna().to_numpy(dtype=bool)
+    frame[KIND] = _kinds(a, b, expected, scored)
+    frame[MUST_PASS] = [
+        None if label is None or not label.must_pass or not ok else "passed" if side == wanted else "failed"
+        for label, ok, side, wanted in zip(labels, scored, b, expected, strict=True)
+    ]
+    return frame[frame[EXPECTED].notna()] if job.of_samples else frame
+
+
+def shown(frame: pd.DataFrame, show: Show) -> pd.DataFrame:
+    """Return the rows of a filter, in their order. Sides also change where a text becomes wrong or right."""
+    kinds = frame[KIND]
+    masks: Mapping[Show, pd.Series] = {
+        "All": pd.Series(True, frame.index),
+        "Regressions": kinds == "regression",
+        "Fixed": kinds == "fixed",
+        "Side changed": changed_sides(frame),
+        "Must pass failed": frame[MUST_PASS] == "failed",
+    }
+    return frame[masks[show]]
+
+
+def changed_sides(frame: pd.DataFrame) -> pd.Series:
+    """Whether the two scores of each text are on different sides of the middle."""
+    differs = _sides(frame[SCORE_A]) != _sides(frame[SCORE_B])
+    return frame[SCORE_A].notna() & pd.Series(differs, frame.index)
+
+
+def summary(frame: pd.DataFrame) -> str:
+    """Return the counts as a sentence: `12 of 400 texts changed sides: 9 worse, 3 better.`"""
+    scored = int(frame[SCORE_A].notna().sum())
+    changed = int(changed_sides(frame).sum())
+    counts = frame[KIND].value_counts()
+    parts = [
+        f"{number:,} {word}"
+        for kind, word in (("regression", "worse"), ("fixed", "better"), ("side changed", "other"))
+        if (number := int(counts.get(kind, 0)))
+    ]
+    said = [f"{changed:,} of {count(scored, 'text')} changed sides{': ' if parts else ''}{', '.join(parts)}."]
+    if failed := int((frame[MUST_PASS] == "failed").sum()):
+        must = int(frame[MUST_PASS].notna().sum())
+        said.append(
+            f"{failed:,} of {count(must, 'text')} that should never be wrong {'is' if failed == 1 else 'are'} wrong."
+        )
+    if failed := len(frame) - scored:
+        said.append(f"{count(failed, 'text')} could not be scored.")
+    return " ".join(said)
+
+
+# ---- files ---------------------------------------------------------------------------------------------------------
+
+COLUMNS = (
+    TEXT, EXPECTED, KIND, SCORE_A, SCORE_B, DELTA, TIER_A, TIER_B, SURE_A, SURE_B, MUST_PASS, ERROR, TRAIT,
+)  # fmt: skip
+
+
+def as_csv(frame: pd.DataFrame, job: TextComparison) -> bytes:
+    """Return the rows as a CSV file for spreadsheets."""
+    return csv_file(*_file(frame, job))
+
+
+def as_jsonl(frame: pd.DataFrame, job: TextComparison) -> bytes:
+    """Return the rows as a JSONL file."""
+    return jsonl_file(*_file(frame, job))
+
+
+def _file(frame: pd.DataFrame, job: TextComparison) -> tuple[list[str], list[tuple[object, ...]]]:
+    named = frame[list(COLUMNS)].assign(a=job.a, b=job.b)
+    columns = [[None if pd.isna(cell) else cell for cell in column.tolist()] for _, column in named.items()]
+    return [str(name) for name in named.columns], list(zip(*columns, strict=True))
+
+
+def _side(column: SideColumn, done: int, score: str, tier: str, sure: str) -> dict[str, object]:
+    scores = pd.Series(column.scores[:done], dtype="Int64")
+    return {
+        score: scores.mask(scores == NONE),
+        tier: _words(column.tiers[:done], [each or UNCERTAIN for each in TIERS]),
+        sure: _words(column.confidences[:done], CONFIDENCES),
+    }
+
+
+def _words(codes: Sequence[int], words: Sequence[str]) -> "pd.Categorical[str]":
+    return pd.Categorical.from_codes(list(codes), categories=pd.Index(words))
+
+
+def _sides(scores: pd.Series) -> Sides:
+    """Return 1 above the middle, -1 below it, and 0 in the middle or without a score."""
+    values: Sides = scores.fillna(_MIDDLE_SCORE).to_numpy(dtype=np.int64)
+    return np.sign(values - _MIDDLE_SCORE)
+
+
+def _kinds(a: Sides, b: Sides, expected: Sides, scored: NDArray[np.bool_]) -> list[Kind]:
+    known = expected != 0
+    right_a, right_b = a == expected, b == expected
+    kinds = np.select(
+        [known & right_a & ~right_b, known & ~right_a & right_b, a != b],
+        ["regression", "fixed", "side changed"],
+        "",
+    )
+    return [str(kind) if ok else "" for kind, ok in zip(kinds, scored, strict=True)]  # type: ignore[misc]

@@ -13,8 +13,8 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables.rows import Row
 from traitbench.tables.sample_files import guess_columns, table_of
-from traitbench_app.parts import input as batch_input
-from traitbench_app.parts.input import TextInput
+from traitbench_app.parts import upload as batch_input
+from traitbench_app.parts.upload import TextInput
 from traitbench_app.shell import people, session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client
@@ -23,7 +23,7 @@ from traitbench_app.versions.pair import PairSide
 from traitbench_app.versions.text_comparison import (
     MOST_COMPARED,
     ComparedInput,
-    TestColumns,
+    ExpectedColumns,
     TextComparison,
     of_rows,
     of_samples,
@@ -85,16 +85,16 @@ def pick_source(model: Model, pair: Pair, traits: Sequence[Trait], key: str) -> 
         given = batch_input.pasted_texts(command, most=MOST_COMPARED)
     if given is None:
         return None
-    columns = _pick_labels(given, traits, key) if picked == FILE else TestColumns(given.column)
+    columns = _pick_labels(given, traits, key) if picked == FILE else ExpectedColumns(given.column)
     rows = (line for line in given.source.lines() if isinstance(line, Row))
     return TextSource(given.name, of_rows(rows, columns, traits, key))
 
 
-def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> TestColumns:
+def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> ExpectedColumns:
     """Draw the choice of the column with the labels; there may be none."""
     others = [column for column in given.source.columns if column != given.column]
     if not others:
-        return TestColumns(given.column)
+        return ExpectedColumns(given.column)
     _, trait, quality = guess_columns(table_of(given.source), traits)
     about = (
         "the column " + plain(trait)
@@ -109,7 +109,7 @@ def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> TestCol
         placeholder="No column",
         help=f"Numbers from 0 to 1, or labels of the poles. They are about {about}. With them you see regressions.",
     )
-    return TestColumns(given.column, picked, trait if trait in others and trait != picked else None)
+    return ExpectedColumns(given.column, picked, trait if trait in others and trait != picked else None)
 
 
 def start(pair: Pair, source: TextSource, keys: Sequence[str]) -> None:

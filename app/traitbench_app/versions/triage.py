@@ -14,15 +14,17 @@ from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, pole_sign
 from traitbench.display.moved import STYLE, moved
 from traitbench.display.text import count, is_address, plain
 from traitbench.errors import TraitbenchError
-from traitbench_app.parts.downloads import draw_downloads
-from traitbench_app.parts.folded import folded
+from traitbench_app.parts.chart import draw_downloads
+from traitbench_app.parts.controls import folded
 from traitbench_app.parts.progress import watch_work
 from traitbench_app.parts.reasons import reasons_of
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import explain_end
-from traitbench_app.versions.comparison_results import (
+from traitbench_app.versions.opened import draw_opened
+from traitbench_app.versions.pair import PairSide
+from traitbench_app.versions.text_comparison import (
     DELTA,
     ERROR,
     EXPECTED,
@@ -35,15 +37,13 @@ from traitbench_app.versions.comparison_results import (
     TEXT,
     TRAIT,
     Show,
+    TextComparison,
     as_csv,
     as_jsonl,
     frame_of,
     shown,
     summary,
 )
-from traitbench_app.versions.opened import draw_opened
-from traitbench_app.versions.pair import PairSide
-from traitbench_app.versions.text_comparison import TextComparison
 from traitbench_app.versions.texts import discard
 
 MOST_SHOWN = 5_000

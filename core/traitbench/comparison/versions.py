@@ -56,7 +56,7 @@ _NO_SAMPLES = "there are no test samples that both versions were measured on"
 _AT_ONCE = 64  # texts, so that not all vectors of their segments are in memory
 
 
-class TestCandidate(Protocol):
+class Testable(Protocol):
     """The fields of a sample that decide whether it is a test of two versions."""
 
     @property
@@ -80,7 +80,7 @@ class TestCandidate(Protocol):
         ...
 
 
-class TextSample(TestCandidate, Protocol):
+class TextSample(Testable, Protocol):
     """A sample with its text."""
 
     @property
@@ -89,7 +89,7 @@ class TextSample(TestCandidate, Protocol):
         ...
 
 
-Candidate = TypeVar("Candidate", bound=TestCandidate)
+Candidate = TypeVar("Candidate", bound=Testable)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class TestSet:
     ids: Sequence[int] = ()
 
     @classmethod
-    def of(cls, chosen: Sequence[TestCandidate], texts: Mapping[str, str], left_out: Mapping[str, int]) -> "TestSet":
+    def of(cls, chosen: Sequence[Testable], texts: Mapping[str, str], left_out: Mapping[str, int]) -> "TestSet":
         """The chosen samples by the texts of their hashes; without a text, a sample is dropped."""
         places = {digest: place for place, digest in enumerate(texts)}
         samples = [

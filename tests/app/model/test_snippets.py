@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tests.conftest import Service, Trained
 from traitbench.cli.main import main
-from traitbench_app.model.snippets import KEY, snippets
+from traitbench_app.model.code import KEY, snippets
 
 TEXT = 'It\'s "lovely" to see you, $HOME and `all`!'
 

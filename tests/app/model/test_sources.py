@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from traitbench_app.model.sources import cleaned, columns, rows, sources
+from traitbench_app.model.foreign_markdown import cleaned, columns, rows, sources
 
 BEFORE: list[dict[str, Any]] = [
     {"name": "Reviews", "license": "MIT", "year": 2020, "authors": ["A", "B"]},

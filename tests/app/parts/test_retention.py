@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from traitbench.contract.models import Model, VersionRetentionPolicy
 from traitbench.contract.versions import Version
-from traitbench_app.parts.retention import fates, goes_next, names_of_versions
+from traitbench_app.parts.version_figures import fates, goes_next, names_of_versions
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from traitbench.contract.metrics import Metrics, TraitMetrics
 from traitbench_app.parts.modes import price, table
-from traitbench_app.parts.search_report import labels_in_words, search_in_words
+from traitbench_app.parts.training_report import labels_in_words, search_in_words
 
 LEVELS = ({"level": "low", "tried": 2, "cross_entropy": 0.47}, {"level": "medium", "tried": 54, "cross_entropy": 0.45})
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from traitbench_app.shell.links import link, service_address
+from traitbench_app.shell.navigation import link, service_address
 
 
 def test_a_link_has_the_page_and_what_it_shows() -> None:

@@ -11,7 +11,8 @@ from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained
 from traitbench.tables.rows import Row
 from traitbench_app.versions import text_comparison
-from traitbench_app.versions.comparison_results import (
+from traitbench_app.versions.text_comparison import (
+    CHUNK,
     DELTA,
     ERROR,
     KIND,
@@ -19,22 +20,19 @@ from traitbench_app.versions.comparison_results import (
     SCORE_A,
     SCORE_B,
     TEXT,
+    ComparedInput,
+    ExpectedColumns,
     Show,
+    SideColumn,
+    TextComparison,
+    TextLabel,
     as_csv,
     as_jsonl,
     frame_of,
-    shown,
-    summary,
-)
-from traitbench_app.versions.text_comparison import (
-    CHUNK,
-    ComparedInput,
-    SideColumn,
-    TestColumns,
-    TextComparison,
-    TextLabel,
     of_rows,
     of_samples,
+    shown,
+    summary,
 )
 from traitbench_app.workspace import background
 from traitbench_app.workspace.batches import CONFIDENCES, NONE, TIERS
@@ -109,10 +107,10 @@ def test_a_file_may_say_what_each_text_should_score(trained: Trained) -> None:
     rows = [Row(number, dict(zip(columns, each, strict=True))) for number, each in enumerate(cells, 1)]
     traits = trained.client.traits.list(trained.handle)
     for trait in (None, "trait"):
-        texts = of_rows(rows, TestColumns("text", "label", trait), traits, "warmth")
+        texts = of_rows(rows, ExpectedColumns("text", "label", trait), traits, "warmth")
         assert [each.text for each in texts] == ["a", "b", "c", "d", "e"]
         assert [each.labels for each in texts] == [{"warmth": TextLabel(0.9)}, {"warmth": TextLabel(0.0)}, {}, {}, {}]
-    assert not of_rows(rows, TestColumns("text"), traits, "warmth")[0].labels
+    assert not of_rows(rows, ExpectedColumns("text"), traits, "warmth")[0].labels
 
 
 # ---- pure functions of the results -----------------------------------------------------------------------------------
