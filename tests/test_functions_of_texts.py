@@ -14,15 +14,15 @@ from tests.scoring.positions import positions
 from tests.size import sized
 from traitbench.analysis import languages
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.extracts import is_url
+from traitbench.contract.texts import is_url
 from traitbench.display import reasons
 from traitbench.display import text as app_text
 from traitbench.encoders import grams, ngrams, style
-from traitbench.fitting import duplicates, negation, phrases, pole_names, terms
+from traitbench.fitting import duplicates, phrases, pole_names
 from traitbench.operations import model_cards
 from traitbench.scoring import language, segments, spelling
 from traitbench.scoring.explain import explain
-from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import shorten
 from traitbench.service import strict_json
 from traitbench.synthesis import TraitPoles, sentences, variations
 from traitbench_app.model import foreign_markdown
@@ -54,11 +54,11 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "language": languages.language,
     "another language": language.is_not_english,
     "spelling": lambda text: spelling.spelling([text]),
-    "negation": negation.negates,
-    "the rest": negation.names_the_rest,
+    "negation": phrases.negates,
+    "the rest": phrases.names_the_rest,
     "terms": phrases.words,
     "affirmed phrases": phrases.phrases,
-    "likeness": lambda text: terms.kernel([text, "a"]),
+    "likeness": lambda text: phrases.kernel([text, "a"]),
     "plain duplicates": duplicates.plain,
     "edits": lambda text: list(islice(variations._edited(text), 20)),
     "descriptions": lambda text: sentences._described(TraitPoles("", "name", "warm", "cold", text)),

@@ -21,7 +21,7 @@ from pyarrow import parquet
 
 from tests.nasty import FAMILIES, WORDS
 from tests.size import sized
-from traitbench.contract.extracts import is_url
+from traitbench.contract.texts import is_url
 from traitbench.formulas import as_written
 
 Random = random.Random

@@ -5,8 +5,7 @@ import subprocess
 
 import pytest
 
-from traitbench.agents.arguments import Proposal
-from traitbench.agents.proposals import Proposed, command, counts, judged
+from traitbench.agents.arguments import Proposal, Proposed, command, counts, judged
 from traitbench.contract.samples import text_hash
 
 NASTY = (

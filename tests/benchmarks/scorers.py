@@ -23,7 +23,7 @@ from traitbench.fitting.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.local.training import label_axes
 from traitbench.scoring.spelling import spelling
 from traitbench.synthesis import TraitPoles
-from traitbench.synthesis.label_axes import LabelAxes
+from traitbench.synthesis.label_axis import LabelAxes
 
 Scores = Sequence[float]
 Scorer = Callable[..., Scores]

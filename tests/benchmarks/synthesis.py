@@ -26,7 +26,7 @@ from tests.llm_endpoint import MODEL, llm_endpoint
 from tests.scoring.positions import positions
 from traitbench.encoders.vocabulary import load_vocabulary
 from traitbench.scoring.inputs import Vocabulary
-from traitbench.synthesis import Exemplar, Seed, TraitPoles, writing
+from traitbench.synthesis import Exemplar, Seed, TraitPoles, written
 from traitbench.synthesis.language_model import Endpoint
 from traitbench.synthesis.offline import synthesize
 
@@ -125,7 +125,7 @@ def _vocabulary() -> Vocabulary:
 def _asked(data: protocol.Data, poles: TraitPoles, seed: int, known: set[str]) -> tuple[Made, int]:
     """What passes the exam of the answers of an endpoint that has texts like those of the set."""
     with llm_endpoint(_script(data, seed, known)) as service:
-        result = writing.generate(
+        result = written.generate(
             Endpoint(service.url, MODEL),
             [poles],
             synth_type="from_traits",

@@ -15,7 +15,7 @@ from tests.scoring.hand import fitted, samples
 from traitbench.comparison.encoders import Contender, Figure, TraitComparison, compare_vectors
 from traitbench.comparison.paired import Difference
 from traitbench.fitting.fit import TraitSamples
-from traitbench.scoring.unit import unit
+from traitbench.scoring.inputs import unit
 
 D = 70
 Vectors = NDArray[np.float32]

@@ -21,7 +21,7 @@ from tests.patience import PATIENCE_S
 from traitbench.extract import ReadableText, extract
 from traitbench.operations import WORKER
 from traitbench.operations.context import Context, open_context
-from traitbench.service import examples
+from traitbench.service import openapi
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
@@ -210,7 +210,7 @@ def main() -> None:
         finally:
             context.close()
     lines = ",\n".join(json.dumps(step, ensure_ascii=False) for step in steps)
-    examples.FILE.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    openapi.FILE.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traitbench.contract.prune import PrunableVersion, versions_to_keep
+from traitbench.contract.versions import PrunableVersion, versions_to_keep
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

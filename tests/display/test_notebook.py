@@ -20,13 +20,13 @@ from traitbench.contract.comparisons import (
 )
 from traitbench.contract.envelope import Health
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.extracts import Extracted
 from traitbench.contract.fields import Wire
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import LastOperation, Model, RunStarted, VersionRetentionPolicy
 from traitbench.contract.page import ModelPage, VersionPage
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.scores import Card, Comparison, Delta
+from traitbench.contract.texts import Extracted
 from traitbench.contract.traits import Trait, TraitList
 from traitbench.contract.versions import Version
 from traitbench.display import notebook

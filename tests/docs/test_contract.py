@@ -21,8 +21,7 @@ from traitbench.fitting.discover import FEWEST_TEXTS
 from traitbench.operations.access import RULES, Operation
 from traitbench.scoring.card import band, breaks, ceiling
 from traitbench.scoring.certainty import Reason
-from traitbench.scoring.repeats import LONGEST
-from traitbench.scoring.size import TOKENS_PER_WORD
+from traitbench.scoring.segments import LONGEST, TOKENS_PER_WORD
 from traitbench.scoring.snapshot import Quartiles, TierBreaks
 from traitbench.service.capacity import LONG, bounds_for
 from traitbench.service.strict_json import MAX_DEPTH

@@ -14,7 +14,7 @@ from tests.real_encoder import KEPT
 from tests.size import sized
 from traitbench.encoders import FULL, Encoder
 from traitbench.encoders.registry import NAMES, EncoderUnavailable, built_in, load_encoder, name_of
-from traitbench.encoders.statistics import generic_texts
+from traitbench.encoders.style import generic_texts
 
 TEXTS = ["Good morning!", "", "a", *generic_texts()[:12], "Good morning!", " ".join(generic_texts()[:20])]
 

@@ -15,7 +15,7 @@ from tests.real_encoder import KEPT
 from traitbench.encoders import EncoderUnavailable, minilm, multilingual, packaged, static, table
 from traitbench.encoders.file_cache import cached_bytes
 from traitbench.encoders.shipping import ship_minilm, ship_multilingual
-from traitbench.encoders.statistics import generic_texts
+from traitbench.encoders.style import generic_texts
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ import pytest
 from tests.encoders.reference import Reference
 from traitbench.encoders import graph, minilm
 from traitbench.encoders.runtime import InferenceSession, SessionOptions
-from traitbench.encoders.statistics import generic_texts, load_statistics, measure
+from traitbench.encoders.style import generic_texts, load_statistics, measure
 
 
 @pytest.fixture(scope="module")

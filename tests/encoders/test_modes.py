@@ -9,7 +9,7 @@ from tests.encoders.folders import onnx_folder
 from tests.real_encoder import KEPT
 from traitbench.encoders import FULL, UnknownMode
 from traitbench.encoders.registry import NAMES, load_encoder
-from traitbench.encoders.statistics import generic_texts
+from traitbench.encoders.style import generic_texts
 
 TEXTS = ["Good morning!", "a", "", "   ", "\u200b", "😀", *generic_texts()[:40], " ".join(generic_texts()[:30])]
 

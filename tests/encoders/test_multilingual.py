@@ -6,7 +6,7 @@ import pytest
 from tests.real_encoder import KEPT
 from traitbench.encoders.multilingual import Multilingual
 from traitbench.encoders.registry import load_encoder
-from traitbench.encoders.statistics import centre, generic_texts, load_statistics
+from traitbench.encoders.style import centre, generic_texts, load_statistics
 
 POSTPONED = (
     "The meeting was postponed.",

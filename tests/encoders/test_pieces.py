@@ -11,7 +11,7 @@ from tests.real_encoder import KEPT
 from traitbench.encoders.e5_file import UNKNOWN, E5File, read_file
 from traitbench.encoders.multilingual import tokenizer_content
 from traitbench.encoders.pieces import Pieces
-from traitbench.encoders.statistics import generic_texts
+from traitbench.encoders.style import generic_texts
 
 SCRIPTS = (
     "გამარჯობა, როგორ ხარ?", "Բարեւ, ինչպե՞ս ես։", "ሰላም፣ እንዴት ነህ?", "សួស្តី សុខសប្បាយទេ", "ສະບາຍດີ ເຈົ້າສະບາຍດີບໍ",

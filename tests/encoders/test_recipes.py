@@ -5,7 +5,7 @@ import pytest
 
 from tests.real_encoder import KEPT
 from traitbench.encoders.registry import NAMES, load_encoder
-from traitbench.encoders.statistics import generic_texts
+from traitbench.encoders.style import generic_texts
 
 # Id: digest, and some of the numbers of the first generic text.
 FIRST = {

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from tests.encoders import style_reference
 from tests.size import sized
-from traitbench.encoders.statistics import generic_texts, load_statistics, measure
-from traitbench.encoders.style import COUNT, StyleBlock, raw
+from traitbench.encoders.style import COUNT, StyleBlock, generic_texts, load_statistics, measure, raw
 
 PLAIN = "the train leaves at nine and comes back in the evening"
 

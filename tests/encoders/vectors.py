@@ -11,7 +11,7 @@ import numpy as np
 
 from tests.real_encoder import KEPT
 from traitbench.encoders.registry import load_encoder
-from traitbench.encoders.statistics import generic_texts
+from traitbench.encoders.style import generic_texts
 
 TEXTS = [*generic_texts()[:60], "", " ".join(generic_texts()[:40]), "今日は" * 40]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 
 from traitbench.extract import FetchLimits
-from traitbench.extract.addresses import IPAddress
+from traitbench.extract.sockets import IPAddress
 
 Answer = Callable[[bytes], Iterable[bytes]]
 

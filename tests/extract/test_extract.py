@@ -9,7 +9,7 @@ import pytest
 
 from tests.extract.loopback import ANY_PORT, page, redirect, serve, this_machine
 from tests.patience import PATIENCE_S
-from traitbench.contract.extracts import is_url
+from traitbench.contract.texts import is_url
 from traitbench.errors import Unavailable
 from traitbench.extract import ReadableText, extract
 

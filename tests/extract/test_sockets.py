@@ -15,7 +15,7 @@ import pytest
 from tests.extract.loopback import ANY_PORT, page, redirect, serve, then_silence, this_machine
 from traitbench.errors import UrlNotFetchable
 from traitbench.extract import extract
-from traitbench.extract.addresses import IPAddress
+from traitbench.extract.sockets import IPAddress
 
 TEXT = page("Reached.", kind="text/plain")
 

@@ -17,7 +17,7 @@ from tests.contexts import AUTHOR, ENCODER, export_of
 from traitbench.contract.models import ForkRequest, ModelUpdate, PromoteRequest
 from traitbench.encoders import Encoder
 from traitbench.encoders.registry import load_encoder
-from traitbench.operations import bundles, forking, models, promotion
+from traitbench.operations import bundles, models, promotion
 from traitbench.operations.context import Context
 from traitbench.settings import Settings
 from traitbench.store.database import open_engine
@@ -54,7 +54,7 @@ def _act(settings: Settings, encoder: Encoder, operation: str, handle: str, othe
     event.listen(engine, "commit" if number == 0 else "before_cursor_execute", count)
     try:
         if operation == "fork":
-            forking.fork(context, AUTHOR, handle, ForkRequest(handle=other))
+            promotion.fork(context, AUTHOR, handle, ForkRequest(handle=other))
         elif bundle is not None:
             bundles.import_(context, AUTHOR, bundle, handle=other)
         elif operation == "purge":

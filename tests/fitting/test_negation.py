@@ -1,6 +1,6 @@
 import pytest
 
-from traitbench.fitting.negation import names_the_rest, negates
+from traitbench.fitting.phrases import names_the_rest, negates
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.size import sized
-from traitbench.fitting.set_aside import Choice, TooFew, choose
+from traitbench.fitting.held_out import Choice, TooFew, choose
 
 
 @dataclass(frozen=True)

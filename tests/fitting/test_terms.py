@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traitbench.fitting.phrases import phrases, words
-from traitbench.fitting.terms import Terms, kernel
+from traitbench.fitting.phrases import Terms, kernel, phrases, words
 
 TEXTS = [
     *("The lovely dog barks", "A lovely dog sleeps", "My lovely dog eats", "One lovely dog more"),

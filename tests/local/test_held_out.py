@@ -1,7 +1,7 @@
 """Test samples among samples that the service does not have yet."""
 
 from traitbench.contract.samples import SampleInput
-from traitbench.fitting.set_aside import AT_LEAST
+from traitbench.fitting.held_out import AT_LEAST
 from traitbench.local.held_out import aside
 
 

@@ -22,7 +22,6 @@ from traitbench.contract.scores import Card, ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.contract.versions import Version, VersionActivate
 from traitbench.operations import (
-    forking,
     model_runs,
     models,
     promotion,
@@ -223,7 +222,7 @@ def toned_model(context: Context) -> str:
 
 
 def fork(context: Context, handle: str, to: str | None = None) -> Model:
-    return forking.fork(context, AUTHOR, handle, ForkRequest(handle=to or new_handle()))
+    return promotion.fork(context, AUTHOR, handle, ForkRequest(handle=to or new_handle()))
 
 
 def promote(context: Context, handle: str, origin: str, **options: bool) -> Version:

@@ -267,7 +267,7 @@ backups.restore(Settings(home=Path(sys.argv[1]), database_url=sys.argv[2]), Path
 _WRITE_FOREVER = """
 import sys, time
 from pathlib import Path
-from traitbench.operations.backup_parts import new_file
+from traitbench.operations.backups import new_file
 with new_file(Path(sys.argv[1]), Path(sys.argv[2])) as file:
     file.write(b"texts")
     file.flush()

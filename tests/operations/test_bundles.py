@@ -22,7 +22,7 @@ from tests.size import sized
 from traitbench.contract.bundles import Bundle, digest, document
 from traitbench.contract.models import Model
 from traitbench.errors import HandleTaken, InsufficientScope, InvalidHandle, NamespaceForbidden, ValidationFailed
-from traitbench.operations import bundles, free_form, models, traits, versions
+from traitbench.operations import bundles, models, rules, traits, versions
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.scoring.snapshot import Snapshot, param_hash
@@ -464,14 +464,14 @@ def _of_size(size: int) -> list[str]:
 @pytest.mark.parametrize(
     ("bounds", "size", "levels", "magnitude", "longest_text", "longest_key"),
     [
-        (free_form.SOURCES, 64 * 1024, 16, None, None, None),
-        (free_form.METRICS, 512 * 1024, 16, 1e15, 2_000, 200),
-        (free_form.DISCOVERY, 16 * 1024, 8, 1e15, 2_000, 200),
-        (free_form.SNAPSHOT, None, 16, None, None, None),
+        (rules.SOURCES, 64 * 1024, 16, None, None, None),
+        (rules.METRICS, 512 * 1024, 16, 1e15, 2_000, 200),
+        (rules.DISCOVERY, 16 * 1024, 8, 1e15, 2_000, 200),
+        (rules.SNAPSHOT, None, 16, None, None, None),
     ],
 )
 def test_what_a_bundle_may_hold_today_it_may_always_hold(
-    bounds: free_form.Bounds,
+    bounds: rules.Bounds,
     size: int | None,
     levels: int,
     magnitude: float | None,
@@ -489,5 +489,5 @@ def test_what_a_bundle_may_hold_today_it_may_always_hold(
     if longest_key is not None:
         edges.append(({"a" * longest_key: 1}, {"a" * (longest_key + 1): 1}, "too_long"))
     for accepted, refused, kind in edges:
-        assert list(free_form.faults(accepted, bounds)) == []
-        assert [each for _, each, _ in free_form.faults(refused, bounds)] == [kind]
+        assert list(rules.faults(accepted, bounds)) == []
+        assert [each for _, each, _ in rules.faults(refused, bounds)] == [kind]

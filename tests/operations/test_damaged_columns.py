@@ -30,7 +30,7 @@ from traitbench.operations import (
     versions,
 )
 from traitbench.operations.context import Context
-from traitbench.runs import quarantine
+from traitbench.runs import recovery
 from traitbench.runs.heartbeat import WorkerExit, WorkItem
 from traitbench.store import runs as run_rows
 from traitbench.store import tables
@@ -176,7 +176,7 @@ def test_a_run_whose_last_strike_cannot_be_read_does_not_hold_up_the_worker(own:
     handle = draft(own, warm=2, cold=2)
     run_id = str(training.start(own, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
     _damage(own, handle, tables.runs.c.struck_at, damage)
-    quarantine.judge(own.engine, [WorkerExit("slow", {run_id: WorkItem("learning", 3)})], model_runs.fail)
+    recovery.judge(own.engine, [WorkerExit("slow", {run_id: WorkItem("learning", 3)})], model_runs.fail)
     with reading(own.engine) as connection:
         run = run_rows.read(connection, run_id)
     assert run is not None

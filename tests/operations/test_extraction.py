@@ -10,11 +10,11 @@ from sqlalchemy import text
 
 from tests.contexts import ON_SQLITE, SCORER, STRANGER
 from tests.extract.loopback import ANY_PORT, Site, page, serve, this_machine
-from traitbench.contract.extracts import ExtractRequest
 from traitbench.contract.scores import CompareRequest, ScoreRequest
+from traitbench.contract.texts import ExtractRequest
 from traitbench.errors import UrlNotFetchable
 from traitbench.extract import extract
-from traitbench.operations import extraction, scores
+from traitbench.operations import scores, serving
 from traitbench.operations.context import Context
 from traitbench.store import tables
 from traitbench.store.database import reading
@@ -39,7 +39,7 @@ def site() -> Iterator[Site]:
 
 def test_an_address_is_read_for_any_key(fetching: Context, site: Site) -> None:
     for caller in (SCORER, STRANGER):
-        result = extraction.extract(fetching, caller, ExtractRequest(url=site.url))
+        result = serving.extract(fetching, caller, ExtractRequest(url=site.url))
         assert (result.url, result.content) == (site.url, SENTENCE)
         assert result.content_sha256 == hashlib.sha256(SENTENCE.encode()).hexdigest()
 
@@ -62,7 +62,7 @@ def test_either_side_of_a_comparison_may_be_an_address(fetching: Context, toned:
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "http://[::1]/", "ftp://example.org/a", "not an address"])
 def test_an_address_that_is_not_fetched_is_said_to_be_so(context: Context, url: str) -> None:
     with pytest.raises(UrlNotFetchable):
-        extraction.extract(context, SCORER, ExtractRequest(url=url))
+        serving.extract(context, SCORER, ExtractRequest(url=url))
 
 
 def test_a_score_of_an_address_that_is_not_fetched_is_refused(context: Context, toned: str) -> None:

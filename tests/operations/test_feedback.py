@@ -13,7 +13,7 @@ from traitbench import errors
 from traitbench.contract.scores import Card, ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitUpdate
 from traitbench.extract import extract
-from traitbench.operations import extraction, feedback, models, rules, scores, traits, versions
+from traitbench.operations import feedback, models, rules, scores, serving, traits, versions
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.store.database import reading
@@ -113,7 +113,7 @@ def test_feedback_on_an_address_keeps_what_stands_there_and_where(context: Conte
         ids = _score(fetching, handle, content=f" {site.url}/letter\n", feedback={"warmth": "good"}).metadata.sample_ids
     kept = samples_of(context, handle)[-1]
     assert (kept.id, kept.text, kept.source_url) == (ids[-1], letter, f"{site.url}/letter")
-    assert extraction.source_of(f"{site.url}/{'x' * 2_000}") is None
+    assert serving.source_of(f"{site.url}/{'x' * 2_000}") is None
 
 
 def test_a_pinned_version_scores_and_the_model_keeps_the_feedback(context: Context, handle: str) -> None:

@@ -25,7 +25,7 @@ from traitbench import errors
 from traitbench.contract.models import ForkedFrom, ForkRequest
 from traitbench.contract.samples import Sample, SynthesizeRequest
 from traitbench.contract.traits import DiscoverRequest
-from traitbench.operations import discovery, forking, models, samples, synthesis, training, traits
+from traitbench.operations import discovery, models, promotion, samples, synthesis, training, traits
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.store import tables
@@ -180,7 +180,7 @@ def test_both_namespaces_have_to_be_the_callers(
     context: Context, caller: Caller, to: str, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        forking.fork(context, caller, draft(context), ForkRequest(handle=to))
+        promotion.fork(context, caller, draft(context), ForkRequest(handle=to))
     assert to not in [model.handle for model in models.list_models(context, AUTHOR, namespace="local").items]
 
 

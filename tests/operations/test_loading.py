@@ -10,7 +10,7 @@ import pytest
 from tests.contexts import ON_SQLITE
 from traitbench.encoders import EncoderUnavailable, packaged
 from traitbench.errors import FeatureUnavailable
-from traitbench.operations.loading import Loading
+from traitbench.operations.training_encoder import Loading
 from traitbench.runs.execution import Fenced
 
 pytestmark = ON_SQLITE

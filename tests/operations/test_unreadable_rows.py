@@ -14,8 +14,8 @@ from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, new_handle
 from tests.operations.author import give_feedback, score
 from tests.operations.damage import in_file
 from traitbench.contract.bundles import Bundle, BundledVersion, digest
+from traitbench.contract.fields import Unreadable
 from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
-from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import UnreadableRow
 from traitbench.operations import (
     bundles,

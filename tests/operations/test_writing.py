@@ -17,7 +17,7 @@ from traitbench.contract.traits import TraitInput
 from traitbench.errors import FeatureUnavailable
 from traitbench.operations import synthesis
 from traitbench.operations.context import Context
-from traitbench.synthesis import asking
+from traitbench.synthesis import language_model
 
 pytestmark = ON_SQLITE
 
@@ -111,7 +111,7 @@ def test_texts_of_a_language_model_pass_the_exam_and_name_it(context: Context, s
 def test_a_failure_falls_back_to_offline_and_says_so(
     context: Context, service: LlmEndpoint, said: Any, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    patient = asking.Asker.__init__
+    patient = language_model.Asker.__init__
     monkeypatch.setattr(patient, "__kwdefaults__", {**(patient.__kwdefaults__ or {}), "seconds_an_answer": 2.0})
     service.script = lambda _: said
     made, last = synthesized(having(context, service), warmth(context))

@@ -33,7 +33,7 @@ from tests.operations import author
 from traitbench.contract.models import ForkRequest, Model, ModelUpdate
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.errors import InsufficientSamples, Unavailable, ValidationFailed
-from traitbench.operations import forking, model_runs, models, serving, training, traits, versions
+from traitbench.operations import model_runs, models, promotion, serving, training, traits, versions
 from traitbench.operations import zero_retention as zero
 from traitbench.operations.context import Context
 from traitbench.runs.executor import Worker, execute
@@ -284,7 +284,7 @@ def test_a_fork_in_a_namespace_of_another_team_is_neither_named_nor_changed(cont
     handle = _marked(context, trained=True)
     both = replace(AUTHOR, namespaces=AUTHOR.namespaces | {"theirs"})
     own = replace(both, namespaces=frozenset({"theirs"}))
-    copy = forking.fork(context, both, handle, ForkRequest(handle=f"theirs.{new_handle().partition('.')[2]}")).handle
+    copy = promotion.fork(context, both, handle, ForkRequest(handle=f"theirs.{new_handle().partition('.')[2]}")).handle
     models.delete(context, own, copy)
     assert _forks_of(context, handle) == {}
     assert [each.handle for each in models.list_models(context, own, forked_from=handle).items] == [copy]

@@ -19,7 +19,7 @@ from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 from traitbench.store import models, runs
 from traitbench.store.database import reading, writing
-from traitbench.store.opening import open_store
+from traitbench.store.migrate import open_store
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,7 +18,7 @@ from traitbench.operations import model_runs, training
 from traitbench.runs.executor import Worker, serve
 from traitbench.runs.heartbeat import Heartbeat, WorkerExit
 from traitbench.store.database import open_engine
-from traitbench.synthesis.label_axes import Described, LabelAxes
+from traitbench.synthesis.label_axis import Described, LabelAxes
 
 
 class Brittle:

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from tests.contexts import ON_BOTH_IN_SOAK, until
 from tests.patience import PATIENCE_S
 from tests.runs.conftest import StartWorker, Yard
-from traitbench.runs.names import APPLICATION_VERSION, SERIALIZER, engine_url
+from traitbench.runs.queue import APPLICATION_VERSION, SERIALIZER, engine_url
 from traitbench.store import runs, workers
 from traitbench.store.database import reading, sqlite_file, writing
 

@@ -9,7 +9,7 @@ import pytest
 from tests.contexts import ON_SQLITE, until
 from tests.patience import PATIENCE_S
 from traitbench.runs.heartbeat import Heartbeat, Listener, WorkItem
-from traitbench.runs.isolation import RunIsolation
+from traitbench.runs.recovery import RunIsolation
 
 pytestmark = ON_SQLITE
 

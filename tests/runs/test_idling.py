@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 from tests.contexts import ON_SQLITE, until
 from tests.runs.conftest import StartWorker, Yard
 from traitbench.runs.idling import ask_before_polling
-from traitbench.runs.names import QUEUE, engine_url
+from traitbench.runs.queue import QUEUE, engine_url
 from traitbench.store.database import writing
 
 

@@ -11,12 +11,12 @@ import pytest
 from tests.app.processes import eventually
 from tests.conftest import Service
 from tests.contexts import ON_SQLITE
-from traitbench.runs.priority import NICE
+from traitbench.runs.schedules import NICE
 
 pytestmark = ON_SQLITE
 
 _LOW = (NICE, str(NICE) if Path("/proc/self/autogroup").exists() else None)
-_LOWERED = "from traitbench.runs.priority import give_way; give_way(); print('done', flush=True); input()"
+_LOWERED = "from traitbench.runs.schedules import give_way; give_way(); print('done', flush=True); input()"
 
 
 def priority(pid: int) -> tuple[int, str | None]:

@@ -10,7 +10,7 @@ from tests.runs.conftest import ROOT, Yard
 from traitbench.operations import model_runs, rules
 from traitbench.runs.engine import Runs
 from traitbench.runs.heartbeat import Cause, WorkerExit, WorkItem
-from traitbench.runs.quarantine import judge
+from traitbench.runs.recovery import judge
 from traitbench.store import models, runs, samples, traits
 from traitbench.store.database import writing
 

@@ -1,9 +1,8 @@
 """Which traits differ for certain between two cards of a version."""
 
 from tests.scoring.hand import axis, snapshot
-from traitbench.scoring.card import trait_score
+from traitbench.scoring.card import certain, trait_score
 from traitbench.scoring.certainty import Certainty, Levels
-from traitbench.scoring.difference import certain
 
 LEVELS = Levels(high=(20, 80), moderate=(35, 65))
 

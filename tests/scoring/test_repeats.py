@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.nasty import FAMILIES, PROSE
-from traitbench.scoring.repeats import LONGEST, shorten
+from traitbench.scoring.segments import LONGEST, shorten
 
 RUNS = st.lists(
     st.tuples(st.sampled_from(". \n\ta😀\u0301今"), st.sampled_from((1, 2, 3, 40, 127, 128, 255, 256, 257, 300, 700))),

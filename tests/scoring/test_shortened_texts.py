@@ -12,7 +12,7 @@ from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
 from tests.size import sized
 from traitbench.scoring.explain import explain
-from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import shorten
 
 MODEL = snapshot(axis("warmth", vector=(2.0, 0.5), offset=0.1, aggregation="mean"), max_depth=3)
 

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.nasty import FAMILIES
-from traitbench.scoring.size import TextTooLarge, check
+from traitbench.scoring.segments import TextTooLarge, check
 
 
 def counted(text: str) -> int:

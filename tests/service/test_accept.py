@@ -3,7 +3,7 @@
 import pytest
 
 from traitbench.errors import NotAcceptable
-from traitbench.service.accept import negotiate
+from traitbench.service.parameters import negotiate
 
 JSON, TEXT = "application/json", "text/plain"
 

@@ -10,7 +10,7 @@ from tests.contexts import fresh_settings, new_handle
 from traitbench.settings import Settings
 from traitbench.store import models
 from traitbench.store.database import writing
-from traitbench.store.opening import open_store
+from traitbench.store.migrate import open_store
 
 
 @pytest.fixture(scope="package")

@@ -18,13 +18,12 @@ from tests.contexts import ON_SQLITE, new_handle
 from tests.store.conftest import new_model
 from traitbench.errors import Unavailable
 from traitbench.runs.engine import Runs
-from traitbench.runs.names import engine_url
+from traitbench.runs.queue import engine_url
 from traitbench.settings import Settings, read_settings, sqlite_url
 from traitbench.store import models
 from traitbench.store.database import check_file, clean, cleanable, in_place, open_engine, reading, writing
 from traitbench.store.errors import StoreUnavailable
-from traitbench.store.migrate import migrate
-from traitbench.store.opening import open_store
+from traitbench.store.migrate import migrate, open_store
 
 pytestmark = ON_SQLITE
 

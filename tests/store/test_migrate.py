@@ -19,8 +19,7 @@ from traitbench.contract.scores import ScoreRequest
 from traitbench.errors import ModelBusy
 from traitbench.operations import models, samples, scores, training, versions
 from traitbench.operations.context import Context
-from traitbench.runs.names import engine_url
-from traitbench.runs.queue import EngineQueue
+from traitbench.runs.queue import EngineQueue, engine_url
 from traitbench.settings import Settings
 from traitbench.store import migrations
 from traitbench.store.database import open_engine, reading, writing

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, Field
 
-from traitbench.synthesis.answers import read
+from traitbench.synthesis.language_model import read
 
 
 class Item(BaseModel):

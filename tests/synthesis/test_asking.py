@@ -10,8 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from tests.llm_endpoint import KEY, MODEL, LlmEndpoint, Reply, Script, completion, llm_endpoint
-from traitbench.synthesis.asking import Asker
-from traitbench.synthesis.language_model import Endpoint, LanguageModelFailed
+from traitbench.synthesis.language_model import Asker, Endpoint, LanguageModelFailed
 from traitbench.synthesis.naming import AxisEnds, AxisName, name_axes
 
 GOOD = '{"items": [{"word": "warm"}]}'

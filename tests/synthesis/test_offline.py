@@ -17,9 +17,9 @@ from traitbench.fitting.evaluate import auroc
 from traitbench.fitting.fit import EncoderIdentity, fit
 from traitbench.sample_data import demo_models
 from traitbench.synthesis import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
-from traitbench.synthesis.blocklist import BLOCKLIST
 from traitbench.synthesis.filters import NEAR_DUPLICATE
 from traitbench.synthesis.offline import synthesize
+from traitbench.synthesis.sentences import BLOCKLIST
 
 SEEDS = (
     Seed("joy", "We do not want to go home. The party is lovely! Nobody has ever danced like this.", 1.0),

@@ -7,8 +7,7 @@ import streamlit as st
 
 from traitbench.contract.models import Model, VersionRetentionPolicy
 from traitbench.contract.page import LARGEST_PAGE
-from traitbench.contract.prune import PrunableVersion, versions_to_keep
-from traitbench.contract.versions import Version
+from traitbench.contract.versions import PrunableVersion, Version, versions_to_keep
 from traitbench.display.text import count
 from traitbench_app.parts.controls import ask, asked, confirm
 from traitbench_app.parts.version_figures import names_of_versions, policy_of

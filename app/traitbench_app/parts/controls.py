@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from traitbench.contract.unreadable import Unreadable
+from traitbench.contract.fields import Unreadable
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, page_link

@@ -9,10 +9,9 @@ import streamlit as st
 
 from traitbench.contract.metrics import HeldOutFigures, TraitMetrics
 from traitbench.contract.models import Model, VersionRetentionPolicy
-from traitbench.contract.prune import PrunableVersion, versions_to_keep
 from traitbench.contract.rounding import rounded
 from traitbench.contract.traits import Trait
-from traitbench.contract.versions import Version
+from traitbench.contract.versions import PrunableVersion, Version, versions_to_keep
 from traitbench.display import held_out
 from traitbench.display.charts.auroc import Measured, Series
 from traitbench.display.colours import DISCOVERED_SIGN

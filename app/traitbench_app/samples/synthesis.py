@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from traitbench.client.fields import SynthType
+from traitbench.client.wire import SynthType
 from traitbench.contract.models import Effort, Model
 from traitbench.contract.samples import TEXTS_PER_POLE, Sample
 from traitbench.contract.traits import Trait

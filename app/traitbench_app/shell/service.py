@@ -19,9 +19,9 @@ from ulid import ULID
 
 from traitbench.client import Traitbench
 from traitbench.client.once import ReadsOnce
+from traitbench.contract.fields import Unreadable
 from traitbench.contract.models import Model, State
 from traitbench.contract.page import LARGEST_PAGE
-from traitbench.contract.unreadable import Unreadable
 from traitbench.contract.versions import Version
 from traitbench.display.text import count, plain
 from traitbench.errors import (

@@ -10,10 +10,10 @@ from functools import partial
 from math import inf
 
 from traitbench.client.pages import Pages
+from traitbench.contract.fields import Unreadable
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Pole, Provenance, Sample
 from traitbench.contract.traits import Trait
-from traitbench.contract.unreadable import Unreadable
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
 from traitbench_app.workspace.samples import all_samples, facts, unreadable_samples

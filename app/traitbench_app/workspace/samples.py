@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from traitbench.contract.fields import Unreadable
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
-from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import InvalidCursor
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from traitbench.agents import arguments
 from traitbench.agents import arguments as wanted
-from traitbench.agents import proposals
 from traitbench.client import AsyncClient
 from traitbench.contract.explanations import Explanation, Neighbour
 from traitbench.contract.models import LastOperation, Model
@@ -136,8 +136,8 @@ async def propose_samples(client: AsyncClient, given: wanted.ProposeSamples) -> 
     listing = await client.samples.list(given.handle, limit=LARGEST_SAMPLE_PAGE)
     stored = {(sample.trait, text_hash(sample.text)): sample.quality async for sample in listing}
     names = {name: trait.key for trait in traits for name in (trait.name, trait.key)}
-    proposed = proposals.judged(given.samples, names, stored)
-    would_add = proposals.counts(proposed)
+    proposed = arguments.judged(given.samples, names, stored)
+    would_add = arguments.counts(proposed)
     return {
         "handle": given.handle,
         "written": False,
@@ -159,7 +159,7 @@ async def propose_samples(client: AsyncClient, given: wanted.ProposeSamples) -> 
             for trait in traits
             if trait.key in would_add
         },
-        "to_accept": proposals.command(given.handle, proposed) if would_add else None,
+        "to_accept": arguments.command(given.handle, proposed) if would_add else None,
         "next": (
             "Nothing was written. Show the diff to a person. If they agree, they run the command in to_accept."
             if would_add

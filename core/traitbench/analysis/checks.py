@@ -35,7 +35,7 @@ from traitbench.display.languages import name_of
 from traitbench.display.text import count, shortened
 from traitbench.fitting.auroc import auroc, interval
 from traitbench.fitting.duplicates import Vectors, alike, joined, plain
-from traitbench.fitting.negation import negates
+from traitbench.fitting.phrases import negates
 from traitbench.fitting.pole_names import pole_labels, pole_vector
 from traitbench.scoring.inputs import Floats, SampleLike, TraitLike
 from traitbench.scoring.words import first_words

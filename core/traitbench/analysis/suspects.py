@@ -12,8 +12,7 @@ from traitbench.fitting.calibrate import calibrate, smoothed
 from traitbench.fitting.duplicates import Vectors
 from traitbench.fitting.resampling import PairCounts, Resampler, among, folds_of
 from traitbench.fitting.search import Recipe, TrainingSamples
-from traitbench.scoring.inputs import Floats
-from traitbench.scoring.unit import unit
+from traitbench.scoring.inputs import Floats, unit
 
 _FEWEST = 8
 _FOLDS = 10

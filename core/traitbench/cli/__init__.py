@@ -6,20 +6,15 @@ People get tables and sentences. With `--json`, programs get one JSON value, or 
 
 import click
 
-from traitbench.cli.agents import mcp, skill
-from traitbench.cli.agreement import agreement
-from traitbench.cli.audits import audit
-from traitbench.cli.bundles import export, import_
+from traitbench.cli.agents import completion, mcp, skill
+from traitbench.cli.audits import agreement, audit
 from traitbench.cli.comparisons import compare_versions, gate
-from traitbench.cli.completion import completion
 from traitbench.cli.doctor import doctor
 from traitbench.cli.encoders import encoder
-from traitbench.cli.extracts import extract
-from traitbench.cli.forks import fork, promote
-from traitbench.cli.models import models
+from traitbench.cli.models import export, fork, import_, models, promote
 from traitbench.cli.runs import retrain, train
 from traitbench.cli.samples import samples
-from traitbench.cli.scores import compare, score
+from traitbench.cli.scores import compare, extract, score
 from traitbench.cli.traits import traits
 from traitbench.cli.versions import activations, versions
 

@@ -1,9 +1,10 @@
-"""`traitbench mcp` and `skill`: what an agent needs to work with a service."""
+"""`traitbench mcp`, `skill` and `completion`: what an agent or a shell needs to work with a service."""
 
 import asyncio
 from importlib.resources import files
 
 import click
+from click.shell_completion import get_completion_class
 
 from traitbench import logs
 from traitbench.cli.options import address_and_key
@@ -32,3 +33,22 @@ def skill(as_path: bool) -> None:
     """Print the instructions for agents that use this command line."""
     file = files("traitbench.agents").joinpath("SKILL.md")
     click.echo(str(file) if as_path else file.read_text(encoding="utf-8"), nl=as_path)
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script that completes commands and options in SHELL.
+
+    For bash and zsh, add the line of the example to ~/.bashrc or ~/.zshrc. For fish, save the script in
+    ~/.config/fish/completions.
+    """
+    made = get_completion_class(shell)
+    assert made is not None
+    script = made(context.find_root().command, {}, "traitbench", "_TRAITBENCH_COMPLETE")
+    # Not `source()`, which starts bash to ask for its version.
+    click.echo(script.source_template % script.source_vars())

@@ -28,9 +28,8 @@ from traitbench.batch.outcomes import (
     write_parquet,
 )
 from traitbench.batch.parts import CannotResume, Parts, in_parts
-from traitbench.cli.files import source_of, tell_problems, text_column
-from traitbench.cli.options import STDIN, Refused, connected
-from traitbench.cli.progress import RowProgress
+from traitbench.cli.options import STDIN, Refused, connected, source_of, tell_problems, text_column
+from traitbench.cli.output import RowProgress
 from traitbench.client import Traitbench
 from traitbench.contract.asked import Asked
 from traitbench.contract.batches import Mode

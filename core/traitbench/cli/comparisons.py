@@ -12,8 +12,7 @@ from typing import Any, Literal, get_args
 
 import click
 
-from traitbench.cli.files import read_table
-from traitbench.cli.options import InputFile, Misasked, Refused, as_json, connected
+from traitbench.cli.options import InputFile, Misasked, Refused, as_json, connected, read_table
 from traitbench.cli.output import say_json, say_table, say_text
 from traitbench.comparison.gate import EXIT_CODES, GateReport, Labelled, Rules, judge, junit, markdown
 from traitbench.contract.batches import FailedLine

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from traitbench.cli.options import Refused, as_json, connected
-from traitbench.cli.output import say_fields, say_table
-from traitbench.cli.progress import RowProgress
+from traitbench.cli.output import RowProgress, say_fields, say_table
 from traitbench.client import Traitbench
 from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE

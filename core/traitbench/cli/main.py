@@ -92,7 +92,7 @@ def worker() -> None:
     from traitbench.operations.context import greeting
     from traitbench.runs.engine import Runs
     from traitbench.service.serve import until_signal
-    from traitbench.store.opening import open_store
+    from traitbench.store.migrate import open_store
 
     logs.configure(level=settings.log_level, form=settings.log_form)
     open_store(settings).dispose()

@@ -1,11 +1,14 @@
-"""`traitbench models`: list, show, create, update, delete, restore, card."""
+"""`traitbench models`, `export`, `import`, `fork` and `promote`: models, as files, and their next versions."""
 
+import os
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
 
-from traitbench.cli.options import InputFile, as_json, confirm, connected, text_of, yes
+from traitbench.cli.options import STDIN, InputFile, Refused, as_json, confirm, connected, content_of, text_of, yes
 from traitbench.cli.output import (
     say,
     say_fields,
@@ -17,8 +20,10 @@ from traitbench.cli.output import (
     version_name,
 )
 from traitbench.client import Traitbench
+from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ForkedFrom, LastOperation, Model, State, VersionRetentionPolicy
 from traitbench.contract.page import LARGEST_PAGE
+from traitbench.display.text import count
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -261,3 +266,97 @@ def _operation(operation: LastOperation | None) -> str:
         return "-"
     why = f": {operation.error.message}" if operation.error else ""
     return f"{operation.kind} {operation.status}, started {operation.started_at:%Y-%m-%d %H:%M} UTC{why}"
+
+
+@click.command()
+@click.argument("handle")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="The file to write. Default: stdout."
+)
+def export(handle: str, output: str | None) -> None:
+    """Export a whole model as one file."""
+    with connected() as client:
+        bundle = client.models.export(handle)
+    document = bundle.model_dump_json(exclude_unset=True)
+    if output in (None, STDIN):
+        click.echo(document)
+        return
+    _write(Path(output or ""), f"{document}\n")
+    samples = "no samples" if bundle.samples is None else count(len(bundle.samples), "sample")
+    held = (count(len(bundle.traits), "trait"), samples, count(len(bundle.versions), "version"))
+    click.echo(f"{output}: {', '.join(held)}", err=True)
+
+
+@click.command("import")
+@click.argument("file", type=InputFile())
+@click.option("--handle", help="The handle of the imported model. Default: the one in the file.")
+@as_json
+def import_(file: str, handle: str | None, as_json: bool) -> None:
+    """Import a model that was exported.
+
+    A FILE that was changed, or whose parts contradict each other, is refused.
+    """
+    try:
+        bundle = Bundle.model_validate_json(content_of(file))
+    except ValueError as error:
+        raise Refused(
+            f"{file} is not a model exported from Traitbench, or the file is damaged. Export it again."
+        ) from error
+    with connected() as client:
+        model = client.models.import_(bundle, handle=handle)
+    say(model, f"{model.handle} is {model.state}: {version_name(model)}", as_json=as_json)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write atomically: an existing file stays until the new one is complete."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror}.") from error
+
+
+@click.command()
+@click.argument("handle")
+@click.argument("new_handle", metavar="NEW")
+@as_json
+def fork(handle: str, new_handle: str, as_json: bool) -> None:
+    """Make the draft NEW with the traits, samples and settings of a model.
+
+    Change and train it without touching the model, then `traitbench promote` it.
+    """
+    with connected() as client:
+        model = client.models.fork(handle, new_handle)
+    lineage = model.forked_from
+    origin = handle if lineage is None or lineage.version_no is None else f"v{lineage.version_no} of {handle}"
+    say(model, f"{model.handle} is a draft forked from {origin}. Change it, then train it.", as_json=as_json)
+
+
+@click.command()
+@click.argument("handle")
+@click.option("--from", "from_", metavar="FORK", required=True, help="The fork whose active version is promoted.")
+@click.option("--force", is_flag=True, help="Promote even if the model has changed since the fork was made.")
+@click.option("--keep", is_flag=True, help="Keep the fork instead of archiving it.")
+@as_json
+def promote(handle: str, from_: str, force: bool, keep: bool, as_json: bool) -> None:
+    """Make the active version of a fork the next version of a model.
+
+    The fork's traits and samples become the model's. Feedback that the model got since the fork was made is kept and
+    waits for the next retrain. Earlier versions stay.
+    """
+    with connected() as client:
+        version = client.models.promote(handle, from_=from_, force=force, keep=keep)
+    lineage = version.metrics.promoted_from
+    rest = "" if keep else f" {from_} is archived."
+    if lineage is not None and lineage.feedback_carried:
+        rest += f" Waiting for the next retrain: {count(lineage.feedback_carried, 'sample')} of feedback."
+    if lineage is not None and lineage.feedback_dropped:
+        dropped = count(lineage.feedback_dropped, "sample")
+        rest += f" Dropped, because the trait is gone: {dropped} of feedback."
+    say(version, f"v{version.version_no} of {handle} now serves scores.{rest}", as_json=as_json)

@@ -6,12 +6,21 @@ from typing import get_args
 
 import click
 
-from traitbench.cli.files import check_columns, read_table, tell_problems, text_column
-from traitbench.cli.options import InputFile, Refused, as_json, connected, given_text, waits
-from traitbench.cli.output import say, say_lines, say_table, say_unreadable
-from traitbench.cli.progress import RowProgress
+from traitbench.cli.options import (
+    InputFile,
+    Refused,
+    as_json,
+    check_columns,
+    connected,
+    given_text,
+    read_table,
+    tell_problems,
+    text_column,
+    waits,
+)
+from traitbench.cli.output import RowProgress, say, say_lines, say_table, say_unreadable
 from traitbench.cli.runs import follow
-from traitbench.client.fields import SynthType
+from traitbench.client.wire import SynthType
 from traitbench.contract.models import Effort
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Pole, Provenance, Sample, SampleIds, SampleInput, SynthesisPlan

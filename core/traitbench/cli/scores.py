@@ -1,4 +1,4 @@
-"""`traitbench score` and `compare`."""
+"""`traitbench score`, `compare` and `extract`."""
 
 import math
 from typing import get_args
@@ -142,3 +142,19 @@ def _feedback(option: str) -> tuple[str, float | str]:
     except ValueError:
         return trait, word
     return trait, number if math.isfinite(number) else word
+
+
+@click.command()
+@click.argument("url")
+@as_json
+def extract(url: str, as_json: bool) -> None:
+    """Print the readable text of the page at a URL.
+
+    The service fetches it, and only from public addresses.
+    """
+    with connected() as client:
+        extracted = client.extract(url)
+    if as_json:
+        say_json(extracted)
+    else:
+        say_text(extracted.content)

@@ -12,7 +12,7 @@ from traitbench.client.scores import AsyncScores
 from traitbench.client.traits import AsyncTraits
 from traitbench.client.versions import AsyncVersions
 from traitbench.contract.envelope import Health
-from traitbench.contract.extracts import Extracted
+from traitbench.contract.texts import Extracted
 
 
 class AsyncClient:

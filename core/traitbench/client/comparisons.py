@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from traitbench.client.connection import AsyncConnection
-from traitbench.client.texts import refusal
+from traitbench.client.wire import refusal
 from traitbench.contract.batches import MOST_TEXTS, FailedLine
 from traitbench.contract.comparisons import ComparedText, VersionsComparison
 from traitbench.contract.texts import values_of

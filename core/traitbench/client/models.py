@@ -10,10 +10,8 @@ from time import monotonic
 from typing import Any, Unpack
 
 from traitbench.client.connection import AsyncConnection
-from traitbench.client.fields import CreateFields, UpdateFields
-from traitbench.client.pages import AsyncPages
-from traitbench.client.places import NOBODYS, is_of_places, joined, place_of
-from traitbench.client.wire import segment
+from traitbench.client.pages import NOBODYS, AsyncPages, is_of_places, joined, place_of
+from traitbench.client.wire import CreateFields, UpdateFields, segment
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort
 from traitbench.contract.page import LARGEST_PAGE, ModelPage

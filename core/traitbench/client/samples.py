@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from traitbench.client.connection import AsyncConnection
-from traitbench.client.fields import SynthType
 from traitbench.client.pages import AsyncPages
-from traitbench.client.wire import segment
+from traitbench.client.wire import SynthType, segment
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
 from traitbench.contract.samples import (

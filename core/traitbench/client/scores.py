@@ -5,8 +5,7 @@ from typing import Any
 
 from traitbench.client import batches
 from traitbench.client.connection import AsyncConnection
-from traitbench.client.reasons import quoted
-from traitbench.client.wire import segment
+from traitbench.client.wire import quoted, segment
 from traitbench.contract.batches import MOST_TEXTS, BatchLine, Mode
 from traitbench.contract.scores import Card, Comparison
 

@@ -10,13 +10,17 @@ import json
 import random
 import ssl
 from collections.abc import Mapping
-from typing import Any, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar
 from urllib.parse import quote
 
 import httpx
 
+from traitbench.contract.batches import FailedLine, LineError
 from traitbench.contract.envelope import ErrorEnvelope
 from traitbench.contract.fields import Received, Wire
+from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.contract.scores import Card
+from traitbench.contract.texts import why_no_text
 from traitbench.errors import TraitbenchError, Unauthenticated, Unreachable, ValidationFailed, error_for
 
 Answer = TypeVar("Answer", bound=Wire)
@@ -182,3 +186,56 @@ def request_id_of(response: httpx.Response) -> str | None:
 def media_type_of(response: httpx.Response) -> str:
     """Return the media type of a response, without parameters."""
     return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
+
+
+SynthType = Literal["from_traits", "diversify"]
+
+
+class CreateFields(TypedDict, total=False):
+    """The optional fields of a new model."""
+
+    description: str
+    scoring_method: str
+    max_depth: int
+    kind: str
+    additional_terms: str | None
+    upstream_sources: list[dict[str, Any]] | None
+    readme_markdown: str | None
+    zero_data_retention: bool
+
+
+class UpdateFields(TypedDict, total=False):
+    """The fields that can be changed. A field left out stays; None resets it to its default."""
+
+    description: str | None
+    scoring_method: str | None
+    max_depth: int | None
+    additional_terms: str | None
+    upstream_sources: list[dict[str, Any]] | None
+    readme_markdown: str | None
+    zero_data_retention: bool | None
+    version_retention_policy: VersionRetentionPolicy | None
+    hold_if_worse: bool | None
+    language_model_allowed: bool | None
+    main_trait: str | None
+    demo_texts: list[str] | None
+
+
+def quoted(card: Card, content: str) -> Card:
+    """Return the card with the `text` of every part, or unchanged if it has no explanation."""
+    if card.explanation is None:
+        return card
+    explanation = {key: each.with_text(content) for key, each in card.explanation.items()}
+    return card.model_copy(update={"explanation": explanation})
+
+
+def refusal(index: int, value: object) -> FailedLine | None:
+    """Return the line of a value that is no text, None if it is one."""
+    problem = why_no_text(value)
+    if problem is None:
+        return None
+    kind = "string_unicode" if isinstance(value, str) else "string_type"
+    details = {"errors": [{"loc": ["content"], "type": kind, "msg": problem}]}
+    return FailedLine(
+        index=index, error=LineError(code=ValidationFailed.code, message=f"content: {problem}", details=details)
+    )

@@ -36,8 +36,7 @@ from traitbench.fitting.resampling import MOST_PER_POLE, Resampler, among, part
 from traitbench.fitting.search import EFFORTS, SearchEffort, TrainingSamples, evidence, search
 from traitbench.local.training import collected_samples, label_axes
 from traitbench.local.vectors import Progress, vectors_of
-from traitbench.scoring.repeats import shorten
-from traitbench.scoring.segments import embed
+from traitbench.scoring.segments import embed, shorten
 
 MOST = 20_000
 """The number of samples that fit into memory at once; the newest are compared."""

@@ -84,3 +84,13 @@ Count = Annotated[int, schema(minimum=0)]
 """A number that the service counted. In answers, bounds are only declared: the service does not check its own."""
 Quality = Annotated[float, Field(ge=0.0, le=1.0)]
 Time = AwareDatetime
+
+
+class Unreadable(Returned):
+    """A row that could not be read, and the reason.
+
+    `item` is the handle of a model, `vN`, the id of a sample or the key of a trait; `row N` if that is unreadable too.
+    """
+
+    item: str
+    reason: str

@@ -4,10 +4,9 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field
 
-from traitbench.contract.fields import Count, Returned, schema
+from traitbench.contract.fields import Count, Returned, Unreadable, schema
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
-from traitbench.contract.unreadable import Unreadable
 from traitbench.contract.versions import Activation, Version
 
 LARGEST_PAGE = 250

@@ -3,9 +3,14 @@
 A value that is no text keeps its place, so that there are as many answers as values.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Set
 from numbers import Number
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from traitbench.contract.fields import NotBlank, Received, Returned, Time
 
 
 def values_of(texts: Any) -> Iterator[Any]:
@@ -71,3 +76,26 @@ def _is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+_URL = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
+
+
+class ExtractRequest(Received):
+    """Body of `POST /extract`."""
+
+    url: Annotated[NotBlank, Field(max_length=8_192)]
+
+
+class Extracted(Returned):
+    """The text of a page. `content` is cut at 50 KB, and `content_sha256` is the hash of the cut text."""
+
+    url: str
+    content: str
+    content_sha256: str
+    fetched_at: Time
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is one http or https address and nothing else, apart from surrounding space."""
+    return _URL.fullmatch(text.strip()) is not None

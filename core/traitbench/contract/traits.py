@@ -4,10 +4,19 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import AfterValidator, Field
 
-from traitbench.contract.fields import Count, Description, Label, NotBlank, Received, Returned, WithoutNul, schema
+from traitbench.contract.fields import (
+    Count,
+    Description,
+    Label,
+    NotBlank,
+    Received,
+    Returned,
+    Unreadable,
+    WithoutNul,
+    schema,
+)
 from traitbench.contract.models import Effort
 from traitbench.contract.samples import LONGEST_TEXT
-from traitbench.contract.unreadable import Unreadable
 from traitbench.names import is_key
 
 Aggregation = Literal["mean", "max", "min", "none"]

@@ -1,5 +1,8 @@
-"""Versions and their tags on the wire (core/docs/api.md, "Versions")."""
+"""Versions, their tags and the retention rule on the wire (core/docs/api.md, "Versions")."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
@@ -102,3 +105,44 @@ class VersionActivated(Returned):
 
     handle: str
     version_no: int
+
+
+@dataclass(frozen=True)
+class PrunableVersion:
+    """What the rule needs to know about an existing version."""
+
+    version_id: int
+    version_no: int
+    created_at: datetime
+    tagged: bool
+    active: bool
+    held: bool = False
+
+    def __post_init__(self) -> None:
+        if self.created_at.utcoffset() is None:
+            raise ValueError(f"v{self.version_no} has a creation time without a UTC offset, so its month is unknown.")
+
+
+def versions_to_keep(
+    versions: Sequence[PrunableVersion], *, keep_unnamed: int, keep_first_of_month: bool
+) -> frozenset[int]:
+    """Return the `version_id`s of the versions that stay."""
+    oldest_first = sorted(versions, key=lambda version: version.version_no)
+    stay = [version for version in versions if version.tagged or version.active or version.held]
+    stay += _newest_unnamed(oldest_first, keep_unnamed)
+    if keep_first_of_month:
+        stay += _first_of_month(oldest_first)
+    return frozenset(version.version_id for version in stay)
+
+
+def _newest_unnamed(oldest_first: Sequence[PrunableVersion], count: int) -> Sequence[PrunableVersion]:
+    unnamed = [version for version in oldest_first if not version.tagged]
+    return unnamed[max(0, len(unnamed) - count) :]
+
+
+def _first_of_month(oldest_first: Sequence[PrunableVersion]) -> Sequence[PrunableVersion]:
+    first: dict[tuple[int, int], PrunableVersion] = {}
+    for version in oldest_first:
+        created = version.created_at.astimezone(UTC)
+        first.setdefault((created.year, created.month), version)
+    return list(first.values())

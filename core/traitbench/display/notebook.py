@@ -13,7 +13,6 @@ from typing import Any
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import ComparedText, FigureDelta, VersionsComparison
 from traitbench.contract.explanations import Explanation, Neighbour, Part, Piece
-from traitbench.contract.extracts import Extracted
 from traitbench.contract.fields import Wire
 from traitbench.contract.metrics import Interval, TraitMetrics
 from traitbench.contract.models import LastOperation, Model
@@ -21,6 +20,7 @@ from traitbench.contract.page import Page
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import Sample
 from traitbench.contract.scores import Card, Comparison
+from traitbench.contract.texts import Extracted
 from traitbench.contract.traits import Trait, TraitList
 from traitbench.contract.versions import Version
 from traitbench.display import held_out

@@ -23,7 +23,7 @@ from traitbench.encoders.graph_choice import Graph
 from traitbench.encoders.onnx_folder import OnnxFolder
 from traitbench.encoders.registry import open_folder
 from traitbench.encoders.table_folder import Loaded
-from traitbench.scoring.unit import unit
+from traitbench.scoring.inputs import unit
 
 ALIKE = (
     ("The parcel arrived two days late.", "My package was delivered two days after the promised date."),

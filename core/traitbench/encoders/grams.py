@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.scoring.unit import unit
+from traitbench.scoring.inputs import unit
 
 CELLS = 1_024
 RECIPE = f"grams-1 words pairs 3-5 crc32 {CELLS}"

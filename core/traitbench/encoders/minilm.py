@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from traitbench.encoders import FULL, Vectors, check_mode, graph, packaged, tokens
-from traitbench.encoders.side_by_side import side_by_side
-from traitbench.encoders.statistics import Statistics, load_statistics
+from traitbench.encoders.scheduler import side_by_side
+from traitbench.encoders.style import Statistics, load_statistics
+from traitbench.encoders.tokens import join
 from traitbench.encoders.transformer import PackagedTransformer
-from traitbench.encoders.vectors import join
 
 ID = "minilm-l4f-int8-1"
 BLOCKS = (1.0, 0.75)

@@ -15,11 +15,11 @@ from types import MappingProxyType
 from traitbench.encoders import FULL, Part, Vectors, check_mode, counted_apart, graph
 from traitbench.encoders import minilm as transformer
 from traitbench.encoders.minilm import MiniLM
-from traitbench.encoders.side_by_side import side_by_side
+from traitbench.encoders.scheduler import side_by_side
 from traitbench.encoders.static import Static
 from traitbench.encoders.style import COUNT
 from traitbench.encoders.table import WORDLLAMA
-from traitbench.encoders.vectors import in_slices, join
+from traitbench.encoders.tokens import in_slices, join
 
 ID = "full-l4fws-int8-1"
 WEIGHTS = (*transformer.BLOCKS, 0.4, 0.2)

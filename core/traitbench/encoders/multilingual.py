@@ -20,12 +20,11 @@ from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, e5_fil
 from traitbench.encoders.e5_file import BEGIN, END, FILE, E5File, read_file
 from traitbench.encoders.packaged import carried, recipe
 from traitbench.encoders.pieces import Pieces, model_of
-from traitbench.encoders.side_by_side import side_by_side
-from traitbench.encoders.statistics import Statistics, load_statistics
-from traitbench.encoders.style import COUNT, StyleBlock
+from traitbench.encoders.scheduler import side_by_side
+from traitbench.encoders.style import COUNT, Statistics, StyleBlock, load_statistics
+from traitbench.encoders.tokens import in_slices, join
 from traitbench.encoders.transformer import PackagedTransformer
-from traitbench.encoders.vectors import in_slices, join
-from traitbench.scoring.unit import unit
+from traitbench.scoring.inputs import unit
 
 ID = "multilingual-e5-l6f-int8-1"
 EARLY_LAYER = 6

@@ -17,8 +17,8 @@ from sklearn.utils import murmurhash3_32
 
 from traitbench.encoders import FULL, Vectors, check_mode, counted_apart
 from traitbench.encoders.style import COUNT, StyleBlock
-from traitbench.encoders.vectors import in_slices, join
-from traitbench.scoring.unit import unit
+from traitbench.encoders.tokens import in_slices, join
+from traitbench.scoring.inputs import unit
 
 ID = "ngrams-2"
 WEIGHTS = (1.0, 0.5)

@@ -22,13 +22,13 @@ from tokenizers import Tokenizer
 from traitbench.encoders import FULL, EncoderUnavailable, Part, Vectors, check_mode, counted_apart, folder, tokens
 from traitbench.encoders.reading import SHIFTED, Reading, pooled
 from traitbench.encoders.runtime import InferenceSession, SessionOptions
-from traitbench.encoders.side_by_side import side_by_side
+from traitbench.encoders.scheduler import side_by_side
 from traitbench.encoders.static import Static
 from traitbench.encoders.style import COUNT, StyleBlock
 from traitbench.encoders.table import WORDLLAMA
-from traitbench.encoders.vectors import in_slices, join
+from traitbench.encoders.tokens import in_slices, join
 from traitbench.install import advice
-from traitbench.scoring.unit import unit
+from traitbench.scoring.inputs import unit
 
 FIRST_RECIPE, RECIPE = "onnx-1", "onnx-2"
 WIDEST = 8_192

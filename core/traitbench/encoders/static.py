@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, grams
 from traitbench.encoders.style import COUNT, StyleBlock
 from traitbench.encoders.table import ROWS, TOKENIZER, WORDLLAMA, TokenTable, wordllama
-from traitbench.encoders.vectors import in_slices, join
-from traitbench.scoring.unit import unit
+from traitbench.encoders.tokens import in_slices, join
+from traitbench.scoring.inputs import unit
 
 ID = "static-wsn-2"
 WEIGHTS = (1.0, 0.3, 1.0)

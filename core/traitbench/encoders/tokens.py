@@ -1,12 +1,15 @@
-"""Set up tokenizers for all encoders: whole texts, no padding, no truncation, no threads."""
+"""Set up tokenizers (whole texts, no padding, not truncated, no threads), and join blocks to vectors row by row."""
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from traitbench.encoders import EncoderUnavailable
+from traitbench.encoders import EncoderUnavailable, Vectors
+from traitbench.scoring.inputs import unit
 
 # A call takes a fraction of a millisecond while other threads encode other texts, so the package's own threads would
 # only add overhead. It reads this variable at every call.
@@ -48,3 +51,21 @@ def windows(ids: Sequence[int], most: int) -> Iterator[Sequence[int]]:
     count = -(-len(ids) // most)
     for i in range(count):
         yield ids[i * len(ids) // count : (i + 1) * len(ids) // count]
+
+
+_AT_ONCE = 256
+
+
+def join(weights: Sequence[float], blocks: Sequence[NDArray[np.floating]]) -> Vectors:
+    """The blocks (n, d_i) side by side, each multiplied by its weight, each row at length one."""
+    weighted = [weight * block for weight, block in zip(weights, blocks, strict=True)]
+    return unit(np.concatenate(weighted, axis=-1)).astype(np.float32)
+
+
+def in_slices(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], width: int) -> Vectors:
+    """(n_texts, width): encode a few texts at a time, so that intermediate results stay small."""
+    rows = np.empty((len(texts), width), np.float32)
+    for first in range(0, len(texts), _AT_ONCE):
+        some = texts[first : first + _AT_ONCE]
+        rows[first : first + len(some)] = encode(some)
+    return rows

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from traitbench.encoders import graph, tokens
 from traitbench.encoders.runtime import InferenceSession, SessionOptions
-from traitbench.encoders.statistics import Statistics
-from traitbench.scoring.unit import unit
+from traitbench.encoders.style import Statistics
+from traitbench.scoring.inputs import unit
 
 Ids = Sequence[int]
 

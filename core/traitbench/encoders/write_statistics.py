@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.encoders import minilm, multilingual, style
-from traitbench.encoders.statistics import Statistics, centre, generic_texts, measure
+from traitbench.encoders.style import Statistics, centre, generic_texts, measure
 from traitbench.scoring import resemblance
-from traitbench.scoring.unit import unit
+from traitbench.scoring.inputs import unit
 
 _TEXTS_IN_LANGUAGES = (
     *(12, 12, 12, 11, 10, 10, 7, 9, 11, 3, 4, 8, 9, 3, 3),

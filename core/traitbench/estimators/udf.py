@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traitbench.contract.bundles import BundleInvalid
-from traitbench.contract.extracts import is_url
-from traitbench.contract.texts import values_of
+from traitbench.contract.texts import is_url, values_of
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.install import require
 from traitbench.local.version import LocalVersion, VersionChoice, load_once

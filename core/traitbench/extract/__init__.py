@@ -2,7 +2,7 @@
 
 The guard is where sockets are opened (core/docs/contract.md, "Addresses").
 
-Layers, from the inside out: `addresses` says which addresses are public, `sockets` connects only to those, `fetch`
+Layers, from the inside out: `sockets` says which addresses are public and connects only to those, `fetch`
 makes one bounded GET through them, and `reading` turns the response into text in a separate process. Nothing is stored,
 cached or logged. An error never reveals more about a refused address than that nothing answered (`refusals`).
 """
@@ -13,10 +13,9 @@ from datetime import UTC, datetime
 from threading import BoundedSemaphore
 
 from traitbench.errors import Unavailable
-from traitbench.extract.addresses import is_public
 from traitbench.extract.fetch import CONTRACT_LIMITS, FetchLimits, fetch
 from traitbench.extract.reading import text_of
-from traitbench.extract.sockets import Permits, Resolve, lookup
+from traitbench.extract.sockets import Permits, Resolve, is_public, lookup
 
 __all__ = ["FetchLimits", "ReadableText", "extract"]
 

@@ -3,9 +3,8 @@
 Pure: no files, no clock, and randomness only with fixed seeds. `fit` makes a snapshot.
 
 - Fit: `collect` (the samples of each trait), `axis` (directions), `calibrate`, `search` with `candidates`,
-  `candidate_fits` and `report`, and `work` (what progress counts).
-- Figures: `evaluate` and `auroc`, `resampling`, `curve` (what more samples bring), `held_out` (test samples),
-  `set_aside`.
-- Texts without labels: `discover` (new axes), `intrinsic`, `terms`, `phrases`, `tones`.
-- About samples: `duplicates`, `negation`. About the names of poles: `pole_names`.
+  `candidate_fits`, and `work` (what progress counts).
+- Figures: `evaluate` and `auroc`, `resampling`, `curve` (what more samples bring), `held_out` (test samples).
+- Texts without labels: `discover` (new axes), `intrinsic`, `phrases`, `tones`.
+- About samples: `duplicates`. About the names of poles: `pole_names`.
 """

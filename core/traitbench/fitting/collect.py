@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from traitbench.fitting.fit import TraitSamples
 from traitbench.scoring.inputs import SampleLike, TraitLike
-from traitbench.scoring.repeats import shorten
 from traitbench.scoring.resemblance import MOST_COMPARED
+from traitbench.scoring.segments import shorten
 from traitbench.scoring.spelling import Spelling, spelling
 
 Vector = NDArray[np.float32]

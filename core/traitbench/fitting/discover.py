@@ -21,8 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from traitbench.fitting.axis import centroid_difference
 from traitbench.fitting.evaluate import auroc
-from traitbench.fitting.phrases import is_function_word, words
-from traitbench.fitting.terms import Terms, kernel
+from traitbench.fitting.phrases import Terms, is_function_word, kernel, words
 from traitbench.fitting.tones import KINDS, Kind, Tones
 from traitbench.scoring.inputs import Floats
 from traitbench.scoring.words import beginning

@@ -24,9 +24,8 @@ from traitbench.fitting.auroc import auroc, out_of_fold_interval
 from traitbench.fitting.candidate_fits import ignore as ignore_fits
 from traitbench.fitting.candidates import Candidate
 from traitbench.fitting.duplicates import alike, joined
-from traitbench.fitting.evaluate import figures, judged
+from traitbench.fitting.evaluate import figures, judged, labels_entry, search_entry
 from traitbench.fitting.intrinsic import figures_of_labels, place, pool
-from traitbench.fitting.report import labels_entry, search_entry
 from traitbench.fitting.search import (
     EFFORTS,
     SearchEffort,
@@ -39,9 +38,9 @@ from traitbench.fitting.search import (
 from traitbench.fitting.work import FitProgress, ProgressListener
 from traitbench.scoring.card import breaks, confidence, half_up, quartiles
 from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, certainty
+from traitbench.scoring.inputs import unit
 from traitbench.scoring.resemblance import Background, Resemblance, background, resemblance
 from traitbench.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
-from traitbench.scoring.unit import unit
 
 __all__ = [
     "SCORING_METHODS",

@@ -15,7 +15,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 from traitbench.fitting.collect import text_groups
 from traitbench.fitting.duplicates import alike, counterparts, joined
-from traitbench.fitting.set_aside import AT_LEAST, SHARE, Choice, TooFew, choose
+from traitbench.fitting.held_out import AT_LEAST, SHARE, Choice, TooFew, choose
 from traitbench.local import preview
 
 __all__ = ["AT_LEAST", "SHARE", "aside", "choice", "done", "leaks_of", "refusal", "shortages"]

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import load_encoder
-from traitbench.encoders.statistics import generic_texts
-from traitbench.fitting.negation import names_the_rest, negates
+from traitbench.encoders.style import generic_texts
+from traitbench.fitting.phrases import names_the_rest, negates
 from traitbench.fitting.pole_names import pole_vector
 from traitbench.scoring.segments import embed
 from traitbench.settings import read_settings

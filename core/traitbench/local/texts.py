@@ -5,8 +5,8 @@ from typing import Any
 
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.texts import values_of, why_no_text
-from traitbench.scoring import size
-from traitbench.scoring.repeats import shorten
+from traitbench.scoring import segments
+from traitbench.scoring.segments import shorten
 from traitbench.settings import read_settings
 
 Problem = str | None
@@ -49,9 +49,9 @@ def scored_size(count_tokens: Callable[[str], int]) -> Callable[[str], Problem]:
 
     def problem(text: str) -> Problem:
         try:
-            if not size.is_small(text, most_words=most_words):
-                size.check(shorten(text).text, most_words=most_words, count_tokens=count_tokens)
-        except size.TextTooLarge as error:
+            if not segments.is_small(text, most_words=most_words):
+                segments.check(shorten(text).text, most_words=most_words, count_tokens=count_tokens)
+        except segments.TextTooLarge as error:
             return str(error)[0].lower() + str(error)[1:]
         return None
 

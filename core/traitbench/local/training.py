@@ -33,8 +33,7 @@ from traitbench.local.vectors import Vector, sample_vectors
 from traitbench.local.version import LocalVersion
 from traitbench.scoring.segments import embed
 from traitbench.settings import encoder_name, read_settings
-from traitbench.synthesis.label_axes import LabelAxes
-from traitbench.synthesis.label_axis import WORDS
+from traitbench.synthesis.label_axis import WORDS, LabelAxes
 
 DEPTHS = (1, 2, 3)
 

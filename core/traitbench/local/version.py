@@ -23,11 +23,10 @@ from traitbench.errors import BodyTooLarge
 from traitbench.local.samples import LocalTrait
 from traitbench.local.texts import Problem, scored_size, text_problem
 from traitbench.local.vectors import vectors_of
-from traitbench.scoring import card, size
-from traitbench.scoring.difference import certain
+from traitbench.scoring import card, segments
+from traitbench.scoring.card import certain
 from traitbench.scoring.explain import explain
-from traitbench.scoring.repeats import shorten
-from traitbench.scoring.segments import Encode
+from traitbench.scoring.segments import Encode, shorten
 from traitbench.scoring.snapshot import FULL, Snapshot, param_hash
 from traitbench.settings import encoder_name, read_settings
 
@@ -139,8 +138,8 @@ class LocalVersion:
         """Shorten a text as the service does; raise `BodyTooLarge` if the service would."""
         short = shorten(text).text
         try:
-            size.check(short, most_words=read_settings().max_text_words, count_tokens=self.encoder.count_tokens)
-        except size.TextTooLarge as error:
+            segments.check(short, most_words=read_settings().max_text_words, count_tokens=self.encoder.count_tokens)
+        except segments.TextTooLarge as error:
             raise BodyTooLarge(str(error), details=error.details) from None
         return short
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from traitbench.fitting.discover import DiscoveredTrait
-from traitbench.operations.language_models import permitted
+from traitbench.operations.rules import permitted
 from traitbench.runs.execution import Execution
 from traitbench.runs.progress import Timeline
 from traitbench.settings import Settings

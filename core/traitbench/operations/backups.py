@@ -11,17 +11,18 @@ database in another home issues a new one; all other keys keep working.
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
+from typing import IO
 from zipfile import BadZipFile
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from ulid import ULID
 
 from traitbench.operations import rules
-from traitbench.operations.backup_parts import new_file, part_of
 from traitbench.runs.queue import EngineQueue, make_tables
 from traitbench.settings import Settings
 from traitbench.store import backups, migrate, runs
@@ -173,3 +174,85 @@ def _queue_again(connection: Connection, queue: EngineQueue) -> int:
         runs.begin_again(connection, run.id)
         queue.enqueue(connection, run.id, run.kind, run.model_id)
     return len(unfinished)
+
+
+_NOTES = "backups"
+
+
+@contextmanager
+def new_file(home: Path, path: Path) -> Iterator[IO[bytes]]:
+    """A temporary file that is renamed to the path once it is complete and on disk, and deleted if that fails."""
+    part = part_of(path)
+    with _noted(home, part), os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "wb") as file:
+        if not _lock(file):
+            raise BackupRefused(f"Another backup is being written to {path}: wait until it is finished.")
+        try:
+            # Overwrite what a killed backup may have left.
+            os.fchmod(file.fileno(), 0o600)
+            file.truncate(0)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            part.replace(path)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                part.unlink()
+            raise
+    _sync_folder(path.parent)
+
+
+def part_of(path: Path) -> Path:
+    """The path of the file while it is not complete."""
+    return path.with_name(f"{path.name}.part")
+
+
+def remove_left(home: Path) -> None:
+    """Remove the files of backups that were killed; one that a process is writing stays."""
+    for note in (home / _NOTES).glob("*"):
+        with suppress(OSError, ValueError):
+            part = Path(os.fsdecode(note.read_bytes()))
+            if part.suffix == ".part" and _remove_unlocked(part):
+                note.unlink()
+
+
+def _remove_unlocked(part: Path) -> bool:
+    """Remove a file unless a process has it locked; whether it is gone."""
+    try:
+        file = os.fdopen(os.open(part, os.O_RDWR | os.O_NOFOLLOW), "rb")
+    except FileNotFoundError:
+        return True
+    with file:
+        if not _lock(file):
+            return False
+        part.unlink()
+    return True
+
+
+@contextmanager
+def _noted(home: Path, part: Path) -> Iterator[None]:
+    """Keep a note of the file in the home folder. A backup does not fail if that cannot be written."""
+    note = home / _NOTES / str(ULID())
+    with suppress(OSError):
+        note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        note.write_bytes(os.fsencode(part.absolute()))
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            note.unlink()
+
+
+def _lock(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -2,7 +2,7 @@
 
 A batch keeps its version, its traits and its mode to the end. Whether vectors may be stored is checked again at every
 write. `open_batch` raises errors of the whole batch; an error of one text is reported on its line and does not affect
-the others. Interactive calls are encoded before batches (`encoders.scheduler`).
+the others. Interactive calls are encoded before batches (`serving.scheduler`).
 """
 
 import logging
@@ -13,17 +13,16 @@ from threading import BoundedSemaphore
 from pydantic_core import to_json
 
 from traitbench.contract.batches import BatchRequest, LineError
-from traitbench.contract.extracts import is_url
+from traitbench.contract.texts import is_url
 from traitbench.encoders.scheduler import SCHEDULER, WIDTH
 from traitbench.errors import InternalError, TraitbenchError, ValidationFailed
-from traitbench.operations import access, encoders, extraction, rules, serving
+from traitbench.operations import access, rules, serving
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.operations.encoding import BatchEncoding
 from traitbench.operations.pipeline import Pipeline
-from traitbench.scoring import card, size
-from traitbench.scoring.repeats import shorten
-from traitbench.scoring.segments import count_words
+from traitbench.scoring import card, segments
+from traitbench.scoring.segments import count_words, shorten
 
 _FETCHERS = 2
 _ALONE = 10**12
@@ -47,7 +46,7 @@ def open_batch(
     # archived, the batch still sends its cards.
     served = serving.now(context, handle, body.traits)
     rules.require("use", served.model)
-    encoder = encoders.of_version(context, served.snapshot)
+    encoder = serving.of_version(context, served.snapshot)
     snapshot = serving.in_mode(served.snapshot, body.mode)
     chosen, metadata = card.choose(snapshot, body.traits), serving.metadata(served, request_id)
     encoding = BatchEncoding(context, encoder, served, mode=body.mode)
@@ -99,7 +98,7 @@ def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding:
 def ahead_of(context: Context, content: str) -> str:
     """The text to encode, for looking up its vectors in advance; empty if it has too many words to be scored."""
     text, most_words = shorten(content).text, context.settings.max_text_words
-    return text if size.is_small(text, most_words=most_words) or count_words(text) <= most_words else ""
+    return text if segments.is_small(text, most_words=most_words) or count_words(text) <= most_words else ""
 
 
 def _together(score: Score, texts: Sequence[str]) -> list[bytes]:
@@ -160,7 +159,7 @@ def _text_of(context: Context, content: str) -> str:
     if not is_url(content):
         return content
     with _fetching:
-        return extraction.text_of(context, content)
+        return serving.text_of(context, content)
 
 
 def _place(error: BaseException) -> str:

@@ -21,7 +21,7 @@ from traitbench.encoders import Encoder
 from traitbench.errors import InvalidHandle, InvalidTag, ValidationFailed
 from traitbench.fitting.fit import SCORING_METHODS
 from traitbench.names import check_tag, parse_handle
-from traitbench.operations import encoders, free_form, models, rules
+from traitbench.operations import models, rules, serving
 from traitbench.operations.context import Context
 from traitbench.scoring.snapshot import EncoderMismatch, ModeAxis, Snapshot, SnapshotInvalid, TraitAxis, param_hash
 from traitbench.store import version_samples
@@ -82,17 +82,17 @@ def _refuse(problems: Sequence[Problem]) -> None:
 
 def _check_free_form(bundle: Bundle) -> Iterator[Problem]:
     """Problems in free-form JSON; the types check everything else."""
-    values: list[tuple[Path, Any, free_form.Bounds]] = [
-        (["model", "upstream_sources"], bundle.model.upstream_sources, free_form.SOURCES)
+    values: list[tuple[Path, Any, rules.Bounds]] = [
+        (["model", "upstream_sources"], bundle.model.upstream_sources, rules.SOURCES)
     ]
     for i, trait in enumerate(bundle.traits):
         if trait.intrinsic:
-            values.append((["traits", i, "intrinsic", "discovery"], trait.intrinsic.discovery, free_form.DISCOVERY))
+            values.append((["traits", i, "intrinsic", "discovery"], trait.intrinsic.discovery, rules.DISCOVERY))
     for i, version in enumerate(bundle.versions):
-        values.append((["versions", i, "metrics"], version.metrics, free_form.METRICS))
-        values.append((["versions", i, "snapshot"], version.snapshot, free_form.SNAPSHOT))
+        values.append((["versions", i, "metrics"], version.metrics, rules.METRICS))
+        values.append((["versions", i, "snapshot"], version.snapshot, rules.SNAPSHOT))
     for path, value, bounds in values:
-        for inner, kind, message in free_form.faults(value, bounds):
+        for inner, kind, message in rules.faults(value, bounds):
             yield rules.problem([*path, *inner], kind, message)
 
 
@@ -149,7 +149,7 @@ def _check_intrinsic(context: Context, intrinsic: Intrinsic, place: int) -> Iter
 
 def _axis_error(context: Context, intrinsic: Intrinsic) -> str | None:
     """What is wrong with an intrinsic trait's axis; None if nothing is."""
-    encoder = encoders.installed(context, intrinsic.encoder_digest)
+    encoder = serving.installed(context, intrinsic.encoder_digest)
     if encoder is None:
         return _not_installed(context, f"digest {intrinsic.encoder_digest[:12]}")
     try:
@@ -300,7 +300,7 @@ def _check_metrics(version: BundledVersion, path: Path) -> Iterator[Problem]:
         Metrics.checked(version.metrics)
     except ValidationError as error:
         for each in error.errors(include_url=False, include_context=False, include_input=False):
-            inner = [part if isinstance(part, int) else free_form.shown(part) for part in each["loc"]]
+            inner = [part if isinstance(part, int) else rules.shown(part) for part in each["loc"]]
             yield rules.problem([*path, *inner], each["type"], each["msg"])
 
 
@@ -346,7 +346,7 @@ def _check_trait_axis(trait: TraitAxis) -> Iterator[tuple[str, str]]:
 
 
 def _encoder_error(context: Context, snapshot: Snapshot) -> str | None:
-    encoder = encoders.installed(context, snapshot.encoder.digest)
+    encoder = serving.installed(context, snapshot.encoder.digest)
     if encoder is None:
         return _not_installed(context, f"{snapshot.encoder.id[:64]} ({snapshot.encoder.digest[:12]})")
     try:

@@ -30,11 +30,11 @@ from traitbench.contract.comparisons import (
     VersionsCompareRequest,
     VersionsComparison,
 )
-from traitbench.contract.extracts import is_url
+from traitbench.contract.texts import is_url
 from traitbench.encoders.scheduler import SCHEDULER, WIDTH
 from traitbench.errors import InternalError, TraitbenchError, Unavailable, ValidationFailed
 from traitbench.names import parse_handle
-from traitbench.operations import access, encoders, rules, serving
+from traitbench.operations import access, rules, serving
 from traitbench.operations.access import Caller
 from traitbench.operations.batches import ahead_of, check_content
 from traitbench.operations.context import Context
@@ -228,7 +228,7 @@ class _Encodings:
     def __init__(self, context: Context, a: Served, b: Served, texts: Sequence[_Text]) -> None:
         # If one of the models is under zero retention, nothing is cached for either.
         strict = next((each for each in (a, b) if each.model.zero_data_retention), None)
-        used = [encoders.of_version(context, each.snapshot) for each in (a, b)]
+        used = [serving.of_version(context, each.snapshot) for each in (a, b)]
         if a.snapshot.encoder == b.snapshot.encoder:
             used = used[:1]
         owners = {each.owner.model.id: each.owner for each in texts}

@@ -9,14 +9,14 @@ from datetime import timedelta
 
 from sqlalchemy import Engine
 
-from traitbench.contract.unreadable import Unreadable
+from traitbench.contract.fields import Unreadable
 from traitbench.encoders.registry import EncoderUnavailable, load_encoder
 from traitbench.operations import keys, operating
 from traitbench.operations.keys import Issued, KeyNotFound, of_session
 from traitbench.operations.operating import Overview, Recent, build
 from traitbench.settings import Settings, read_settings
 from traitbench.store.keys import ApiKey, Scope
-from traitbench.store.opening import open_store
+from traitbench.store.migrate import open_store
 from traitbench.store.runs import Listed
 
 __all__ = [

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from sqlalchemy import Engine
 
 from traitbench.encoders import Encoder
-from traitbench.operations import backup_parts
+from traitbench.operations import backups
 from traitbench.operations.health import HealthCheck
 from traitbench.operations.pipeline import Pipelines
-from traitbench.operations.snapshots import Snapshots
-from traitbench.operations.vector_cache import MEBIBYTE, VectorCache
+from traitbench.operations.vector_cache import MEBIBYTE, Snapshots, VectorCache
 from traitbench.runs import RunEngine
 from traitbench.settings import Settings
 from traitbench.store.database import sqlite_file
-from traitbench.store.opening import open_store
+from traitbench.store.migrate import open_store
 from traitbench.store.read_cache import ReadCache
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def open_context(settings: Settings, *, worker: str = "") -> Context:
     from traitbench.runs.engine import Runs
 
     engine = open_store(settings, check_s=_CHECK_SECONDS)
-    backup_parts.remove_left(settings.home)
+    backups.remove_left(settings.home)
     service = Runs(settings.database_url, module=worker, greeting=greeting(settings))
     try:
         if worker:

@@ -36,11 +36,11 @@ from traitbench.fitting.discover import (
 )
 from traitbench.fitting.discover import discover as find_axes
 from traitbench.fitting.tones import contrasts
-from traitbench.operations import access, derivations, model_runs, rules, suggestions, zero_retention
+from traitbench.operations import access, model_runs, rules, suggestions, zero_retention
 from traitbench.operations.access import Caller
 from traitbench.operations.axis_names import named
 from traitbench.operations.context import Context
-from traitbench.operations.language_models import language_model, sends_nothing
+from traitbench.operations.rules import language_model, sends_nothing
 from traitbench.operations.sample_vectors import ENCODING, encoded
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.progress import Timeline
@@ -70,7 +70,7 @@ def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) 
     texts = {text_hash(text): text for text in body.texts}
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
-        started = derivations.begin(
+        started = model_runs.begin(
             connection,
             context.runs,
             model,

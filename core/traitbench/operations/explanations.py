@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from traitbench.contract.explanations import Explanation, Nearest, Neighbour
 from traitbench.encoders.scheduler import SCHEDULER
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden
-from traitbench.operations import access, encoders
+from traitbench.operations import access, serving
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.operations.serving import Served, encoding
@@ -38,7 +38,7 @@ def explained(
     context: Context, caller: Caller, handle: str, served: Served, text: str, keys: Collection[str], *, quote: bool
 ) -> dict[str, Explanation]:
     """Explanations by trait key, for the traits in `keys`; `quote` includes the text of each part."""
-    encoder = encoders.of_version(context, served.snapshot)
+    encoder = serving.of_version(context, served.snapshot)
     with SCHEDULER.interactive():
         # Texts made only for the explanation are not worth caching.
         result = explain(served.snapshot, encoding(context, served).encode, text, look=encoder.encode)

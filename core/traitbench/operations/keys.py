@@ -23,8 +23,8 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from ulid import ULID
 
+from traitbench.contract.fields import Unreadable
 from traitbench.contract.texts import why_no_text
-from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import Unauthenticated, ValidationFailed
 from traitbench.names import NAMESPACE
 from traitbench.operations import rules

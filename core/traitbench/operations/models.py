@@ -20,7 +20,7 @@ from traitbench.errors import (
     UnsupportedKind,
     UnsupportedScoringMethod,
 )
-from traitbench.operations import access, free_form, model_runs, retention, rules, zero_retention
+from traitbench.operations import access, model_runs, retention, rules, zero_retention
 from traitbench.operations.access import Caller
 from traitbench.operations.context import LISTING, Context
 from traitbench.operations.trait_names import TraitIndex
@@ -266,7 +266,7 @@ def check_fields(scoring_method: str | None, upstream_sources: list[dict[str, An
         )
     errors = [
         rules.problem(["upstream_sources", *path], kind, message)
-        for path, kind, message in free_form.faults(upstream_sources, free_form.SOURCES)
+        for path, kind, message in rules.faults(upstream_sources, rules.SOURCES)
     ]
     if errors:
         raise rules.invalid(errors[:_MOST_ERRORS], thing="The model")

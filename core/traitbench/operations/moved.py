@@ -21,7 +21,7 @@ from traitbench.fitting.collect import collect
 from traitbench.fitting.duplicates import alike
 from traitbench.fitting.fit import EncoderIdentity, fit
 from traitbench.local.training import label_axes
-from traitbench.operations import encoders
+from traitbench.operations import serving
 from traitbench.operations.context import Context
 from traitbench.operations.serving import Served
 from traitbench.scoring import card
@@ -32,7 +32,7 @@ from traitbench.store.samples import Label
 from traitbench.store.traits import TraitRow
 from traitbench.store.vectors import Vector
 from traitbench.store.version_samples import Records
-from traitbench.synthesis.label_axes import LabelAxes
+from traitbench.synthesis.label_axis import LabelAxes
 
 _NEAREST = 5
 _REFITTED = 3  # groups for each text and trait
@@ -70,7 +70,7 @@ class Movers:
         metrics: Metrics,
         records: Sequence[Records],
     ) -> None:
-        self._encoder = encoders.of_version(context, b.snapshot)
+        self._encoder = serving.of_version(context, b.snapshot)
         self._snapshot, self._metrics = b.snapshot, metrics
         self._axes = label_axes(self._encoder, context.settings.cache)
         self._traits = {row.key: row for row in traits.rows(connection, b.model.id) if row.kind == "extrinsic"}

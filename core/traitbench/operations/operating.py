@@ -17,10 +17,10 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from traitbench.contract.unreadable import Unreadable
+from traitbench.contract.fields import Unreadable
 from traitbench.operations import rules
 from traitbench.settings import Settings
-from traitbench.store import runs, storage, workers
+from traitbench.store import runs, workers
 from traitbench.store.database import reading
 from traitbench.store.runs import Listed, Tally
 from traitbench.store.workers import WorkerHeartbeat
@@ -69,7 +69,7 @@ def overview(engine: Engine) -> Overview:
             tally=runs.tally(connection),
             workers=workers.ages(connection),
             oldest_wait_s=seconds_between(oldest, rules.now()) if oldest else 0.0,
-            database_bytes=storage.size(connection),
+            database_bytes=workers.size(connection),
         )
 
 
@@ -89,7 +89,7 @@ def recent(engine: Engine, *, ended: int = 20, failed: int = 20) -> Recent:
 def rows(engine: Engine) -> dict[str, int]:
     """How many models, versions and samples there are."""
     with reading(engine) as connection:
-        return storage.rows(connection)
+        return workers.rows(connection)
 
 
 def seconds_between(begin: datetime, end: datetime) -> float:

@@ -1,12 +1,13 @@
-"""Delete old versions by the model's retention policy, or by the contract's defaults (`traitbench.contract.prune`)."""
+"""Delete old versions by the model's retention policy, or by the contract's defaults (`contract.versions`)."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import Connection
 
 from traitbench.contract.models import VersionRetentionPolicy
-from traitbench.contract.prune import PrunableVersion, versions_to_keep
+from traitbench.contract.versions import PrunableVersion, versions_to_keep
 from traitbench.store import models, versions
 from traitbench.store.models import ModelRow
 from traitbench.store.rows import readable
@@ -50,3 +51,24 @@ def _prune(
     ]
     kept = versions_to_keep(existing, **policy.model_dump())
     versions.remove(connection, [version.version_id for version in existing if version.version_id not in kept])
+
+
+_log = logging.getLogger(__name__)
+_MAX_REMEMBERED = 1_000
+_failed: dict[tuple[str, int], str] = {}
+
+
+def each(sweep: str, model_ids: Iterable[int], act: Callable[[int], bool]) -> Iterator[int]:
+    """Yield the models for which `act` returns True; one that fails is skipped, and logged the first time."""
+    for model_id in model_ids:
+        try:
+            if act(model_id):
+                yield model_id
+            _failed.pop((sweep, model_id), None)
+        except Exception as error:
+            # Only the type: a message may hold a text. A sweep runs every few seconds, so the same failure is logged
+            # once.
+            kind = type(error).__name__
+            if _failed.get((sweep, model_id)) != kind and len(_failed) < _MAX_REMEMBERED:
+                _log.warning("the %s skipped the model with the id %d: %s", sweep, model_id, kind)
+                _failed[(sweep, model_id)] = kind

@@ -26,7 +26,7 @@ from sqlalchemy import Connection, Engine
 from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, TrainEffort
 from traitbench.contract.states import Outcome, outcome
 from traitbench.errors import ModelBusy, SamplesPurged
-from traitbench.operations import access, rules, sweeps
+from traitbench.operations import access, retention, rules
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.operations.model_runs import launch, run_key
@@ -78,8 +78,8 @@ def sweep(engine: Engine, queue: Queue, settings: Settings) -> None:
     with reading(engine) as connection:
         ahead = rules.now() + _patience(settings)
         waiting = samples.due_for_retrain(connection, at_least=enough, since=since, ahead=ahead)
-        due = list(sweeps.each("retrain sweep", waiting, partial(_is_due, connection, settings)))
-    list(sweeps.each("retrain sweep", due, partial(_start, engine, queue, settings)))
+        due = list(retention.each("retrain sweep", waiting, partial(_is_due, connection, settings)))
+    list(retention.each("retrain sweep", due, partial(_start, engine, queue, settings)))
 
 
 def _is_due(connection: Connection, settings: Settings, model_id: int) -> bool:

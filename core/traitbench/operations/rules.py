@@ -1,13 +1,18 @@
 """Rules that several operations share: what a state allows, what a training needs, and how errors are worded."""
 
-from collections.abc import Mapping, Sequence
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection
 
 from traitbench.contract.states import Operation, Outcome, outcome
 from traitbench.errors import (
+    FeatureUnavailable,
     InsufficientSamples,
     InvalidParameter,
     ModelArchived,
@@ -17,8 +22,10 @@ from traitbench.errors import (
     TraitbenchError,
     ValidationFailed,
 )
+from traitbench.settings import Settings
 from traitbench.store import models, traits
 from traitbench.store.models import ModelRow
+from traitbench.synthesis.language_model import Endpoint, endpoint
 
 _MESSAGES: Mapping[type[TraitbenchError], str] = {
     ModelBusy: "The model {handle} is busy with the run {run_id}; wait until that has ended.",
@@ -164,3 +171,119 @@ def known_keys(details: Mapping[str, Any]) -> str:
 def place(loc: Sequence[str | int]) -> str:
     """A path as people write it: `versions[3].created_at`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
+
+
+Refusal = Literal["zero_retention", "not_wanted"]
+
+
+def permitted(
+    settings: Settings, *, sends_nothing: bool, wanted: bool | None
+) -> tuple[Endpoint | None, Refusal | None]:
+    """The language model to ask, or None and why the one of the settings is not asked; both None if there is none."""
+    model = endpoint(settings)
+    if model is None:
+        return None, None
+    if sends_nothing:
+        return None, "zero_retention"
+    return (None, "not_wanted") if wanted is False else (model, None)
+
+
+def language_model(settings: Settings, model: ModelRow, *, wanted: bool | None) -> dict[str, str]:
+    """The name of the language model to ask, as an option of the run; empty if none is asked.
+
+    Raise `FeatureUnavailable` if one is demanded that cannot be asked.
+    """
+    asked, refusal = permitted(settings, sends_nothing=sends_nothing(model), wanted=wanted)
+    if asked is None and wanted:
+        raise FeatureUnavailable(
+            f"{model.handle} is under zero data retention, so no language model is asked. Leave language_model out, or"
+            " set language_model_allowed for the model."
+            if refusal
+            else "This service has no language model (TRAITBENCH_LLM_URL is not set). Leave language_model out.",
+            details={"field": "language_model", "reason": refusal or "no_language_model"},
+        )
+    return {"language_model": asked.model} if asked else {}
+
+
+def sends_nothing(model: ModelRow) -> bool:
+    """Whether nothing of a model may be sent to a language model."""
+    return model.zero_data_retention and not model.language_model_allowed
+
+
+Path = tuple[str | int, ...]
+Fault = tuple[Path, str, str]
+"""Path, type of the error, and message."""
+
+_FIELD_NAME = re.compile(r"[\w.-]{1,64}")
+_NOT_STORABLE = "U+0000, a lone surrogate or a number out of range"
+_INTEGER_LIMIT = 2**63
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits of a value: bytes as compact JSON, levels of nesting, size of a number, characters of a text and of a key.
+
+    None means that only the limit in bytes applies.
+    """
+
+    size: int
+    depth: int
+    magnitude: float | None = None
+    text: int | None = None
+    key: int | None = None
+
+
+SOURCES = Bounds(size=64 * 1024, depth=16)
+METRICS = Bounds(size=512 * 1024, depth=16, magnitude=1e15, text=2_000, key=200)
+DISCOVERY = Bounds(size=16 * 1024, depth=8, magnitude=1e15, text=2_000, key=200)
+SNAPSHOT = Bounds(size=64 * 1024 * 1024, depth=16)
+
+
+def faults(value: Any, bounds: Bounds) -> Iterator[Fault]:
+    """What is wrong with a value, each problem with its path; no content is repeated."""
+    any_fault = False
+    for fault in _faults_inside(value, bounds, ()):
+        any_fault = True
+        yield fault
+    if not any_fault and (size := _size(value)) > bounds.size:
+        yield (), "too_large", f"it takes {size} bytes as JSON; at most {bounds.size} are allowed"
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _faults_inside(value: Any, bounds: Bounds, path: Path) -> Iterator[Fault]:
+    if len(path) > bounds.depth:
+        yield path, "too_deep", f"it is nested deeper than {bounds.depth} levels"
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            place = (*path, shown(key))
+            yield from _text_faults(key, bounds.key, place, "a key")
+            yield from _faults_inside(each, bounds, place)
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _faults_inside(each, bounds, (*path, index))
+    elif isinstance(value, str):
+        yield from _text_faults(value, bounds.text, path, "a text")
+    elif isinstance(value, int | float):
+        yield from _number_faults(value, bounds, path)
+
+
+def _text_faults(text: str, most: int | None, path: Path, what: str) -> Iterator[Fault]:
+    if "\x00" in text or (not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)):
+        yield path, "not_storable", _NOT_STORABLE
+    if most is not None and len(text) > most:
+        yield path, "too_long", f"{what} has {len(text)} characters; at most {most} are allowed"
+
+
+def _number_faults(number: float, bounds: Bounds, path: Path) -> Iterator[Fault]:
+    if not (-_INTEGER_LIMIT <= number < _INTEGER_LIMIT if isinstance(number, int) else math.isfinite(number)):
+        yield path, "not_storable", _NOT_STORABLE
+    elif bounds.magnitude is not None and abs(number) > bounds.magnitude:
+        yield path, "out_of_range", f"a number from -{bounds.magnitude:g} to {bounds.magnitude:g} is allowed"
+
+
+def shown(key: str) -> str:
+    """A key as an error may show it: one that does not look like a field name could be content."""
+    return key if _FIELD_NAME.fullmatch(key) else "(key)"

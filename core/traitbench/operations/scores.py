@@ -7,11 +7,11 @@ from pydantic_core import to_json
 
 from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
 from traitbench.encoders.scheduler import SCHEDULER
-from traitbench.operations import access, explanations, extraction, feedback, rules, serving
+from traitbench.operations import access, explanations, feedback, rules, serving
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.scoring import card
-from traitbench.scoring.difference import certain
+from traitbench.scoring.card import certain
 from traitbench.store.database import reading
 
 
@@ -25,7 +25,7 @@ def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, 
     served, verdicts = _asked(context, handle, body)
     # Last of all: a request that fails anyway must not make the service open a connection. If both apply, the caller
     # gets the 409 of the model and not the 422 of the address.
-    text = extraction.text_of(context, body.content)
+    text = serving.text_of(context, body.content)
     scored = _card(context, served, text, body.traits, request_id=request_id)
     if body.explain:
         explanation = explanations.explained(
@@ -34,7 +34,7 @@ def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, 
         scored = scored.model_copy(update={"explanation": explanation})
     if not verdicts:
         return scored
-    source = extraction.source_of(body.content)
+    source = serving.source_of(body.content)
     ids = feedback.store_feedback(context, name, text, verdicts, scores=scored.scores, source_url=source)
     return scored.model_copy(update={"metadata": scored.metadata.model_copy(update={"sample_ids": ids})})
 
@@ -45,7 +45,7 @@ def written(context: Context, caller: Caller, handle: str, body: ScoreRequest, *
         return score(context, caller, handle, body, request_id=request_id).model_dump_json().encode()
     access.permit(context, caller, "scores.score", handle)
     served, _ = _asked(context, handle, body)
-    text = extraction.text_of(context, body.content)
+    text = serving.text_of(context, body.content)
     return to_json(_values(context, served, text, body.traits, request_id=request_id))
 
 
@@ -54,7 +54,7 @@ def compare(context: Context, caller: Caller, handle: str, body: CompareRequest,
     access.permit(context, caller, "scores.compare", handle)
     served = serving.now(context, handle, body.traits)
     rules.require("use", served.model)
-    texts = [extraction.text_of(context, content) for content in (body.a, body.b)]
+    texts = [serving.text_of(context, content) for content in (body.a, body.b)]
     a, b = (_card(context, served, text, body.traits, request_id=request_id) for text in texts)
     return Comparison.of(a, b, certain(served.snapshot, a.detail, b.detail))
 

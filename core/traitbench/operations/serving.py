@@ -1,4 +1,4 @@
-"""What one score and a batch share: the version that scores, its encoding of texts, and the values of a card.
+"""What one score and a batch share: installed encoders, the version that scores, the texts, the values of a card.
 
 The version is the active one, or the one that a handle is pinned to.
 """
@@ -10,15 +10,18 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection
 
-from traitbench.encoders import FULL, Encoder
-from traitbench.errors import BodyTooLarge, FeatureUnavailable, ModelNotTrained
+from traitbench.contract.texts import Extracted, ExtractRequest, is_url
+from traitbench.encoders import FULL, Encoder, EncoderUnavailable
+from traitbench.encoders.registry import NAMES, load_encoder
+from traitbench.errors import BodyTooLarge, FeatureUnavailable, ModelNotTrained, Unavailable
 from traitbench.names import ACTIVE, parse_pinned_handle
-from traitbench.operations import access, encoders, rules
+from traitbench.operations import access, rules
+from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.operations.vector_cache import CachedEncoding
 from traitbench.operations.versions import resolve
-from traitbench.scoring import card, size
-from traitbench.scoring.repeats import shorten
+from traitbench.scoring import card, segments
+from traitbench.scoring.segments import shorten
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.store import models
 from traitbench.store.database import reading
@@ -90,15 +93,15 @@ def fitted(context: Context, encoding: CachedEncoding, content: str) -> str:
     """
     text = shorten(content).text
     try:
-        size.check(text, most_words=context.settings.max_text_words, count_tokens=encoding.tokens)
-    except size.TextTooLarge as error:
+        segments.check(text, most_words=context.settings.max_text_words, count_tokens=encoding.tokens)
+    except segments.TextTooLarge as error:
         raise BodyTooLarge(str(error), details=error.details) from None
     return text
 
 
 def encoding(context: Context, served: Served) -> CachedEncoding:
     """The encoder of the version with the vector cache, for an interactive call."""
-    encoder = encoders.of_version(context, served.snapshot)
+    encoder = of_version(context, served.snapshot)
     vector_key = vector_key_of(context, served, encoder, FULL) if context.vectors.limit else None
     return CachedEncoding(encoder, context.vectors, vector_key, mode=FULL, since=served.since)
 
@@ -144,3 +147,62 @@ def unknown_traits(snapshot: Snapshot, names: list[str]) -> list[dict[str, Any]]
 def known_traits(snapshot: Snapshot) -> dict[str, Any]:
     """The traits of a version as details of an error."""
     return rules.known_traits([(trait.key, trait.name) for trait in snapshot.traits])
+
+
+LONGEST_SOURCE = 2_000
+
+
+def extract(context: Context, caller: Caller, body: ExtractRequest) -> Extracted:
+    """Fetch an address and extract its text; any key may do this."""
+    access.check_scope(caller, "extract")
+    page = context.extract(body.url)
+    return Extracted(url=page.url, content=page.content, content_sha256=page.content_sha256, fetched_at=page.fetched_at)
+
+
+def text_of(context: Context, content: str) -> str:
+    """The content itself or, if it is exactly one http or https address, the text found there."""
+    return context.extract(content).content if is_url(content) else content
+
+
+def source_of(content: str) -> str | None:
+    """The source URL of a sample made from the content; None if the content is the text itself."""
+    address = content.strip()
+    return address if is_url(content) and len(address) <= LONGEST_SOURCE else None
+
+
+def of_version(context: Context, snapshot: Snapshot) -> Encoder:
+    """The encoder that a version was trained with; raise `FeatureUnavailable` if it is not installed."""
+    encoder = installed(context, snapshot.encoder.digest)
+    if encoder is None:
+        raise FeatureUnavailable(
+            f"The version was trained with the encoder {snapshot.encoder.id} ({snapshot.encoder.digest[:12]}), which is"
+            f" not installed here; this service uses {context.encoder.id}. Set TRAITBENCH_ENCODER to it (for a"
+            " folder: with unchanged files), or train again.",
+            details={"encoder": snapshot.encoder.id, "installed": context.encoder.id},
+        )
+    return encoder
+
+
+def installed(context: Context, digest: str) -> Encoder | None:
+    """The encoder with this digest; None if it is not installed."""
+    if digest == context.encoder.digest:
+        return context.encoder
+    # The cheapest first: the better encoders are made of them, so that no more is loaded than is needed.
+    for name in reversed(NAMES):
+        try:
+            encoder = load_encoder(name, cache=context.settings.cache)
+        except EncoderUnavailable:
+            continue
+        except (OSError, MemoryError) as error:
+            raise _not_loaded(name, error) from error
+        if encoder.digest == digest:
+            return encoder
+    return None
+
+
+def _not_loaded(name: str, error: Exception) -> Unavailable:
+    """The error for an encoder that could not be loaded. It is not cached: the next call tries again."""
+    return Unavailable(
+        f"The encoder {name} could not be loaded ({type(error).__name__}). Free memory or file descriptors on the"
+        " service's machine, then try again."
+    )

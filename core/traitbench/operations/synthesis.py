@@ -29,10 +29,10 @@ from traitbench.display.languages import ENGLISH, listed, main_languages, name_o
 from traitbench.encoders import Encoder
 from traitbench.errors import InsufficientSamples, TraitbenchError, UnsupportedSynthType, ValidationFailed
 from traitbench.local.training import label_axes
-from traitbench.operations import access, derivations, rules
+from traitbench.operations import access, model_runs, rules
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
-from traitbench.operations.language_models import language_model, permitted, sends_nothing
+from traitbench.operations.rules import language_model, permitted, sends_nothing
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.settings import Settings
@@ -48,11 +48,10 @@ from traitbench.synthesis import (
     Synthesis,
     TraitPoles,
 )
+from traitbench.synthesis.offline import swapped
 from traitbench.synthesis.offline import synthesize as generate
-from traitbench.synthesis.swapped import swapped
-from traitbench.synthesis.writing import ByModel, budget, requests_for
-from traitbench.synthesis.writing import generate as generate_by_model
-from traitbench.synthesis.written import SECONDS_A_REQUEST
+from traitbench.synthesis.written import SECONDS_A_REQUEST, ByModel, budget, requests_for
+from traitbench.synthesis.written import generate as generate_by_model
 
 _SEEDS_PER_POLE = 1_000
 _COMPARED = 2_000
@@ -73,7 +72,7 @@ def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
         _check_type(body.synth_type)
-        return derivations.begin(
+        return model_runs.begin(
             connection,
             context.runs,
             model,

@@ -48,7 +48,7 @@ from traitbench.store.models import ModelRow
 from traitbench.store.runs import RunRow
 from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
-from traitbench.synthesis.label_axes import LabelAxes
+from traitbench.synthesis.label_axis import LabelAxes
 
 # The phases of the time left. A person sees the last four as "learning".
 _AT_ONCE = 16  # texts

@@ -1,4 +1,4 @@
-"""A cache, in memory, of the vectors of recently scored texts, so that a text is not encoded twice.
+"""Caches in memory: the vectors of recently scored texts, so that none is encoded twice, and recent snapshots.
 
 The key of a vector is the model that scored the text, the hash of the text, the encoder's digest and the mode. The
 least recently used vectors are dropped first. A cached vector is bit for bit the encoder's, so a card does not reveal
@@ -14,8 +14,12 @@ from threading import Lock
 
 import numpy as np
 from cachetools import LRUCache
+from sqlalchemy import Connection
 
 from traitbench.encoders import Encoder, Vectors
+from traitbench.errors import FeatureUnavailable, UnreadableRow
+from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, SnapshotOutdated
+from traitbench.store import versions
 from traitbench.store.text_vectors import Encoded, Hash, VectorKey
 
 MEBIBYTE = 2**20
@@ -174,3 +178,38 @@ def _before(vector_key: VectorKey) -> bytes:
 
 def _model_of(key: bytes) -> int:
     return int(key.partition(b" ")[0])
+
+
+_KEPT = 64
+
+
+class Snapshots:
+    """Snapshots by version id; the least recently used are dropped first."""
+
+    def __init__(self) -> None:
+        self._kept: LRUCache[int, Snapshot] = LRUCache(_KEPT)
+        self.hits = 0
+        self.misses = 0
+        self._lock = Lock()
+
+    def clear(self) -> None:
+        """Drop all snapshots: zero retention has rewritten some of them."""
+        with self._lock:
+            self._kept.clear()
+
+    def get(self, connection: Connection, version_id: int) -> Snapshot:
+        """The snapshot of a version, from the cache or the database."""
+        with self._lock:
+            if version_id in self._kept:
+                self.hits += 1
+                return self._kept[version_id]
+        self.misses += 1
+        try:
+            snapshot = Snapshot.from_json(versions.snapshot(connection, version_id))
+        except SnapshotOutdated as error:
+            raise FeatureUnavailable(str(error)) from None
+        except SnapshotInvalid as error:
+            raise UnreadableRow(str(error).rstrip("."), thing="The snapshot of the version") from None
+        with self._lock:
+            self._kept[version_id] = snapshot
+        return snapshot

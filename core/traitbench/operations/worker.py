@@ -24,14 +24,13 @@ from sqlalchemy import Engine
 from traitbench import logs
 from traitbench.contract.models import OperationKind
 from traitbench.operations import model_runs, retraining, zero_retention
-from traitbench.operations.loading import Loading
+from traitbench.operations.training_encoder import Loading
 from traitbench.runs.engine import LOCAL
 from traitbench.runs.execution import Execution
 from traitbench.runs.executor import Body, Worker, serve
 from traitbench.runs.heartbeat import Heartbeat, WorkerExit
-from traitbench.runs.priority import give_way
 from traitbench.runs.queue import EngineQueue
-from traitbench.runs.schedules import Schedule
+from traitbench.runs.schedules import Schedule, give_way
 from traitbench.settings import Settings
 from traitbench.store import workers
 from traitbench.store.database import open_engine, sqlite_file, writing

@@ -20,19 +20,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 from traitbench.errors import Unavailable, UnreadableRow
-from traitbench.operations import model_runs, rules, sweeps
+from traitbench.operations import model_runs, retention, rules
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
-from traitbench.store import (
-    damage,
-    models,
-    rejected_texts,
-    runs,
-    samples,
-    text_vectors,
-    traits,
-    version_samples,
-    versions,
-)
+from traitbench.store import models, rejected_texts, runs, samples, text_vectors, traits, version_samples, versions
 from traitbench.store.database import clean, cleanable, reading, writing
 from traitbench.store.errors import StoreUnavailable, unavailable
 from traitbench.store.models import ModelRow
@@ -75,7 +65,7 @@ def purge(connection: Connection, model_id: int) -> None:
     text_vectors.forget(connection, model_id)
     _remove_words(connection, model_id)
     # Damaged JSON may hold words of the samples.
-    damage.clear(connection, model_id)
+    models.clear(connection, model_id)
     versions.forget_test_sets(connection, model_id)
     models.clear_damage(connection, model_id, now=rules.now())
     models.change(connection, model_id, now=rules.now(), demo_texts=None, unsettled_purge=rules.now())
@@ -118,7 +108,7 @@ def sweep(engine: Engine) -> None:
     """Complete the purges that `settle` could not complete before."""
     with reading(engine) as connection:
         unsettled = list(models.unsettled_purges(connection))
-    for _ in sweeps.each("purge sweep", unsettled, partial(_is_blocked, engine)):
+    for _ in retention.each("purge sweep", unsettled, partial(_is_blocked, engine)):
         return
 
 

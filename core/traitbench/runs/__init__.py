@@ -1,9 +1,9 @@
 """Long operations: the narrow interface between the service and the run engine.
 
 Behind it: `queue` (queueing), `supervisor` and `engine` (start the worker process and keep it alive), `worker` (that
-process), `heartbeat` (its messages to the parent), `execution` (one run being executed), `quarantine` (runs that bring
-their worker down), `isolation` (which runs may run side by side), `watchdog` (heartbeat, takeover and reconciliation,
-which the engine does not have), `schedules` (periodic tasks), `idling` (makes an idle worker cheap).
+process), `heartbeat` (its messages to the parent), `execution` (one run being executed), `recovery` (what the engine
+does not have: takeover, reconciliation, runs that bring their worker down), `schedules` (periodic tasks and priority),
+`idling` (makes an idle worker cheap).
 """
 
 from typing import Protocol

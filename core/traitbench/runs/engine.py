@@ -11,8 +11,7 @@ from sqlalchemy import URL
 from ulid import ULID
 
 from traitbench.runs.heartbeat import EncoderState
-from traitbench.runs.names import engine_url
-from traitbench.runs.queue import EngineQueue
+from traitbench.runs.queue import EngineQueue, engine_url
 from traitbench.runs.supervisor import SILENCE_SECONDS, Supervisor
 from traitbench.store.database import sqlite_file
 from traitbench.store.errors import translated

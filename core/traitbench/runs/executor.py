@@ -16,12 +16,11 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from ulid import ULID
 
 from traitbench.errors import TraitbenchError
-from traitbench.runs import idling, quarantine, recovery
+from traitbench.runs import idling, recovery
 from traitbench.runs.execution import Execution, Fail, Fenced, StepListener, ignore_progress
 from traitbench.runs.heartbeat import WorkerExit
-from traitbench.runs.isolation import RunIsolation
-from traitbench.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
-from traitbench.runs.queue import EngineQueue
+from traitbench.runs.queue import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, EngineQueue, engine_url
+from traitbench.runs.recovery import RunIsolation
 from traitbench.runs.schedules import Schedule, start_all
 from traitbench.store import runs, workers
 from traitbench.store.database import reading, writing
@@ -70,7 +69,7 @@ def serve(
     with writing(worker.engine) as connection:
         workers.enter(connection, worker.executor_id)
     # Before anything is executed: a run that brings workers down would bring down this one next.
-    quarantine.judge(worker.engine, worker.deaths, worker.fail)
+    recovery.judge(worker.engine, worker.deaths, worker.fail)
     judged()
     idling.slow_down_jobs()
     dbos = DBOS(config=_config(worker))

@@ -1,9 +1,11 @@
 """The queue of runs. The service and the worker's sweeps add to it, inside the caller's transaction."""
 
-from dbos import DBOS, DBOSClient, EnqueueOptions
-from sqlalchemy import URL, Connection, text
+from urllib.parse import quote
 
-from traitbench.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
+from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
+from sqlalchemy import URL, Connection, make_url, text
+
+from traitbench.store.database import sqlite_file
 
 # The engine's tables about runs. Its other tables reference the last of these and are deleted with it.
 _RUN_TABLES = ("workflow_input", "workflow_output", "operation_outputs", "workflow_status")
@@ -48,3 +50,23 @@ class EngineQueue:
     def close(self) -> None:
         """Close the connection to the database."""
         self._client.destroy()
+
+
+APPLICATION = "traitbench"
+# A constant: the engine's default is a hash of our source, so an upgrade would leave queued runs waiting for ever.
+APPLICATION_VERSION = "1"
+QUEUE = "runs"
+WORKFLOW = "run"
+# Never the default (pickle): write access to the database must not allow running code in the workers.
+SERIALIZER = DBOSPortableJSONSerializer()
+
+
+def engine_url(url: str | URL) -> str:
+    """Our database's URL for the run engine, which needs its own connections, without our hooks."""
+    url = make_url(url)
+    if (file := sqlite_file(url)) is not None:
+        # Never "rwc": a file that was removed must not be created again, empty, while others still have it open.
+        url = URL.create("sqlite", database=f"file:{quote(str(file))}", query={"mode": "rw", "uri": "true"})
+    if url.get_backend_name() == "postgresql":
+        url = url.set(drivername="postgresql")
+    return url.render_as_string(hide_password=False)

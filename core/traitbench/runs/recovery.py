@@ -10,11 +10,14 @@ run bring its worker down judges that run, before another machine can take it ov
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from threading import Condition
 from time import sleep
+from typing import Any
 
 from dbos import DBOS, WorkflowStatus
 from sqlalchemy import Engine
@@ -22,8 +25,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from traitbench.errors import UnreadableRow
 from traitbench.runs.execution import Fail
-from traitbench.runs.names import QUEUE
-from traitbench.runs.queue import EngineQueue
+from traitbench.runs.heartbeat import Cause, WorkerExit, WorkItem
+from traitbench.runs.queue import QUEUE, EngineQueue
 from traitbench.store import runs, workers
 from traitbench.store.database import reading, writing
 from traitbench.store.errors import StoreUnavailable
@@ -149,3 +152,97 @@ def forget(*, older_than_s: float) -> None:
     )
     if ended:
         DBOS.delete_workflows([workflow.workflow_id for workflow in ended])
+
+
+class RunIsolation:
+    """Admits any number of runs, or one run alone; a run that waits to be alone goes before later ones."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._inside = 0
+        self._alone = False
+        self._waiting_alone = 0
+
+    @contextmanager
+    def entered(self, *, alone: bool) -> Iterator[None]:
+        """Admit a run for the duration of the block."""
+        with self._changed:
+            if alone:
+                self._waiting_alone += 1
+                self._changed.wait_for(lambda: self._inside == 0)
+                self._waiting_alone -= 1
+                self._alone = True
+            else:
+                self._changed.wait_for(lambda: not self._alone and self._waiting_alone == 0)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                if alone:
+                    self._alone = False
+                self._changed.notify_all()
+
+
+# Counting attempts would be simpler, but ten restarts would end a good run, and a bad one would crash ten workers. The
+# price: a run that hangs costs two minutes, in native code up to an hour.
+MOST_STRIKES = 2
+
+_VERBS: Mapping[Cause, str] = {
+    "silent": "stopped responding",
+    "slow": "took too long",
+    "crashed": "crashed",
+    "memory": "ran out of memory",
+}
+
+
+def judge(engine: Engine, deaths: Sequence[WorkerExit], fail: Fail) -> None:
+    """Record the crashes of earlier workers with the runs that they held, and fail the runs that have too many."""
+    for death in deaths:
+        for run_id, place in death.places.items():
+            _strike(engine, run_id, death.cause, place, fail)
+
+
+def _strike(engine: Engine, run_id: str, cause: Cause, place: WorkItem, fail: Fail) -> None:
+    with writing(engine) as connection:
+        run = runs.read_to_end(connection, run_id)
+        if run is None:
+            return
+        before = _place(runs.struck_at(connection, run_id))
+        within = before is not None and place.within(before)
+        strikes = run.strikes + 1 if within else 1
+        runs.strike(connection, run_id, strikes=strikes, place=place.to_json())
+        if strikes >= MOST_STRIKES:
+            fail(connection, run, code="interrupted", message=_message(cause, place))
+
+
+def _place(stored: Any) -> WorkItem | None:
+    """The place of the last strike; None if there was none, or if it is damaged."""
+    try:
+        return WorkItem.from_json(stored)
+    except (TypeError, KeyError, ValueError):
+        return None
+
+
+def _message(cause: Cause, place: WorkItem) -> str:
+    return f"The worker {_VERBS[cause]} twice {_where(place)}, so this run was stopped. {_way_out(cause, place)}"
+
+
+def _where(place: WorkItem) -> str:
+    match place.samples:
+        case ():
+            return f"in the phase {place.phase}"
+        case (sample,):
+            return f"while it encoded sample {sample}"
+        case samples:
+            return f"while it encoded samples {min(samples)} to {max(samples)}"
+
+
+def _way_out(cause: Cause, place: WorkItem) -> str:
+    if place.samples:
+        which = "it" if len(place.samples) == 1 else "them"
+        return f"Shorten or delete {which}, then start again."
+    if cause == "memory":
+        return "Free memory, or use a lower effort or fewer samples, then start again."
+    return "Start again with a lower effort or fewer samples."

@@ -1,13 +1,16 @@
-"""Periodic tasks of a worker, each in a thread of its own.
+"""Periodic tasks of a worker, each in a thread of its own, and its low priority.
 
 A task that fails is tried again after the usual interval. If there are several workers, each of them runs the tasks; a
 task checks under a lock what there is to do.
 """
 
 import logging
+import os
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Thread
 from time import sleep
 
@@ -47,3 +50,33 @@ def turn(schedule: Schedule) -> None:
         # Without the error's message, which may hold a text.
         frames = "".join(traceback.format_tb(error.__traceback__))
         _log.warning("the task %s failed with %s\n%s", schedule.name, type(error).__name__, frames)
+
+
+NICE = 10
+"""A process with this value gets about a tenth of a processor that another one wants too."""
+
+# Without this, the worker got half of a processor that a page wanted too. It changes nothing where control groups
+# divide the processors: there the operator sets the shares.
+_AUTOGROUP = Path("/proc/self/autogroup")
+_TRIES, _PAUSE_S = 20, 0.1
+
+
+def give_way() -> None:
+    """Lower the priority of this process and, where Linux groups processes by session, of its session.
+
+    With `sched_autogroup_enabled`, sessions share a processor equally and a nice value counts only within one: see
+    sched(7). The session must therefore be the process's own.
+    """
+    os.nice(NICE)
+    with suppress(OSError):
+        _lower_session()
+
+
+def _lower_session() -> None:
+    for _ in range(_TRIES):
+        try:
+            _AUTOGROUP.write_text(str(NICE))
+        except BlockingIOError:
+            sleep(_PAUSE_S)  # the kernel accepts one change in 0.1 s, of whichever session
+        else:
+            return

@@ -10,16 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import repeat
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from traitbench.scoring.certainty import WEAKEST_FIRST, Confidence, Reason
-from traitbench.scoring.repeats import shorten
-from traitbench.scoring.segments import Encode, embed, parts
+from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, Reason
+from traitbench.scoring.segments import Encode, embed, parts, shorten
 from traitbench.scoring.snapshot import FULL, EncoderMismatch, ModeAxis, Quartiles, Snapshot, TierBreaks, TraitAxis
 
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
@@ -382,3 +381,34 @@ def _detail(trait: RawScore) -> dict[str, Any]:
         "breaks": vars(trait.breaks),
         "native": {"polarity": trait.polarity},
     }
+
+
+class Scored(Protocol):
+    """The fields of a trait's score that decide it."""
+
+    @property
+    def score(self) -> int:
+        """The score, 0-100."""
+        ...
+
+    @property
+    def confidence_reason(self) -> str | None:
+        """Why the confidence is not high."""
+        ...
+
+
+def certain(snapshot: Snapshot, a: Mapping[str, Scored], b: Mapping[str, Scored]) -> dict[str, bool]:
+    """By the key of each trait on both cards: whether the texts surely differ.
+
+    A text that is unlike the samples surely differs from none.
+    """
+    return {
+        trait.key: _certain(trait.certainty, a[trait.key], b[trait.key])
+        for trait in snapshot.traits
+        if trait.key in a and trait.key in b
+    }
+
+
+def _certain(certainty: Certainty, a: Scored, b: Scored) -> bool:
+    resemble = "unlike_samples" not in (a.confidence_reason, b.confidence_reason)
+    return resemble and certainty.differ(a.score, b.score)

@@ -28,8 +28,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from traitbench.scoring.repeats import Shortened, shorten
-from traitbench.scoring.segments import Encode, Segment, Vectors, mean, parts, phrases, segments, sentences
+from traitbench.scoring.segments import (
+    Encode,
+    Segment,
+    Shortened,
+    Vectors,
+    mean,
+    parts,
+    phrases,
+    segments,
+    sentences,
+    shorten,
+)
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.scoring.words import characters, with_endings
 

@@ -1,4 +1,4 @@
-"""Protocols for traits, samples and vocabularies, so that the scoring code does not depend on their source."""
+"""Protocols for traits, samples and vocabularies that scoring reads, whatever their source; and unit vectors."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -65,3 +65,12 @@ class Vocabulary:
 
     words: tuple[str, ...]
     vectors: Vectors
+
+
+def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Each row (along the last axis) at length one, in double precision; zeros stay zeros."""
+    exact = vectors.astype(np.float64, copy=False)
+    lengths = np.sqrt(np.square(exact).sum(axis=-1, keepdims=True))
+    lengths[lengths == 0] = 1.0
+    rows: NDArray[np.float64] = exact / lengths
+    return rows

@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from traitbench.scoring.inputs import unit
 from traitbench.scoring.segments import segment_count
 from traitbench.scoring.spelling import spelling
-from traitbench.scoring.unit import unit
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]

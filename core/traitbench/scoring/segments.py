@@ -14,7 +14,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.scoring.repeats import shorten
 from traitbench.scoring.words import UNSPACED, sentence_ends, with_endings
 
 Vectors = NDArray[np.float32]
@@ -187,3 +186,107 @@ def _trimmed(text: str, borders: Sequence[int]) -> Iterator[Segment]:
         inner = text[start:end]
         if inner.strip():
             yield Segment(start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip()))
+
+
+LONGEST = 256
+
+# A longer run fills at least one whole block, so only such blocks are examined. An ordinary text costs one count per
+# 128 characters, and other threads can run in between.
+_BLOCK = LONGEST // 2
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """A text without its longest runs; from `after[i]` on, `missing[i]` characters of the original are missing."""
+
+    text: str
+    after: tuple[int, ...] = ()
+    missing: tuple[int, ...] = ()
+
+    def origin(self, place: int) -> int:
+        """The same position in the original; the end of a shortened run is the end of the whole run."""
+        known = bisect_right(self.after, place)
+        return place + (self.missing[known - 1] if known else 0)
+
+
+def shorten(text: str) -> Shortened:
+    """The text with every long run shortened; the same object if there is none."""
+    if len(text) <= LONGEST:
+        return Shortened(text)
+    pieces, after, missing = list[str](), list[int](), list[int]()
+    done = length = lost = 0
+    for start, end in _runs(text):
+        kept = _kept(text[start:end])
+        pieces += [text[done:start], kept]
+        length += start - done + len(kept)
+        lost += end - start - len(kept)
+        after.append(length)
+        missing.append(lost)
+        done = end
+    if not pieces:
+        return Shortened(text)
+    return Shortened("".join([*pieces, text[done:]]), tuple(after), tuple(missing))
+
+
+def _kept(run: str) -> str:
+    if run[0].isspace():
+        return "\n\n"[: run.count("\n")] or " "
+    return run[:LONGEST]
+
+
+def _runs(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every run that is too long, in order."""
+    done = 0
+    for place in range(0, len(text) - _BLOCK + 1, _BLOCK):
+        block = text[place : place + _BLOCK]
+        sign = None if block[0].isspace() else block[0]  # as in `str.strip`: None means any white space
+        if place < done or not _fills(block, sign):
+            continue
+        before = text[max(done, place - _BLOCK) : place]
+        start, done = place - len(before) + len(before.rstrip(sign)), _end(text, place + _BLOCK, sign)
+        if done - start > LONGEST:
+            yield start, done
+
+
+def _end(text: str, place: int, sign: str | None) -> int:
+    """The end of the run that continues at this position."""
+    while _fills(block := text[place : place + _BLOCK], sign):
+        place += len(block)
+    return place + len(block) - len(block.lstrip(sign))
+
+
+def _fills(block: str, sign: str | None) -> bool:
+    return block.isspace() if sign is None else 0 < len(block) == block.count(sign)
+
+
+TOKENS_PER_WORD = 2
+"""How many tokens are allowed per word: more than a word has in most languages. So the limit in tokens only affects
+unusual texts, such as ten thousand different symbols.
+"""
+
+_FEWEST_CHARACTERS = 1 / 4  # per token: a tokenizer that falls back to bytes makes four tokens of one character
+
+
+class TextTooLarge(ValueError):
+    """The text has more words or tokens than are scored at once; `details` holds the number and the limit."""
+
+    def __init__(self, unit: str, count: int, most: int) -> None:
+        self.details = {unit: count, f"max_{unit}": most}
+        super().__init__(
+            f"The text has {count:,} {unit}; at most {most:,} are scored at once. Split it into shorter texts."
+        )
+
+
+def is_small(text: str, *, most_words: int) -> bool:
+    """Whether the text has so few characters that it cannot exceed a limit."""
+    return len(text) <= most_words * TOKENS_PER_WORD * _FEWEST_CHARACTERS
+
+
+def check(text: str, *, most_words: int, count_tokens: Callable[[str], int]) -> None:
+    """Raise `TextTooLarge` if the text is too large. Tokens are counted only if there could be too many."""
+    if is_small(text, most_words=most_words):
+        return
+    if (words := count_words(text)) > most_words:
+        raise TextTooLarge("words", words, most_words)
+    if (tokens := count_tokens(text)) > TOKENS_PER_WORD * most_words:
+        raise TextTooLarge("tokens", tokens, TOKENS_PER_WORD * most_words)

@@ -15,7 +15,7 @@ from traitbench.operations.pipeline import Pipeline
 from traitbench.service.body import LINES, Body
 from traitbench.service.caller import CalledForLines
 from traitbench.service.direct import DirectRoute
-from traitbench.service.paths import PinnedHandle
+from traitbench.service.parameters import PinnedHandle
 
 router = APIRouter(tags=["scores"], route_class=DirectRoute)
 

@@ -22,8 +22,7 @@ from traitbench.contract.fields import Received, plainly
 from traitbench.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable, UnsupportedMediaType, ValidationFailed
 from traitbench.operations.context import Context
 from traitbench.service import strict_json
-from traitbench.service.capacity import LONG, Capacity, Kind, capacity_of, claim_of
-from traitbench.service.context import context_of
+from traitbench.service.capacity import LONG, Capacity, Kind, capacity_of, claim_of, context_of
 from traitbench.settings import Settings
 
 Value = TypeVar("Value", bound=Received)

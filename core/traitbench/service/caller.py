@@ -19,11 +19,9 @@ from starlette.requests import Request
 from traitbench.operations import access, keys
 from traitbench.operations.access import Caller
 from traitbench.operations.context import CacheMiss, Context
-from traitbench.service.accept import negotiate
 from traitbench.service.body import JSON, LINES, MARKDOWN, TEXT
-from traitbench.service.capacity import Kind, capacity_of, claim_of
-from traitbench.service.context import context_of
-from traitbench.service.parameters import only_known
+from traitbench.service.capacity import Kind, capacity_of, claim_of, context_of
+from traitbench.service.parameters import negotiate, only_known
 from traitbench.service.request_id import request_id, segment
 
 _HANDLE, _TRAIT = "handle", "key"

@@ -18,7 +18,7 @@ from starlette.types import Scope
 
 from traitbench.encoders.scheduler import processors
 from traitbench.errors import Unavailable
-from traitbench.service.context import context_of
+from traitbench.operations.context import Context
 from traitbench.settings import Settings
 
 Kind = Literal["score", "long", "explain", "batch", "write", "transfer", "read"]
@@ -242,3 +242,11 @@ def _refused(work: _Work, kind: Kind) -> Unavailable:
         details={"busy": kind, "at_once": work.bound.slots},
         headers={"Retry-After": str(seconds)},
     )
+
+
+def context_of(request: Request) -> Context:
+    """Return the open context; raise `Unavailable` while the service starts or stops."""
+    context: Context | None = request.app.state.context_of()
+    if context is None:
+        raise Unavailable("The service is starting or stopping. Try again in a moment.")
+    return context

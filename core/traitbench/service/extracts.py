@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from traitbench.contract.extracts import Extracted, ExtractRequest
-from traitbench.operations import extraction
+from traitbench.contract.texts import Extracted, ExtractRequest
+from traitbench.operations import serving
 from traitbench.service.body import Body
 from traitbench.service.caller import Called
 
@@ -17,4 +17,4 @@ Url = Annotated[ExtractRequest, Depends(Body(ExtractRequest))]
 @router.post("/v1/extract", name="extract")
 def extract(call: Called, body: Url) -> Extracted:
     """Fetch a public http or https address and return its readable text."""
-    return extraction.extract(call.context, call.caller, body)
+    return serving.extract(call.context, call.caller, body)

@@ -12,11 +12,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from traitbench.operations.access import Caller
-from traitbench.service.accept import negotiate
 from traitbench.service.body import TEXT
 from traitbench.service.caller import Call, CallerCheck
-from traitbench.service.context import context_of
-from traitbench.service.parameters import only_known
+from traitbench.service.capacity import context_of
+from traitbench.service.parameters import negotiate, only_known
 from traitbench.service.request_id import request_id
 
 router = APIRouter(tags=["service"])

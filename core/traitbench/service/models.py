@@ -23,12 +23,11 @@ from traitbench.contract.models import (
 from traitbench.contract.page import ModelPage
 from traitbench.contract.versions import Version
 from traitbench.errors import Unavailable
-from traitbench.operations import bundles, forking, model_cards, models, promotion, retraining, training
+from traitbench.operations import bundles, model_cards, models, promotion, retraining, training
 from traitbench.service import import_process, parameters
 from traitbench.service.body import JSON, MARKDOWN, Body, BodyOrUpload, Upload
 from traitbench.service.caller import Called, CalledForModelOrCard
-from traitbench.service.paths import Handle
-from traitbench.service.runs import accepted
+from traitbench.service.parameters import Handle, accepted
 
 router = APIRouter(tags=["models"])
 
@@ -158,7 +157,7 @@ def export(call: Called, handle: Handle) -> Response:
 @router.post("/v1/models/{handle}/fork", name="models.fork", status_code=201)
 def fork(call: Called, handle: Handle, body: Fork) -> Model:
     """Make a draft with the traits, samples and settings of a model, to improve it without touching it."""
-    return forking.fork(call.context, call.caller, handle, body)
+    return promotion.fork(call.context, call.caller, handle, body)
 
 
 @router.post("/v1/models/{handle}/promote", name="models.promote", status_code=201)

@@ -8,8 +8,8 @@ from starlette.responses import FileResponse, HTMLResponse
 
 from traitbench.contract.envelope import Health
 from traitbench.errors import Unavailable
-from traitbench.service import openapi, reference
-from traitbench.service.context import context_of
+from traitbench.service import openapi
+from traitbench.service.capacity import context_of
 from traitbench.service.parameters import only_known
 
 router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
@@ -33,14 +33,14 @@ def description(request: Request) -> dict[str, Any]:
 @router.get("/v1/docs", name="service.docs", response_class=HTMLResponse)
 def page(request: Request) -> HTMLResponse:
     """Get the description of this API as a page, which loads nothing from any other server."""
-    return reference.page(openapi.document(request.app)["info"]["title"])
+    return openapi.page(openapi.document(request.app)["info"]["title"])
 
 
 def _serve(name: str, media_type: str) -> None:
     @router.get(f"/v1/docs/{name}", name=f"service.docs.{name}", include_in_schema=False)
     def asset() -> FileResponse:
-        return reference.asset(name, media_type)
+        return openapi.asset(name, media_type)
 
 
-for each in reference.ASSETS.items():
+for each in openapi.ASSETS.items():
     _serve(*each)

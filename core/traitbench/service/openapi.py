@@ -4,14 +4,22 @@ Added are the bodies, which our own dependency reads; all errors of each operati
 security scheme; and the links. The errors of an operation follow from its dependencies and from `FAILURES`.
 """
 
+import base64
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from html import escape
 from http import HTTPStatus
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, get_args
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
 from pydantic.json_schema import models_json_schema
+from starlette.responses import FileResponse, HTMLResponse
 
 from traitbench import errors
 from traitbench.contract.envelope import ErrorEnvelope
@@ -19,8 +27,6 @@ from traitbench.errors import TraitbenchError
 from traitbench.operations.access import RULES
 from traitbench.service.body import JSON, LINES, TEXT, Body
 from traitbench.service.caller import CallerCheck
-from traitbench.service.examples import add_examples
-from traitbench.service.links import BODY, LINKS, Values
 
 Json = dict[str, Any]
 Failures = tuple[type[TraitbenchError], ...]
@@ -115,6 +121,8 @@ The operator limits the traits of a model (64 by default), its samples (200,000)
 
 Long operations answer 202 with the id of a run; `GET /v1/models/{handle}` shows its progress. A model runs one
 operation at a time. While one is running, others get a 409 that names the run in `X-Run-Id`."""
+
+Values = Mapping[str, Any]  # by the name of a parameter, or BODY
 
 
 def document(app: FastAPI) -> Json:
@@ -266,3 +274,135 @@ def _schemas(routes: Sequence[RouteContext]) -> Json:
     _, definitions = models_json_schema(wanted, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
     schemas: Json = definitions["$defs"]
     return schemas
+
+
+# Recorded, because examples that are written by hand go stale.
+FILE = Path(__file__).with_name("examples.json")
+
+Step = dict[str, Any]
+
+
+@cache
+def _steps() -> tuple[Step, ...]:
+    return tuple(json.loads(FILE.read_text(encoding="utf-8"))) if FILE.is_file() else ()
+
+
+def add_examples(name: str, operation: dict[str, Any]) -> None:
+    """Add the examples to an operation of the document, the first that suits each place."""
+    for step in (each for each in _steps() if each["operation"] == name):
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] in step["parameters"]:
+                parameter.setdefault("example", step["parameters"][parameter["name"]])
+        if "body" in step:
+            media_type = "text/plain" if isinstance(step["body"], str) else "application/json"
+            operation["requestBody"]["content"][media_type].setdefault("example", step["body"])
+        content = operation["responses"][str(step["status"])]["content"]
+        content[step["media_type"]].setdefault("example", step["answer"])
+
+
+Targets = Mapping[str, Values]
+
+BODY = "requestBody"
+
+_MADE = {"handle": "$response.body#/handle"}
+_SAME = {"handle": "$request.path.handle"}
+
+_OF_MODEL = (
+    *("models.get", "models.update", "models.train", "models.retrain", "models.export", "models.delete", "models.fork"),
+    *("traits.add", "traits.list", "traits.discover", "samples.add", "samples.list", "samples.synthesize"),
+    *("samples.plan", "versions.list", "versions.activations", "scores.score", "scores.compare", "scores.batch"),
+)
+_TRAIT = ("traits.get", "traits.update", "traits.delete")
+
+
+def _all(targets: tuple[str, ...], values: Values) -> Targets:
+    return dict.fromkeys(targets, values)
+
+
+LINKS: Mapping[str, Targets] = {
+    "models.create": _all(_OF_MODEL, _MADE),
+    "models.import": _all(_OF_MODEL, _MADE),
+    "models.fork": {
+        **_all(_OF_MODEL, _MADE),
+        "models.promote": {**_SAME, BODY: {"from": "$response.body#/handle"}},
+    },
+    "models.promote": _all(("models.get", "versions.list", "scores.score"), _SAME),
+    "models.update": _all(("models.get",), _MADE),
+    "models.delete": _all(("models.restore",), _MADE),
+    "models.restore": _all(("models.get", "models.train", "scores.score"), _MADE),
+    "models.list": _all(("models.get",), {"handle": "$response.body#/items/0/handle"}),
+    "models.export": {"models.import": {BODY: "$response.body"}},
+    "models.train": _all(("models.get", "models.delete", "versions.list"), _SAME),
+    "models.retrain": _all(("models.get", "versions.list"), _SAME),
+    "traits.add": {
+        **_all(_TRAIT, {**_SAME, "key": "$response.body#/traits/0/key"}),
+        **_all(("traits.list", "samples.add", "samples.plan", "samples.synthesize"), _SAME),
+    },
+    "traits.discover": _all(("models.get", "traits.list"), _SAME),
+    "samples.add": {
+        "samples.update": {**_SAME, BODY: {"ids": "$response.body#/ids", "held_out": True}},
+        "samples.delete": {**_SAME, "sample_id": "$response.body#/ids/0"},
+        "samples.delete_many": {**_SAME, BODY: {"ids": "$response.body#/ids"}},
+        **_all(("samples.list", "traits.discover", "models.train"), _SAME),
+    },
+    "samples.plan": _all(("samples.synthesize",), _SAME),
+    "samples.synthesize": _all(("models.get", "samples.list", "samples.rejected"), _SAME),
+    "versions.list": {
+        "versions.get": {**_SAME, "name": "v{$response.body#/items/0/version_no}"},
+        "versions.tag": {**_SAME, BODY: {"version": "v{$response.body#/items/0/version_no}"}},
+    },
+    "versions.tag": {
+        **_all(("versions.get", "versions.untag"), {**_SAME, "name": "$response.body#/tag"}),
+        "versions.activate": {**_SAME, BODY: {"tag": "$response.body#/tag"}},
+    },
+    "versions.activate": {
+        **_all(("scores.score", "scores.compare", "scores.batch"), _SAME),
+        "versions.compare": {BODY: {"a": "$response.body#/handle", "b": "$response.body#/handle"}},
+    },
+}
+
+
+ASSETS = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
+
+# Without `validatorUrl: null` the page would ask a public server about the document.
+_START = (
+    "document.documentElement.classList.toggle('dark-mode', matchMedia('(prefers-color-scheme: dark)').matches);"
+    " SwaggerUIBundle({ url: 'openapi.json', dom_id: '#page', deepLinking: true, docExpansion: 'list',"
+    " defaultModelsExpandDepth: 0, validatorUrl: null })"
+)
+_STYLE = "body { margin: 0 } html:not(.dark-mode) body { background: #fafafa } #page p { line-height: 1.9 }"
+
+
+def _hash(content: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+
+_POLICY = (
+    f"default-src 'none'; script-src 'self' {_hash(_START)}; style-src 'self' {_hash(_STYLE)}; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def page(title: str) -> HTMLResponse:
+    """The page of this API."""
+    return HTMLResponse(
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)} API</title>'
+        '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="docs/swagger-ui.css">'
+        f'<link rel="icon" href="data:,"><style>{_STYLE}</style></head><body><div id="page"></div>'
+        f'<script src="docs/swagger-ui-bundle.js"></script><script>{_START}</script></body></html>',
+        headers={"Content-Security-Policy": _POLICY},
+    )
+
+
+def asset(name: str, media_type: str) -> FileResponse:
+    """The response with a file of the page."""
+    return FileResponse(_folder() / name, media_type=media_type, headers={"Cache-Control": "max-age=86400"})
+
+
+@cache
+def _folder() -> Path:
+    # The package is not imported, because only its files are needed.
+    spec = find_spec("fastapi_offline")
+    assert spec is not None, "fastapi-offline is one of our dependencies"
+    assert spec.submodule_search_locations is not None
+    return Path(spec.submodule_search_locations[0]) / "static"

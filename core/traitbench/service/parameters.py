@@ -5,17 +5,18 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import Query
-from pydantic import BeforeValidator, Field
+from fastapi import Path, Query, Response
+from pydantic import AfterValidator, BeforeValidator, Field
 from starlette.requests import Request
 
 from traitbench.contract.fields import Text, plainly
-from traitbench.contract.models import Effort, State
+from traitbench.contract.models import Effort, RunStarted, State
 from traitbench.contract.page import LARGEST_PAGE, LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import LONGEST_SEARCH, Pole, Provenance
-from traitbench.errors import InvalidParameter
-from traitbench.names import HANDLE
+from traitbench.errors import InvalidParameter, NotAcceptable
+from traitbench.names import HANDLE, TAG, TAG_SCHEMA
 from traitbench.service import strict_json
+from traitbench.service.request_id import segment
 
 MOST_SKIPPED = 10_000_000
 _WHOLE = re.compile(r"(-?[0-9]{1,18})(\.0{1,18})?")
@@ -138,3 +139,71 @@ def invalid(errors: Sequence[Any]) -> InvalidParameter:
     return InvalidParameter(
         f"The query parameter {name} is not valid: {faults[0]['msg']}.", details={"parameter": name, "errors": faults}
     )
+
+
+def negotiate(accept: str, offers: Sequence[str]) -> str:
+    """Return the best of `offers`, or the first if `accept` is empty; raise `NotAcceptable` if none is accepted."""
+    if not accept.strip() or accept == "*/*":
+        return offers[0]
+    ranges = dict(_range(part) for part in accept.split(","))
+    best = max(offers, key=lambda offer: _weight(offer, ranges))
+    if _weight(best, ranges)[0] <= 0.0:
+        raise NotAcceptable(
+            f"The answer can be {' or '.join(offers)}; the Accept header accepts none of these.",
+            details={"offers": [*offers]},
+        )
+    return best
+
+
+def _range(part: str) -> tuple[str, float]:
+    name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+    weights = [value.strip() for key, _, value in (piece.partition("=") for piece in parameters) if key.strip() == "q"]
+    try:
+        return name, min(1.0, float(weights[0])) if weights else 1.0
+    except ValueError:
+        return name, 0.0
+
+
+def _weight(offer: str, ranges: dict[str, float]) -> tuple[float, int]:
+    """Return the weight and specificity of an offer; the weight is 0.0 if no range covers it."""
+    covering = (offer, f"{offer.partition('/')[0]}/*", "*/*")
+    for specificity, name in zip((2, 1, 0), covering, strict=True):
+        if name in ranges:
+            return ranges[name], specificity
+    return 0.0, 0
+
+
+_NO_SAMPLE = 0
+
+
+def _number(text: Any) -> int:
+    return int(text) if isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) < 19 else _NO_SAMPLE
+
+
+Handle = Annotated[str, Path(description="`<namespace>.<name>`.", json_schema_extra={"pattern": f"^{HANDLE.pattern}$"})]
+PinnedHandle = Annotated[
+    str,
+    Path(
+        description="`<namespace>.<name>`, optionally pinned with `@vN` or `@tag`.",
+        json_schema_extra={"pattern": f"^{HANDLE.pattern}(@{TAG.pattern})?$"},
+    ),
+]
+TraitName = Annotated[str, AfterValidator(segment), Path(description="Key or name of a trait; keys take precedence.")]
+SampleId = Annotated[int, BeforeValidator(_number), Path(description="Id of a sample.")]
+VersionName = Annotated[str, Path(description="`vN`, a tag, or `active`.")]
+TagName = Annotated[
+    str,
+    Path(
+        description="1-64 letters, digits, `.`, `_` and `-`, starting with a letter or digit; not `vN` or `active`.",
+        json_schema_extra={"pattern": TAG_SCHEMA},
+    ),
+]
+
+
+RUN_ID = "X-Run-Id"
+
+
+def accepted(started: RunStarted, response: Response) -> RunStarted:
+    """Set the run's id as a header, and return the body unchanged."""
+    response.headers[RUN_ID] = str(started.run_id)
+    return started

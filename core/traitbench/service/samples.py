@@ -19,8 +19,7 @@ from traitbench.operations import samples, synthesis
 from traitbench.service import parameters
 from traitbench.service.body import Body
 from traitbench.service.caller import Called
-from traitbench.service.paths import Handle, SampleId
-from traitbench.service.runs import accepted
+from traitbench.service.parameters import Handle, SampleId, accepted
 
 router = APIRouter(tags=["samples"])
 

@@ -11,7 +11,7 @@ from traitbench.operations import scores
 from traitbench.service.body import TEXT, Body
 from traitbench.service.caller import CalledForCardOrChart
 from traitbench.service.direct import DirectRoute
-from traitbench.service.paths import PinnedHandle
+from traitbench.service.parameters import PinnedHandle
 
 router = APIRouter(tags=["scores"], route_class=DirectRoute)
 

@@ -9,8 +9,7 @@ from traitbench.contract.traits import DiscoverRequest, Trait, TraitList, Traits
 from traitbench.operations import discovery, traits
 from traitbench.service.body import Body
 from traitbench.service.caller import Called
-from traitbench.service.paths import Handle, TraitName
-from traitbench.service.runs import accepted
+from traitbench.service.parameters import Handle, TraitName, accepted
 
 router = APIRouter(tags=["traits"])
 

@@ -17,7 +17,7 @@ from traitbench.operations import versions
 from traitbench.service import parameters
 from traitbench.service.body import Body
 from traitbench.service.caller import Called
-from traitbench.service.paths import Handle, TagName, VersionName
+from traitbench.service.parameters import Handle, TagName, VersionName
 
 router = APIRouter(tags=["versions"])
 

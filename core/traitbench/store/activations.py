@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 from sqlalchemy import insert as insert_into
 
-from traitbench.contract.unreadable import Unreadable
+from traitbench.contract.fields import Unreadable
 from traitbench.contract.versions import Activation, ActivationCause
 from traitbench.store import tables, versions
 from traitbench.store.rows import ListingRows, read_listing

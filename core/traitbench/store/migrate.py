@@ -1,8 +1,9 @@
-"""Migrations of the schema: applied at every start, by one process at a time, without losing rows.
+"""Open the database and migrate its schema: at every start, by one process at a time, without losing rows.
 
 Alembic is imported only where something is to be migrated: most starts find the newest schema.
 """
 
+import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from traitbench.store.database import writing
-from traitbench.store.errors import unavailable
+from traitbench.settings import Settings
+from traitbench.store.database import check_file, open_engine, sqlite_file, writing
+from traitbench.store.errors import StoreUnavailable, reason_of, unavailable
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -86,3 +88,30 @@ def _config(connection: Connection) -> "Config":
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
     return config
+
+
+def open_store(settings: Settings, *, check_s: float = 0.0) -> Engine:
+    """The database with its schema up to date, which is all that the key commands need.
+
+    `check_s` is how many seconds to spend looking for damage in a SQLite file. Raises `StoreUnavailable` if the
+    database cannot be used.
+    """
+    file = sqlite_file(settings.database_url)
+    try:
+        settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if file:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # SQLite gives the files beside it the same mode.
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        where = settings.home if file is None or error.filename is None else error.filename
+        raise StoreUnavailable(
+            f"{where} cannot be used: {error.strerror}. Make it writable for this user, free some space, or set"
+            " TRAITBENCH_HOME or TRAITBENCH_DATABASE_URL to another place.",
+            reason=reason_of(error) or "no_file",
+        ) from error
+    engine = open_engine(settings.database_url)
+    if check_s:
+        check_file(engine, within_s=check_s)
+    migrate(engine)
+    return engine

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Row, Select, bindparam, select, type_coerce, update
+from sqlalchemy import JSON, Column, ColumnElement, Connection, Row, Select, bindparam, select, type_coerce, update
 from sqlalchemy.types import NullType
 
 from traitbench.contract.models import (
@@ -390,3 +390,30 @@ def _last_operation(row: Row[Any]) -> LastOperation | None:
         progress=row.run_progress and Progress.model_validate(row.run_progress),
         error=error or None,
     )
+
+
+_OWNERS = {
+    tables.models: tables.models.c.id,
+    tables.traits: tables.traits.c.model_id,
+    tables.versions: tables.versions.c.model_id,
+    tables.runs: tables.runs.c.model_id,
+}
+
+
+def clear(connection: Connection, model_id: int) -> None:
+    """Empty every column with damaged JSON in the rows of a model."""
+    for table, owner in _OWNERS.items():
+        for column in table.columns:
+            if isinstance(column.type, JSON) and not _is_readable(connection, column, owner == model_id):
+                _clear(connection, column, owner == model_id)
+
+
+def _clear(connection: Connection, column: Column[Any], chosen: ColumnElement[bool]) -> None:
+    table, empty = column.table, None if column.nullable else dict[str, Any]()
+    for row_id in connection.execute(select(table.c.id).where(chosen)).scalars().all():
+        if not _is_readable(connection, column, table.c.id == row_id):
+            connection.execute(update(table).where(table.c.id == row_id).values({column.name: empty}))
+
+
+def _is_readable(connection: Connection, column: Column[Any], chosen: ColumnElement[bool]) -> bool:
+    return readable(lambda: connection.execute(select(column).where(chosen)).all()) is not None

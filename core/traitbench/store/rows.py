@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from sqlalchemy import Column, Connection, Select, select
 from sqlalchemy.exc import DBAPIError
 
-from traitbench.contract.unreadable import Unreadable
+from traitbench.contract.fields import Unreadable
 from traitbench.errors import UnreadableRow
 
 Item = TypeVar("Item")

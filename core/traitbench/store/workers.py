@@ -1,8 +1,8 @@
-"""Queries on the processes that execute runs: their heartbeats, by the database's clock."""
+"""Queries on the processes that execute runs, by the database's clock, and on the database's size."""
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, func, or_, select, update
+from sqlalchemy import Connection, delete, func, or_, select, text, update
 
 from traitbench.store import tables
 from traitbench.store.database import database_now, insert
@@ -62,3 +62,22 @@ def ages(connection: Connection) -> list[WorkerHeartbeat]:
     age = func.abs(database_now(connection.dialect) - _WORKERS.seen_at)
     rows = connection.execute(select(_WORKERS.executor_id, age).where(_WORKERS.seen_at > 0).order_by(age))
     return [WorkerHeartbeat(row[0], float(row[1]) / 1_000_000) for row in rows]
+
+
+_SIZE = {
+    # A page that is both in the file and in the log counts once: this is the file's size once the log is written back.
+    "sqlite": text("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"),
+    "postgresql": text("SELECT pg_database_size(current_database())"),
+}
+_COUNTED = {"models": tables.models, "versions": tables.versions, "samples": tables.samples}
+
+
+def size(connection: Connection) -> int:
+    """Bytes of the database."""
+    return int(connection.execute(_SIZE[connection.dialect.name]).scalar_one())
+
+
+def rows(connection: Connection) -> dict[str, int]:
+    """How many models (archived ones too), versions and samples there are."""
+    counted = {name: select(func.count()).select_from(table) for name, table in _COUNTED.items()}
+    return {name: connection.execute(statement).scalar_one() for name, statement in counted.items()}

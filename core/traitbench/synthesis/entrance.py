@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.scoring.inputs import unit
 from traitbench.scoring.segments import Encode, Vectors, embed
-from traitbench.scoring.unit import unit
 from traitbench.synthesis import Exemplar, Reject
 from traitbench.synthesis.filters import agreeing
 from traitbench.synthesis.quality_filter import Reason, examine

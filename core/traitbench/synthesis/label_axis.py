@@ -1,4 +1,4 @@
-"""Make the label axis of a trait from its words, without a single sample.
+"""Make the label axis of a trait from its words, without a single sample, and cache it by these words.
 
 It is fitted to sentences made from the labels and description, then mixed with the direction from one pole's words to
 the other's. If one label means the rest ("something else"), no sentence can show that pole: then two thirds of the axis
@@ -6,18 +6,20 @@ are the direction from sentences about anything to the other pole. The axis is a
 seen no sample, so the samples decide how much it counts. Equal words give an equal axis.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from traitbench.fitting.axis import path
-from traitbench.scoring.inputs import Vocabulary
+from traitbench.scoring.inputs import TraitLike, Vocabulary, unit
 from traitbench.scoring.segments import Encode, Vectors
-from traitbench.scoring.unit import unit
 from traitbench.synthesis import TraitPoles
 from traitbench.synthesis.sentences import AxisSentences, doubts, topic, write
 
@@ -80,3 +82,62 @@ def _between_sentences(written: AxisSentences) -> NDArray[np.float64]:
     X, y = np.vstack([written.positive, written.negative]), np.repeat([1.0, 0.0], count)
     fitted, between_words = unit(path(X, y, [_SHRINKAGE]).directions[0]), unit(written.axis)
     return unit(fitted + _WORDS_WEIGHT * between_words)
+
+
+_MOST = 256
+
+Vector = NDArray[np.float32]
+
+_kept: LRUCache[tuple[str, TraitPoles], Vector | None] = LRUCache(_MOST)
+_one_at_a_time = Lock()
+
+
+class Described(TraitLike, Protocol):
+    """A trait by the words of the person who defined it."""
+
+    @property
+    def description(self) -> str:
+        """What the trait measures, in a sentence; may be empty."""
+        ...
+
+
+class LabelAxes:
+    """Label axes for the encoder with this digest and these modes.
+
+    `vocabulary` is loaded when the first axis is made; `unread` counts the words of it that loading would encode.
+    """
+
+    def __init__(
+        self,
+        digest: str,
+        encode: Encode,
+        modes: Mapping[str, slice],
+        vocabulary: Callable[[], Vocabulary],
+        *,
+        unread: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self._digest, self._encode, self._modes = digest, encode, modes
+        self._vocabulary, self.unread = vocabulary, unread
+
+    def of(self, trait: Described) -> Vector | None:
+        """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""
+        place = self._place(trait)
+        with _one_at_a_time:
+            if place not in _kept:
+                _kept[place] = self._make(place[1])
+            return _kept[place]
+
+    def is_known(self, trait: Described) -> bool:
+        """Whether the label axis of a trait is in memory, so that it costs nothing."""
+        return self._place(trait) in _kept
+
+    def _place(self, trait: Described) -> tuple[str, TraitPoles]:
+        # The key is not part of it, so traits with the same words share an axis.
+        return self._digest, TraitPoles("", trait.name, trait.positive_label, trait.negative_label, trait.description)
+
+    def _make(self, poles: TraitPoles) -> Vector | None:
+        vocabulary = self._vocabulary()
+        made = label_axis(
+            poles, encode=self._encode, words=vocabulary.words, word_vectors=vocabulary.vectors, modes=self._modes
+        )
+        return None if made is None else made.vector

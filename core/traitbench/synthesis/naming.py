@@ -7,8 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from traitbench.synthesis.asking import SECONDS_AN_ANSWER, Asker, ignore
-from traitbench.synthesis.language_model import Endpoint, LanguageModelFailed
+from traitbench.synthesis.language_model import SECONDS_AN_ANSWER, Asker, Endpoint, LanguageModelFailed, ignore
 
 _AT_ONCE = 4
 _CHARACTERS = 300

@@ -4,6 +4,7 @@ From traits: see `words`. From seeds: see `variations`.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -136,3 +137,20 @@ def _varied(seeds: dict[int, Seed], count: int) -> list[Exemplar]:
         if turn < len(stream)
     ]
     return turns[: 2 * count]
+
+
+_SHARE, _FEWEST = 0.2, 5
+
+
+def swapped(rejects: Sequence[Reject], accepted: Sequence[Exemplar], names: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each trait of which a generator made many texts on the wrong side; `names` are by key."""
+    wrong = Counter(
+        (each.exemplar.trait_key, each.exemplar.generator) for each in rejects if each.reason == "wrong_side"
+    )
+    judged = wrong + Counter((each.trait_key, each.generator) for each in accepted)
+    return [
+        f"{names[key]}: {number} of {judged[key, generator]} made texts were on the wrong side. Check whether its poles"
+        " are swapped."
+        for (key, generator), number in sorted(wrong.items())
+        if number >= max(_FEWEST, _SHARE * judged[key, generator])
+    ]

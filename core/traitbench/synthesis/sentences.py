@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.fitting.negation import names_the_rest, negates
+from traitbench.fitting.phrases import names_the_rest, negates
 from traitbench.fitting.pole_names import CARRIERS, PARTS, phrases, pole_labels, pole_vector
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.segments import Encode, Vectors
 from traitbench.synthesis import TraitPoles
-from traitbench.synthesis.blocklist import BLOCKLIST
 from traitbench.synthesis.filters import distinct, on_side
 from traitbench.synthesis.quality_filter import Reason
 
@@ -170,3 +169,27 @@ def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np
         ]
         pairs, positive, negative = [pairs[i] for i in kept.tolist()], positive[kept], negative[kept]
     return AxisSentences(pairs, positive, negative, axis, rejected)
+
+
+_PEOPLE = """
+african africans american americans arab arabs arabic asian asians australian brazilian british bulgarian
+canadian chinese croatian cuban czech danish dutch egyptian english european europeans filipino finnish french
+german germans greek greeks hispanic hungarian indian indians indonesian iranian iraqi irish israeli italian
+italians japanese korean latin latino latina malaysian mexican mexicans moroccan nigerian norwegian pakistani
+palestinian polish portuguese romanian russian russians scottish serbian spanish swedish swiss syrian thai
+turk turkish turks ukrainian vietnamese welsh africa afghanistan america asia china germany india iran iraq
+israel japan korea mexico pakistan palestine poland russia syria turkey ukraine vietnam aboriginal black
+blacks ethnic ethnicity foreigner foreigners gypsy immigrant immigrants immigration indigenous migrant
+migrants native natives negro race racial refugee refugees tribal tribe tribes white whites buddhist catholic
+catholics christian christianity christians hindu hinduism hindus islam islamic jew jewish jews judaism mosque
+muslim muslims protestant sikh synagogue bisexual boy boys female females gay gender gentleman girl girls
+heterosexual homosexual homosexuality ladies lady lesbian male males man men queer sex sexual sexuality
+transgender woman women blind crippled deaf disabled disability elderly fat obese old retarded young
+"""
+_SWEARING = """
+ass asshole bastard bitch bloody boobs breast breasts bullshit cock crap cum cunt damn damned dick erotic fuck
+fucked fucker fucking goddamn hell hitler idiot incest lust motherfucker murder naked nazi nazis nigga nigger
+nipple nipples nude orgasm penis piss porn prostitute prostitutes pussy rape raped rapist sexy shit slave
+slavery slaves slut suck sucks suicide thigh thighs tits vagina whore
+"""
+BLOCKLIST = frozenset(f"{_PEOPLE} {_SWEARING}".split())

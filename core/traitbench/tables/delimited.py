@@ -7,10 +7,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import IO
 
-from traitbench.tables.encoding import Encoding, is_damaged
 from traitbench.tables.heading import LOOKED_AT, heading_of
 from traitbench.tables.quoting import MARK, Form, QuotedLines, Quoting, quoting_of, records
-from traitbench.tables.rows import Cells, NotATable, Problem, column_names, counted, lines_named
+from traitbench.tables.rows import Cells, Encoding, NotATable, Problem, column_names, counted, is_damaged, lines_named
 
 _DELIMITERS = (",", ";", "\t", "|")
 _DIRECTIVE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # the first line of a file that Excel wrote for itself

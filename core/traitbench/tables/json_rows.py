@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
 from typing import IO, Any
 
-from traitbench.tables.encoding import Encoding, is_damaged
-from traitbench.tables.rows import NotATable, Problem, Record, counted, lines_named
+from traitbench.tables.rows import Encoding, NotATable, Problem, Record, counted, is_damaged, lines_named
 
 _BLANK = " \t\r\n"
 _BROKEN_ARRAY = "The file starts like a JSON array but is not valid JSON. Save it as JSONL, with one object per line."

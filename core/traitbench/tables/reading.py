@@ -14,11 +14,10 @@ from typing import IO, Any
 
 from traitbench.formulas import as_written, is_guarded, is_open, may_be_formula
 from traitbench.tables.delimited import Csv
-from traitbench.tables.encoding import encoding_of
 from traitbench.tables.excel import Excel
 from traitbench.tables.json_rows import Json
 from traitbench.tables.parquet import Parquet
-from traitbench.tables.rows import Kind, NotATable, Problem, column_names
+from traitbench.tables.rows import Kind, NotATable, Problem, column_names, encoding_of
 
 ENDINGS: Mapping[str, Kind] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),

@@ -1,9 +1,13 @@
-"""The rows of a table, whatever file they come from, and what may be wrong with one."""
+"""The rows of a table, whatever file and encoding they come from, and what may be wrong with one."""
 
+import codecs
+import io
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 Kind = Literal["csv", "json", "parquet", "excel"]
 
@@ -68,3 +72,122 @@ def counted(number: int, thing: str) -> str:
 def lines_named(lines: Sequence[int]) -> str:
     """Return the first of some line numbers in words: `line 5`, or `first in line 5`."""
     return f"line {lines[0]:,}" if len(lines) == 1 else f"first in line {lines[0]:,}"
+
+
+# UTF-32 first: its mark begins like that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CHUNK = 1 << 20
+_HEAD = 1 << 16
+_FEWEST_NULS = 0.02
+"""In UTF-16, every separator, digit and line break has a NUL; in other text, NULs are rare faults."""
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_READ_AS = "The file was read as {0}, because it is not UTF-8. Check accents and quotation marks in the preview."
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How the bytes of a file become text. Bytes that do not fit become lone surrogates, if `lenient`."""
+
+    name: str
+    lenient: bool = False
+    note: str = ""
+
+    @contextmanager
+    def text(self, file: IO[bytes], newline: str) -> Iterator[io.TextIOWrapper]:
+        """Open the file as text from its start; the file itself stays open."""
+        file.seek(0)
+        errors = "surrogateescape" if self.lenient else "strict"
+        text = io.TextIOWrapper(file, self.name, errors, newline=newline)
+        try:
+            yield text
+        finally:
+            if not file.closed:
+                text.detach()
+
+
+def encoding_of(file: IO[bytes]) -> Encoding:
+    """Return the encoding of the file; raise `Unreadable` if it is blank or not text."""
+    file.seek(0)
+    head = file.read(_HEAD)
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            if not _decodes(file, name):
+                claimed = name.removesuffix("-sig").upper()
+                raise NotATable(f"The file claims to be {claimed} but is not. Save it as UTF-8.")
+            return Encoding(name)
+    wide = _without_mark(head)
+    if wide and _decodes(file, wide):
+        return Encoding(wide, note=_READ_AS.format(wide.upper().removesuffix("-LE").removesuffix("-BE")))
+    if _decodes(file, "utf-8"):
+        return Encoding("utf-8")
+    good, bad = _counted(file)
+    if good > bad:
+        return Encoding("utf-8", lenient=True)
+    if b"\x00" in head:
+        raise NotATable("The file is no text, or neither UTF-8 nor UTF-16 with a mark. Save it as UTF-8.")
+    if _decodes(file, "cp1252"):
+        return Encoding("cp1252", note=_READ_AS.format("Windows-1252"))
+    raise NotATable("The file is neither UTF-8 nor Windows-1252. Save it as UTF-8 and try again.")
+
+
+def is_damaged(text: str) -> bool:
+    """Whether a text of a lenient encoding has bytes that are not UTF-8."""
+    return _ESCAPED.search(text) is not None
+
+
+def _without_mark(head: bytes) -> str | None:
+    """Return the encoding with NULs at only one place of each two or four bytes, or None."""
+    nuls = [head[place::4].count(0) for place in range(4)]
+    if sum(nuls) < _FEWEST_NULS * len(head) or len(head) % 2:
+        return None
+    quarter = len(head) // 4
+    if nuls[2] >= quarter > 0 and nuls[3] >= quarter:
+        return "utf-32-le"
+    if nuls[0] >= quarter > 0 and nuls[1] >= quarter:
+        return "utf-32-be"
+    return max(("utf-16-le", "utf-16-be"), key=lambda name: _plain(head, name))
+
+
+def _plain(head: bytes, encoding: str) -> int:
+    """Return how many separators and line breaks a text has in an encoding; the wrong one has hardly any."""
+    text = head[: len(head) // 2 * 2].decode(encoding, "replace")
+    return sum(text.count(sign) for sign in "\n\t,;| ")
+
+
+def _decodes(file: IO[bytes], encoding: str) -> bool:
+    """Whether the whole file is in this encoding; raise `Unreadable` if it is blank."""
+    blank = True
+    try:
+        for text in _decoded(file, encoding, "strict"):
+            blank = blank and not text.strip("\ufeff \t\r\n\f\v")
+    except UnicodeDecodeError:
+        return False
+    if blank:
+        raise NotATable("The file is empty.")
+    return True
+
+
+def _counted(file: IO[bytes]) -> tuple[int, int]:
+    """Count the characters beyond ASCII that are valid UTF-8, and the bytes that are not."""
+    good = bad = 0
+    for text in _decoded(file, "utf-8", "surrogateescape"):
+        wrong = len(_ESCAPED.findall(text))
+        good += len(_NOT_ASCII.findall(text)) - wrong
+        bad += wrong
+    return good, bad
+
+
+def _decoded(file: IO[bytes], encoding: str, errors: str) -> Iterator[str]:
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    while chunk := file.read(_CHUNK):
+        yield decoder.decode(chunk)
+    yield decoder.decode(b"", final=True)

@@ -14,8 +14,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from traitbench.client._sync.connection import Connection, Lines
-from traitbench.client.texts import refusal
-from traitbench.client.wire import busy_for, encoded, segment
+from traitbench.client.wire import busy_for, encoded, refusal, segment
 from traitbench.contract.asked import Asked
 from traitbench.contract.batches import MOST_TEXTS, BatchLine, FailedLine, LineError, ScoredLine, read_line
 from traitbench.contract.texts import values_of

@@ -13,7 +13,7 @@ from traitbench.client._sync.scores import Scores
 from traitbench.client._sync.traits import Traits
 from traitbench.client._sync.versions import Versions
 from traitbench.contract.envelope import Health
-from traitbench.contract.extracts import Extracted
+from traitbench.contract.texts import Extracted
 
 
 class Client:

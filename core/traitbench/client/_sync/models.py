@@ -10,10 +10,8 @@ from time import monotonic, sleep
 from typing import Any, Unpack
 
 from traitbench.client._sync.connection import Connection
-from traitbench.client.fields import CreateFields, UpdateFields
-from traitbench.client.pages import Pages
-from traitbench.client.places import NOBODYS, is_of_places, joined, place_of
-from traitbench.client.wire import segment
+from traitbench.client.pages import NOBODYS, Pages, is_of_places, joined, place_of
+from traitbench.client.wire import CreateFields, UpdateFields, segment
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort
 from traitbench.contract.page import LARGEST_PAGE, ModelPage

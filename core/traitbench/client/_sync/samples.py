@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from traitbench.client._sync.connection import Connection
-from traitbench.client.fields import SynthType
 from traitbench.client.pages import Pages
-from traitbench.client.wire import segment
+from traitbench.client.wire import SynthType, segment
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
 from traitbench.contract.samples import (

@@ -6,8 +6,7 @@ from typing import Any
 
 from traitbench.client._sync import batches
 from traitbench.client._sync.connection import Connection
-from traitbench.client.reasons import quoted
-from traitbench.client.wire import segment
+from traitbench.client.wire import quoted, segment
 from traitbench.contract.batches import MOST_TEXTS, BatchLine, Mode
 from traitbench.contract.scores import Card, Comparison
 
