@@ -3,12 +3,9 @@
 import streamlit as st
 
 from traitbench.display.colours import STATES
-from traitbench_app.catalog import bundle_import
-from traitbench_app.catalog.bundle_import import import_model
+from traitbench_app.catalog.listing import ORDERS, STYLE, Order, draw_model, in_order
 from traitbench_app.catalog.live_text import draw_live
-from traitbench_app.catalog.model_card import STYLE, draw_model
-from traitbench_app.catalog.ranking import ORDERS, Order, in_order
-from traitbench_app.catalog.ways import draw_ways
+from traitbench_app.catalog.start import draw_ways, import_model, open_import
 from traitbench_app.from_file.drop import draw_drop
 from traitbench_app.parts.controls import draw_unreadable
 from traitbench_app.parts.copying import copy_link
@@ -57,7 +54,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
             "Import a model",
             type="tertiary",
             key="catalog.import_button",
-            on_click=bundle_import.start,
+            on_click=open_import,
             disabled=nowhere is not None,
             help=nowhere or "From a file that was exported here or by another Traitbench.",
         )
@@ -120,6 +117,5 @@ if not shown and (wanted or state or namespace):
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
 
 new_model()
-
 import_model(owned)
 archive()

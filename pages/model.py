@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from traitbench_app.model.card import model_card
 from traitbench_app.model.code import export_model, model_calls
 from traitbench_app.model.dashboard import dashboard
-from traitbench_app.model.description import edit_about
+from traitbench_app.model.description import edit_about, model_card
 from traitbench_app.model.keeping import version_keeping
 from traitbench_app.model.zero_retention import zero_retention
 from traitbench_app.parts.heading import chosen_model, heading

@@ -29,7 +29,7 @@ from traitbench_app.shell.service import attempt, client
 from traitbench_app.train.mistakes import draw_all_mistakes
 from traitbench_app.train.promotion import draw_ahead, draw_promotion
 from traitbench_app.train.result import draw_result
-from traitbench_app.traits.suggested_traits import left_out
+from traitbench_app.traits.suggestions import left_out
 from traitbench_app.workspace.changes import is_suggestion
 from traitbench_app.workspace.waiting import waiting
 

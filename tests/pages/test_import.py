@@ -15,7 +15,7 @@ from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.tables import sample_files
 from traitbench.tables.sample_files import ColumnChoice
-from traitbench_app.samples.label_meanings import LEAVE_OUT
+from traitbench_app.samples.importing import LEAVE_OUT
 from traitbench_app.workspace.sample_table import A_PAGE
 
 # More than one request takes, and more than a page shows.

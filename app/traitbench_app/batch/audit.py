@@ -1,7 +1,7 @@
 """Ask a corpus: what share of a batch is on a pole, from an audit sample that a person labels without seeing scores."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,6 +11,7 @@ from traitbench.analysis import corpus
 from traitbench.analysis.corpus import Answer, Estimate
 from traitbench.batch.audits import Audit
 from traitbench.contract.models import Model
+from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.traits import Trait
 from traitbench.display.charts import shares
 from traitbench.display.charts.shares import ChartShare
@@ -20,10 +21,12 @@ from traitbench.local.label_session import LabelSession, LabelWork, item_id
 from traitbench.local.labeller import LabelAnswer as LabelAnswer
 from traitbench.tables.writing import csv_file
 from traitbench_app.batch import audit_answers
-from traitbench_app.batch.give_feedback import offer_feedback
 from traitbench_app.parts.chart import chart
+from traitbench_app.parts.feedback import why_none
 from traitbench_app.parts.labeller import labeller
 from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
+from traitbench_app.shell.service import attempt, client
 from traitbench_app.workspace import kept_batches
 from traitbench_app.workspace.batches import Batch
 
@@ -311,3 +314,37 @@ def _label(trait: Trait, *, positive: bool) -> str:
 
 def _id(job: Batch, audit: Audit) -> str:
     return f"{job.id}.{audit.trait}.{audit.seed}"
+
+
+# ---- feedback --------------------------------------------------------------------------------------------------------
+
+_SENT = "batch.feedback.sent"
+
+
+def offer_feedback(model: Model, trait: Trait, labels: Mapping[str, float], *, run: str) -> None:
+    """Draw the button that sends the labels of an audit; after that, what was sent."""
+    sent: Mapping[str, int] = session.get(_SENT, {})
+    if run in sent:
+        st.success(f"{count(sent[run], 'label')} sent. The model learns them by itself.")
+        page_link("samples", "View the feedback")
+        return
+    if reason := why_none(model, ""):
+        st.caption(f":material/lock: The labels cannot be added to the model. {reason}")
+        return
+    usable = {text: label for text, label in labels.items() if text.strip() and len(text) <= LONGEST_TEXT}
+    with st.popover("Teach the model these labels", icon=":material/school:", type="tertiary", key="batch.feedback"):
+        st.markdown(
+            f"Send {count(len(usable), 'label')} of {plain(trait.name)} to the model, which learns them by itself. "
+            "A later version cannot be audited with these texts any more."
+        )
+        # Never by itself: a version that has learned these labels cannot be audited with them any more.
+        if st.button("Send as feedback", type="primary", key="batch.feedback.send"):
+            done = 0
+            with attempt() as sending, st.spinner("Sending"):
+                for text, label in usable.items():
+                    client().scores.score(model.handle, text, traits=[trait.key], feedback={trait.key: label})
+                    done += 1
+            if done:
+                session.store(_SENT, {**sent, run: done})
+            if sending.done:
+                st.rerun()

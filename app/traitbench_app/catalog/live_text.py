@@ -9,8 +9,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError
-from traitbench_app.catalog.model_card import traits_of
-from traitbench_app.catalog.ranking import best_scoring, is_demo
+from traitbench_app.catalog.listing import best_scoring, is_demo, traits_of
 from traitbench_app.parts.lit_field import lit_field
 from traitbench_app.parts.live import read_while_typing
 from traitbench_app.parts.scored_text import draw_scores

@@ -1,10 +1,11 @@
-"""The form for a model's description, main trait, demo texts, readme, terms, sources and text depth.
+"""What a model says about itself: the form for its description, main trait, demo texts, readme and so on; its card.
 
 Edits wait in the session until they are saved or discarded. Only changed fields are sent, so two people who edit
 different fields do not overwrite each other. Unchanged fields follow the model.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,9 +14,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain
-from traitbench_app.model.foreign_markdown import CONVENTION, Cells, cleaned, columns, rows, shown, sources
+from traitbench_app.model.foreign_markdown import shown
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
+
+CONVENTION = ("name", "license", "citation", "url")
+
+Source = Mapping[str, Any]
+Cells = dict[str, str]
 
 _GRID = "model-sources"
 _DEMOS = "model-demos"
@@ -74,7 +80,7 @@ def _of(model: Model) -> dict[str, Any]:
         "max_depth": model.max_depth,
         "readme_markdown": model.readme_markdown or "",
         "additional_terms": model.additional_terms or "",
-        "upstream_sources": rows(model.upstream_sources or []),
+        "upstream_sources": source_rows(model.upstream_sources or []),
     }
 
 
@@ -82,7 +88,7 @@ def _sent(changes: Mapping[str, Any], model: Model) -> dict[str, Any]:
     """The changes as the API takes them; an empty field is reset to its default."""
     sent = {name: value or None for name, value in changes.items()}
     if table := changes.get("upstream_sources"):
-        sent["upstream_sources"] = sources(table, model.upstream_sources or [])
+        sent["upstream_sources"] = sources_of(table, model.upstream_sources or [])
     return sent
 
 
@@ -220,7 +226,7 @@ def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]
     key, held = f"{form}.upstream_sources", f"{_ROWS}.{form}.upstream_sources"
     if key not in st.session_state:
         session.store(f"{held}.first", session.get(held, initial["upstream_sources"]))
-    names = columns(model.upstream_sources or [])
+    names = source_columns(model.upstream_sources or [])
     first = pd.DataFrame(session.get(f"{held}.first", []), columns=names, dtype="object")
     st.markdown(f":small[{_TITLES['upstream_sources']}]", help="What this model builds on, and under which terms.")
     with st.container(key=_GRID):
@@ -240,3 +246,65 @@ def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]
 
 def _column(name: str) -> str:
     return name.capitalize().replace("Url", "Address") if name in CONVENTION else plain(name)
+
+
+# ---- the table of sources --------------------------------------------------------------------------------------------
+
+
+def source_columns(given: Iterable[Source]) -> list[str]:
+    """Return the columns of the table."""
+    return list(dict.fromkeys([*CONVENTION, *(name for source in given for name in source)]))
+
+
+def source_rows(given: Iterable[Source]) -> list[Cells]:
+    """Return one row per source, without empty cells."""
+    return cleaned({name: None if value is None else _cell(value) for name, value in each.items()} for each in given)
+
+
+def cleaned(table: Iterable[Mapping[str, Any]]) -> list[Cells]:
+    """Remove empty cells and rows from the rows of a table editor."""
+    result = [
+        {name: cell.strip() for name, cell in row.items() if isinstance(cell, str) and cell.strip()} for row in table
+    ]
+    return [row for row in result if row]
+
+
+def sources_of(table: Sequence[Cells], before: Sequence[Source]) -> list[dict[str, Any]]:
+    """Convert a table back to sources; `before` are those that the table was made from."""
+    values = {
+        (name, _cell(value)): value for source in before for name, value in source.items() if not isinstance(value, str)
+    }
+    return [{name: values.get((name, cell), cell) for name, cell in row.items()} for row in table]
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# ---- the card --------------------------------------------------------------------------------------------------------
+
+_WIDE_TABLES = (
+    ".st-key-model-card table { display: block; overflow-x: auto; border: none; }"
+    ".st-key-model-card td:last-child { min-width: 14rem; }"
+)
+"""On a narrow screen, a wide table scrolls inside the page instead of widening it."""
+
+
+def model_card(model: Model) -> None:
+    """Draw the card and its download."""
+    card = client().models.card(model.handle)
+    with st.container(border=True, key="model.card"):
+        st.markdown(shown(card))
+        st.html(f"<style>{_WIDE_TABLES}</style>")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "Download card (Markdown)",
+            card,
+            file_name=f"{model.handle}-card.md",
+            mime="text/markdown",
+            icon=":material/download:",
+            key="model.card_file",
+            on_click="ignore",
+        )
+        if "![" in card:
+            st.caption("Images in the readme are shown as links, so that no external content is loaded.")

@@ -6,11 +6,9 @@ Links may lead to the web, to a mail address or to a relative address. A link wi
 harmless, because Streamlit shows it as text.
 """
 
-import json
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 _JOINER = "\u2060"
 """A zero-width character: syntax that contains it looks the same but has no effect."""
@@ -79,39 +77,3 @@ def _codes(line: str) -> Iterator[tuple[int, int]]:
 def _plain_signs(text: str) -> str:
     text = _OURS.sub(lambda sign: "&#36;" if sign[0][-1] == "$" else f"&#58;{_JOINER}", text)
     return _LEADS_AWAY.sub(lambda sign: "&#40;" if sign[0] == "(" else "&lt;", text)
-
-
-CONVENTION = ("name", "license", "citation", "url")
-
-Source = Mapping[str, Any]
-Cells = dict[str, str]
-
-
-def columns(given: Iterable[Source]) -> list[str]:
-    """Return the columns of the table."""
-    return list(dict.fromkeys([*CONVENTION, *(name for source in given for name in source)]))
-
-
-def rows(given: Iterable[Source]) -> list[Cells]:
-    """Return one row per source, without empty cells."""
-    return cleaned({name: None if value is None else _cell(value) for name, value in each.items()} for each in given)
-
-
-def cleaned(table: Iterable[Mapping[str, Any]]) -> list[Cells]:
-    """Remove empty cells and rows from the rows of a table editor."""
-    result = [
-        {name: cell.strip() for name, cell in row.items() if isinstance(cell, str) and cell.strip()} for row in table
-    ]
-    return [row for row in result if row]
-
-
-def sources(table: Sequence[Cells], before: Sequence[Source]) -> list[dict[str, Any]]:
-    """Convert a table back to sources; `before` are those that the table was made from."""
-    values = {
-        (name, _cell(value)): value for source in before for name, value in source.items() if not isinstance(value, str)
-    }
-    return [{name: values.get((name, cell), cell) for name, cell in row.items()} for row in table]
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -6,11 +6,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.models import Model
-from traitbench.contract.samples import Sample, SampleInput
+from traitbench.contract.samples import Pole, Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
-from traitbench.display.text import count, plain
-from traitbench_app.samples.label_meanings import pole_words
+from traitbench.display.text import count, plain, shortened
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, field_error
 from traitbench_app.workspace.changes import Undo, remember
@@ -21,6 +20,7 @@ TRAIT, POLE = "samples.add_trait", "samples.add_pole"
 _FORM, _RESTORED = "samples.add", "samples.add_restored"
 _QUALITIES: Mapping[str, float] = {"negative": 0.0, "between": 0.5, "positive": 1.0}
 _BOTH = "both"
+_MOST, _LONGEST = 3, 24
 
 
 def restore_place(traits: Sequence[Trait]) -> None:
@@ -165,3 +165,17 @@ def _remarks(trait: Trait, quality: float, texts: Sequence[str], samples: Sequen
         (other_side, f"{other_side:,} of them at the other pole"),
     )
     return ", ".join(remark for number, remark in remarks if number)
+
+
+def pole_words(traits: Sequence[Trait]) -> dict[Pole, str]:
+    """What samples of these traits are called by pole, such as `happy`; of several traits, `happy / clear`."""
+    return {
+        "negative": _joined([each.negative_label for each in traits]),
+        "between": "in between",
+        "positive": _joined([each.positive_label for each in traits]),
+    }
+
+
+def _joined(labels: Sequence[str]) -> str:
+    distinct = [shortened(each, _LONGEST) for each in dict.fromkeys(labels)]
+    return " / ".join([*distinct[:_MOST], *(["…"] if len(distinct) > _MOST else [])])

@@ -25,7 +25,7 @@ from traitbench_app.parts.controls import ask, asked, confirm, folded, primary_l
 from traitbench_app.parts.next_step import facts_of, next_step
 from traitbench_app.parts.sample_table import draw_undo, waiting
 from traitbench_app.samples.add import POLE, TRAIT
-from traitbench_app.samples.rows import show_rows
+from traitbench_app.samples.filters import show_rows
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt

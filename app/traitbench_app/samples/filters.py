@@ -1,5 +1,6 @@
 """The filters of the samples table, which are part of its link."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
@@ -8,8 +9,7 @@ from traitbench.contract.samples import LONGEST_SEARCH, Pole
 from traitbench.contract.traits import Trait
 from traitbench_app.parts.filters import find, pick
 from traitbench_app.parts.sample_table import ORIGINS
-from traitbench_app.samples.label_meanings import pole_words
-from traitbench_app.samples.rows import ids_of, pick_rows
+from traitbench_app.samples.add import pole_words
 from traitbench_app.shell import session
 from traitbench_app.workspace.sample_table import HeldSamples, ServedSamples, TableFilters
 
@@ -77,3 +77,37 @@ def page_in_link(pages: int) -> int:
     if "page" in st.session_state and st.session_state["page"] != page:
         session.put({"page": page})
     return page
+
+
+# ---- a few samples by id ---------------------------------------------------------------------------------------------
+
+_KEY = "rows"
+
+
+def show_rows(ids: Sequence[int]) -> None:
+    """Show only these samples in the table and clear the other filters. A button callback."""
+    rows = ",".join(map(str, ids))
+    session.put({"task": "table", _KEY: rows, "find": "", "trait": None, "pole": None, "origin": None, "use": None})
+
+
+def picks_rows() -> bool:
+    """Whether the filter is in use."""
+    return bool(session.on_screen(_KEY, ""))
+
+
+def pick_rows() -> str:
+    """Draw the filter if it is in use; return its ids, separated by commas."""
+    if not picks_rows():
+        return ""
+    return st.text_input(
+        "Rows",
+        key=_KEY,
+        bind="query-params",
+        width=200,
+        help="IDs of the samples to show, separated by commas. Leave empty to show all.",
+    )
+
+
+def ids_of(rows: str) -> frozenset[int]:
+    """The ids in the typed text; an empty set means all samples."""
+    return frozenset(int(each) for each in re.findall(r"\d{1,18}", rows))

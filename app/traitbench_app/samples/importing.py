@@ -16,6 +16,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
+from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.display.sides import label_of
 from traitbench.display.text import count, plain
 from traitbench.errors import TraitbenchError
@@ -25,12 +26,17 @@ from traitbench.tables.sample_files import Checked, ColumnChoice, Compared, Tabl
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.upload import pick_text_column, upload_table
+from traitbench_app.samples.add import pole_words
 from traitbench_app.samples.just_now import leave_out
-from traitbench_app.samples.label_meanings import LEAVE_OUT, meanings, pick_meanings
-from traitbench_app.samples.unlabelled import offer_labelling
 from traitbench_app.shell import session
+from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt
+from traitbench_app.workspace import pool
 from traitbench_app.workspace.changes import bring_in, remember
+from traitbench_app.workspace.pool import NoPool
+
+LEAVE_OUT = -1.0
+"""The choice of a label whose rows are left out."""
 
 VIEW = "samples.goto"
 _FORM = "samples.import"
@@ -231,6 +237,38 @@ def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dic
     return pick_meanings(labels, sample_files.guess_words(labels, traits), offered, key=f"{form}.word")
 
 
+def meanings(traits: Sequence[Trait], *, can_leave_out: bool = False) -> dict[float, str]:
+    """Each quality that a label can mean, in the words of the traits; with `can_leave_out`, `LEAVE_OUT` too."""
+    words = pole_words(traits)
+    said = {
+        1.0: f"{POSITIVE_SIGN} {words['positive']}",
+        0.5: f"{NEUTRAL_SIGN} {words['between']}",
+        0.0: f"{NEGATIVE_SIGN} {words['negative']}",
+    }
+    return said | ({LEAVE_OUT: "Leave out"} if can_leave_out else {})
+
+
+def pick_meanings(
+    labels: Mapping[str, int], guesses: Mapping[str, float | None], words: Mapping[float, str], *, key: str
+) -> dict[str, float]:
+    """Draw a choice among `words` for each label with its number of rows; return those that are made, by label."""
+    order = list(words)
+    chosen: dict[str, float] = {}
+    with st.grid(4, min_column_width=200):
+        for label, times in labels.items():
+            meaning = st.selectbox(
+                f"{plain(label)} ({count(times, 'row')})",
+                order,
+                index=next((order.index(each) for each in order if each == guesses[label]), None),
+                format_func=words.__getitem__,
+                placeholder="Choose",
+                key=f"{key}.{label}",
+            )
+            if meaning is not None:
+                chosen[label] = float(meaning)
+    return chosen
+
+
 # ---- preview and import --------------------------------------------------------------------------------------------
 
 
@@ -383,3 +421,43 @@ def _problems_of(error: TraitbenchError, lines: Sequence[int]) -> None:
                 problems.append(Problem(lines[index], str(rest[-1] if rest else ""), str(each.get("msg", ""))))
     if problems:
         draw_problems(problems)
+
+
+# ---- rows without labels ---------------------------------------------------------------------------------------------
+
+_SENT = "samples.import.to_label"
+
+
+def offer_labelling(handle: str, texts: Sequence[str], source: str, *, primary: bool) -> None:
+    """Draw the button that takes texts without labels to the Label page; `source` names their file."""
+    if not texts:
+        return
+    about = (handle, source, len(texts))
+    with st.container(horizontal=True, vertical_alignment="center", key="samples.to_label"):
+        if session.get(_SENT) == about:
+            st.caption(f"{count(len(texts), 'text')} added to the Label page.", width="content")
+            page_link("label", "Start labelling")
+        elif st.button(
+            f"Label {'this text' if len(texts) == 1 else f'these {len(texts):,} texts'}",
+            type="primary" if primary else "secondary",
+            icon=":material/label:",
+            key="samples.label_button",
+            help="Adds the texts without a label to the Label page, where you label them one by one.",
+        ):
+            _send(about, texts)
+
+
+def _send(about: tuple[str, str, int], texts: Sequence[str]) -> None:
+    handle, source, _ = about
+    with attempt() as sending:
+        try:
+            added = pool.add(handle, texts, source)
+        except NoPool as reason:
+            st.error(str(reason), icon=":material/error:")
+            return
+    if sending.done:
+        session.store(_SENT, about)
+        known = len(texts) - added
+        also = f" {known:,} left out: already added or labelled." if known else ""
+        session.flash(f"{count(added, 'text')} added to the Label page.{also}")
+        st.rerun()

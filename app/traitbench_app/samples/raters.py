@@ -21,8 +21,7 @@ from traitbench.tables.sample_files import Table, table_of
 from traitbench_app.parts.chart import figures_table
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.blind import draw_sheet, pick_number, sheets, your_labels
-from traitbench_app.samples.importing import draw_problems, pick_trait
-from traitbench_app.samples.label_meanings import meanings, pick_meanings
+from traitbench_app.samples.importing import draw_problems, meanings, pick_meanings, pick_trait
 from traitbench_app.samples.your_judgment import draw_adding, draw_loss, draw_yours
 from traitbench_app.shell import session
 

@@ -1,12 +1,16 @@
-"""Save the edits of the samples table, and notice those of samples that someone else changed."""
+"""What is done with the samples table: save its edits, notice those that someone else overtook, download its rows."""
+
+from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample
 from traitbench.display.text import count
+from traitbench.tables.writing import csv_file, jsonl_file
 from traitbench_app.parts.sample_table import redraw
-from traitbench_app.samples.download import draw_download
-from traitbench_app.samples.rows import picks_rows
+from traitbench_app.samples.filters import picks_rows
 from traitbench_app.samples.unsaved import draw_discard
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
@@ -75,3 +79,47 @@ def _save(model: Model, table: HeldSamples | ServedSamples, changes: Changes) ->
                 f"{count(len(done.missing), 'edit')} not saved: someone else changed or deleted the sample.", "problem"
             )
         st.rerun()
+
+
+# ---- download --------------------------------------------------------------------------------------------------------
+
+_COLUMNS = ("text", "trait", "quality", "held_out", "must_pass", "provenance", "source_url", "created_at")
+_FILES = (
+    (
+        "CSV",
+        csv_file,
+        "text/csv",
+        "Download the filtered samples for a spreadsheet. A text that looks like a formula gets an apostrophe in "
+        "front, so that no spreadsheet runs it.",
+    ),
+    (
+        "JSONL",
+        jsonl_file,
+        "application/x-ndjson",
+        "Download the filtered samples with unchanged texts. You can import this file again.",
+    ),
+)
+
+
+def draw_download(handle: str, matches: Matches) -> None:
+    """Draw the two files to download; all samples that pass the filters are read when one is pressed."""
+    with st.popover("Download", icon=":material/download:", type="tertiary"):
+        for name, write, mime, hint in _FILES:
+            st.download_button(
+                name,
+                partial(_content, write, matches),
+                file_name=f"{handle}-samples.{name.lower()}",
+                mime=mime,
+                icon=":material/download:",
+                key=f"samples.{name.lower()}",
+                on_click="ignore",
+                help=hint,
+            )
+
+
+def _content(write: Callable[..., bytes], matches: Matches) -> bytes:
+    return write(_COLUMNS, map(_row, matches.every()))
+
+
+def _row(sample: Sample) -> tuple[object, ...]:
+    return (*(getattr(sample, column) for column in _COLUMNS[:-1]), sample.created_at.isoformat())

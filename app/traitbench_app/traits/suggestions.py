@@ -1,22 +1,24 @@
 """Suggestions of a discovery: what lies at both ends of each axis, and what to do with it, also by key and in bulk."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 import streamlit as st
 
 from traitbench.contract.rounding import in_decimals
-from traitbench.contract.traits import Discovered, Trait
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import Discovered, Trait, TraitFields, TraitInput
 from traitbench.display.colours import DISCOVERED_SIGN, NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, SIDES
 from traitbench.display.separation import how_well
 from traitbench.display.stability import how_stable
 from traitbench.display.text import count, plain, shortened
+from traitbench.errors import TraitbenchError
 from traitbench_app.shell import session
-from traitbench_app.shell.service import attempt, explain
-from traitbench_app.traits import suggested_traits
-from traitbench_app.traits.suggested_traits import Reviewed, typical_samples
+from traitbench_app.shell.service import attempt, client, explain
 from traitbench_app.traits.trait_form import describe
-from traitbench_app.workspace.changes import remember
+from traitbench_app.workspace.changes import Undo, is_suggestion, remember, take_back
+from traitbench_app.workspace.samples import forget_samples
 
 _TYPICAL, _LONGEST = 3, 220
 _REFUSED = "traits.suggestions_refused"
@@ -195,40 +197,135 @@ def _in_words(trait: Trait, discovered: Discovered) -> str:
 
 # ---- actions ---------------------------------------------------------------------------------------------------------
 
-
-def flip(handle: str, trait: Trait) -> None:
-    """Exchange the poles of a discovered trait. A button callback."""
-    with attempt() as flipping:
-        undo = suggested_traits.flip(handle, trait)
-    if flipping.done:
-        remember(undo)
-        session.flash(f"Flipped {plain(trait.name)}.")
+_BACK: TraitFields = {"suggestion": True}
 
 
-def _keep(handle: str, chosen: Sequence[Trait]) -> None:
-    _finish(suggested_traits.keep(handle, chosen), "Kept")
+@dataclass(frozen=True)
+class Reviewed:
+    """The suggestions that were changed, how to undo that, and the error that stopped the rest, if any."""
+
+    done: Sequence[Trait]
+    undo: Undo
+    error: TraitbenchError | None
 
 
-def _dismiss(handle: str, chosen: Sequence[Trait]) -> None:
-    _finish(suggested_traits.dismiss(handle, chosen), "Dismissed")
+def _keep(handle: str, suggestions: Sequence[Trait]) -> None:
+    """Keep suggestions, so that the next discovery does not replace them. A button callback."""
+    _finish(_each(handle, suggestions, "kept", lambda key: client().traits.update(handle, key, suggestion=False)))
 
 
-def _finish(reviewed: Reviewed, verb: str) -> None:
+def _dismiss(handle: str, suggestions: Sequence[Trait]) -> None:
+    """Delete suggestions; they can be brought back until the next discovery or training. A button callback."""
+    _finish(_dismissed(handle, suggestions))
+
+
+def _dismissed(handle: str, suggestions: Sequence[Trait]) -> Reviewed:
+    return _each(handle, suggestions, "dismissed", lambda key: client().traits.delete(handle, key))
+
+
+def _each(handle: str, suggestions: Sequence[Trait], verb: str, change: Callable[[str], object]) -> Reviewed:
+    """Change suggestions one by one until the service refuses one."""
+    done, error = list[Trait](), None
+    for trait in suggestions:
+        try:
+            change(trait.key)
+        except TraitbenchError as refused:
+            error = refused
+            break
+        done.append(trait)
+    what = f"{verb} {_named(done)}" if done else "nothing changed"
+    return Reviewed(done, Undo(handle, what, (), (), updates={trait.key: _BACK for trait in done}), error)
+
+
+def _finish(reviewed: Reviewed) -> None:
     if reviewed.done:
         remember(reviewed.undo)
-        what = plain(reviewed.done[0].name) if len(reviewed.done) == 1 else count(len(reviewed.done), "suggestion")
-        session.flash(f"{verb} {what}.")
+        what = plain(reviewed.undo.what)
+        session.flash(f"{what[0].upper()}{what[1:]}.")
     if reviewed.error is not None:
         session.store(_REFUSED, explain(reviewed.error))
 
 
-def _make_own(handle: str, chosen: Sequence[Trait], texts: Mapping[str, str]) -> None:
+def left_out(handle: str, suggestions: Sequence[Trait], start: Callable[[], object]) -> None:
+    """Dismiss suggestions and start a training, which then learns only what was kept.
+
+    If a request fails, the suggestions are back and the error is raised.
+    """
+    dismissed = _dismissed(handle, suggestions)
+    try:
+        if dismissed.error is not None:
+            raise dismissed.error
+        start()
+    except TraitbenchError:
+        take_back(dismissed.undo)
+        raise
+
+
+def flip(handle: str, trait: Trait) -> None:
+    """Exchange the poles of a discovered trait. A button callback."""
+    with attempt() as flipping:
+        client().traits.update(handle, trait.key, flip=True)
+    if flipping.done:
+        back: TraitFields = {"flip": True, "suggestion": is_suggestion(trait), "name": trait.name}
+        remember(Undo(handle, f"flipped {trait.name}", (), (), updates={trait.key: back}))
+        session.flash(f"Flipped {plain(trait.name)}.")
+
+
+def _make_own(handle: str, suggestions: Sequence[Trait], texts: Mapping[str, str]) -> None:
+    """Replace suggestions by a trait of one's own and open its form. A button callback."""
     with attempt() as making:
-        new, undo = suggested_traits.make_own(handle, chosen, texts)
+        new = _made_own(handle, suggestions, texts)
     if making.done:
-        remember(undo)
+        what = f"{_named(suggestions)} turned into a trait of your own"
+        back = {each.key: _BACK for each in suggestions}
+        remember(Undo(handle, what, (), (), new_traits=(new.key,), updates=back))
         session.flash(f"{plain(new.name)} is a trait of your own now. Name it, then check its samples.")
         describe(new.key)
+
+
+def _made_own(handle: str, suggestions: Sequence[Trait], texts: Mapping[str, str]) -> Trait:
+    """Replace suggestions by one trait whose samples are their typical texts; return it.
+
+    `texts` are the known texts by hash. The trait has the name and labels of the first suggestion. If a request fails,
+    what was done is taken back and the error raised.
+    """
+    first, undone = suggestions[0], list[Trait]()
+    new: Trait | None = None
+    try:
+        for each in suggestions:
+            client().traits.delete(handle, each.key)
+            undone.append(each)
+        own = TraitInput(name=first.name, positive_label=first.positive_label, negative_label=first.negative_label)
+        [new] = client().traits.add(handle, [own])
+        client().samples.add(handle, typical_samples(suggestions, texts, new.key))
+    except TraitbenchError:
+        if new is not None:
+            client().traits.delete(handle, new.key)
+        for each in undone:
+            client().traits.update(handle, each.key, suggestion=True)
+        raise
+    finally:
+        forget_samples()
+    return new
+
+
+def typical_samples(suggestions: Sequence[Trait], texts: Mapping[str, str], key: str) -> list[SampleInput]:
+    """The typical texts of suggestions as samples of one trait, without those that are typical of both poles."""
+    quality: dict[str, set[float]] = {}
+    for trait in suggestions:
+        if trait.discovered is not None:
+            for pole, hashes in ((1.0, trait.discovered.typical.positive), (0.0, trait.discovered.typical.negative)):
+                for each in hashes:
+                    quality.setdefault(each, set()).add(pole)
+    return [
+        SampleInput(trait=key, text=texts[each], quality=poles.copy().pop())
+        for each, poles in quality.items()
+        if each in texts and len(poles) == 1
+    ]
+
+
+def _named(suggestions: Sequence[Trait]) -> str:
+    return suggestions[0].name if len(suggestions) == 1 else count(len(suggestions), "suggestion")
 
 
 def _picked(trait: Trait) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from traitbench_app.model.foreign_markdown import cleaned, columns, rows, sources
+from traitbench_app.model.description import cleaned, source_columns, source_rows, sources_of
 
 BEFORE: list[dict[str, Any]] = [
     {"name": "Reviews", "license": "MIT", "year": 2020, "authors": ["A", "B"]},
@@ -11,20 +11,20 @@ BEFORE: list[dict[str, Any]] = [
 
 
 def test_columns_begin_with_the_convention_and_hold_whatever_else_there_is() -> None:
-    assert columns(BEFORE) == ["name", "license", "citation", "url", "year", "authors", "checked", "note"]
+    assert source_columns(BEFORE) == ["name", "license", "citation", "url", "year", "authors", "checked", "note"]
 
 
 def test_what_is_not_touched_comes_back_as_the_value_it_was() -> None:
-    assert sources(rows(BEFORE), BEFORE) == [
+    assert sources_of(source_rows(BEFORE), BEFORE) == [
         {"name": "Reviews", "license": "MIT", "year": 2020, "authors": ["A", "B"]},
         {"name": "Mail", "url": "https://example.org", "checked": True},
     ]
 
 
 def test_a_cell_that_was_changed_is_text() -> None:
-    table = rows(BEFORE)
+    table = source_rows(BEFORE)
     table[0]["year"] = "2021"
-    assert sources(table, BEFORE)[0]["year"] == "2021"
+    assert sources_of(table, BEFORE)[0]["year"] == "2021"
 
 
 def test_empty_cells_and_rows_are_left_out() -> None:
