@@ -51,6 +51,13 @@ def settled(page: Page, title: str = "") -> Page:
     return page
 
 
+def press_shortcut(page: Page, keys: str) -> None:
+    """Press the shortcut of a button, such as `Control+k`. Streamlit hears it a moment after it drew the button."""
+    name = keys.replace("Control", "ctrl").lower()
+    page.wait_for_function("name => hotkeys.getAllKeyCodes().some((each) => each.shortcut === name)", arg=name)
+    page.keyboard.press(keys)
+
+
 def violations(page: Page) -> list[str]:
     """What the page will have said of its content policy, and of errors in its scripts."""
     said: list[str] = []

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.app.processes import Started, running
-from tests.browser.conftest import settled
+from tests.browser.conftest import press_shortcut, settled
 from tests.conftest import COLD, WARM, make_draft
 from tests.contexts import ENCODER
 from tests.patience import PATIENCE_S
@@ -30,7 +30,7 @@ def test_a_room_guesses_sees_teaches_and_the_presenter_leaves_by_keys(
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{workbench.base_url}/score?model={handle}")
     expect(answered(page).get_by_role("button", name="Present")).to_be_visible()
-    page.keyboard.press("p")
+    press_shortcut(page, "p")
     field, hint = page.get_by_placeholder("Type a text.", exact=True), page.locator(".hint")
     score, guess, keys = page.locator(".number.score"), page.locator(".number.guess"), page.locator(".keys")
     expect(field).to_have_value(WARM[0])

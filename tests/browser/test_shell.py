@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import EMPTY, HOME, settled
+from tests.browser.conftest import EMPTY, HOME, press_shortcut, settled
 
 pytestmark = pytest.mark.browser
 
@@ -52,7 +52,7 @@ def test_the_keyboard_reaches_the_main_action_and_a_dialogs_first_field(with_a_m
 def test_enter_opens_the_first_place_that_ctrl_k_finds(with_a_model: Started, page: Page) -> None:
     page.goto(f"{with_a_model.base_url}/traits?model={EMPTY}")
     settled(page, "Traits")
-    page.keyboard.press("Control+k")
+    press_shortcut(page, "Control+k")
     expect(page.get_by_role("dialog").locator("input")).to_be_focused()
     page.keyboard.type("add samples")
     page.keyboard.press("Enter")

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import settled
+from tests.browser.conftest import press_shortcut, settled
 from traitbench.sample_data import demo_models
 
 pytestmark = [pytest.mark.browser, pytest.mark.soak]
@@ -21,23 +21,22 @@ def test_suggestions_are_decided_and_brought_back_by_keys(with_a_model: Started,
         page.goto(f"{with_a_model.base_url}/traits?model={handle}")
         settled(page)
         expect(page.get_by_text("Suggestions", exact=True)).to_be_visible()
-        # Streamlit loads its buttons after the boxes around them, and keys work from then on.
         shown = page.locator("[class*=st-key-traits-dismiss-axis] button")
         expect(shown).to_have_count(2 + len(rest))
 
-        page.keyboard.press("d")
+        press_shortcut(page, "d")
         expect(shown).to_have_count(1 + len(rest))
         assert first.key not in {trait.key for trait in client.traits.list(handle)}
         page.get_by_role("button", name="Undo").click()
         expect(shown).to_have_count(2 + len(rest))
         assert client.traits.list(handle)[0] == first
 
-        page.keyboard.press("f")
+        press_shortcut(page, "f")
         expect(shown).to_have_count(1 + len(rest))
         flipped = client.traits.get(handle, first.key)
         assert (flipped.positive_label, flipped.negative_label) == (first.negative_label, first.positive_label)
 
-        page.keyboard.press("k")
+        press_shortcut(page, "k")
         expect(shown).to_have_count(len(rest))
         kept = client.traits.get(handle, second.key)
         assert kept.discovered is not None
