@@ -31,7 +31,8 @@ from traitbench.analysis.estimates import (
     total_of,
 )
 from traitbench.display import frames
-from traitbench.display.html import bold, line, small, table, write_page
+from traitbench.display.html import draw as draw_html
+from traitbench.display.html import write_page
 
 __all__ = ["FEWEST", "PROMISED", "Answer", "Cut", "Estimate", "GroupAnswer", "ShareDifference", "answer", "draw"]
 
@@ -99,11 +100,7 @@ class Answer:
         write_page(path, f"Share of texts that are {self.pole}", self._repr_html_())
 
     def _repr_html_(self) -> str:
-        rows = [
-            (bold(row["group"] or "all texts"), row["figure"], row["percent"], f"{row['low']} to {row['high']}")
-            for row in self.rows()
-        ]
-        return line(self.paragraph) + table(("", "figure", "%", "95 %"), rows) + small(self.method)
+        return draw_html("local", "share", self)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the figures as a data frame: `pandas`, `polars` or `pyarrow`."""

@@ -1,94 +1,140 @@
-"""Small pieces of HTML for notebooks and reports, and a page around them.
+"""HTML for notebooks and reports, from the templates beside this module.
 
-Everything that is not a piece already is escaped. The pieces load nothing and need no style sheet: text has the page's
-own colour and bars have a mid-tone, so that both are legible on light and dark pages.
+Every value is escaped unless it is HTML already, so nothing from a model or a text becomes a tag.
 """
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from traitbench.display.text import beginning
+from traitbench.contract.comparisons import FigureDelta
+from traitbench.contract.metrics import Interval, TraitMetrics
+from traitbench.contract.models import LastOperation, Model
+from traitbench.contract.rounding import in_decimals
+from traitbench.display import held_out, text
+from traitbench.display.barchart import DOTS
+from traitbench.display.differences import verdict
+from traitbench.display.words import why_not_high, why_short
 
-BAR = "#1A8F84"
-BEHIND = "rgba(128,128,128,.22)"
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 MOST_CHARACTERS = 400
-
-Row = tuple[object, ...]
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
-main {{ overflow-x: auto; }}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
+MOST_ROWS = 100
 
 
-class Html(str):
-    """Text that is already HTML. All other text is escaped when it is inserted."""
-
-
-def table(heads: Sequence[str], rows: Iterable[Row]) -> str:
-    """Return a table; whole numbers are aligned to the right."""
-    head = f"<thead><tr>{''.join(_cell('th', each) for each in heads)}</tr></thead>" if heads else ""
-    body = "".join(f"<tr>{''.join(_cell('td', each) for each in row)}</tr>" for row in rows)
-    return f'<table style="border-collapse:collapse;color:inherit">{head}<tbody>{body}</tbody></table>'
-
-
-def line(*parts: object) -> str:
-    """Return a line of parts with dots between them; empty parts are left out."""
-    return f'<div style="margin:.2em 0">{" · ".join(safe(part) for part in parts if str(part))}</div>'
-
-
-def small(text: str) -> str:
-    """Return a line in small print; nothing for an empty text."""
-    return f'<div style="font-size:.85em;opacity:.7">{safe(text)}</div>' if text else ""
-
-
-def quoted(text: str) -> str:
-    """Return a text of a person with its line breaks, cut if it is long."""
-    shown = escape(beginning(text, MOST_CHARACTERS) + ("…" if len(text) > MOST_CHARACTERS else ""))
-    return f'<div style="white-space:pre-wrap;border-left:3px solid {BEHIND};padding-left:.7em">{shown}</div>'
-
-
-def bar(score: int) -> Html:
-    """Return a bar from 0 to 100."""
-    width = min(max(score, 0), 100)
-    full = f'<div style="width:{width}%;height:100%;background:{BAR}"></div>'
-    return Html(f'<div style="width:11em;height:.75em;margin-top:.3em;background:{BEHIND}">{full}</div>')
-
-
-def bold(value: object) -> Html:
-    """Return a value in bold."""
-    return Html(f"<b>{safe(value)}</b>")
-
-
-def safe(value: object) -> str:
-    """Return a value as HTML, escaped unless it is HTML."""
-    return value if isinstance(value, Html) else escape(str(value))
+def draw(template: str, piece: str, *values: Any) -> str:
+    """Return one piece (a macro) of a template as HTML."""
+    return str(getattr(_templates().get_template(f"{template}.html").module, piece)(*values))
 
 
 def write_page(path: str | Path, title: str, body: str) -> None:
     """Write a page that needs no other file, follows the reader's light or dark theme, and loads nothing."""
-    page = _PAGE.format(title=escape(title), body=body)
+    page = _templates().get_template("page.html").render(title=title, body=body)
     Path(path).write_text(page, encoding="utf-8", errors="xmlcharrefreplace")  # half of a surrogate pair has no UTF-8
 
 
-def _cell(tag: str, value: object) -> str:
-    side = "right" if isinstance(value, int) else "left"
-    return f'<{tag} style="text-align:{side};padding:.15em .7em .15em 0;vertical-align:top">{safe(value)}</{tag}>'
+def one_line(value: str, length: int) -> str:
+    """Return a text on one line, cut if it is longer."""
+    line = " ".join(value.split())
+    return line if len(line) <= length else f"{text.beginning(line, length - 1)}…"
+
+
+# ---- filters of the templates ----------------------------------------------------------------------------------------
+
+
+def _quoted(value: str) -> str:
+    return text.beginning(value, MOST_CHARACTERS) + ("…" if len(value) > MOST_CHARACTERS else "")
+
+
+def _more(number: int, what: str) -> str:
+    return f"{number:,} more {what}" if number > 0 else ""
+
+
+def _signed(number: int) -> str:
+    return f"{'▲' if number > 0 else '▼' if number < 0 else '■'} {number:+d}"
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else in_decimals(value, 3)
+
+
+def _interval(ends: Interval | None) -> str:
+    return f"{_figure(ends[0])} – {_figure(ends[1])}" if ends else ""
+
+
+def _both(figure: FigureDelta | None) -> list[str]:
+    """A figure of both versions, and the interval of its change."""
+    if figure is None:
+        return ["–", ""]
+    low, high = figure.interval or (None, None)
+    span = "" if low is None or high is None else f"{low:+.3f} – {high:+.3f}"
+    return [f"{_figure(figure.a)} to {_figure(figure.b)}", span]
+
+
+def _high_confidence(figures: TraitMetrics) -> str:
+    """How many of the held-out samples have high confidence, and how many of these are right."""
+    known = figures.confidence or {}
+    whole = sum(each.samples for each in known.values())
+    high = known.get("high")
+    return f"{high.samples} of {whole}, {high.right} right" if high and whole else ""
+
+
+def _when(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M}"
+
+
+def _state(model: Model) -> str:
+    return model.state if model.version_no is None else f"{model.state}, v{model.version_no}"
+
+
+def _operation(operation: LastOperation | None) -> str:
+    if operation is None:
+        return "none"
+    far = f", {operation.progress.fraction:.0%}" if operation.progress and operation.status == "running" else ""
+    why = f": {operation.error.message}" if operation.error else ""
+    return f"{operation.kind} {operation.status}{far}{why} ({_when(operation.started_at)})"
+
+
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "amount": lambda value, unit: f"{100 * value:+.1f} points" if unit == "score" else f"{value:+.2f}",
+    "both": _both,
+    "count": text.count,
+    "cut": _quoted,
+    "dots": DOTS.__getitem__,
+    "figure": _figure,
+    "grade": lambda quality: f"{quality:g}",
+    "high_confidence": _high_confidence,
+    "interval": _interval,
+    "more": _more,
+    "operation": _operation,
+    "or_dash": lambda value: "–" if value is None else value,
+    "short": one_line,
+    "signed": _signed,
+    "state": _state,
+    "tags": lambda names: [f"#{name}" for name in names],
+    "test_auroc": held_out.mean_auroc,
+    "verdict": verdict,
+    "when": _when,
+    "why_not_high": why_not_high,
+    "why_short": why_short,
+}
+
+
+@cache
+def _templates() -> "Environment":
+    # Loaded with the first display, because most programs draw nothing.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(_FILTERS)
+    made.globals.update(most_characters=MOST_CHARACTERS, most_rows=MOST_ROWS)
+    return made

@@ -9,11 +9,9 @@ from typing import Any
 from traitbench.comparison.versions import common_traits, compared_text, score_pairs
 from traitbench.contract.comparisons import ComparedText
 from traitbench.display import frames
-from traitbench.display.html import Html, bold, line, quoted, small, table, write_page
+from traitbench.display.html import MOST_ROWS, draw, write_page
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.functions import load
-
-_MOST_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -65,21 +63,8 @@ class Diff:
             )
 
     def _repr_html_(self) -> str:
-        said = "".join(line(each) for each in self._sentences())
-        if self.same or not self.traits:
-            return said
-        order = sorted(range(len(self.texts)), key=lambda at: -_largest(self.changes[at]))
-        rows = [row for at in order[:_MOST_ROWS] for row in self._rows(at)]
-        left = len(order) - _MOST_ROWS
-        heads = ("text", "trait", "a", "b", "change", "")
-        return said + table(heads, rows) + small(f"{left:,} more texts changed less" if left > 0 else "")
-
-    def _rows(self, at: int) -> Iterator[tuple[object, ...]]:
-        for place, (key, each) in enumerate(self.changes[at].traits.items()):
-            text = Html(quoted(self.texts[at])) if place == 0 else ""
-            sign = "▲" if each.delta > 0 else "▼" if each.delta < 0 else "■"
-            side = bold("other side") if each.side_changed else ""
-            yield text, key, each.a, each.b, f"{sign} {each.delta:+d}", side
+        changes = [] if self.same else sorted(zip(self.texts, self.changes, strict=True), key=_largest)
+        return draw("local", "diff", self._sentences(), changes[:MOST_ROWS], len(changes) - MOST_ROWS)
 
 
 def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:
@@ -107,5 +92,6 @@ def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:
     return Diff(keys, checked, changes, one.param_hash_ == other.param_hash_)
 
 
-def _largest(change: ComparedText) -> int:
-    return max(abs(each.delta) for each in change.traits.values())
+def _largest(changed: tuple[str, ComparedText]) -> int:
+    """The order of texts by their largest change, the largest first."""
+    return -max(abs(each.delta) for each in changed[1].traits.values())

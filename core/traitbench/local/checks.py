@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,11 @@ import numpy as np
 from traitbench.analysis.checks import examine
 from traitbench.analysis.findings import KINDS, Finding, grouped
 from traitbench.display import frames
-from traitbench.display.html import bold, line, small, table
+from traitbench.display.html import draw
 from traitbench.local.samples import LocalSample, LocalTrait
 from traitbench.local.training import find_encoder
 from traitbench.local.vectors import vectors_of
 from traitbench.scoring.segments import embed
-
-_MOST_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -66,19 +63,7 @@ class Findings:
         return f"Nothing stands out in {self.samples:,} labels."
 
     def _repr_html_(self) -> str:
-        if not self.findings:
-            return line(self._nothing)
-        rows = [
-            (
-                bold(KINDS[each.kind]),
-                each.severity,
-                f"{each.says} {each.more}".rstrip(),
-                each.fix.says if each.fix else "",
-                _rows(each),
-            )
-            for each in self.findings
-        ]
-        return table(("finding", "severity", "what", "suggestion", "rows"), rows) + small("Rows count from 0.")
+        return draw("local", "findings", self.findings, self._nothing, KINDS)
 
 
 def read_sources(sources: Any, texts: Sequence[str]) -> list[str | None] | None:
@@ -103,9 +88,3 @@ def check_samples(
     checked = [replace(each, source_url=sources[each.id]) for each in samples] if sources else samples
     X = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
     return Findings(grouped(examine(traits, checked, X, partial(embed, loaded.encode))), len(samples))
-
-
-def _rows(finding: Finding) -> str:
-    more = len(finding.sample_ids) - _MOST_ROWS
-    shown = ", ".join(map(str, islice(finding.sample_ids, _MOST_ROWS)))
-    return f"{shown} and {more} more" if more > 0 else shown
