@@ -2,7 +2,7 @@
 
 import pytest
 
-from traitbench.model_names import slug
+from traitbench.names import slug
 
 
 @pytest.mark.parametrize(

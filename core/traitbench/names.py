@@ -16,7 +16,8 @@ VERSION = re.compile(r"v([0-9]+)")
 ACTIVE = "active"
 TAG_SCHEMA = rf"^(?!v[0-9]+$|{ACTIVE}$){TAG.pattern}$"  # what `check_tag` accepts
 
-_LONGEST_KEY = 64
+_LONGEST_KEY = _LONGEST_NAME = 64
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9_]+")
 
 
 class Handle(NamedTuple):
@@ -144,3 +145,23 @@ def check_tag(text: str) -> str:
             details={"field": "name", "pattern": TAG.pattern},
         )
     return text
+
+
+# ---- names of models as people type them -----------------------------------------------------------------------------
+
+GRAMMAR = 'Use lowercase letters, digits, "-" or "_" (up to 64). Start with a letter or digit.'
+
+
+def slug(typed: str) -> str:
+    """The name that is nearest to what was typed: `Customer Mood!` becomes `customer-mood`; empty if there is none."""
+    typed = typed.strip()
+    if NAMESPACE.fullmatch(typed):
+        return typed
+    letters = unicodedata.normalize("NFKD", typed.casefold())
+    plain_letters = "".join(char for char in letters if not unicodedata.combining(char))
+    return _NOT_IN_NAMES.sub("-", plain_letters).strip("-_")[:_LONGEST_NAME].rstrip("-_")
+
+
+def no_name(typed: str) -> str:
+    """The error for an invalid or empty name."""
+    return f"{'This name is not valid' if typed else 'Enter a name'}. {GRAMMAR}"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.drawn import population
-from traitbench.analysis.cut import Cut, fewest_labels, promised_cut
+from traitbench.analysis.estimates import Cut, fewest_labels, promised_cut
 
 
 def cuts(scores: np.ndarray, labels: np.ndarray, n: int, draws: int) -> list[Cut | None]:

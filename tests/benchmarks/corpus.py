@@ -17,8 +17,7 @@ from threadpoolctl import threadpool_limits
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, run
 from tests.benchmarks.scorers import fitted
-from traitbench.analysis.cut import PROMISED, promised_cut
-from traitbench.analysis.estimates import Estimate, difference, estimate_mean, estimate_share
+from traitbench.analysis.estimates import PROMISED, Estimate, difference, estimate_mean, estimate_share, promised_cut
 from traitbench.scoring.card import choose, place_whole, read
 
 Floats = NDArray[np.float64]

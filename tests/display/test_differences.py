@@ -4,7 +4,7 @@ import pytest
 
 from tests.display.answers import card, trait_score
 from traitbench.contract.scores import Comparison
-from traitbench.display.differences import leaning, sentences, verdict
+from traitbench.display.words import leaning, sentences, verdict
 from traitbench.scoring.card import composite
 
 

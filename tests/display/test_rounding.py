@@ -8,7 +8,7 @@ from traitbench.display import held_out
 from traitbench.display.charts import auroc, curve
 from traitbench.display.charts.auroc import Measured, Series
 from traitbench.display.colours import PALETTE
-from traitbench.display.separation import how_well
+from traitbench.display.quality import how_well
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.contract.bundles import Bundle
 from traitbench.display.text import count, plain
-from traitbench.model_names import no_name
-from traitbench.names import NAMESPACE
+from traitbench.names import NAMESPACE, no_name
 from traitbench.settings import read_settings
 from traitbench_app.parts.new_model import TO_LABEL, handle_fields, start
 from traitbench_app.shell import session

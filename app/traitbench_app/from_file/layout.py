@@ -16,7 +16,7 @@ from traitbench.display.pictures import balance
 from traitbench.display.text import count, plain, shortened
 from traitbench.display.tokens import token
 from traitbench.local import held_out
-from traitbench.model_names import no_name, slug
+from traitbench.names import no_name, slug
 from traitbench.tables.labelled import (
     Column,
     Prepared,

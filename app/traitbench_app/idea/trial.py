@@ -16,7 +16,7 @@ from traitbench.display.languages import ENGLISH, name_of
 from traitbench.display.sides import UNCLEAR
 from traitbench.display.text import count, plain
 from traitbench.local.names import NoNamesAxis, Place, everyday_texts, needs_opposite, places, reads_other_languages
-from traitbench.model_names import slug
+from traitbench.names import slug
 from traitbench_app.parts.bars import draw_bars
 from traitbench_app.parts.improve import free_name
 from traitbench_app.parts.live import read_while_typing

@@ -8,8 +8,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.display.text import plain
 from traitbench.errors import ModelNotFound, NamespaceForbidden
-from traitbench.model_names import GRAMMAR, no_name
-from traitbench.names import NAMESPACE
+from traitbench.names import GRAMMAR, NAMESPACE, no_name
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client, field_error, models

@@ -14,7 +14,7 @@ from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import Model
 from traitbench.contract.traits import TraitInput
 from traitbench.display.text import count, plain
-from traitbench.model_names import GRAMMAR, no_name, slug
+from traitbench.names import GRAMMAR, no_name, slug
 from traitbench_app.parts.controls import focus_first_field
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, open_page

@@ -16,10 +16,9 @@ from traitbench.contract.scores import Card, Comparison, Confidence, TraitScore
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES
-from traitbench.display.differences import leaning
 from traitbench.display.pictures import ticks
 from traitbench.display.sides import side_of
-from traitbench.display.words import why, why_short
+from traitbench.display.words import leaning, why, why_short
 
 Names = Mapping[str, str]
 Samples = Mapping[str, Mapping[Pole, Sequence[int]]]

@@ -8,8 +8,8 @@ import streamlit as st
 
 from traitbench.contract.scores import Card, Comparison
 from traitbench.display.barchart import draw, draw_pair
-from traitbench.display.differences import sentences
 from traitbench.display.text import plain
+from traitbench.display.words import sentences
 from traitbench.names import pin
 from traitbench_app.parts.scorecard import signed
 from traitbench_app.shell import session

@@ -10,8 +10,7 @@ from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import Discovered, Trait, TraitFields, TraitInput
 from traitbench.display.colours import DISCOVERED_SIGN, NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, SIDES
-from traitbench.display.separation import how_well
-from traitbench.display.stability import how_stable
+from traitbench.display.quality import how_stable, how_well
 from traitbench.display.text import count, plain, shortened
 from traitbench.errors import TraitbenchError
 from traitbench_app.shell import session

@@ -8,7 +8,7 @@
     print(answer.paragraph)
 
 Needs no service and no network. Scores are from 0 to 100 as the service gives them, labels from 0 to 1. The method is
-in `traitbench.analysis.estimates` and `traitbench.analysis.cut`.
+in `traitbench.analysis.estimates` and `traitbench.analysis.estimates`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,14 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.analysis.cut import PROMISED, Cut, fewest_labels, promised_cut
 from traitbench.analysis.estimates import (
     FEWEST,
+    PROMISED,
+    Cut,
     Estimate,
     ShareDifference,
     difference,
     estimate_mean,
     estimate_share,
+    fewest_labels,
+    promised_cut,
     total_of,
 )
 from traitbench.display import frames

@@ -13,8 +13,7 @@ from traitbench.cli.reasons import say_reasons
 from traitbench.contract.batches import Mode
 from traitbench.contract.scores import Card
 from traitbench.display.barchart import draw, draw_pair
-from traitbench.display.differences import sentences
-from traitbench.display.words import why_not_high
+from traitbench.display.words import sentences, why_not_high
 
 
 @click.command()

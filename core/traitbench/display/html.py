@@ -15,8 +15,7 @@ from traitbench.contract.models import LastOperation, Model
 from traitbench.contract.rounding import in_decimals
 from traitbench.display import held_out, text
 from traitbench.display.barchart import DOTS
-from traitbench.display.differences import verdict
-from traitbench.display.words import why_not_high, why_short
+from traitbench.display.words import verdict, why_not_high, why_short
 
 if TYPE_CHECKING:
     from jinja2 import Environment

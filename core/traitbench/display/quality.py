@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from math import sqrt
 
 from traitbench.contract.metrics import POLES, Interval, Metrics, Pole, ShortcutFigures, TraitMetrics
-from traitbench.contract.rounding import in_decimals
+from traitbench.contract.rounding import in_decimals, rounded
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 
 _Z = 1.96
+_SEPARATES = ((0.9, "very well"), (0.75, "well"), (0.6, "fairly"), (0.0, "hardly"))
+_STABLE = ((0.9, "very"), (0.75, "quite"), (0.0, "moderately"))
 _UNSURE = 0.2
 _NEARLY_ALL, _NINETEEN = 0.975, 0.925
 _NEAR_ONE = 0.98
@@ -230,3 +232,16 @@ def wilson(right: int, samples: int) -> Interval:
     middle = (share + spread / 2) / (1 + spread)
     half = _Z / (1 + spread) * sqrt(share * (1 - share) / samples + spread / (4 * samples))
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def how_well(area: float) -> str:
+    """Return the word for an AUROC or a discrimination: `very well`, `well`, `fairly` or `hardly`.
+
+    It follows from the figure as it is shown, so that equal figures on screen have equal words.
+    """
+    return next(word for least, word in _SEPARATES if rounded(area) >= least)
+
+
+def how_stable(similarity: float) -> str:
+    """Return the word for the similarity of the axes of two halves of the texts: `very`, `quite` or `moderately`."""
+    return next(word for least, word in _STABLE if rounded(similarity) >= least)

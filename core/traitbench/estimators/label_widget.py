@@ -21,8 +21,7 @@ from traitbench.contract.samples import text_hash
 from traitbench.display.quality import evidence_of
 from traitbench.display.sides import SIGNS
 from traitbench.encoders import Encoder
-from traitbench.estimators.labels import read_labels
-from traitbench.estimators.trait_columns import labelled_columns
+from traitbench.estimators.labels import labelled_columns, read_labels
 from traitbench.local.label_session import MOST_FITTED, Judge, Labels, LabelSession, LabelWork, Learner, Vectors
 from traitbench.local.labeller import SCRIPT, STYLE, Answers
 from traitbench.local.samples import LocalTrait

@@ -16,8 +16,7 @@ from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.estimators.displays import LearningCurve
 from traitbench.estimators.fitted import Fitted
-from traitbench.estimators.labels import chances, check_poles, read_labels, sides
-from traitbench.estimators.trait_columns import labelled_columns
+from traitbench.estimators.labels import chances, check_poles, labelled_columns, read_labels, sides
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
 from traitbench.local.samples import LocalSample, LocalTrait, local_trait
