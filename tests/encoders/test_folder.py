@@ -114,7 +114,12 @@ def extended(path: Path) -> Path:
 def test_added_tokens_beyond_the_table_are_ignored(
     tmp_path: Path, made: Callable[[Path], Path], expected: NDArray[np.float32]
 ) -> None:
-    path = extended(made(tmp_path))
+    path = made(tmp_path)
+    if (path / "model.onnx").exists():
+        with pytest.raises(EncoderUnavailable, match=r"fails on a first text.*\"vocab_size\": 30522"):
+            load(extended(made(tmp_path / "unstated")))
+        note(path, "config.json", {"model_type": "bert", "max_position_embeddings": 64, "vocab_size": len(VOCABULARY)})
+    path = extended(path)
     same(path, expected, "thank zebra you friend yak")
     encoder = load(path)
     assert encoder.count_tokens("thank zebra you") == 2

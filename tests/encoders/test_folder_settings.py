@@ -21,7 +21,7 @@ from traitbench.encoders.folder_settings import NAME
         (b'["cls"]', r"is not a JSON object"),
         (b"null", r"is not a JSON object"),
         (b'{"pooling": "cls", "pooling": "mean"}', r"sets pooling twice\. Keep one"),
-        (b'{"poling": "cls"}', r"sets 'poling', which is not a setting\. Use pooling, prompt, graph, length"),
+        (b'{"poling": "cls"}', r"sets 'poling', which is not a setting\. Use pooling, prompt, graph, output"),
         (b'{"file": "x"}', r"sets 'file', which is not a setting"),
         (b'{"given": {}}', r"sets 'given', which is not a setting"),
         (
@@ -43,9 +43,10 @@ from traitbench.encoders.folder_settings import NAME
             r"sets prompt to null\. Use the name of a prompt of the model, the text of a prompt",
         ),
         (b'{"prompt": "query"}', r'sets prompt to "query", which is not the name of a prompt of this model\. The text'),
-        (b'{"graph": ""}', r'sets graph to ""\. Use the name of an ONNX file in the folder, or "int8"'),
-        (b'{"graph": "../model.onnx"}', r"sets graph to '\.\./model\.onnx', which is not a graph .* model\.onnx, int8"),
-        (b'{"graph": "int8"}', r'sets graph to "int8", but no int8 graph in the folder suits'),
+        (b'{"graph": ""}', r'sets graph to ""\. Use the name of an ONNX file in the folder'),
+        (b'{"graph": "../model.onnx"}', r"sets graph to '\.\./model\.onnx', which is not a graph .* model\.onnx"),
+        (b'{"graph": "int8"}', r"sets graph to 'int8', which is not a graph"),
+        (b'{"output": "pooled"}', r"sets output to 'pooled', which is not an output .* Use one of last_hidden_state"),
         (b'{"recipe": "full"}', r"sets recipe, which has no effect on an ONNX model\. Remove it"),
     ],
 )
@@ -65,7 +66,7 @@ def test_a_setting_without_effect_on_a_table_is_refused(tmp_path: Path, given: d
 
 def test_a_graph_cannot_be_set_where_there_is_none(tmp_path: Path) -> None:
     note(table_folder(tmp_path), "config.json", {})
-    note(tmp_path, NAME, {"graph": "int8"})
+    note(tmp_path, NAME, {"graph": "model.onnx"})
     with pytest.raises(EncoderUnavailable, match="sets graph, but the folder has no ONNX file"):
         load(tmp_path)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, external_data_helper
 
 from tests.encoders.folders import MEAN, WIDTH, graph, hidden, load, note, onnx_folder, same, settings, tokenizer, unit
-from traitbench.encoders import EncoderUnavailable, graph_choice
+from traitbench.encoders import EncoderUnavailable
 from traitbench.encoders.folder_settings import ChoiceOpen
 from traitbench.encoders.registry import load_encoder
 
@@ -94,9 +94,8 @@ def test_modules_may_lie_in_folders_of_other_names(tmp_path: Path) -> None:
         {"model": graph(output="sentence_embedding"), "pooling": None, "modules": None},
         {"model": graph(output="sentence_embedding"), "pooling": {"pooling_mode": "max"}, "modules": ["Dense"]},
         {"model": graph(output="sentence_embedding", also=True), "pooling": None, "modules": None},
-        {"model": graph(output="pooler")},
     ],
-    ids=["alone", "whatever follows it", "besides those of the tokens", "of another name"],
+    ids=["alone", "whatever follows it", "besides those of the tokens"],
 )
 def test_a_vector_that_the_graph_has_pooled_is_used(tmp_path: Path, how: dict[str, Any]) -> None:
     same(onnx_folder(tmp_path, **how), POOLED["mean"], TEXT)
@@ -280,50 +279,56 @@ def test_a_length_beyond_what_the_model_takes_is_refused(tmp_path: Path) -> None
         load(settings(onnx_folder(tmp_path), length=65))
 
 
-# ---- variants --------------------------------------------------------------------------------------------------------
-
-HUB = ("O1", "O2", "O3", "O4", "qint8_arm64", "qint8_avx512", "qint8_avx512_vnni", "quint8_avx2")
-SEED = {name: 10 + i for i, name in enumerate((*HUB, "quantized", "fp16", "q4"))}
+# ---- several graphs and outputs --------------------------------------------------------------------------------------
 
 
-def with_variants(path: Path, names: Sequence[str], *, model: bool = False, pooling: Any = MEAN) -> Path:
-    """A folder with variants that can be told apart: each has another table of words."""
-    for name in names:
-        onnx_folder(path, model=graph(seed=SEED[name]), name=f"onnx/model_{name}.onnx", pooling=pooling)
-    if model:
-        onnx_folder(path, name="onnx/model.onnx", pooling=pooling)
+def with_graphs(path: Path, *names: str) -> Path:
+    """A folder with graphs that can be told apart: each has another table of words."""
+    for seed, name in enumerate(names, 10):
+        onnx_folder(path, model=graph(seed=seed), name=name)
     return path
 
 
-def variant(name: str) -> NDArray[Any]:
-    """The vectors of the tokens by the graph of this name."""
-    return hidden(WORDS, seed=SEED[name])
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (("a.onnx", "onnx/b.onnx"), "It has no model.onnx among 2 graphs"),
+        (("model.onnx", "onnx/model.onnx"), "It has 2 model.onnx among 2 graphs"),
+        (("onnx/model_O2.onnx", "onnx/model_qint8_arm64.onnx"), "It has no model.onnx among 2 graphs"),
+    ],
+)
+def test_several_graphs_are_an_open_choice_until_one_is_set(tmp_path: Path, names: Sequence[str], says: str) -> None:
+    path = with_graphs(tmp_path / "open", *names)
+    with pytest.raises(ChoiceOpen, match=says) as caught:
+        load(path)
+    assert [choice.options for choice in caught.value.choices] == [list(names)]
+    for seed, name in enumerate(names, 10):
+        chosen = settings(Path(shutil.copytree(path, tmp_path / str(seed))), graph=name)
+        same(chosen, hidden(WORDS, seed=seed).mean(axis=0), TEXT)
 
 
-def test_the_int8_graph_for_this_processor_is_used(tmp_path: Path) -> None:
-    [mine] = [
-        name
-        for name, features in {
-            "qint8_arm64": graph_choice.processor() == "ARM64",
-            "qint8_avx512_vnni": graph_choice.processor().endswith("VNNI"),
-            "qint8_avx512": graph_choice.processor().endswith("AVX-512"),
-            "quint8_avx2": graph_choice.processor() == "x86-64",
-        }.items()
-        if features
-    ]
-    same(with_variants(tmp_path / "several", HUB), variant(mine).mean(axis=0), TEXT)
-    asked = settings(with_variants(tmp_path / "asked", HUB, model=True), graph="int8")
-    same(asked, variant(mine).mean(axis=0), TEXT)
+def test_model_onnx_goes_before_its_variants(tmp_path: Path) -> None:
+    path = with_graphs(tmp_path, "onnx/model.onnx", "onnx/model_O2.onnx", "onnx/model_int8.onnx")
+    same(path, hidden(WORDS, seed=10).mean(axis=0), TEXT)
+
+
+def test_an_output_of_another_name_is_an_open_choice_until_it_is_set(tmp_path: Path) -> None:
+    for name in ("pooler", "features"):
+        path = onnx_folder(tmp_path / name, model=graph(output=name))
+        with pytest.raises(ChoiceOpen, match=r"No output of model\.onnx has a usual name") as caught:
+            load(path)
+        assert caught.value.example == {"output": name}
+        same(settings(path, **caught.value.example), POOLED["mean"], TEXT)
 
 
 def test_a_quantized_graph_is_close_to_its_float_model(tmp_path: Path) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    path = with_variants(tmp_path, ["quantized"])
-    file = path / "onnx" / "model_quantized.onnx"
+    path = onnx_folder(tmp_path, name="model_quantized.onnx")
+    file = path / "model_quantized.onnx"
     quantize_dynamic(file, file, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"])
     vector = unit(load(path).encode([TEXT])[0][:WIDTH].astype(np.float64))
-    assert 0.99 < vector @ unit(variant("quantized").mean(axis=0)) < 1 - 1e-9
+    assert 0.99 < vector @ unit(POOLED["mean"]) < 1 - 1e-9
 
 
 # ---- inputs, outputs and weights -------------------------------------------------------------------------------------
@@ -454,8 +459,8 @@ def test_the_digest_covers_all_files_that_decide(tmp_path: Path, change: Any) ->
         ({"model": graph(scale=float("nan"))}, r"not finite\. Export the model again"),
         ({"model": graph(positions=3)}, r"fails on a first text.*with a free batch size"),
         (
-            {"model": graph(rows=20)},
-            r"tokenizer .* has 24 tokens, but the graph knows only the first 20.*another model",
+            {"model": graph(rows=20), "config": {"vocab_size": 20}},
+            r"tokenizer .* has 24 tokens, but vocab_size in config\.json is 20.*another model",
         ),
         ({"model": graph(positions=40)}, r"fails on a text of 64 tokens.*Set length in .*traitbench\.json"),
         ({"pooling": {"pooling_mode_attention": True}}, r"1_Pooling/config\.json .* names a pooling that is not known"),

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.encoders import Encoder, graph_choice
+from traitbench.encoders import Encoder
 from traitbench.encoders.folder import MODEL, Folder
-from traitbench.encoders.folder_kinds import Opened
-from traitbench.encoders.graph_choice import Graph
+from traitbench.encoders.folder_kinds import Graph, Opened
 from traitbench.encoders.onnx_folder import OnnxFolder
 from traitbench.encoders.registry import open_folder
 from traitbench.encoders.table_folder import Loaded
@@ -226,10 +225,10 @@ def _normalisation(source: Folder) -> Fact:
 
 def _precision(source: Folder) -> Fact:
     """The type of most weights of a graph, from the names of its operators or else from its tensors."""
-    content, here = source.contents[MODEL], f"This processor is {graph_choice.processor()}."
+    content = source.contents[MODEL]
     for names, bits in ((_INT4, 4), (_INT8, 8)):
         if any(name in content for name in names):
-            return Fact("precision", f"int{bits}", f"The graph computes with weights of {bits} bits. {here}")
+            return Fact("precision", f"int{bits}", f"The graph computes with weights of {bits} bits.")
     return Fact("precision", _type_of_weights(content), "It is the type of most weights.")
 
 

@@ -1,23 +1,30 @@
 """Which kind of encoder a folder holds, and loading it."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from traitbench.encoders import Encoder, EncoderUnavailable, Part, graph_choice, onnx_folder, reading, table_folder
+from traitbench.encoders import Encoder, EncoderUnavailable, Part, onnx_folder, reading, table_folder
 from traitbench.encoders.folder import NOTES, POOLING, Folder, module_places, read
-from traitbench.encoders.folder_settings import FolderSettings, read_settings
-from traitbench.encoders.graph_choice import Graph
+from traitbench.encoders.folder_settings import ChoiceOpen, FolderSetting, FolderSettings, read_settings
 from traitbench.encoders.onnx_folder import OnnxFolder
 
 _log = logging.getLogger(__name__)
 
 _TABLE = "model.safetensors"
-_TABLE_BELOW = "0_StaticEmbedding/model.safetensors"
+_GRAPH = "model.onnx"
 _TRIED = 512
 _WAY_OUT = "TRAITBENCH_ENCODER takes a folder with an ONNX model or a static table, or the name of an encoder."
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph's file, and the reason for using it."""
+
+    file: Path
+    why: str
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ def _open(path: Path, part: Part) -> Opened:
     settings = read_settings(path, places=(*places, str(table.parent) if table else ""))
     graph = None
     if not (table and _is_static(path)):
-        graph = graph_choice.choose(path, places, settings, cpu=graph_choice.processor())
+        graph = _graph(path, places, settings)
     if graph:
         return _open_graph(path, graph, settings, part, modules)
     if not table:
@@ -69,6 +76,33 @@ def _open(path: Path, part: Part) -> Opened:
     return Opened(encoder, source, settings, loaded)
 
 
+def _graph(path: Path, places: Sequence[str], settings: FolderSettings) -> Graph | None:
+    """The graph that the settings name, or else `model.onnx`, or else the only one; None if the folder has none.
+
+    Several variants without a `model.onnx` are an open choice: each int8 graph suits one kind of processor.
+    """
+    files = sorted({file for place in places for file in (path / place).glob("*.onnx") if file.is_file()})
+    named = {file.relative_to(path).as_posix(): file for file in files}
+    if settings.graph is not None:
+        if not named:
+            raise settings.wrong("sets graph, but the folder has no ONNX file.")
+        if settings.graph not in named:
+            raise settings.wrong(
+                f"sets graph to {settings.graph[:100]!r}, which is not a graph in this folder. Use one of"
+                f" {', '.join(named)}."
+            )
+        return Graph(named[settings.graph], f"{settings.file.name} names it.")
+    if not files:
+        return None
+    usual = [file for file in files if file.name == _GRAPH]
+    if len(usual) == 1:
+        return Graph(usual[0], f"It is named {_GRAPH}.")
+    if len(files) == 1:
+        return Graph(files[0], "It is the only graph in the folder.")
+    question = f"It has {len(usual) or 'no'} {_GRAPH} among {len(files)} graphs."
+    raise ChoiceOpen(path, [FolderSetting("graph", question, list(named), next(iter(named)))], given=settings.given)
+
+
 def _open_graph(path: Path, graph: Graph, settings: FolderSettings, part: Part, modules: Mapping[str, str]) -> Opened:
     pooling = f"{modules['Pooling']}/config.json" if modules.get("Pooling") else POOLING
     notes = tuple(dict.fromkeys((*NOTES, pooling)))
@@ -78,7 +112,7 @@ def _open_graph(path: Path, graph: Graph, settings: FolderSettings, part: Part, 
     chosen = reading.read(source, session, settings, pooling_note=pooling)
     transformer = onnx_folder.Transformer(source, session, chosen)
     transformer.fill(min(chosen.length, _TRIED))  # a graph that cannot read what its folder promises fails now
-    first = not settings.given and not transformer.outside and chosen == reading.of_first_recipe(source, session)
+    first = not settings.given and not transformer.outside and chosen == reading.of_first_recipe(source, chosen)
     recipe = onnx_folder.FIRST_RECIPE if first else onnx_folder.RECIPE
     encoder = OnnxFolder(source, transformer, onnx_folder.static_part(part), recipe=recipe)
     return Opened(encoder, source, settings, graph)
@@ -92,7 +126,7 @@ def _with_weights(path: Path, file: Path, **how: Any) -> tuple[Folder, dict[str,
 
 
 def _table(path: Path, inner: str) -> Path | None:
-    names = (_TABLE, _TABLE_BELOW, f"{inner}/{_TABLE}".lstrip("/"))
+    names = (_TABLE, f"{inner}/{_TABLE}".lstrip("/"))
     return next((path / name for name in names if (path / name).is_file()), None)
 
 

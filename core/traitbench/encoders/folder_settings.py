@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 from traitbench.encoders import EncoderUnavailable
 
 NAME = "traitbench.json"
-INT8 = "int8"
 SHORTEST = 8
 
 Pooling = Literal["mean", "cls", "max", "last", "mean_sqrt_len", "weighted_mean"]
@@ -53,6 +52,7 @@ class FolderSettings:
     pooling: Pooling | None = None
     prompt: str | None = None
     graph: str | None = None
+    output: str | None = None
     length: int | None = None
     dimension: int | None = None
     recipe: Recipe | None = None
@@ -119,7 +119,7 @@ def _check(settings: FolderSettings, name: str, value: Any) -> None:
     elif least is not None:
         if type(value) is not int or not least <= value < _MOST:
             raise settings.wrong(f"sets {name} to {_shown(value)}. Use a whole number from {least}.")
-    elif not is_text(value) or (name == "graph" and not value):
+    elif not is_text(value) or (name != "prompt" and not value):
         raise settings.wrong(f"sets {name} to {_shown(value)}. Use {_TEXT[name]}.")
 
 
@@ -142,5 +142,6 @@ _LEAST = {"length": SHORTEST, "dimension": 1}
 _MOST = 2**31
 _TEXT = {
     "prompt": 'the name of a prompt of the model, the text of a prompt, or "" for none',
-    "graph": f'the name of an ONNX file in the folder, or "{INT8}"',
+    "graph": "the name of an ONNX file in the folder",
+    "output": "the name of an output of the graph",
 }

@@ -55,7 +55,7 @@ class Transformer:
         self.window = max(1, reading.length - len(self._before) - len(self._after))
         self.outside = frozenset[int]()
         self._prompt_ids: list[int] = []
-        self.width = self._measured()
+        self.width = self._measured(source.note("config.json").get("vocab_size"))
         self._prompt_ids = self._left_out()
 
     def vectors(self, texts: Sequence[str]) -> tuple[NDArray[np.float64], list[int]]:
@@ -120,19 +120,16 @@ class Transformer:
             )
         return [] if self.reading.prompt_pooled else prompt
 
-    def _measured(self) -> int:
+    def _measured(self, vocab_size: Any) -> int:
         """The width of a vector, measured on a text that ends in the tokenizer's last token."""
         last = max(self.tokenizer.get_vocab().values(), default=0)
         try:
-            vector = self._run([*self._before, *self.tokens("a good day"), last, *self._after])
-        except Exception as error:  # a graph can fail in any way
-            self.outside = self._unknown_to_graph()
+            vector = self._first([*self.tokens("a good day"), last])
+        except EncoderUnavailable:
+            self.outside = self._without_vectors(vocab_size)
             if not self.outside:
-                raise EncoderUnavailable(
-                    f"The graph in {self._path} fails on a first text: {_first_line(error)} Export it with its own"
-                    " tokenizer, and with a free batch size and length."
-                ) from None
-            vector = self._run([*self._before, *self.tokens("a good day"), *self._after])
+                raise
+            vector = self._first(self.tokens("a good day"))
         if vector.ndim != 1 or not 1 <= len(vector) <= WIDEST:
             raise EncoderUnavailable(
                 f"The output {self.reading.output} of the graph in {self._path} gives the shape {vector.shape} for a"
@@ -149,34 +146,31 @@ class Transformer:
             )
         return len(vector)
 
-    def _unknown_to_graph(self) -> frozenset[int]:
-        """The added tokens that are beyond the graph's table; none if the graph fails for another reason.
-
-        The graph is asked: its table may have any name. Raise `EncoderUnavailable` if ordinary tokens are beyond it.
-        """
-        ids = sorted(set(self.tokenizer.get_vocab().values()))
-        marks = [*self._before, *self._after]
-        good, bad = 0, len(ids) - 1
-        if not self._works([ids[good]]) or self._works([ids[bad]]) or any(not self._works([mark]) for mark in marks):
-            return frozenset()
-        while bad - good > 1:
-            middle = (good + bad) // 2
-            good, bad = (middle, bad) if self._works([ids[middle]]) else (good, middle)
-        outside = frozenset(ids[bad:])
-        ordinary = outside & set(self.tokenizer.get_vocab(with_added_tokens=False).values())
-        if ordinary:
+    def _first(self, ids: Sequence[int]) -> NDArray[np.float64]:
+        try:
+            return self._run([*self._before, *ids, *self._after])
+        except Exception as error:  # a graph can fail in any way
             raise EncoderUnavailable(
-                f"The tokenizer in {self._path} has {len(ids)} tokens, but the graph knows only the first {bad}. It"
-                " belongs to another model. Export the graph with its own tokenizer."
+                f"The graph in {self._path} fails on a first text: {_first_line(error)} Export it with its own"
+                " tokenizer, and with a free batch size and length. If tokens were added that it has no vectors for,"
+                ' state in config.json how many it has, for example: "vocab_size": 30522'
+            ) from None
+
+    def _without_vectors(self, vocab_size: Any) -> frozenset[int]:
+        """The added tokens beyond `vocab_size`; none if config.json does not state it.
+
+        Raise `EncoderUnavailable` if ordinary tokens are beyond it.
+        """
+        if type(vocab_size) is not int:
+            return frozenset()
+        known = self.tokenizer.get_vocab()
+        outside = frozenset(i for i in known.values() if i >= vocab_size)
+        if outside & set(self.tokenizer.get_vocab(with_added_tokens=False).values()):
+            raise EncoderUnavailable(
+                f"The tokenizer in {self._path} has {len(known)} tokens, but vocab_size in config.json is {vocab_size}."
+                " It belongs to another model. Export the graph with its own tokenizer."
             )
         return outside
-
-    def _works(self, ids: Sequence[int]) -> bool:
-        try:
-            self._run([*self._before, *ids, *self._after])
-        except Exception:  # a graph can fail in any way
-            return False
-        return True
 
 
 class OnnxFolder:

@@ -25,7 +25,6 @@ _REAL = ("tensor(float)", "tensor(float16)", "tensor(double)")
 _OF_SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings", "pooled")
 _OF_TOKENS = ("last_hidden_state", "token_embeddings")
 _NOT_VECTORS = re.compile(r"logits|scores|present.*|past.*")
-_NOTHING = re.compile(r"(?!)")
 _AFTER_TRANSFORMER = {"Transformer", "Pooling", "Normalize"}
 SHIFTED = ("roberta", "camembert", "mpnet", "xlm-roberta", "longformer")
 """Types of models whose first position is 2."""
@@ -71,8 +70,8 @@ class Reading:
 
 def read(source: Folder, session: InferenceSession, settings: FolderSettings, *, pooling_note: str) -> Reading:
     """The reading of a graph; raise `ChoiceOpen` with all choices that the files leave open."""
-    settings.allow("pooling", "prompt", "graph", "length", "dimension", kind="an ONNX model")
-    output, of_sentence, why_output = _output(source, session, asked=settings.pooling is not None)
+    settings.allow("pooling", "prompt", "graph", "output", "length", "dimension", kind="an ONNX model")
+    output, of_sentence, why_output = _output(source, session, settings)
     if of_sentence and settings.pooling:
         raise settings.wrong(f"sets pooling, but the output {output} of the graph is already pooled. Remove pooling.")
     note = _checked(source, pooling_note)
@@ -106,11 +105,11 @@ def read(source: Folder, session: InferenceSession, settings: FolderSettings, *,
     return Reading(output, pooling, text, prompt_pooled, lowercase, length, settings.dimension, why)
 
 
-def of_first_recipe(source: Folder, session: InferenceSession) -> Reading | None:
-    """The only reading that the first recipe has for a folder; None if it has none. A folder that is read so keeps that
+def of_first_recipe(source: Folder, chosen: Reading) -> Reading | None:
+    """How the first recipe reads the output that was chosen; None if it does not. A folder that is read so keeps that
     recipe, and with it the digest that its versions name.
     """
-    output, of_sentence, _ = _output(source, session, ignore=_NOTHING)
+    of_sentence = not chosen.pooling
     modes = () if of_sentence else _modes(source.note(POOLING))
     if not of_sentence and set(source.modules()) - _AFTER_TRANSFORMER:
         return None
@@ -123,7 +122,7 @@ def of_first_recipe(source: Folder, session: InferenceSession) -> Reading | None
     text = prompts.get(name) if isinstance(prompts, dict) and isinstance(name, str) else None
     limits = [most for most, _ in _limits(source, before=True)]
     return Reading(
-        output,
+        chosen.output,
         tuple(_BEFORE[mode] for mode in modes),
         text if isinstance(text, str) else "",
         length=min([*limits, _LONGEST_BEFORE]) if limits else _DEFAULT,
@@ -162,27 +161,35 @@ _POOL: Mapping[Pooling, Any] = {
 # ---- output and pooling ----------------------------------------------------------------------------------------------
 
 
-def _output(
-    source: Folder, session: InferenceSession, *, asked: bool = False, ignore: re.Pattern[str] = _NOT_VECTORS
-) -> tuple[str, bool, str]:
-    """The output to use, whether it is the vector of the whole text, and why. `asked` prefers vectors of tokens."""
+def _output(source: Folder, session: InferenceSession, settings: FolderSettings) -> tuple[str, bool, str]:
+    """The output to use, whether it is the vector of the whole text, and why. A pooling asks for vectors of tokens."""
     ranks = {
         each.name: len(each.shape or ())
         for each in session.get_outputs()
-        if each.type in _REAL and not ignore.fullmatch(each.name)
+        if each.type in _REAL and not _NOT_VECTORS.fullmatch(each.name)
     }
+    if not ranks:
+        listed = ", ".join(f"{each.name} {each.type}" for each in session.get_outputs())
+        raise EncoderUnavailable(
+            f"{source.model} gives {listed}, but no vectors of real numbers for tokens or the sentence. Export the"
+            " model for feature extraction."
+        )
+    if settings.output is not None:
+        if settings.output not in ranks:
+            raise settings.wrong(
+                f"sets output to {settings.output[:100]!r}, which is not an output of {source.model.name} with vectors."
+                f" Use one of {', '.join(ranks)}."
+            )
+        return settings.output, ranks[settings.output] == 2, f"{settings.file.name} names it."
     of_sentence = [name for name in _OF_SENTENCE if ranks.get(name) in (0, 2)]
-    of_tokens = [name for name in _OF_TOKENS if name in ranks] or [name for name, rank in ranks.items() if rank == 3]
-    if of_sentence and not (asked and of_tokens):
+    of_tokens = [name for name in _OF_TOKENS if name in ranks]
+    if of_sentence and not (settings.pooling and of_tokens):
         return of_sentence[0], True, "It is the vector of the whole text."
     if of_tokens:
         return of_tokens[0], False, "It has a vector for each token."
-    if list(ranks.values()) == [2]:
-        return next(iter(ranks)), True, "It is the only output with a vector for the whole text."
-    listed = ", ".join(f"{each.name} {each.type}" for each in session.get_outputs())
-    raise EncoderUnavailable(
-        f"{source.model} gives {listed}, but no vectors of real numbers for tokens or the sentence. Export the model"
-        " for feature extraction."
+    question = f"No output of {source.model.name} has a usual name, such as {_OF_SENTENCE[0]} or {_OF_TOKENS[0]}."
+    raise ChoiceOpen(
+        source.path, [FolderSetting("output", question, list(ranks), next(iter(ranks)))], given=settings.given
     )
 
 
