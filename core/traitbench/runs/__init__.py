@@ -2,8 +2,7 @@
 
 Behind it: `queue` (queueing), `supervisor` and `engine` (start the worker process and keep it alive), `worker` (that
 process), `heartbeat` (its messages to the parent), `execution` (one run being executed), `recovery` (what the engine
-does not have: takeover, reconciliation, runs that bring their worker down), `schedules` (periodic tasks and priority),
-`idling` (makes an idle worker cheap).
+does not have: takeover, reconciliation, runs that bring their worker down), `schedules` (periodic tasks and priority).
 """
 
 from typing import Protocol

@@ -16,7 +16,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from ulid import ULID
 
 from traitbench.errors import TraitbenchError
-from traitbench.runs import idling, recovery
+from traitbench.runs import recovery
 from traitbench.runs.execution import Execution, Fail, Fenced, StepListener, ignore_progress
 from traitbench.runs.heartbeat import WorkerExit
 from traitbench.runs.queue import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, EngineQueue, engine_url
@@ -71,13 +71,11 @@ def serve(
     # Before anything is executed: a run that brings workers down would bring down this one next.
     recovery.judge(worker.engine, worker.deaths, worker.fail)
     judged()
-    idling.slow_down_jobs()
-    dbos = DBOS(config=_config(worker))
+    DBOS(config=_config(worker))
     _configure_engine_log()
     DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_workflow(worker))
     DBOS.launch()
     DBOS.register_queue(QUEUE, worker_concurrency=_AT_ONCE, partition_concurrency=1, polling_interval_sec=_POLL_SECONDS)
-    idling.ask_before_polling(dbos)
     start_all(worker.schedules)
     ready()
     watched = recovery.WatchdogContext(
