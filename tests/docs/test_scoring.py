@@ -3,7 +3,7 @@
 import pytest
 
 from tests.docs.markdown import read, section, table
-from traitbench.analysis import checks, nuisance, shortcuts, suspects
+from traitbench.analysis import confounders, nuisance, shortcuts, suspects
 from traitbench.display.words import PROMISE
 from traitbench.encoders import graph, style
 from traitbench.fitting import calibrate, candidates, curve, discover, duplicates, search, tones
@@ -61,7 +61,7 @@ LEVELS = search.EFFORTS["max"].levels
         ("11. The sample doctor", f"interval of at least {shortcuts.AT_LEAST}"),
         ("11. The sample doctor", f"lower end reaches {shortcuts.BY_NATURE}"),
         ("11. The sample doctor", f"lose {shortcuts.LOST} of AUROC"),
-        ("11. The sample doctor", f"at most {checks._MOST_READ} texts of each pole"),
+        ("11. The sample doctor", f"at most {confounders._MOST_READ} texts of each pole"),
     ],
 )
 def test_a_constant(heading: str, sentence: str) -> None:

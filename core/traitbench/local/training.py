@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from traitbench.analysis.checks import shortcuts_of, to_read
+from traitbench.analysis.confounders import shortcuts_of, to_read
 from traitbench.analysis.languages import languages_of
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.encoders import Encoder, EncoderUnavailable

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine
 
-from traitbench.analysis.checks import LabelledText, shortcuts_of, to_read
+from traitbench.analysis.confounders import LabelledText, shortcuts_of, to_read
 from traitbench.analysis.languages import languages_of
 from traitbench.contract.models import DEFAULT_EFFORT, OperationKind, RunStarted, TrainRequest
 from traitbench.contract.states import Outcome
