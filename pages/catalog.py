@@ -7,7 +7,7 @@ from traitbench_app.catalog.listing import ORDERS, STYLE, Order, draw_model, in_
 from traitbench_app.catalog.live_text import draw_live
 from traitbench_app.catalog.start import draw_ways, import_model, open_import
 from traitbench_app.from_file.drop import draw_drop
-from traitbench_app.parts.controls import draw_unreadable
+from traitbench_app.parts.controls import draw_unreadable, page_of
 from traitbench_app.parts.copying import copy_link
 from traitbench_app.parts.filters import find, pick
 from traitbench_app.parts.model_actions import archive, offer_undo
@@ -94,12 +94,10 @@ shown = [
 shown = in_order(shown, sort)
 number.subheader(f"Models :gray[{len(shown):,}]", anchor=False)
 
-page = 1
-if len(shown) > CARDS:
-    page = st.pagination(-(-len(shown) // CARDS), key="catalog.page")
+cards = page_of(shown, CARDS, key="catalog.page")
 st.html(STYLE)
 with st.grid(3, min_column_width=320, key="home.cards"):
-    for model in shown[(page - 1) * CARDS : page * CARDS]:
+    for model in cards:
         draw_model(model, owned=nowhere is None and model.handle.split(".")[0] in owned)
 draw_unreadable(unreadable, "model", key="catalog.unreadable")
 

@@ -11,7 +11,7 @@ from traitbench.operations.console import ApiKey, KeyNotFound
 from traitbench.settings import read_settings
 from traitbench_app.operator.access import operators_only
 from traitbench_app.operator.new_key import new_key, start
-from traitbench_app.parts.controls import ask, asked, confirm, draw_unreadable
+from traitbench_app.parts.controls import ask, asked, confirm, draw_unreadable, page_of
 from traitbench_app.parts.question import draw_title
 from traitbench_app.shell import session
 
@@ -97,8 +97,7 @@ draw_unreadable(
 )
 shown = [*live, *(key for key in keys if key.revoked_at)]
 with st.container(border=True, key="card.console.keys"):
-    page = st.pagination(-(-len(shown) // ROWS), key="console.page") if len(shown) > ROWS else 1
-    draw_keys(shown[(page - 1) * ROWS : page * ROWS])
+    draw_keys(page_of(shown, ROWS, key="console.page"))
 
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
 

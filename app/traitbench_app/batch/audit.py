@@ -22,6 +22,7 @@ from traitbench.local.labeller import LabelAnswer as LabelAnswer
 from traitbench.tables.writing import csv_file
 from traitbench_app.batch import audit_answers
 from traitbench_app.parts.chart import chart
+from traitbench_app.parts.controls import download
 from traitbench_app.parts.feedback import why_none
 from traitbench_app.parts.labeller import labeller
 from traitbench_app.shell import session
@@ -259,14 +260,11 @@ def _more_buttons(job: Batch, audit: Audit, *, answer: Answer | None = None) -> 
     with st.container(horizontal=True, vertical_alignment="center"):
         if answer is not None:
             figures = answer.rows()
-            st.download_button(
+            download(
                 "CSV",
                 csv_file(list(figures[0]), [list(row.values()) for row in figures]),
-                file_name=f"{job.handle}-{job.version}-{audit.trait}-answer.csv",
-                mime="text/csv",
-                icon=":material/download:",
+                f"{job.handle}-{job.version}-{audit.trait}-answer.csv",
                 key="batch.ask.csv",
-                on_click="ignore",
                 help="The figures with method and seed.",
             )
         if audit.open_rows:

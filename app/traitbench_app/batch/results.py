@@ -52,11 +52,7 @@ _CUT = 300
 _MIDDLE = 50
 _ROW = "batch.row.at"
 _SHORT = {reason: words.short for reason, words in REASONS.items()}
-_FILES = (
-    ("CSV", as_csv, "text/csv"),
-    ("JSONL", as_jsonl, "application/x-ndjson"),
-    ("Parquet", as_parquet, "application/vnd.apache.parquet"),
-)
+_FILES = {"CSV": as_csv, "JSONL": as_jsonl, "Parquet": as_parquet}
 
 
 def draw_results(model: Model, job: Batch, traits: list[Trait]) -> None:

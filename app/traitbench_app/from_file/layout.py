@@ -30,6 +30,7 @@ from traitbench.tables.labelled import (
 )
 from traitbench.tables.sample_files import Table, table_of, to_mend
 from traitbench.tables.writing import csv_file
+from traitbench_app.parts.controls import download
 from traitbench_app.parts.improve import free_name
 from traitbench_app.parts.new_model import handle_fields
 from traitbench_app.parts.question import question
@@ -37,7 +38,7 @@ from traitbench_app.parts.upload import UploadedTable
 from traitbench_app.shell import session
 from traitbench_app.shell.service import field_error
 
-_READ, _PREPARED, _NAME = "from_file.read", "from_file.prepared", "from_file.name"
+_TABLE, _READ, _PREPARED, _NAME = "from_file.table", "from_file.read", "from_file.prepared", "from_file.name"
 _ROWS, _COLUMNS, _NAMED, _DECIDED = 5, 6, 6, 6
 _NOUNS = ("review", "comment", "message", "sentence", "answer", "sample")
 _STYLE = """
@@ -90,13 +91,9 @@ class Layout:
 
 def found_in(upload: UploadedTable) -> Layout:
     """Return what a file has, which is guessed once, with the roles that the person chose."""
-    held = session.get(_READ)
-    if held is None or held[0] != upload.key:
-        with st.spinner("Looking at the columns"):
-            table = table_of(upload.source)
-            held = (upload.key, table, columns_of(table))
-        session.store(_READ, held)
-    _, table, columns = held
+    with st.spinner("Looking at the columns"):
+        table = session.once(_TABLE, upload.key, lambda: table_of(upload.source))
+        columns = session.once(_READ, upload.key, lambda: columns_of(table))
     roles = tuple(session.get(_role_key(upload, place), each.role) for place, each in enumerate(columns))
     return Layout(upload, table, columns, roles)
 
@@ -210,12 +207,9 @@ def _inputs(traits: Sequence[TraitFound]) -> tuple[TraitInput, ...]:
 
 def _name(layout: Layout, owned: Sequence[str]) -> tuple[str, str]:
     """Draw the fields of the handle, for which a free name is proposed; return it, or why it is not valid."""
-    held = session.get(_NAME)
-    if held is None or held[0] != layout.upload.key:
-        stem = slug(Path(layout.upload.name).stem) or "my-model"
-        held = (layout.upload.key, free_name(owned[0], stem, end=""))
-        session.store(_NAME, held)
-    namespace, name = handle_fields(layout.upload.key, owned, name=held[1])
+    stem = slug(Path(layout.upload.name).stem) or "my-model"
+    free = session.once(_NAME, layout.upload.key, lambda: free_name(owned[0], stem, end=""))
+    namespace, name = handle_fields(layout.upload.key, owned, name=free)
     return (f"{namespace}.{name}", "") if name else ("", no_name(name))
 
 
@@ -419,13 +413,10 @@ def _prepared(layout: Layout, traits: Sequence[TraitFound]) -> Prepared:
     """The samples of the file, which are read once for every choice."""
     used = [(each.column, tuple(each.words.items()), tuple(each.neither)) for each in traits]
     chosen = (layout.upload.key, layout.roles, used)
-    held = session.get(_PREPARED)
-    if held is None or held[0] != chosen:
-        test, source = (next(iter(layout.named(role)), None) for role in ("test", "source"))
-        held = (chosen, prepared(layout.table, layout.text or "", traits, test=test, source=source))
-        session.store(_PREPARED, held)
-    read: Prepared = held[1]
-    return read
+    test, source = (next(iter(layout.named(role)), None) for role in ("test", "source"))
+    return session.once(
+        _PREPARED, chosen, lambda: prepared(layout.table, layout.text or "", traits, test=test, source=source)
+    )
 
 
 def _draw_rows(layout: Layout, read: Prepared) -> None:
@@ -439,14 +430,11 @@ def _draw_rows(layout: Layout, read: Prepared) -> None:
         listed.append((count(len(rows), "row"), f"{what} ({_lines_named(rows)})."))
     _draw_list(listed)
     if lines:
-        st.download_button(
+        download(
             "Download these rows",
             partial(csv_file, *to_mend(layout.table, read.checked)),
-            file_name="rows-not-used.csv",
-            mime="text/csv",
-            icon=":material/download:",
+            "rows-not-used.csv",
             key="from_file.rows",
-            on_click="ignore",
         )
     elif all(role != "unused" for role in layout.roles):
         st.caption("Everything in the file is used.")

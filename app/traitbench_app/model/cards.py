@@ -93,11 +93,8 @@ def draw_texts(model: Model, traits: Sequence[Trait], samples: list[Sample] | No
 
 def _described(samples: list[Sample]) -> Texts | None:
     """What the different texts of the samples are like; it is computed once for each list."""
-    held: tuple[list[Sample], Texts | None] | None = session.get(_TEXTS)
-    if held is None or held[0] is not samples:
-        held = (samples, describe({sample.content_sha256: sample.text for sample in samples}.values()))
-        session.store(_TEXTS, held)
-    return held[1]
+    texts = {sample.content_sha256: sample.text for sample in samples}
+    return session.once(_TEXTS, samples, lambda: describe(texts.values()))
 
 
 def draw_waiting(model: Model, version: Version | None, traits: Sequence[Trait], newest: Version | None) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain
 from traitbench.names import pin, unpin
+from traitbench_app.parts.controls import download
 from traitbench_app.parts.copying import copy_button
 from traitbench_app.shell.navigation import page_link, service_address
 from traitbench_app.shell.service import client
@@ -36,14 +37,12 @@ def model_calls(model: Model) -> None:
         f"The code reads the API key from the variable `{KEY}`. Give each program its own key with the scope `scoring`."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
+        download(
             "Open in a notebook",
             notebook_of(service_address(), handle, _TEXT),
-            file_name=f"{model.handle}.ipynb",
-            mime="application/x-ipynb+json",
-            icon=":material/science:",
+            f"{model.handle}.ipynb",
             key="model.notebook",
-            on_click="ignore",
+            icon=":material/science:",
             help="Downloads a notebook for Jupyter, VS Code or Colab. It scores a text and holds no API key.",
             disabled=model.version_no is None,
         )
@@ -82,14 +81,11 @@ def export_model(model: Model, *, samples: int) -> None:
     held = f", traits, versions with their figures and **{count(samples, 'sample')}**"
     inside = held if samples else ", traits and versions with their figures"
     st.markdown(f"One JSON file with the definition{inside}. You can import it here or on another service.")
-    st.download_button(
+    download(
         "Export model",
         lambda: client().models.export(model.handle).model_dump_json(exclude_unset=True),
-        file_name=f"{model.handle}.json",
-        mime="application/json",
-        icon=":material/download:",
+        f"{model.handle}.json",
         key="model.export",
-        on_click="ignore",
         help="The file has a checksum. An import refuses a file that was edited.",
     )
     if samples:

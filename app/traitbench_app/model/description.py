@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain
 from traitbench_app.model.foreign_markdown import shown
+from traitbench_app.parts.controls import download
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
 
@@ -297,14 +298,6 @@ def model_card(model: Model) -> None:
         st.markdown(shown(card))
         st.html(f"<style>{_WIDE_TABLES}</style>")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            "Download card (Markdown)",
-            card,
-            file_name=f"{model.handle}-card.md",
-            mime="text/markdown",
-            icon=":material/download:",
-            key="model.card_file",
-            on_click="ignore",
-        )
+        download("Download card (Markdown)", card, f"{model.handle}-card.md", key="model.card_file")
         if "![" in card:
             st.caption("Images in the readme are shown as links, so that no external content is loaded.")

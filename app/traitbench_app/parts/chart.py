@@ -1,6 +1,6 @@
 """A chart whose figures are also there as a table and as files that no spreadsheet runs as formulas."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from traitbench.tables.writing import csv_file
+from traitbench_app.parts.controls import download
 
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 
@@ -57,14 +58,11 @@ def _clicked(key: str, on_point: Callable[[int], None]) -> None:
 
 def download_table(table: pd.DataFrame, *, key: str, file_name: str) -> None:
     """Draw a button that downloads the table as CSV."""
-    st.download_button(
+    download(
         "CSV",
         csv_file([str(name) for name in table.columns], _cells(table)),
-        file_name=f"{file_name}.csv",
-        mime="text/csv",
-        icon=":material/download:",
+        f"{file_name}.csv",
         key=f"{key}.csv",
-        on_click="ignore",
         type="tertiary",
         help="Download these figures for a spreadsheet.",
     )
@@ -92,8 +90,8 @@ def figures_table(
         download_table(table, key=key, file_name=file_name)
 
 
-Files = Sequence[tuple[str, Callable[..., bytes], str]]
-"""The name of each format, the function that writes it, and its media type."""
+Files = Mapping[str, Callable[..., bytes]]
+"""The function that writes each format."""
 
 
 def draw_downloads(files: Files, *arguments: Any, key: str, stem: str, summary: str) -> None:
@@ -101,14 +99,7 @@ def draw_downloads(files: Files, *arguments: Any, key: str, stem: str, summary: 
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(summary, width="content")
         with st.container(horizontal=True, width="content"):
-            for name, write, mime in files:
-                st.download_button(
-                    name,
-                    partial(write, *arguments),
-                    file_name=f"{stem}.{name.lower()}",
-                    mime=mime,
-                    icon=":material/download:",
-                    key=f"{key}.{name}",
-                    on_click="ignore",
-                    type="tertiary",
+            for name, write in files.items():
+                download(
+                    name, partial(write, *arguments), f"{stem}.{name.lower()}", key=f"{key}.{name}", type="tertiary"
                 )

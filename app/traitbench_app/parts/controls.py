@@ -1,4 +1,4 @@
-"""Small controls of pages: confirmations, dialogs, folded details, primary links, and rows that cannot be read.
+"""Small controls of pages: confirmations, dialogs, folded details, links, downloads, and rows that cannot be read.
 
 `ask` is a button callback. While the question is open, `confirm` draws it in a dialog and acts only on yes. If the
 service refuses, the dialog stays open and shows the reason.
@@ -6,6 +6,7 @@ service refuses, the dialog stays open and shows the reason.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -14,6 +15,8 @@ from traitbench.display.text import count, plain, shortened
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.service import attempt
+
+Item = TypeVar("Item")
 
 
 def ask(question: str, subject: str) -> None:
@@ -135,6 +138,29 @@ def primary_link(name: PageName, label: str, *, icon: str | None = None, **query
     with st.container(key="primary_link", width="content"):
         st.html(_STYLE)
         page_link(name, label, icon=icon, **query)
+
+
+def page_of(every: Sequence[Item], size: int, *, key: str) -> Sequence[Item]:
+    """Return the items of the chosen page; draw the choice if there are several pages."""
+    pages = -(-len(every) // size)
+    page = st.pagination(pages, key=f"{key}:{pages}") if pages > 1 else 1
+    return every[(page - 1) * size : page * size]
+
+
+_MEDIA_TYPES = {
+    "csv": "text/csv",
+    "ipynb": "application/x-ipynb+json",
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+    "md": "text/markdown",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+def download(label: str, content: Any, file_name: str, *, icon: str = ":material/download:", **look: Any) -> None:
+    """Draw a button that downloads a file, whose extension says its type; a function makes it when it is pressed."""
+    mime = _MEDIA_TYPES[file_name.rpartition(".")[2]]
+    st.download_button(label, content, file_name, mime, icon=icon, on_click="ignore", **look)
 
 
 _SHOWN = 10

@@ -11,8 +11,8 @@ from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.shell import session
-from traitbench_app.shell.service import attempt, client, field_error
-from traitbench_app.workspace.changes import Undo, remember
+from traitbench_app.shell.service import attempt, field_error
+from traitbench_app.workspace.changes import add_samples
 
 TRAIT, POLE = "samples.add_trait", "samples.add_pole"
 """Keys of the two widgets, which other views set."""
@@ -87,7 +87,7 @@ def add_by_hand(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
     elif sent:
         what = f"{count(len(inputs), 'text')} added to {trait.name}"
         with refusal, attempt({"text": slot}) as adding:
-            remember(Undo(model.handle, what, (), tuple(client().samples.add(model.handle, inputs))))
+            add_samples(model.handle, inputs, what)
         if adding.done:
             session.next_round(_FORM)
             st.rerun()

@@ -18,6 +18,7 @@ from traitbench.display.text import count, plain
 from traitbench.local.label_session import LabelSession, LabelWork, item_id
 from traitbench.local.labeller import LabelAnswer
 from traitbench.tables.rating_files import OWN, Ratings, in_order, labelled_file, preferred
+from traitbench_app.parts.controls import download
 from traitbench_app.parts.labeller import labeller
 from traitbench_app.shell import session
 
@@ -76,17 +77,14 @@ class Sheet:
 
 def sheets(handle: str, ratings: Ratings, first: str, trusted: str | None) -> dict[str, Sheet]:
     """Return the sheet of each trait. They are kept while the ratings and columns stay the same."""
-    held = session.get(_SHEETS)
-    if held is None or held[0] is not ratings or held[1] != (handle, first, trusted):
+
+    def sheet_of(trait: str) -> Sheet:
         known = ratings.by_rater[trusted] if trusted else {}
-        made = {}
-        for trait in ratings.traits:
-            candidates = {item: each for item, each in ratings.by_rater[first].items() if item[0] == trait}
-            made[trait] = Sheet(handle, trait, candidates, {item: known[item] for item in candidates if item in known})
-        held = (ratings, (handle, first, trusted), made)
-        session.store(_SHEETS, held)
-    kept: dict[str, Sheet] = held[2]
-    return kept
+        candidates = {item: each for item, each in ratings.by_rater[first].items() if item[0] == trait}
+        return Sheet(handle, trait, candidates, {item: known[item] for item in candidates if item in known})
+
+    about = (ratings, handle, first, trusted)
+    return session.once(_SHEETS, about, lambda: {trait: sheet_of(trait) for trait in ratings.traits})
 
 
 def pick_number(sheet: Sheet) -> None:
@@ -143,15 +141,12 @@ def draw_sheet(sheet: Sheet, trait: Trait, ratings: Ratings, *, file_name: str) 
                     args=(sheet.handle, {item: each for item, each in given.items() if item not in skipped}),
                 )
             if labels.done > len(skipped):
-                st.download_button(
+                download(
                     "Download with your labels",
                     lambda: labelled_file(ratings, {**sheet.known, **_given(sheet.handle)}),
-                    file_name=f"{file_name}.csv",
-                    mime="text/csv",
-                    icon=":material/download:",
-                    type="tertiary",
+                    f"{file_name}.csv",
                     key="samples.blind.download",
-                    on_click="ignore",
+                    type="tertiary",
                     help=f"All texts and labels, and yours in the column {OWN}. Upload this file later to go on: your "
                     "labels are kept only in this tab.",
                 )

@@ -6,7 +6,6 @@ deletes samples must be confirmed, and the undo of the page covers it.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import streamlit as st
 
@@ -21,7 +20,7 @@ from traitbench.display.text import count, plain, shortened
 from traitbench.local.checks import Findings
 from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts.chart import download_table
-from traitbench_app.parts.controls import ask, asked, confirm, folded, primary_link
+from traitbench_app.parts.controls import ask, asked, confirm, folded, page_of, primary_link
 from traitbench_app.parts.next_step import facts_of, next_step
 from traitbench_app.parts.sample_table import draw_undo, waiting
 from traitbench_app.samples.add import POLE, TRAIT
@@ -39,8 +38,6 @@ _OTHER = ":other"
 _UNASKED_ON_TRAIN = 2_000
 _LANGUAGES, _MOST_LANGUAGES = "samples.languages", 5
 _A_PAGE, _FEW, _IN_QUESTION, _TEXT, _NAME = 10, 3, 12, 150, 40
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, 
         st.caption(f"Languages: {plain(said)}.")
     if shown:
         with st.container(border=True, key="card.findings"):
-            for finding in _page_of(shown, key="doctor.page"):
+            for finding in page_of(shown, _A_PAGE, key="doctor.page"):
                 _draw_finding(context, finding)
         _draw_download(context, shown)
         _ask_once_more(context, shown)
@@ -121,13 +118,13 @@ def draw_check_line(model: Model, traits: Sequence[Trait]) -> None:
 
 def _languages(samples: Sequence[Sample]) -> str:
     """The languages of the different texts, if there are several; they are counted once for each list."""
-    held: tuple[Sequence[Sample], str] | None = session.get(_LANGUAGES)
-    if held is None or held[0] is not samples:
+
+    def counted() -> str:
         known, unclear = count_languages({sample.content_sha256: sample.text for sample in samples}.values())
         several = len(main_languages(known)) > 1
-        held = (samples, languages_line(known, unclear, most=_MOST_LANGUAGES) if several else "")
-        session.store(_LANGUAGES, held)
-    return held[1]
+        return languages_line(known, unclear, most=_MOST_LANGUAGES) if several else ""
+
+    return session.once(_LANGUAGES, samples, counted)
 
 
 def _check_link(label: str) -> None:
@@ -215,13 +212,6 @@ def _ignore(handle: str, findings: Iterable[Finding]) -> None:
     session.store(f"{_IGNORED}:{handle}", _ignored(handle) | set(map(identity, findings)))
 
 
-def _page_of(every: Sequence[Item], *, key: str) -> Sequence[Item]:
-    """The items of the chosen page; the choice is drawn above them if there are several."""
-    pages = -(-len(every) // _A_PAGE)
-    page = st.pagination(pages, key=f"{key}:{pages}") if pages > 1 else 1
-    return every[(page - 1) * _A_PAGE : page * _A_PAGE]
-
-
 # ---- a finding -------------------------------------------------------------------------------------------------------
 
 
@@ -241,7 +231,7 @@ def _draw_finding(context: _Context, finding: Finding, *, whole: Finding | None 
         with actions, st.container(horizontal=True, vertical_alignment="center", gap="small"):
             _draw_actions(context, finding)
         if parts and (len(parts) <= _FEW or session.get(f"{_OPEN}:{this}")):
-            for part in _page_of(parts, key=f"doctor.page.{this}"):
+            for part in page_of(parts, _A_PAGE, key=f"doctor.page.{this}"):
                 _draw_finding(context, part, whole=finding)
 
 

@@ -24,6 +24,7 @@ from traitbench.tables import sample_files
 from traitbench.tables.rows import Problem
 from traitbench.tables.sample_files import Checked, ColumnChoice, Compared, Table, table_of
 from traitbench.tables.writing import csv_file
+from traitbench_app.parts.controls import download
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.add import pole_words
@@ -78,14 +79,11 @@ def _first_help(traits: Sequence[Trait]) -> None:
     )
     poles = [(trait.name, pole) for trait in traits[:2] for pole in (trait.negative_label, trait.positive_label)]
     rows = [(f"A text that is {pole}.", name, pole) for name, pole in poles]
-    st.download_button(
+    download(
         "Download example file",
         partial(csv_file, ("text", "trait", "label"), rows),
-        file_name="samples-example.csv",
-        mime="text/csv",
-        icon=":material/download:",
+        "samples-example.csv",
         key="samples.example",
-        on_click="ignore",
     )
 
 
@@ -361,14 +359,11 @@ def draw_problems(
         key="samples.problems",
         alt="Rows of the file that cannot be imported",
     )
-    st.download_button(
+    download(
         f"Download {count(rows, 'row')} to correct (CSV)" if mend else f"Download {count(len(cells), 'error')} (CSV)",
         partial(csv_file, *(mend or (columns, cells))),
-        file_name="rows-to-correct.csv" if mend else "problems.csv",
-        mime="text/csv",
-        icon=":material/download:",
+        "rows-to-correct.csv" if mend else "problems.csv",
         key="samples.problems_file",
-        on_click="ignore",
     )
 
 

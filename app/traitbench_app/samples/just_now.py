@@ -9,6 +9,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables.writing import csv_file
+from traitbench_app.parts.controls import download
 from traitbench_app.parts.next_step import NextStep, facts_of, next_step
 from traitbench_app.parts.sample_table import draw_undo
 from traitbench_app.samples.add import place_of
@@ -49,15 +50,12 @@ def draw_just_now(model: Model, traits: Sequence[Trait], *, adds: bool = False) 
 def _draw_left_out(last: Undo) -> None:
     undo, header, rows = session.get(_LEFT_OUT, (None, (), ()))
     if undo is last:
-        st.download_button(
+        download(
             f"Download {count(len(rows), 'row')} to correct",
             partial(csv_file, header, rows),
-            file_name="rows-to-correct.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            type="tertiary",
+            "rows-to-correct.csv",
             key="samples.left_out_file",
-            on_click="ignore",
+            type="tertiary",
         )
 
 

@@ -180,13 +180,8 @@ def _ratings(read: str, table: Table, columns: Columns, traits: Sequence[Trait])
     """The labels, which are read once for every choice of columns."""
     names = [(trait.key, trait.name) for trait in traits]
     chosen = (read, hashlib.sha256(repr((columns, names)).encode()).hexdigest())
-    held = session.get(_RATINGS)
-    if held is None or held[0] != chosen:
-        with st.spinner("Reading the labels", show_time=True):
-            held = (chosen, read_ratings(table, columns, traits))
-        session.store(_RATINGS, held)
-    ratings: Ratings = held[1]
-    return ratings
+    with st.spinner("Reading the labels", show_time=True):
+        return session.once(_RATINGS, chosen, lambda: read_ratings(table, columns, traits))
 
 
 def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:

@@ -18,7 +18,7 @@ from traitbench.display.text import count, plain
 from traitbench_app.parts.sample_table import ROW_HEIGHT, delete_later, keep_after_all, redraw, table_height, waiting
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace.changes import Changes, Undo, remember, undoable_additions
+from traitbench_app.workspace.changes import Changes, add_samples, undoable_additions
 from traitbench_app.workspace.unsaved import keep
 
 _STATE, _DRAFT = "samples.review", "samples.review.text"
@@ -218,11 +218,7 @@ def draw_rejects(model: Model, traits: Sequence[Trait], last: LastOperation) -> 
 
 def _read(model: Model, last: LastOperation) -> list[RejectedText]:
     """The rejected texts of this run, read once in a session."""
-    held: tuple[str, list[RejectedText]] | None = session.get(_READ)
-    if held is None or held[0] != last.run_id:
-        held = (str(last.run_id), client().samples.rejected(model.handle))
-        session.store(_READ, held)
-    return held[1]
+    return session.once(_READ, last.run_id, lambda: client().samples.rejected(model.handle))
 
 
 def _added() -> dict[tuple[str, str], int]:
@@ -259,8 +255,7 @@ def _picked(listed: Sequence[RejectedText], traits: dict[str, Trait]) -> list[Re
 def _add(model: Model, picked: Sequence[RejectedText], place: DeltaGenerator) -> None:
     inputs = [SampleInput(trait=each.trait, text=each.text, quality=each.quality) for each in picked]
     with place, attempt() as adding:
-        ids = client().samples.add(model.handle, inputs)
-        remember(Undo(model.handle, f"{count(len(ids), 'sample')} added", (), tuple(ids)))
+        ids = add_samples(model.handle, inputs)
         session.store(_ADDED, _added() | {(each.trait, each.text): own for each, own in zip(picked, ids, strict=True)})
     if adding.done:
         st.rerun()

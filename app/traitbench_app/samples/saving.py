@@ -9,6 +9,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.display.text import count
 from traitbench.tables.writing import csv_file, jsonl_file
+from traitbench_app.parts.controls import download
 from traitbench_app.parts.sample_table import redraw
 from traitbench_app.samples.filters import picks_rows
 from traitbench_app.samples.unsaved import draw_discard
@@ -88,14 +89,12 @@ _FILES = (
     (
         "CSV",
         csv_file,
-        "text/csv",
         "Download the filtered samples for a spreadsheet. A text that looks like a formula gets an apostrophe in "
         "front, so that no spreadsheet runs it.",
     ),
     (
         "JSONL",
         jsonl_file,
-        "application/x-ndjson",
         "Download the filtered samples with unchanged texts. You can import this file again.",
     ),
 )
@@ -104,15 +103,12 @@ _FILES = (
 def draw_download(handle: str, matches: Matches) -> None:
     """Draw the two files to download; all samples that pass the filters are read when one is pressed."""
     with st.popover("Download", icon=":material/download:", type="tertiary"):
-        for name, write, mime, hint in _FILES:
-            st.download_button(
+        for name, write, hint in _FILES:
+            download(
                 name,
                 partial(_content, write, matches),
-                file_name=f"{handle}-samples.{name.lower()}",
-                mime=mime,
-                icon=":material/download:",
+                f"{handle}-samples.{name.lower()}",
                 key=f"samples.{name.lower()}",
-                on_click="ignore",
                 help=hint,
             )
 

@@ -11,12 +11,13 @@ from traitbench.contract.traits import Trait
 from traitbench.display.sides import label_of
 from traitbench.display.text import count, plain, shortened
 from traitbench.tables.writing import jsonl_file
+from traitbench_app.parts.controls import download
 from traitbench_app.parts.sample_table import redraw
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
-from traitbench_app.shell.service import attempt, client
+from traitbench_app.shell.service import attempt
 from traitbench_app.workspace import unsaved
-from traitbench_app.workspace.changes import Undo, as_input, remember
+from traitbench_app.workspace.changes import add_samples, as_input
 from traitbench_app.workspace.samples import forget_samples
 from traitbench_app.workspace.unsaved import EditConflict, Unsaved
 
@@ -122,10 +123,9 @@ def _use_mine(model: Model, conflict: EditConflict) -> None:
 
 def _add_mine(model: Model, conflict: EditConflict) -> None:
     with attempt() as adding:
-        ids = client().samples.add(model.handle, [conflict.mine])
+        add_samples(model.handle, [conflict.mine])
     if adding.done:
         unsaved.drop(model, [conflict.original.id])
-        remember(Undo(model.handle, "1 sample added", (), tuple(ids)))
         st.rerun()
 
 
@@ -224,14 +224,11 @@ def _draw_download(model: Model, held: Unsaved) -> None:
         now = held.changes.edits.get(each, as_input(original))
         change = "delete" if each in held.changes.deletions else "edit" if each in held.changes.edits else "mark"
         rows.append((change, original.text, now.text, now.trait, now.quality))
-    st.download_button(
+    download(
         "Download them",
         partial(jsonl_file, ("change", "before", "text", "trait", "quality"), rows),
-        file_name=f"{model.handle}-unsaved.jsonl",
-        mime="application/x-ndjson",
-        icon=":material/download:",
+        f"{model.handle}-unsaved.jsonl",
         key="samples.unsaved.file",
-        on_click="ignore",
     )
 
 

@@ -21,8 +21,8 @@ from traitbench.tables.rating_files import Ratings, samples_of
 from traitbench_app.parts.chart import figures_table
 from traitbench_app.samples.importing import VIEW
 from traitbench_app.shell import session
-from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace.changes import Undo, remember
+from traitbench_app.shell.service import attempt
+from traitbench_app.workspace.changes import add_samples
 
 ENOUGH = 10
 """The number of labels of a trait from which the agreement with them is shown."""
@@ -263,8 +263,7 @@ def _draw_present(ratings: Ratings, rater: str, yours: Mapping[Item, float], pre
 
 def _add(handle: str, adding: Sequence[SampleInput]) -> None:
     with attempt() as addition, st.spinner(f"Adding {count(len(adding), 'sample')}", show_time=True):
-        ids = client().samples.add(handle, adding)
+        add_samples(handle, adding)
     if addition.done:
-        remember(Undo(handle, f"{count(len(ids), 'sample')} added", (), tuple(ids)))
         session.store(VIEW, "table")
         st.rerun()

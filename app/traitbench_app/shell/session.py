@@ -4,13 +4,15 @@ A session is one browser tab and ends with it. State that belongs to the service
 of the shell have no prefix; keys of a page begin with the page's name.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+T = TypeVar("T")
 
 MODEL = "model"
 """The key of the model picker, bound to the query parameter of the same name: a handle or None."""
@@ -90,6 +92,14 @@ def store(key: str, value: Any) -> None:
         st.session_state.pop(key, None)
     else:
         st.session_state[key] = value
+
+
+def once(key: str, about: object, make: Callable[[], T]) -> T:
+    """Return what `make` returns; it is called again only if `about` differs from that of the call before."""
+    held: tuple[object, T] | None = st.session_state.get(key)
+    if held is None or held[0] != about:
+        held = st.session_state[key] = (about, make())
+    return held[1]
 
 
 def put(values: Mapping[str, Any]) -> None:

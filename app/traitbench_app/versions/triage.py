@@ -281,7 +281,4 @@ def _columns(pair: tuple[PairSide, PairSide]) -> dict[str, Any]:
     }
 
 
-_FILES: Sequence[tuple[str, Callable[[pd.DataFrame, TextComparison], bytes], str]] = (
-    ("CSV", as_csv, "text/csv"),
-    ("JSONL", as_jsonl, "application/x-ndjson"),
-)
+_FILES: Mapping[str, Callable[[pd.DataFrame, TextComparison], bytes]] = {"CSV": as_csv, "JSONL": as_jsonl}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleInput
 from traitbench.contract.traits import Trait, TraitFields, TraitInput
+from traitbench.display.text import count
 from traitbench.errors import TraitbenchError, Unreachable, ValidationFailed
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
@@ -140,6 +141,13 @@ def bring_in(
         _remove(handle, added)
         raise
     return Undo(handle, what, done.gone, tuple(added), done.forgone, ids=done.ids)
+
+
+def add_samples(handle: str, adding: Sequence[SampleInput], what: str = "") -> list[int]:
+    """Add samples, hold how to undo it, and return their ids; `what` names the change for a person."""
+    ids = client().samples.add(handle, adding)
+    remember(Undo(handle, what or f"{count(len(ids), 'sample')} added", (), tuple(ids)))
+    return ids
 
 
 def mark(handle: str, marks: Mapping[int, Mark]) -> None:
