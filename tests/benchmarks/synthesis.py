@@ -5,7 +5,7 @@
 `offline` are texts from word frames. `endpoint` is a service on this machine that answers, over real HTTP, with texts
 of the set's own pool, one in ten with the wrong label, as JSON that breaks off in every fourth answer. It stands for a
 language model that writes like the real thing: a bound, not a measurement of any model. `varied` are variations of the
-real samples, offline. All pass the exam. AUROC for sets with two labels, Spearman for graded ones.
+real samples, offline. All pass the quality filter. AUROC for sets with two labels, Spearman for graded ones.
 """
 
 import json
@@ -123,7 +123,7 @@ def _vocabulary() -> Vocabulary:
 
 
 def _asked(data: protocol.Data, poles: TraitPoles, seed: int, known: set[str]) -> tuple[Made, int]:
-    """What passes the exam of the answers of an endpoint that has texts like those of the set."""
+    """What passes the quality filter of the answers of an endpoint that has texts like those of the set."""
     with llm_endpoint(_script(data, seed, known)) as service:
         result = written.generate(
             Endpoint(service.url, MODEL),

@@ -17,8 +17,8 @@ from traitbench.fitting.evaluate import auroc
 from traitbench.fitting.fit import EncoderIdentity, fit
 from traitbench.sample_data import demo_models
 from traitbench.synthesis import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
-from traitbench.synthesis.filters import NEAR_DUPLICATE
 from traitbench.synthesis.offline import synthesize
+from traitbench.synthesis.quality_filter import NEAR_DUPLICATE
 from traitbench.synthesis.sentences import BLOCKLIST
 
 SEEDS = (

@@ -1,6 +1,6 @@
 """Read what a synthesis made, one text at a time by keys, and what it rejected, of which a person can add some.
 
-Beside it is what the exam rejected.
+Beside it is what the quality filter rejected.
 """
 
 from collections.abc import Mapping, Sequence
@@ -170,7 +170,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "form": ("with marks that only one pole has", "has marks that only one pole has"),
     "length": ("too long or too short for their pole", "too long or too short for its pole"),
 }
-"""What the exam rejects: words that follow a number of texts, and words for one text."""
+"""What the quality filter rejects: words that follow a number of texts, and words for one text."""
 
 _READ, _ADDED, _GRID = "samples.rejected", "samples.rejected_added", "samples.rejects"
 

@@ -20,7 +20,7 @@ MOST_REJECTED = 100
 """Rejected texts of a synthesis that can be read."""
 
 RejectReason = Literal["invalid", "copy", "near_duplicate", "wrong_side", "strayed", "repetitive", "form", "length"]
-"""Why the exam rejects a text (`traitbench.synthesis.quality_filter`)."""
+"""Why the quality filter rejects a text (`traitbench.synthesis.quality_filter`)."""
 OFFLINE = "offline"
 """The generator that needs no language model."""
 

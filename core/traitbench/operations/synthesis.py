@@ -1,4 +1,4 @@
-"""Synthesis: `start` queues a run, `run` generates texts and adds those that pass the exam, all of them or none.
+"""Synthesis: `start` queues a run, `run` makes texts and adds those that pass the quality filter, all or none.
 
 It needs a draft with an extrinsic trait and, to make variations, samples. The outcome of the run counts what was
 rejected by reason. Some of the rejected texts are kept for those who may read the samples, until the next run of the
@@ -50,7 +50,7 @@ from traitbench.synthesis import (
 )
 from traitbench.synthesis.offline import swapped
 from traitbench.synthesis.offline import synthesize as generate
-from traitbench.synthesis.written import SECONDS_A_REQUEST, ByModel, budget, requests_for
+from traitbench.synthesis.written import SECONDS_A_REQUEST, LanguageModelResult, budget, requests_for
 from traitbench.synthesis.written import generate as generate_by_model
 
 _SEEDS_PER_POLE = 1_000
@@ -325,7 +325,9 @@ def _generate(
     return _Made(synthesis, by_model.tokens, by_model.failure)
 
 
-def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _SynthesisTask) -> ByModel | None:
+def _ask(
+    encoder: Encoder, settings: Settings, execution: Execution, task: _SynthesisTask
+) -> LanguageModelResult | None:
     """What the language model makes, None if it is not to be asked."""
     name = execution.run.options.get("language_model")
     if name is None:
@@ -333,7 +335,7 @@ def _ask(encoder: Encoder, settings: Settings, execution: Execution, task: _Synt
     asked, _ = permitted(settings, sends_nothing=task.sends_nothing, wanted=True)
     if asked is None or asked.model != name:
         failure = f"The language model {name} is no longer set, or not allowed. The texts were made offline."
-        return ByModel([], failure, [], 0, frozenset(trait.key for trait in task.traits))
+        return LanguageModelResult([], failure, [], 0, frozenset(trait.key for trait in task.traits))
 
     def report(done: int, total: int) -> None:
         execution.report("asking the language model", done, total, fraction=0.95 * done / max(1, total))

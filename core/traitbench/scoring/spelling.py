@@ -7,7 +7,7 @@ compares with the samples of a model. Random letters and foreign scripts stand f
 """
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from string import ascii_lowercase
@@ -25,7 +25,6 @@ number of segments.
 """
 
 _READ = 10_000  # characters: enough to tell, and as quick for any text
-_SMOOTHING = 20.0  # pseudo-counts of each character's own frequency
 _LETTERS = 26
 _SPACE, _DIGIT, _APOSTROPHE, _MARK, _SIGN, _LATIN, _FOREIGN = range(_LETTERS, _LETTERS + 7)
 _KINDS = _FOREIGN + 1
@@ -47,20 +46,6 @@ _KIND_OF = _Kinds()
 def spelling(texts: Sequence[str]) -> Floats:
     """(n_texts, 4): the `Spelling` of each text; zeros for a blank text."""
     return np.array([_spelling(text) for text in texts], np.float64).reshape(-1, 4)
-
-
-def bigrams(texts: Iterable[str]) -> NDArray[np.float32]:
-    """(33, 33): the log-probability of each kind of character (column) after another (row) in these texts."""
-    counts, single = np.zeros((_KINDS, _KINDS)), np.full(_KINDS, 0.5)
-    for text in texts:
-        kinds = _kinds(text)
-        np.add.at(counts, (kinds[:-1], kinds[1:]), 1)
-        np.add.at(single, kinds, 1)
-    expected = _SMOOTHING * single / single.sum()
-    table: NDArray[np.float32] = np.log((counts + expected) / (counts.sum(axis=1, keepdims=True) + _SMOOTHING)).astype(
-        np.float32
-    )
-    return table
 
 
 def _spelling(text: str) -> tuple[float, float, float, float]:

@@ -54,7 +54,7 @@ class Exemplar:
 
 @dataclass(frozen=True)
 class Reject:
-    """A generated text that the exam rejected, and the reason (`traitbench.synthesis.quality_filter`)."""
+    """A generated text that the quality filter rejected, and the reason (`traitbench.synthesis.quality_filter`)."""
 
     exemplar: Exemplar
     reason: str

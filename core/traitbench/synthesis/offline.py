@@ -20,12 +20,12 @@ from traitbench.synthesis import (
     Synthesis,
     TraitPoles,
 )
-from traitbench.synthesis.entrance import Admission, Present, admit_new, admit_varied
+from traitbench.synthesis.quality_filter import Admission, Present, admit_new, admit_varied
 from traitbench.synthesis.sentences import doubts, write
 from traitbench.synthesis.variations import diverse, variations
 
 _PER_SEED = 8
-_SURPLUS = (1, 2, 4)  # how many times as many texts are written until enough pass the exam
+_SURPLUS = (1, 2, 4)  # how many times as many texts are written until enough pass the quality filter
 _NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
@@ -89,7 +89,7 @@ def _from_words(
 
 
 def _written(trait: TraitPoles, present: Present, count: int, encode: Encode, vocabulary: Vocabulary) -> Admission:
-    """Up to `count` pairs of texts from the words of a trait, after the exam; the positive ones come first."""
+    """Up to `count` pairs of texts from the words of a trait, after the quality filter; positive ones first."""
     written = write(trait, count, encode=encode, vocabulary=vocabulary, known=present.texts)
     pairs = written.pairs
     poles = ((1.0, [pair[0] for pair in pairs]), (0.0, [pair[1] for pair in pairs]))

@@ -1,4 +1,4 @@
-"""Examine texts that were made for a trait, by whatever generator, before they become samples.
+"""Filter texts that were made for a trait, by whatever generator, before they become samples.
 
 A made text must not repeat what is there, must lie on its own side, and must not betray its pole by anything but its
 meaning: a pole whose texts are longer, or all end in "!", teaches length or marks instead of the trait. Each rejected
@@ -10,15 +10,18 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.fitting.duplicates import NEAR, plain
+from traitbench.scoring.inputs import unit
+from traitbench.scoring.segments import Encode, Vectors, embed
 from traitbench.scoring.words import first_words, words
+from traitbench.synthesis import Exemplar, Reject
 
-Vectors = NDArray[np.float32]
 Booleans = NDArray[np.bool_]
 Reason = Literal["invalid", "copy", "near_duplicate", "wrong_side", "strayed", "repetitive", "form", "length"]
 
@@ -27,6 +30,12 @@ MOST_LONGER = 1.25
 
 MOST_DIFFERENCE = 0.5
 """How much the poles may differ in the share of texts with a mark such as "!"."""
+
+NEAR_DUPLICATE = 0.95
+"""Texts whose vectors have a greater cosine are near duplicates."""
+
+NEAR_SEED = 0.7
+"""A variation whose cosine to its seed is lower says something else."""
 
 _BETWEEN = 0.25
 _OPENING_WORDS, _FEWEST_OPENINGS, _OPENING_SHARE = 3, 3, 1 / 8
@@ -214,3 +223,126 @@ def _trimmed(words: NDArray[np.float64], poles: Sequence[NDArray[np.intp]]) -> I
             yield kept[1 - longer].pop(0)
         else:
             return
+
+
+# ---- admission of texts ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Admission:
+    """The accepted texts and the rejected ones, in their order."""
+
+    accepted: Sequence[Exemplar]
+    rejects: Sequence[Reject]
+
+    @classmethod
+    def of(cls, made: Sequence[Exemplar], reasons: Sequence[Reason | None]) -> "Admission":
+        """The texts by the reason of each; None is accepted."""
+        accepted = [each for each, reason in zip(made, reasons, strict=True) if reason is None]
+        return cls(accepted, [Reject(each, reason) for each, reason in zip(made, reasons, strict=True) if reason])
+
+
+@dataclass(frozen=True, eq=False)
+class Present:
+    """The texts that a trait has, with their unit vectors (n, d)."""
+
+    texts: Sequence[str]
+    X: Vectors
+
+    @classmethod
+    def of(cls, texts: Sequence[str], encode: Encode) -> "Present":
+        """The texts of a trait, encoded."""
+        return cls(texts, at_length_one(embed(encode, texts)) if texts else np.zeros((0, 0), np.float32))
+
+
+def admit_new(
+    made: Sequence[Exemplar],
+    present: Present,
+    *,
+    encode: Encode,
+    axis: NDArray[np.floating] | None,
+    pairs: Sequence[int] | None = None,
+) -> Admission:
+    """Examine texts that were written from the words of a trait."""
+    texts, quality = [each.text for each in made], np.array([each.quality for each in made], float)
+    reasons = examine(
+        texts,
+        quality,
+        at_length_one(embed(encode, texts)) if texts else np.zeros((0, 0), np.float32),
+        known_texts=present.texts,
+        known=present.X,
+        axis=None if axis is None else np.asarray(axis, np.float64),
+        pairs=pairs,
+    )
+    return Admission.of(made, reasons)
+
+
+def admit_varied(
+    made: Sequence[Exemplar],
+    seeds: Sequence[str],
+    present: Present,
+    *,
+    encode: Encode,
+    poles: Sequence[float],
+    free: bool = False,
+) -> Admission:
+    """Examine variations; `seeds` (one per variation) are the varied texts and `poles` their qualities.
+
+    A `free` variation has the voice of its seed only, so its content may be far from it.
+    """
+    if not made:
+        return Admission([], [])
+    distinct = list(dict.fromkeys(seeds))
+    rows = [distinct.index(seed) for seed in seeds]
+    X, originals = (at_length_one(embed(encode, texts)) for texts in ([each.text for each in made], distinct))
+    quality = np.array(poles, float)
+    reasons = examine(
+        [each.text for each in made],
+        quality,
+        X,
+        known_texts=present.texts,
+        known=present.X,
+        axis=_between(originals[rows], quality),
+        seeds=originals[rows],
+    )
+    strayed = np.zeros(len(made), bool) if free else ~(np.einsum("ij,ij->i", X, originals[rows]) >= NEAR_SEED)
+    final: list[Reason | None] = [
+        "strayed" if reason is None and far else reason for reason, far in zip(reasons, strayed.tolist(), strict=True)
+    ]
+    return Admission.of(made, final)
+
+
+def _between(seeds: Vectors, quality: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The direction (d,) from the negative seeds to the positive ones; None if a pole has none."""
+    positive, negative = quality > 0.5, quality < 0.5
+    if not positive.any() or not negative.any():
+        return None
+    return unit(seeds[positive].astype(np.float64).mean(axis=0) - seeds[negative].astype(np.float64).mean(axis=0))
+
+
+def at_length_one(X: Vectors) -> Vectors:
+    """The rows at length one; a row of zeros stays as it is."""
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    return (X / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+# ---- before a pair is written ----------------------------------------------------------------------------------------
+
+
+def distinct(vectors: Vectors) -> NDArray[np.bool_]:
+    """(n,): whether to keep a row: it is not a near duplicate of an earlier row that was kept. Rows have length one."""
+    alike = vectors @ vectors.T > NEAR_DUPLICATE
+    kept = np.zeros(len(vectors), bool)
+    for i in range(len(vectors)):
+        kept[i] = not alike[i, :i][kept[:i]].any()
+    return kept
+
+
+def on_side(positive: Vectors, negative: Vectors, axis: NDArray[np.float64]) -> tuple[NDArray[np.bool_], ...]:
+    """For each pole (n,): whether a text lies on the side of its pole.
+
+    It may lie up to one standard deviation of its pole beyond the middle.
+    """
+    one, other = (vectors.astype(np.float64) @ axis for vectors in (positive, negative))
+    middle = (one.mean() + other.mean()) / 2
+    return one >= middle - one.std(), other <= middle + other.std()

@@ -16,8 +16,7 @@ from traitbench.fitting.pole_names import CARRIERS, PARTS, phrases, pole_labels,
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.segments import Encode, Vectors
 from traitbench.synthesis import TraitPoles
-from traitbench.synthesis.filters import distinct, on_side
-from traitbench.synthesis.quality_filter import Reason
+from traitbench.synthesis.quality_filter import Reason, distinct, on_side
 
 _FRAMES = (
     "This is {0}.",

@@ -305,6 +305,3 @@ def _shortened(text: str) -> Iterator[str]:
     if len(sentences) >= 3:
         for sentence in sentences:
             yield (text[: sentence.start].rstrip(" ") + " " + text[sentence.end :].lstrip(" ")).strip()
-
-
-_KINDS: Sequence[Callable[[str], Iterator[str]]] = (_turned, _swapped, _joined, _parted, _moved, _plainer, _shortened)

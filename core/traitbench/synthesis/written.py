@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field, StringConstraints
 from traitbench.contract.samples import TEXTS_PER_POLE
 from traitbench.scoring.segments import Encode
 from traitbench.synthesis import Exemplar, Reject, Seed, TraitPoles
-from traitbench.synthesis.entrance import Admission, Present, admit_new, admit_varied
 from traitbench.synthesis.language_model import Asker, Endpoint, LanguageModelFailed, estimate
+from traitbench.synthesis.quality_filter import Admission, Present, admit_new, admit_varied
 
 SECONDS_A_REQUEST = 15
 """About how long a request takes. Hosted models are faster, small machines slower."""
@@ -205,7 +205,7 @@ def budget(requests: Sequence[Request]) -> int:
 
 
 @dataclass(frozen=True)
-class ByModel:
+class LanguageModelResult:
     """What a language model made: accepted texts, rejected texts, tokens, and traits left to do offline.
 
     `failure` says why it did not make all texts, empty if it did. `invalid` counts the parts of its answers that were
@@ -231,7 +231,7 @@ def generate(
     encode: Encode,
     axis: Axis,
     on_progress: Callable[[int, int], None],
-) -> ByModel:
+) -> LanguageModelResult:
     """Ask for texts of every trait, and examine them. `on_progress` is called while an answer is awaited."""
     own = {trait.key: {i: seed for i, seed in enumerate(seeds) if seed.trait_key == trait.key} for trait in traits}
     asked = {trait.key: requests_for(trait, own[trait.key], synth_type, effort) for trait in traits}
@@ -267,8 +267,10 @@ def generate(
             failure = _said(model, failure, [trait.name for trait in traits if trait.key in left], len(made))
         elif left:
             names = ", ".join(trait.name for trait in traits if trait.key in left)
-            failure = f"No text by {model.model} passed the exam at a pole of {names}. Texts were made offline."
-        return ByModel(made, failure, rejects, asker.tokens, frozenset(left), invalid)
+            failure = (
+                f"No text by {model.model} passed the quality filter at a pole of {names}. Texts were made offline."
+            )
+        return LanguageModelResult(made, failure, rejects, asker.tokens, frozenset(left), invalid)
 
 
 def _admit(

@@ -1,13 +1,23 @@
-"""The entrance exam of made texts: each reason, and what is accepted."""
+"""The quality filter of made texts: each reason, and what is accepted."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from tests.scoring.hand import directions
-from traitbench.synthesis.quality_filter import Reason, examine
+from traitbench.synthesis import Exemplar
+from traitbench.synthesis.quality_filter import (
+    NEAR_DUPLICATE,
+    Present,
+    Reason,
+    admit_varied,
+    distinct,
+    examine,
+    on_side,
+)
 
 NEUTRAL = ("the", "of", "and", "to", "in", "is", "on", "by", "it", "or", "be", "at", "as", "an", "we", "us")
 
@@ -18,7 +28,7 @@ def spread(count: int) -> NDArray[np.float32]:
 
 
 def graded(*texts: tuple[str, float]) -> list[Reason | None]:
-    """The exam without vectors that matter."""
+    """The quality filter without vectors that matter."""
     quality = np.array([quality for _, quality in texts])
     return examine([text for text, _ in texts], quality, spread(len(texts)))
 
@@ -113,3 +123,35 @@ def test_a_pair_stays_or_goes_together() -> None:
     texts = ["How kind.", "How harsh.", "So kind.", "So harsh."]
     reasons = examine(texts, np.array([1.0, 0, 1, 0]), spread(4), known_texts=["how harsh"], pairs=[0, 0, 1, 1])
     assert reasons == ["copy", "copy", None, None]
+
+
+def test_a_variation_far_from_its_seed_strayed_unless_it_is_free() -> None:
+    degrees = {"seed": 0, "near": 40, "far": 300}
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        return directions(*(degrees[text] for text in texts))
+
+    made = [Exemplar("warmth", text, 1.0, 0) for text in ("near", "far")]
+    for free, rejected in ((False, [("far", "strayed")]), (True, [])):
+        present = Present.of([], encode)
+        admitted = admit_varied(made, ["seed"] * 2, present, encode=encode, poles=[1.0, 1.0], free=free)
+        assert [(each.exemplar.text, each.reason) for each in admitted.rejects] == rejected
+
+
+# ---- before a pair is written ----------------------------------------------------------------------------------------
+
+
+def test_the_first_of_near_duplicates_is_kept() -> None:
+    close = float(np.degrees(np.arccos(NEAR_DUPLICATE)))
+    assert distinct(directions(0, close - 1, close + 1, 90, 90, 180)).tolist() == [True, False, True, True, False, True]
+
+
+def test_a_duplicate_of_a_dropped_text_may_stay() -> None:
+    close = float(np.degrees(np.arccos(NEAR_DUPLICATE)))
+    assert distinct(directions(0, close * 0.9, close * 1.8)).tolist() == [True, False, True]
+
+
+def test_a_text_far_on_the_other_side_is_dropped() -> None:
+    positive, negative = directions(0, 10, 20, 30, 170), directions(180, 190, 200, 210, 100)
+    kept = on_side(positive, negative, np.array([1.0, 0.0]))
+    assert [side.tolist() for side in kept] == [[True] * 4 + [False], [True] * 5]
