@@ -86,8 +86,7 @@ _KEY = "rows"
 
 def show_rows(ids: Sequence[int]) -> None:
     """Show only these samples in the table and clear the other filters. A button callback."""
-    rows = ",".join(map(str, ids))
-    session.put({"task": "table", _KEY: rows, "find": "", "trait": None, "pole": None, "origin": None, "use": None})
+    session.put({**NO_FILTERS, "task": "table", _KEY: ",".join(map(str, ids))})
 
 
 def picks_rows() -> bool:

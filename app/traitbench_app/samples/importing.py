@@ -190,12 +190,9 @@ def _choose_wide(
     left_out: set[str] = set()
     for column in chosen:
         labels = sample_files.words(table, column)
-        guesses = sample_files.guess_words(labels, [by_key[named[column]]])
         if labels and len(labels) <= sample_files.MOST_WORDS:
-            unknown = any(guess is None for guess in guesses.values())
-            with st.expander(f"Meaning of the labels in {plain(column)}", expanded=unknown):
-                offered = meanings([by_key[named[column]]], can_leave_out=True)
-                picked = pick_meanings(labels, guesses, offered, key=f"{form}.word.{column}")
+            own, key = [by_key[named[column]]], f"{form}.word.{column}"
+            picked = pick_meanings_of(column, labels, own, can_leave_out=True, key=key)
             left_out |= {word for word, meaning in picked.items() if meaning == LEAVE_OUT}
             words[column] = {word: meaning for word, meaning in picked.items() if meaning != LEAVE_OUT}
     st.caption("An empty cell gives no sample for that trait.")
@@ -244,6 +241,17 @@ def meanings(traits: Sequence[Trait], *, can_leave_out: bool = False) -> dict[fl
         0.0: f"{NEGATIVE_SIGN} {words['negative']}",
     }
     return said | ({LEAVE_OUT: "Leave out"} if can_leave_out else {})
+
+
+def pick_meanings_of(
+    column: str, labels: Mapping[str, int], traits: Sequence[Trait], *, can_leave_out: bool = False, key: str
+) -> dict[str, float]:
+    """Draw the meaning of each label of a column, open if one cannot be guessed; return those that are chosen."""
+    guesses = sample_files.guess_words(labels, traits)
+    unknown = any(guess is None for guess in guesses.values())
+    icon = ":material/help:" if unknown else None
+    with st.expander(f"Meaning of the labels in {plain(column)}", expanded=unknown, icon=icon):
+        return pick_meanings(labels, guesses, meanings(traits, can_leave_out=can_leave_out), key=key)
 
 
 def pick_meanings(

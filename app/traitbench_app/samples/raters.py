@@ -21,7 +21,7 @@ from traitbench.tables.sample_files import Table, table_of
 from traitbench_app.parts.chart import figures_table
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.blind import draw_sheet, pick_number, sheets, your_labels
-from traitbench_app.samples.importing import draw_problems, meanings, pick_meanings, pick_trait
+from traitbench_app.samples.importing import draw_problems, pick_meanings_of, pick_trait
 from traitbench_app.samples.your_judgment import draw_adding, draw_loss, draw_yours
 from traitbench_app.shell import session
 
@@ -222,12 +222,7 @@ def _words(form: str, table: Table, rater: str, traits: Sequence[Trait]) -> Mapp
             icon=":material/help:",
         )
         return None
-    guesses = sample_files.guess_words(labels, traits)
-    unknown = any(meaning is None for meaning in guesses.values())
-    with st.expander(
-        f"Meaning of the labels in {plain(rater)}", expanded=unknown, icon=":material/help:" if unknown else None
-    ):
-        picked = pick_meanings(labels, guesses, meanings(traits), key=f"{form}.word.{rater}")
+    picked = pick_meanings_of(rater, labels, traits, key=f"{form}.word.{rater}")
     if len(picked) < len(labels):
         st.info(f"Choose the meaning of every label in {plain(rater)}.", icon=":material/arrow_upward:")
         return None
