@@ -75,8 +75,8 @@ class LabelQueue:
         ids, X, y = ids[-MOST_LABELS:], X[-MOST_LABELS:], y[-MOST_LABELS:]
         raw = np.zeros(len(X)) if prior is None else np.asarray(prior, np.float64)[-MOST_LABELS:]
         self._rows = self._centred(X)
-        new = [place for place, name in enumerate(ids) if name not in self._columns]
-        made = dict(zip([ids[place] for place in new], (self._X @ self._rows[new].T).T, strict=True))
+        new = [index for index, name in enumerate(ids) if name not in self._columns]
+        made = dict(zip([ids[index] for index in new], (self._X @ self._rows[new].T).T, strict=True))
         self._columns = {name: made[name] if name in made else self._columns[name] for name in ids}
         signs = 2 * np.asarray(y, np.float64) - 1
         self.belief = self._believed(signs - (raw - self._middle) * self._scale)
@@ -184,23 +184,23 @@ def _doubt(mean: Floats, variance: Floats) -> Floats:
 
 
 def _first_of(values: Floats, free: Mask, count: int) -> Places:
-    """The free places with the highest values, the highest first; of equal ones, the first place."""
-    places = np.flatnonzero(free)
-    if 0 < count < len(places):
-        places = np.sort(places[np.argpartition(-values[places], count - 1)[:count]])
-    return places[np.argsort(-values[places], kind="stable")][: max(count, 0)]
+    """The free rows with the highest values, the highest first; of equal ones, the first row."""
+    indices = np.flatnonzero(free)
+    if 0 < count < len(indices):
+        indices = np.sort(indices[np.argpartition(-values[indices], count - 1)[:count]])
+    return indices[np.argsort(-values[indices], kind="stable")][: max(count, 0)]
 
 
 def _centres(X: Vectors, count: int) -> Vectors:
     """(count, d): centres of spherical k-means, begun with k-means++."""
     rng = np.random.default_rng(0)
-    places = [int(rng.integers(len(X)))] if len(X) else []
+    indices = [int(rng.integers(len(X)))] if len(X) else []
     apart = np.full(len(X), np.inf)
-    while len(places) < count:
-        apart = np.minimum(apart, np.maximum(1 - (X @ X[places[-1]]).astype(np.float64), 0))
+    while len(indices) < count:
+        apart = np.minimum(apart, np.maximum(1 - (X @ X[indices[-1]]).astype(np.float64), 0))
         total = apart.sum()
-        places.append(int(rng.choice(len(X), p=apart / total)) if total > 0 else len(places) % len(X))
-    centres: Vectors = X[places]
+        indices.append(int(rng.choice(len(X), p=apart / total)) if total > 0 else len(indices) % len(X))
+    centres: Vectors = X[indices]
     for _ in range(_ROUNDS):
         own = np.argmax(X @ centres.T, axis=1)
         sums = np.array([X[own == kind].sum(axis=0) for kind in range(count)])

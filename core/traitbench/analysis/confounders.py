@@ -152,9 +152,9 @@ class _Reading:
         if self.embed is None:
             return None
         X = self.check.X[self.rows]
-        changed = [place for place, text in enumerate(self.texts) if text != texts[place]]
+        changed = [index for index, text in enumerate(self.texts) if text != texts[index]]
         if changed:
-            X[changed] = self.embed([texts[place] for place in changed])
+            X[changed] = self.embed([texts[index] for index in changed])
         judgement = out_of_fold_check(X, self.y, alike(X), np.zeros(len(X), bool))
         return None if judgement is None else Accuracy(judgement.auroc, judgement.counts)
 

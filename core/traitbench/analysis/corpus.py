@@ -111,9 +111,9 @@ class Answer:
 
 
 def draw(total: int, *, size: int, seed: int, groups: Sequence[str] | None = None) -> list[int]:
-    """Return the places of a random sample of the corpus, in the order in which they should be labelled.
+    """Return the rows of a random sample of the corpus, in the order in which they should be labelled.
 
-    The same arguments give the same places, and every beginning of them is a random sample too. With `groups`, one for
+    The same arguments give the same rows, and every beginning of them is a random sample too. With `groups`, one for
     each text, the groups take turns, so that each has about the same number of texts.
     """
     lot = np.random.default_rng(seed)
@@ -139,7 +139,7 @@ def answer(
 ) -> Answer:
     """Return what the corpus says about a pole.
 
-    `scores` (0 to 100) are of all texts. `labels` are those of the random sample, by place: 1 is the positive pole, 0
+    `scores` (0 to 100) are of all texts. `labels` are those of the random sample, by row: 1 is the positive pole, 0
     the negative one. With `positive=False` the question is about the negative pole. `groups` names the group of each
     text; with `stratified` the sample was drawn by group. Raise `ValueError` if there are fewer than `FEWEST` labels.
     """
@@ -156,12 +156,14 @@ def answer(
     for name in [] if names is None else sorted(set(names.tolist())):
         own = names == name
         inside = own[rows]
-        places = (np.cumsum(own) - 1)[rows[inside]]
+        indices = (np.cumsum(own) - 1)[rows[inside]]
         if inside.sum() < min(FEWEST, own.sum()):
             left_out[str(name)] = int(inside.sum())
             continue
         by_group.append(
-            GroupAnswer(str(name), estimate_share(f[own], places, y[inside]), estimate_mean(f[own], places, y[inside]))
+            GroupAnswer(
+                str(name), estimate_share(f[own], indices, y[inside]), estimate_mean(f[own], indices, y[inside])
+            )
         )
     if stratified and left_out:
         raise ValueError(f"Every group needs at least {FEWEST} labels; too few: {_with_counts(left_out)}.")

@@ -71,7 +71,7 @@ class ShareDifference:
 def estimate_share(scores: Floats, rows: Rows, labels: Floats, *, level: float = LEVEL) -> Estimate:
     """Return the share of texts with a label above 0.5.
 
-    `scores` (N,) between 0 and 1 are of all texts, `rows` (n,) are the places of the random sample, and `labels` (n,)
+    `scores` (N,) between 0 and 1 are of all texts, `rows` (n,) are the rows of the random sample, and `labels` (n,)
     are theirs. Raise `ValueError` with fewer than `FEWEST` labels.
     """
     return _estimate(scores, rows, (labels > 0.5).astype(np.float64), float(np.mean(scores > 0.5)), level)
@@ -188,7 +188,7 @@ def promised_cut(
     whatever the scores are worth. The upper end of the interval is that of Clopper and Pearson, simultaneous for
     all cuts (Bonferroni).
 
-    `scores` (N,) are of all texts, `rows` (n,) are the places of a simple random sample, and `labels` (n,) are theirs;
+    `scores` (N,) are of all texts, `rows` (n,) are the rows of a simple random sample, and `labels` (n,) are theirs;
     a label above 0.5 is positive.
     """
     alpha = 1 - level - _FOR_UPPER_END

@@ -28,8 +28,8 @@ def standings(scores: NDArray[np.float64], groups: Sequence[str]) -> Mapping[str
 
     `none` says that no difference is shown, `few` that the group has fewer than `FEWEST` texts. `scores` are (n,).
     """
-    names, place = np.unique(np.asarray(groups, object).astype(str), return_inverse=True)
-    total, sizes = len(scores), np.bincount(place, minlength=len(names))
+    names, index = np.unique(np.asarray(groups, object).astype(str), return_inverse=True)
+    total, sizes = len(scores), np.bincount(index, minlength=len(names))
     is_compared = (sizes >= FEWEST) & (total - sizes >= FEWEST)
     result: dict[str, Standing] = {
         str(name): "none" if ok else "few" for name, ok in zip(names, is_compared, strict=True)
@@ -37,7 +37,7 @@ def standings(scores: NDArray[np.float64], groups: Sequence[str]) -> Mapping[str
     if not is_compared.any() or scores.std() == 0:
         return result
     rows = np.flatnonzero(is_compared)
-    gaps = np.bincount(place, scores, len(names))[rows] / sizes[rows] - scores.mean()
+    gaps = np.bincount(index, scores, len(names))[rows] / sizes[rows] - scores.mean()
     n = sizes[rows]
     errors = scores.std() * np.sqrt((total - n) / (n * (total - 1)))
     chances = 2 * np.asarray(t.sf(np.abs(gaps) / errors, n - 1))

@@ -40,7 +40,7 @@ class Texts:
         """The width of a step in words, and how many texts are in each step from 0 on."""
         width = next((each for each in _STEPS if self.longest < each * _MOST_BARS), self.longest // _MOST_BARS + 1)
         steps = Counter(each // width for each in self.words)
-        return width, [steps[place] for place in range(self.longest // width + 1)]
+        return width, [steps[index] for index in range(self.longest // width + 1)]
 
 
 def is_long(text: str) -> bool:

@@ -141,11 +141,11 @@ class TestSet:
     @classmethod
     def of(cls, chosen: Sequence[Testable], texts: Mapping[str, str], left_out: Mapping[str, int]) -> "TestSet":
         """The chosen samples by the texts of their hashes; without a text, a sample is dropped."""
-        places = {digest: place for place, digest in enumerate(texts)}
+        indices = {digest: index for index, digest in enumerate(texts)}
         samples = [
-            TestSample(each.trait, places[each.content_sha256], each.quality, each.must_pass)
+            TestSample(each.trait, indices[each.content_sha256], each.quality, each.must_pass)
             for each in chosen
-            if each.content_sha256 in places
+            if each.content_sha256 in indices
         ]
         return cls(samples, list(texts.values()), left_out)
 
@@ -214,8 +214,8 @@ def compare_samples(
 
 def common_traits(a: Snapshot, b: Snapshot, traits: Sequence[str] | None = None) -> list[str]:
     """The keys of the traits that both versions have, in the order of a; `traits` are keys or names."""
-    others = {b.traits[place].key for place in card.choose(b, traits)}
-    return [key for place in card.choose(a, traits) if (key := a.traits[place].key) in others]
+    others = {b.traits[index].key for index in card.choose(b, traits)}
+    return [key for index in card.choose(a, traits) if (key := a.traits[index].key) in others]
 
 
 def choose_tests(
@@ -287,7 +287,7 @@ def overall(results: Mapping[str, TraitDifference], *, same: bool = False) -> tu
 def compared_text(a: Snapshot, b: Snapshot, keys: Collection[str], index: int, scored: PairScore) -> ComparedText:
     """The scores of a text by both versions, on the traits of these keys."""
     one, other = (
-        card.read(snapshot, [place for place, trait in enumerate(snapshot.traits) if trait.key in keys], placed)
+        card.read(snapshot, [index for index, trait in enumerate(snapshot.traits) if trait.key in keys], placed)
         for snapshot, placed in ((a, scored.a), (b, scored.b))
     )
     return ComparedText(
@@ -305,20 +305,20 @@ def side_changed(a: int, b: int) -> bool:
 def _scorable(tests: TestSet, scored: Sequence[Scored]) -> tuple[TestSet, list[PairScore]]:
     """The tests and their scores, without texts that are too large; any other error is raised."""
     fine: dict[int, PairScore] = {}
-    for place, each in enumerate(scored):
+    for index, each in enumerate(scored):
         if isinstance(each, PairScore):
-            fine[place] = each
+            fine[index] = each
         elif not isinstance(each, BodyTooLarge):
             raise each
     if len(fine) == len(scored):
         return tests, list(fine.values())
-    places = {place: at for at, place in enumerate(fine)}
+    indices = {index: at for at, index in enumerate(fine)}
     # A sample at 0.5 belongs to no pole and is ignored.
     samples = [
-        replace(each, text=places[each.text]) if each.text in places else replace(each, text=0, quality=0.5)
+        replace(each, text=indices[each.text]) if each.text in indices else replace(each, text=0, quality=0.5)
         for each in tests.samples
     ]
-    too_large = sum(each.text not in places for each in tests.samples)
+    too_large = sum(each.text not in indices for each in tests.samples)
     left_out = {**tests.left_out, TOO_LARGE: too_large}
     return replace(tests, samples=samples, left_out=left_out), list(fine.values())
 
@@ -336,7 +336,7 @@ def _line(
 class _MeasuredTests:
     """The test samples of a trait: positions among all, qualities, groups, and what both versions give them."""
 
-    places: NDArray[np.intp]
+    indices: NDArray[np.intp]
     y: NDArray[np.float64]
     groups: NDArray[np.int64]
     must_pass: NDArray[np.bool_]
@@ -373,13 +373,13 @@ def _of_trait(
     groups: NDArray[np.int64],
 ) -> _MeasuredTests:
     [in_a], [in_b] = card.choose(a, [key]), card.choose(b, [key])
-    own = [place for place, each in enumerate(samples) if each.trait == key and each.quality != 0.5]
-    texts = [samples[place].text for place in own]
+    own = [index for index, each in enumerate(samples) if each.trait == key and each.quality != 0.5]
+    texts = [samples[index].text for index in own]
     return _MeasuredTests(
         np.array(own, np.intp),
-        np.array([samples[place].quality for place in own], np.float64),
+        np.array([samples[index].quality for index in own], np.float64),
         groups[texts] if texts else np.zeros(0, np.int64),
-        np.array([samples[place].must_pass for place in own], np.bool_),
+        np.array([samples[index].must_pass for index in own], np.bool_),
         np.array([scored[text].a.positions[in_a] for text in texts], np.float64),
         np.array([scored[text].b.positions[in_b] for text in texts], np.float64),
     )
@@ -389,7 +389,7 @@ def _compare_trait(measured: _MeasuredTests, tests: TestSet, level: float, *, sa
     y, groups = measured.y, measured.groups
     points_a, points_b = _points(measured.a), _points(measured.b)
     fails_a, fails_b = (measured.must_pass & ~on_side(points, y) for points in (points_a, points_b))
-    newly = measured.places[fails_b & ~fails_a].tolist()
+    newly = measured.indices[fails_b & ~fails_a].tolist()
     auroc = error = None
     signs = 0, 0
     if min(measured.groups_by_pole) >= 2:
@@ -412,7 +412,7 @@ def _compare_trait(measured: _MeasuredTests, tests: TestSet, level: float, *, sa
             failed_a=int(fails_a.sum()),
             failed_b=int(fails_b.sum()),
             newly_failed=len(newly),
-            sample_ids=[tests.ids[place] for place in newly] if tests.ids else [],
+            sample_ids=[tests.ids[index] for index in newly] if tests.ids else [],
         ),
         verdict="no_difference" if same else verdict,
         reason=_SAME if same else reason,

@@ -149,9 +149,9 @@ def _row(item: Any) -> Row:
 
 
 def _card_row(card: Card) -> Row:
-    place = {"index": card.index} if hasattr(card, "index") else {}
+    first = {"index": card.index} if hasattr(card, "index") else {}
     confidences = {f"{key} confidence": trait.confidence for key, trait in card.detail.items()}
-    return place | card.scores | confidences | {"version": card.metadata.version_id}
+    return first | card.scores | confidences | {"version": card.metadata.version_id}
 
 
 def _plain(item: Wire) -> Row:

@@ -210,10 +210,10 @@ def histogram(counts: Sequence[int], *, step: int, unit: str, words: str) -> str
     bars = "".join(
         f'<div style="flex:1;min-width:1px;text-align:center;white-space:nowrap;font-size:12px;line-height:16px;'
         f'color:{token("ink-3")}">'
-        f"{f'<span>{number:,}</span>' if place == tallest and number else ''}"
+        f"{f'<span>{number:,}</span>' if index == tallest and number else ''}"
         f'<div style="height:{48 * number / most:.1f}px;min-height:{2 if number else 0}px;border-radius:2px;'
         f'background:{token("line-strong")}"></div></div>'
-        for place, number in enumerate(counts)
+        for index, number in enumerate(counts)
     )
     end = step * len(counts)
     axis = f"<span>0</span><span>{end // 2:,} {escape(unit)}</span><span>{end:,}</span>"
@@ -255,7 +255,7 @@ class RightShare(NamedTuple):
 def course(shares: Sequence[RightShare]) -> str:
     """Draw shares over time in right of 10, each with its interval; only comparable neighbours are joined by a line."""
     least = min([floor(10 * each.interval[0]) / 10 for each in shares] + [0.8])
-    at = [100 * (place + 0.5) / max(len(shares), 1) for place in range(len(shares))]
+    at = [100 * (index + 0.5) / max(len(shares), 1) for index in range(len(shares))]
     down = [_down(each.right / each.samples, least) for each in shares]
     grid = "".join(
         f'<div style="position:absolute;left:0;right:0;top:{_down(tenth / 10, least):.1f}%;'
@@ -264,9 +264,9 @@ def course(shares: Sequence[RightShare]) -> str:
         for tenth in _ticks(least)
     )
     joined = "".join(
-        _line((at[place - 1], down[place - 1]), (at[place], down[place]))
-        for place, each in enumerate(shares)
-        if place and each.is_joined
+        _line((at[index - 1], down[index - 1]), (at[index], down[index]))
+        for index, each in enumerate(shares)
+        if index and each.is_joined
     )
     marks = "".join(map(_mark, shares, at, down, [least] * len(shares)))
     names = "".join(

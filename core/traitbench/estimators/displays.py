@@ -52,8 +52,8 @@ _TOO_FEW = "There are too few samples for a learning curve."
 
 def _row(point: CurvePoint) -> dict[str, Any]:
     low, high = point.interval or (None, None)
-    place = {"samples": point.samples, "auroc": point.auroc, "low": low, "high": high}
-    return place | {"forecast": isinstance(point, Forecast)}
+    figures = {"samples": point.samples, "auroc": point.auroc, "low": low, "high": high}
+    return figures | {"forecast": isinstance(point, Forecast)}
 
 
 def _figure(point: CurvePoint) -> str:

@@ -103,7 +103,7 @@ class Fitted:
         check_is_fitted(self)
         placed = self.loaded.place(self.read(X))
         chosen = card.choose(self.snapshot_, self.trait_keys())
-        return np.array([[each.positions[place] for place in chosen] for each in placed], np.float64)
+        return np.array([[each.positions[index] for index in chosen] for each in placed], np.float64)
 
     def _training_settings(self) -> TrainingSettings:
         return TrainingSettings(self.effort, self.use_labels, self.scoring_method, self.max_depth, self.encoder)

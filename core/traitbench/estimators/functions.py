@@ -150,8 +150,8 @@ def _scored(fitted: Fitted, values: Sequence[Any], details: bool, progress: bool
             placed = version.place([str(values[row]) for row in some])
             cards |= {row: card.read(version.snapshot, chosen, each) for row, each in zip(some, placed, strict=True)}
             advance(len(some))
-    for place in chosen:
-        axis = version.snapshot.traits[place]
+    for index in chosen:
+        axis = version.snapshot.traits[index]
         poles = {"positive_label": axis.positive_label, "negative_label": axis.negative_label}
         own = [cards[row].traits[axis.key] if row in cards else None for row in range(len(values))]
         columns[axis.key] = [each and each.score for each in own]
@@ -185,14 +185,14 @@ def _bar(total: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
 def _place(fitted: Scorer | ScoreCard, trait: str | None) -> int:
     """The place of a trait among those of the fit; raise `ValueError` if it is unknown, or missing and needed."""
     scored = fitted.trait_keys()
-    places = [
-        place
-        for place, each in enumerate(fitted.traits_)
+    indices = [
+        index
+        for index, each in enumerate(fitted.traits_)
         if each.key in scored and trait in (None, each.key, each.name)
     ]
-    if len(places) != 1:
+    if len(indices) != 1:
         known = ", ".join(map(repr, scored))
         raise ValueError(
             f"Name the trait: {known}." if trait is None else f"There is no trait {trait!r}, only {known}."
         )
-    return places[0]
+    return indices[0]

@@ -67,8 +67,8 @@ def chances(positive: Floats, classes: NDArray[Any], poles: Poles) -> Floats:
 
 def sides(positive: Floats, classes: NDArray[Any], poles: Poles) -> NDArray[Any]:
     """Return (n,) the class on whose side each position in 0..1 is; the middle counts as negative."""
-    place = positive_place(classes, poles)
-    answer: NDArray[Any] = classes[np.where(positive > 0.5, place, 1 - place)]
+    index = positive_place(classes, poles)
+    answer: NDArray[Any] = classes[np.where(positive > 0.5, index, 1 - index)]
     return answer
 
 

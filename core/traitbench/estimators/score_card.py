@@ -89,8 +89,8 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             classes.append(labels.classes)
             check_consistent_length(texts, next(iter(y.values())) if isinstance(y, Mapping) else y)
             samples += [
-                LocalSample(len(samples) + place, trait.key, texts[row], quality, text_hash(texts[row]))
-                for place, (row, quality) in enumerate(zip(rows, labels.qualities.tolist(), strict=True))
+                LocalSample(len(samples) + index, trait.key, texts[row], quality, text_hash(texts[row]))
+                for index, (row, quality) in enumerate(zip(rows, labels.qualities.tolist(), strict=True))
             ]
         self._keep(train(traits, samples, self._training_settings()))
         self.classes_ = classes

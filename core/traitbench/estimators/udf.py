@@ -56,7 +56,7 @@ class UDF:
         snapshot = from_file(content, name=str(path), version=version)
         snapshot.in_mode(mode)  # an unknown mode is an error here, not on a worker
         self._chosen = tuple(card.choose(snapshot, traits))
-        self.traits = tuple(snapshot.traits[place].key for place in self._chosen)
+        self.traits = tuple(snapshot.traits[index].key for index in self._chosen)
         self.param_hash, self.mode, self.encoder = param_hash(snapshot), mode, encoder
         self._sha256 = hashlib.sha256(content).hexdigest()
         self._parameters = canonical_bytes(snapshot) if portable else None

@@ -33,8 +33,8 @@ class Findings:
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
-    def __getitem__(self, place: int) -> Finding:
-        return self.findings[place]
+    def __getitem__(self, index: int) -> Finding:
+        return self.findings[index]
 
     def __str__(self) -> str:
         lines = [f"{KINDS[each.kind]} ({each.severity}): {each.says}" for each in self.findings]

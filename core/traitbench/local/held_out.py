@@ -51,7 +51,7 @@ def aside(samples: Sequence[SampleInput], *, seed: int = 0) -> Choice:
 
     Only equal texts go aside together. Near duplicates may be parted; the figures of a version leave these out.
     """
-    unsent = [_Unsent(place, each.trait, each.quality, each.held_out) for place, each in enumerate(samples)]
+    unsent = [_Unsent(index, each.trait, each.quality, each.held_out) for index, each in enumerate(samples)]
     return choose(unsent, [each.text for each in samples], seed=seed)
 
 

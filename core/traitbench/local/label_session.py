@@ -502,7 +502,7 @@ class LabelSession:
         known = np.concatenate([X[: ranking.queued], X_others])[rows], np.array([labels[each] for each in ids])
         ranking.queue.learn(ids, *known, np.concatenate([ranking.prior, prior])[rows])
         free = np.array([text not in closed for text in ranked[: ranking.queued]])
-        ranking.first = [ranked[place] for place in ranking.queue.first(order, _RANKED_AHEAD, free=free)]
+        ranking.first = [ranked[index] for index in ranking.queue.first(order, _RANKED_AHEAD, free=free)]
         ranking.seen, ranking.learned = (order, ranking.queued, len(closed)), labels
         with self.lock:
             if self._ranked is ranked:

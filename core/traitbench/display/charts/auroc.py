@@ -49,9 +49,9 @@ def figure(series: Sequence[Series], palette: Palette) -> go.Figure:
     """One row per trait of any of the series, in order of first appearance."""
     names = _names(series)
     drawn = go.Figure()
-    for place, one in enumerate(series):
-        hollow = place < len(series) - 1
-        offset = 0.0 if len(series) == 1 else (place - (len(series) - 1) / 2) * 0.34
+    for number, one in enumerate(series):
+        hollow = number < len(series) - 1
+        offset = 0.0 if len(series) == 1 else (number - (len(series) - 1) / 2) * 0.34
         _add_series(drawn, one, names, offset, palette.neutral if hollow else palette.accent, hollow=hollow)
     drawn.add_vline(x=CHANCE, line={"color": palette.neutral, "width": 1, "dash": "dot"})
     least = _least(series)

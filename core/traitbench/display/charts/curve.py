@@ -33,8 +33,8 @@ class Curve:
 def figure(curves: Sequence[Curve], palette: Palette) -> go.Figure:
     """One line per version."""
     drawn = go.Figure()
-    for place, curve in enumerate(curves):
-        first_of_two = place < len(curves) - 1
+    for index, curve in enumerate(curves):
+        first_of_two = index < len(curves) - 1
         _add_curve(drawn, curve, palette.neutral if first_of_two else palette.accent, hollow=first_of_two)
     least = _least(curves)
     drawn.update_layout(

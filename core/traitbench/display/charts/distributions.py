@@ -46,20 +46,20 @@ def binned(scores: Sequence[int], sides: Sequence[int], *, negative: str, positi
 
 
 def place_of(score: int) -> int:
-    """Return the place of the bar that a score is in; the last one has 100 too."""
+    """Return the number of the bar that a score is in; the last one has 100 too."""
     return min(score // WIDTH, _BINS - 1)
 
 
-def range_of(place: int) -> tuple[int, int]:
+def range_of(number: int) -> tuple[int, int]:
     """Return the lowest and the highest score of a bar."""
-    return place * WIDTH, 100 if place == _BINS - 1 else (place + 1) * WIDTH - 1
+    return number * WIDTH, 100 if number == _BINS - 1 else (number + 1) * WIDTH - 1
 
 
 def figure(histogram: Histogram, palette: Palette) -> go.Figure:
     """Return stacked bars from 0 to 100."""
     drawn = go.Figure()
     words = _words(histogram)
-    middles = [place * WIDTH + WIDTH / 2 for place in range(_BINS)]
+    middles = [number * WIDTH + WIDTH / 2 for number in range(_BINS)]
     for side, counts in histogram.counts.items():
         if any(counts):
             drawn.add_bar(
@@ -67,13 +67,13 @@ def figure(histogram: Histogram, palette: Palette) -> go.Figure:
                 y=list(counts),
                 width=WIDTH * 0.9,
                 marker=_marker(side),
-                customdata=[["{} to {}".format(*range_of(place)), as_is(words[side])] for place in range(_BINS)],
+                customdata=[["{} to {}".format(*range_of(number)), as_is(words[side])] for number in range(_BINS)],
                 hovertemplate="<b>%{customdata[0]}</b><br>%{y:,} %{customdata[1]}<extra></extra>",
             )
     drawn.add_vline(x=_MIDDLE, line={"color": palette.neutral, "width": 1, "dash": "dot"})
     if most := max(histogram.totals):
-        place = histogram.totals.index(most)
-        drawn.add_annotation(x=middles[place], y=most, yanchor="bottom", text=f"{most:,}", showarrow=False)
+        number = histogram.totals.index(most)
+        drawn.add_annotation(x=middles[number], y=most, yanchor="bottom", text=f"{most:,}", showarrow=False)
     below: dict[str, object] = {"y": 0, "yref": "paper", "yanchor": "top", "yshift": -2, "showarrow": False}
     for at, anchor, side in ((0, "left", False), (100, "right", True)):
         pole = as_is(shortened(words[1 if side else -1], _LONGEST))
@@ -102,7 +102,7 @@ def alt(histogram: Histogram) -> str:
 
 def table(histogram: Histogram) -> pd.DataFrame:
     """Return one row per bar."""
-    spans = ["{} to {}".format(*range_of(place)) for place in range(_BINS)]
+    spans = ["{} to {}".format(*range_of(number)) for number in range(_BINS)]
     by_side = {words: list(histogram.counts[side]) for side, words in _words(histogram).items()}
     return pd.DataFrame({"Score": spans, "Texts": histogram.totals, **by_side})
 

@@ -21,7 +21,7 @@ _SHOWN: Mapping[str, str] = {"higher": "higher than the rest", "lower": "lower t
 
 def figure(groups: pd.DataFrame, palette: Palette, *, ink: str, mean: float) -> go.Figure:
     """Return one row for each group; `mean` is that of all texts, `ink` the colour of a difference that is shown."""
-    places = list(range(len(groups)))
+    indices = list(range(len(groups)))
     low, high = _reach(groups, mean)
     drawn = go.Figure()
     drawn.add_vline(x=mean, line={"color": palette.neutral, "width": 1, "dash": "dash"})
@@ -30,7 +30,7 @@ def figure(groups: pd.DataFrame, palette: Palette, *, ink: str, mean: float) -> 
         rows = groups.where(groups["standing"].isin([*_SHOWN]) == is_shown)
         drawn.add_scatter(
             x=rows["mean"],
-            y=places,
+            y=indices,
             mode="markers",
             marker={"color": colour, "size": 11},
             error_x={
@@ -46,12 +46,12 @@ def figure(groups: pd.DataFrame, palette: Palette, *, ink: str, mean: float) -> 
             hovertemplate="mean %{x:.1f}, interval %{customdata[1]:.1f} to %{customdata[2]:.1f}, "
             "%{customdata[0]:,} texts<extra></extra>",
         )
-    for place, (_, row) in zip(places, groups.iterrows(), strict=True):
+    for index, (_, row) in zip(indices, groups.iterrows(), strict=True):
         words = _SHOWN.get(row["standing"])
         text = f"<b>{row['mean']:.0f}, {words}</b>" if words else f"{row['mean']:.0f}"
-        drawn.add_annotation(x=1, xref="paper", xanchor="right", y=place, text=text, showarrow=False)
+        drawn.add_annotation(x=1, xref="paper", xanchor="right", y=index, text=text, showarrow=False)
     drawn.update_layout(
-        height=_AXIS + _ROW * max(len(places), 2),
+        height=_AXIS + _ROW * max(len(indices), 2),
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         showlegend=False,
         dragmode=False,
@@ -68,8 +68,8 @@ def figure(groups: pd.DataFrame, palette: Palette, *, ink: str, mean: float) -> 
         zeroline=False,
     )
     drawn.update_yaxes(
-        range=[len(places) - 0.5, -0.5],
-        tickvals=places,
+        range=[len(indices) - 0.5, -0.5],
+        tickvals=indices,
         ticktext=names,
         fixedrange=True,
         automargin=True,

@@ -52,22 +52,22 @@ def figure(traits: Mapping[str, TraitDifference], a: str, b: str, figures: int, 
             low, high = each[2]
             _line(drawn, (low, high), row, colour if low > 0 or high < 0 else palette.neutral, "x2")
     apart = [0.13 if each and abs(each[1] - each[0]) < _SAME else 0.0 for each in rights]
-    for place, name in enumerate("AB"):
+    for index, name in enumerate("AB"):
         drawn.add_scatter(
-            x=[each and each[place] for each in rights],
-            y=[row + _DOWN + (place * 2 - 1) * off for row, off in zip(rows, apart, strict=True)],
+            x=[each and each[index] for each in rights],
+            y=[row + _DOWN + (index * 2 - 1) * off for row, off in zip(rows, apart, strict=True)],
             mode="markers+text",
             cliponaxis=False,
             text=[name] * len(rows),
             textfont={"size": 11, "weight": 600},
             marker={
                 "size": 18,
-                "symbol": "circle" if place else "circle-open",
-                "color": colours if place else palette.neutral,
+                "symbol": "circle" if index else "circle-open",
+                "color": colours if index else palette.neutral,
                 "line": {"width": 1.5},
             },
             customdata=[as_is(each) for each in traits],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{as_is((a, b)[place])}: %{{x:.1%}} right<extra></extra>",
+            hovertemplate=f"<b>%{{customdata}}</b><br>{as_is((a, b)[index])}: %{{x:.1%}} right<extra></extra>",
             **_UNDIMMED,
         )
     drawn.add_scatter(
