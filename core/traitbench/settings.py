@@ -15,12 +15,13 @@ from urllib.parse import quote, urlsplit
 
 from traitbench.names import NAMESPACE
 
-SignIn = Literal["none", "token", "oidc"]
+SignIn = Literal["none", "proxy", "token", "oidc"]
 
 _DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _LONGEST_ADDRESS, _LONGEST_NAME = 2_000, 180
 _HOST_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9])?|[0-9a-f]*:[0-9a-f:]+")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
 _ORIGIN = re.compile(r"https?://([a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?)(?::[0-9]{1,5})?")
 
 
@@ -69,6 +70,7 @@ class Settings:
     log_form: LogForm | None = None
     log_level: LogLevel = "warning"
     sign_in: SignIn = "none"
+    proxy_header: str = "X-Forwarded-Email"
     oidc_issuer: str | None = None
     oidc_client_id: str | None = None
     oidc_client_secret: str | None = field(default=None, repr=False)
@@ -96,7 +98,7 @@ class Settings:
 
     @property
     def people_file(self) -> Path:
-        """The file that lists who may sign in through the OpenID provider, and what each person may do."""
+        """The file that lists who may sign in through the OpenID provider or the proxy, and what each person may do."""
         return self.home / "people.toml"
 
     @property
@@ -196,6 +198,7 @@ def _read(environment: Mapping[str, str]) -> Settings:
         log_form=_choice(environment, "TRAITBENCH_LOG", LogForm),
         log_level=_choice(environment, "TRAITBENCH_LOG_LEVEL", LogLevel) or "warning",
         sign_in=_choice(environment, "TRAITBENCH_SIGN_IN", SignIn) or "none",
+        proxy_header=_header_name(environment, "TRAITBENCH_PROXY_HEADER", default="X-Forwarded-Email"),
         oidc_issuer=_web_address(environment, "TRAITBENCH_OIDC_ISSUER"),
         oidc_client_id=environment.get("TRAITBENCH_OIDC_CLIENT_ID", "").strip() or None,
         oidc_client_secret=environment.get("TRAITBENCH_OIDC_CLIENT_SECRET", "").strip() or None,
@@ -274,7 +277,7 @@ def _room_url(environment: Mapping[str, str]) -> str | None:
     if not signs_in and match[1] not in ("localhost", "127.0.0.1"):
         raise SettingInvalid(
             f"{name} needs a sign-in, because everyone in the room could use the workbench at that address: set"
-            " TRAITBENCH_SIGN_IN=token or oidc."
+            " TRAITBENCH_SIGN_IN=proxy, token or oidc."
         )
     return url.lower()
 
@@ -364,6 +367,13 @@ def _host_names(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
                 "without scheme, port or wildcard."
             )
     return names
+
+
+def _header_name(environment: Mapping[str, str], name: str, *, default: str) -> str:
+    text = environment.get(name, "").strip()
+    if text and not _HEADER_NAME.fullmatch(text):
+        raise SettingInvalid(f"{name} is {text[:200]!r}; it must be the name of a header, such as {default}.")
+    return text or default
 
 
 def _networks(environment: Mapping[str, str], name: str) -> tuple[str, ...]:

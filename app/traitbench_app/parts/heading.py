@@ -275,4 +275,7 @@ def whoami() -> None:
     with st.container(border=True, gap="small", key="shell.whoami"):
         owned = f"  \n:small[:gray[{plain(', '.join(person.namespaces))}]]" if person.namespaces else ""
         st.markdown(f":material/person: **{unlinked(person.name)}**  \n:small[{_MAY[person.role]}]{owned}")
-        st.button("Sign out", icon=":material/logout:", key="shell.sign_out", on_click=people.sign_out, width="stretch")
+        if read_settings().sign_in != "proxy":  # the next request would sign the person in again
+            st.button(
+                "Sign out", icon=":material/logout:", key="shell.sign_out", on_click=people.sign_out, width="stretch"
+            )

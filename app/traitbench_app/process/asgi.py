@@ -30,6 +30,7 @@ from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from traitbench_app.process.openid import OpenId
+    from traitbench_app.process.proxy import Proxy
 
 _MAIN = Path(__file__).with_name("entry.py")
 _HEAVY = ("pandas", "plotly.graph_objects", "plotly.io")
@@ -52,7 +53,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     exposed.block_lookups()
     assets = Middleware(Assets)
     settings = settings or read_settings()
-    openid = _openid(settings)
+    openid, proxy = _openid(settings), _proxy(settings)
     if settings.api_url:
         remote = st.App(_MAIN, lifespan=_warmed, routes=_frame(), middleware=[assets], on_script_error=_crashed)
         return _guarded(remote, settings, secret)
@@ -60,7 +61,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(streamlit: object) -> AsyncIterator[None]:
-        signing_in = openid.lifespan() if openid else nullcontext()
+        signing_in = openid.lifespan() if openid else proxy.people.lifespan() if proxy else nullcontext()
         async with service.lifespan(streamlit), signing_in, _warmed(streamlit):
             vectors.listen(service.keep_vectors)
             try:
@@ -70,7 +71,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
 
     first = Middleware(ServiceFirst, service=service, below=("/v1/", f"{AGENTS}/"))
     pages = st.App(_MAIN, lifespan=lifespan, routes=_frame(), middleware=[first, assets], on_script_error=_crashed)
-    return _guarded(pages, settings, secret, openid)
+    return _guarded(pages, settings, secret, openid, proxy)
 
 
 def _openid(settings: Settings) -> "OpenId | None":
@@ -82,6 +83,15 @@ def _openid(settings: Settings) -> "OpenId | None":
     return OpenId(settings)
 
 
+def _proxy(settings: Settings) -> "Proxy | None":
+    """Return the sign-in by a proxy if it is configured, else None; raise `SettingInvalid` if it cannot be used."""
+    if settings.sign_in != "proxy":
+        return None
+    from traitbench_app.process.proxy import Proxy
+
+    return Proxy(settings)
+
+
 def _frame() -> list[Route]:
     """Return the routes of the page that every view begins with."""
     from traitbench_app.process import frame
@@ -90,14 +100,16 @@ def _frame() -> list[Route]:
     return frame.routes(page.url_path for page in PAGES)
 
 
-def _guarded(pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | None" = None) -> ASGIApp:
+def _guarded(
+    pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | None" = None, proxy: "Proxy | None" = None
+) -> ASGIApp:
     """Wrap the pages with the guard and, if configured, the sign-in."""
     from traitbench_app.process import exposed
     from traitbench_app.process.sign_in import SignIn
 
     inner = pages
     if settings.sign_in != "none":
-        inner = SignIn(pages, settings, secret=secret or token_urlsafe(32), openid=openid)
+        inner = SignIn(pages, settings, secret=secret or token_urlsafe(32), openid=openid, proxy=proxy)
     if settings.room_url:
         from traitbench_app.process.room_form import RoomForm
 

@@ -15,7 +15,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from traitbench.settings import Settings
-from traitbench_app.process.sign_in import client_address, read_form
+from traitbench_app.process.addresses import client_address
+from traitbench_app.process.sign_in import read_form
 from traitbench_app.workspace.rooms import LONGEST, NotAccepted, room_of
 
 PATH = "/room/"

@@ -1,11 +1,11 @@
-"""Who may sign in through an OpenID provider, and what each person may do: the file `people.toml`.
+"""Who may sign in through an OpenID provider or a proxy, and what each person may do: the file `people.toml`.
 
     ["alice@example.org"]
     scope = "authoring"
     namespaces = ["local", "team-a"]
 
-The name of a table is a verified e-mail address, or `sub:` and the id that the provider gives the person. The file is
-read again whenever it changes. While the file is invalid, no one can sign in.
+The name of a table is a verified e-mail address, or `sub:` and the id that the provider or the proxy gives the person.
+The file is read again whenever it changes. While the file is invalid, no one can sign in.
 """
 
 import logging
@@ -110,7 +110,7 @@ class Roster:
             self._good_until = time.monotonic() + _GRACE_SECONDS
         if str(damage) != self._logged:
             self._logged = str(damage)
-            _log.error("sign-in through the OpenID provider does not work: %s", damage)
+            _log.error("people cannot sign in: %s", damage)
 
 
 def parse(content: bytes) -> Mapping[str, RosterEntry]:

@@ -2,8 +2,10 @@
 
 `/sign-in` accepts the secret of the start-up link or an API key, and sets a cookie that all other paths of the
 workbench need. With an OpenID provider (`app/traitbench_app/process/openid.py`), people sign in there instead of with
-an API key. The cookie is `HttpOnly` and `SameSite=Strict`, so that pages cannot read it and other sites cannot use it.
-The API below `/v1` needs an API key and ignores the cookie, and so do the tools for agents at `/mcp`.
+an API key; behind a proxy that signs people in (`app/traitbench_app/process/proxy.py`), a session begins with the first
+request that names a person. The cookie is `HttpOnly` and `SameSite=Strict`, so that pages cannot read it and other
+sites cannot use it. The API below `/v1` needs an API key and ignores the cookie, and so do the tools for agents at
+`/mcp`.
 """
 
 import asyncio
@@ -13,10 +15,9 @@ import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
 from html import escape
 from http.cookies import CookieError, SimpleCookie
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_network
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -28,11 +29,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from traitbench.errors import TraitbenchError
 from traitbench.settings import Settings
+from traitbench_app.process.addresses import client_address
 from traitbench_app.shell import people
 from traitbench_app.shell.people import OPERATOR, SESSIONS, Person, StartLink
 
 if TYPE_CHECKING:
     from traitbench_app.process.openid import OpenId
+    from traitbench_app.process.proxy import Proxy
 
 PATH = "/sign-in"
 
@@ -41,6 +44,10 @@ _STYLE = (_FOLDER / "sign_in.css").read_text("utf-8")
 _PAGE = Template((_FOLDER / "sign_in.html").read_text("utf-8"))
 _WITH_KEY = Template((_FOLDER / "sign_in_key.html").read_text("utf-8"))
 _WITH_OPENID = Template((_FOLDER / "sign_in_openid.html").read_text("utf-8"))
+_WITH_LINK = (
+    "<p>Open this workbench at the address of the proxy that signs people in.</p>\n"
+    "<p><strong>Do you operate this workbench?</strong> Open the sign-in link that the terminal shows.</p>\n"
+)
 _ICON = base64.b64encode((_FOLDER / "icon.svg").read_bytes()).decode()
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _HEADERS = {
@@ -68,12 +75,20 @@ _log = logging.getLogger(__name__)
 class SignIn:
     """Wraps the workbench and requires a session."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, *, secret: str, openid: "OpenId | None" = None) -> None:
-        """`secret` is that of the start-up link. With `openid`, people sign in there and not with API keys."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        *,
+        secret: str,
+        openid: "OpenId | None" = None,
+        proxy: "Proxy | None" = None,
+    ) -> None:
+        """`secret` is that of the start-up link. With `openid` or `proxy`, people cannot sign in with API keys."""
         self._app = app
         self._settings = settings
         self._link = StartLink(secret)
-        self._openid = openid
+        self._openid, self._proxy = openid, proxy
         self._cookie = people.cookie_name(settings)
         self._failures = _Failures()
         self._proxies = [ip_network(each) for each in settings.proxies]
@@ -85,6 +100,8 @@ class SignIn:
             await self._app(scope, receive, send)
             return
         token = self._token(scope)
+        if self._proxy is not None and not self._proxy.confirms(scope, SESSIONS.find(token)):
+            token = None
         if kind == "websocket":
             await self._socket(scope, receive, send, token)
         elif path == PATH:
@@ -93,6 +110,8 @@ class SignIn:
             await (await self._at_provider(self._openid, scope))(scope, receive, send)
         elif SESSIONS.find(token) is not None or (path.startswith("/static/") and SESSIONS.has_ended(token)):
             await self._app(scope, receive, send)
+        elif self._proxy is not None and _is_navigation(scope) and _is_ours(scope):
+            await (await self._through_proxy(self._proxy, scope, _here(scope)))(scope, receive, send)
         else:
             await _unsigned(scope)(scope, receive, send)
 
@@ -117,23 +136,42 @@ class SignIn:
         if scope["method"] in ("GET", "HEAD"):
             following = _within(_one(query, "next"))
             secret = _one(query, "token")
-            return await self._entered(scope, secret, following, by_link=True) if secret else self._form(following)
-        if scope["method"] != "POST" or self._openid is not None:
-            allowed = "GET, HEAD, POST" if self._openid is None else "GET, HEAD"
+            if secret:
+                return await self._entered(scope, secret, following, by_link=True)
+            if self._proxy is not None and self._proxy.names(scope) and _is_ours(scope):
+                return await self._through_proxy(self._proxy, scope, following)
+            return self._form(following)
+        if scope["method"] != "POST" or not self._takes_keys:
+            allowed = "GET, HEAD, POST" if self._takes_keys else "GET, HEAD"
             return PlainTextResponse("Method Not Allowed", 405, {"Allow": allowed})
         sent = parse_qs((await read_form(receive)).decode("utf-8", "replace"))
         return await self._entered(scope, _one(sent, "token").strip(), _within(_one(sent, "next")), by_link=False)
 
+    @property
+    def _takes_keys(self) -> bool:
+        return self._openid is None and self._proxy is None
+
+    async def _through_proxy(self, proxy: "Proxy", scope: Scope, following: str) -> Response:
+        """Begin a session for the person whom the proxy names, or say why not."""
+        from traitbench_app.process.sessions import NotSignedIn
+
+        try:
+            token = await asyncio.to_thread(proxy.people.begin, proxy.identity(scope))
+        except NotSignedIn as refusal:
+            return self._form(following, refusal.message, status=refusal.status)
+        return self._let_in(scope, token, RedirectResponse(following, 303, {"Cache-Control": "no-store"}))
+
     async def _at_provider(self, openid: "OpenId", scope: Scope) -> Response:
         """Handle the redirects to the OpenID provider and back."""
-        from traitbench_app.process.openid import ATTEMPT_SECONDS, START, NotSignedIn
+        from traitbench_app.process.openid import ATTEMPT_SECONDS, START
+        from traitbench_app.process.sessions import NotSignedIn
 
         if scope["method"] != "GET":
             return PlainTextResponse("Method Not Allowed", 405, {"Allow": "GET"})
         query = parse_qs(scope["query_string"].decode("latin-1"))
         if scope["path"] == START:
             following = _within(_one(query, "next"))
-            if Headers(scope=scope).get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            if not _is_ours(scope):
                 return self._form(following)  # another site may link here, but not start a sign-in
             url, browser = openid.begin(_origin(scope), following, choose=bool(_one(query, "choose")))
             answer: Response = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
@@ -175,7 +213,7 @@ class SignIn:
         if person is None:
             self._failures.note(address, account)
             _log.warning("a sign-in from %s failed", address or "an unknown address")
-            return self._form(following, _WRONG if self._openid is None else _WRONG_LINK, status=403)
+            return self._form(following, _WRONG if self._takes_keys else _WRONG_LINK, status=403)
         answer = RedirectResponse(following, status_code=303, headers={"Cache-Control": "no-store"})
         return self._let_in(scope, SESSIONS.begin(person), answer)
 
@@ -195,8 +233,10 @@ class SignIn:
         stranger: str = "",
     ) -> Response:
         """Return the sign-in page; `stranger` is the provider's id of a person who is not listed."""
-        if self._openid is None:
+        if self._takes_keys:
             way = _WITH_KEY.substitute(following=escape(following))
+        elif self._openid is None:
+            way = _WITH_LINK
         else:
             way = _with_openid(self._openid, following, stranger)
         alert = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
@@ -252,29 +292,6 @@ def _account(secret: str) -> str:
     return named[0] if named else "operator"
 
 
-def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -> str:
-    """Return the address to count requests by: the peer's or, if that is one of the proxies, the one it appended.
-
-    Addresses of one IPv6 network of 64 bits count as one, because a single client has all of them.
-    """
-    peer = (scope.get("client") or ("",))[0]
-    hops = ",".join(Headers(scope=scope).getlist("x-forwarded-for")).split(",")
-    address = _ip(peer)
-    while hops and address is not None and any(address in each for each in proxies):
-        address = _ip(hops.pop().strip()) or address
-    if isinstance(address, IPv6Address):
-        return str(IPv6Network((address, 64), strict=False))
-    return peer if address is None else str(address)
-
-
-def _ip(text: str) -> IPv4Address | IPv6Address | None:
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return None
-    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
-
-
 def link(settings: Settings, secret: str) -> str:
     """Return the operator's sign-in link, which is printed at the start."""
     host = settings.allowed_hosts[0] if settings.allowed_hosts and settings.near_host != settings.host else None
@@ -288,15 +305,28 @@ def _bracketed(host: str) -> str:
 
 def _unsigned(scope: Scope) -> Response:
     """Return the response for a browser without a session."""
-    headers = Headers(scope=scope)
-    if scope["method"] not in ("GET", "HEAD") or "text/html" not in headers.get("accept", ""):
+    if not _is_navigation(scope):
         return PlainTextResponse("Sign in first.\n", status_code=401, headers={"Cache-Control": "no-store"})
-    query = scope["query_string"].decode("latin-1")
-    here = _within(scope["path"] + (f"?{query}" if query else ""))
-    if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+    here = _here(scope)
+    if _is_ours(scope):
         return RedirectResponse(f"{PATH}?next={quote(here, safe='')}", 303, {"Cache-Control": "no-store"})
     # A link on another site sends no `Strict` cookie, but a request by our own page for the same address does.
     return HTMLResponse(_onward(here), headers=_HEADERS)
+
+
+def _is_navigation(scope: Scope) -> bool:
+    """Whether a browser asks for a page."""
+    return scope["method"] in ("GET", "HEAD") and "text/html" in Headers(scope=scope).get("accept", "")
+
+
+def _is_ours(scope: Scope) -> bool:
+    """Whether a person or one of our pages made the browser send a request, not another site."""
+    return Headers(scope=scope).get("sec-fetch-site", "none") in ("none", "same-origin")
+
+
+def _here(scope: Scope) -> str:
+    query = scope["query_string"].decode("latin-1")
+    return _within(scope["path"] + (f"?{query}" if query else ""))
 
 
 def _onward(path: str) -> str:

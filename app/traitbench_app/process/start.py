@@ -18,9 +18,9 @@ def run(settings: Settings, serve: Callable[..., None], *, open_to_all: bool) ->
     if not settings.on_loopback and not signed_in:
         if not open_to_all:
             raise SettingInvalid(
-                f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=token "
-                "or oidc, or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open to let "
-                "everyone on the network use it, including its API keys."
+                f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=proxy, "
+                "token or oidc, or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open "
+                "to let everyone on the network use it, including its API keys."
             )
         sys.stderr.write(
             f"Everyone who can reach port {settings.port} can use the workbench, including its API keys.\n"
@@ -37,8 +37,8 @@ def run(settings: Settings, serve: Callable[..., None], *, open_to_all: bool) ->
 
 
 def _sign_in_line(settings: Settings, secret: str) -> Sequence[str]:
-    """Return the operator's sign-in link and, with OpenID, the file that lists other people; empty without sign-in."""
+    """Return the operator's sign-in link and the file that lists other people, if one does; empty without sign-in."""
     from traitbench_app.process import sign_in
 
-    people = [f"People who may sign in: {settings.people_file}"] if settings.sign_in == "oidc" else []
+    people = [f"People who may sign in: {settings.people_file}"] if settings.sign_in in ("oidc", "proxy") else []
     return [f"Sign in: {sign_in.link(settings, secret)}", *people] if secret else []

@@ -1,9 +1,9 @@
 """Who is signed in to the workbench: browser sessions, each bound to one API key.
 
 A person may do what the key may do. The service enforces this, because the pages call it with that key. It is the key
-that the person entered or, with an OpenID provider, one that is valid for the session
-(`app/traitbench_app/process/openid.py`). The operator signs in with the start-up link, uses the workbench's own key and
-can open the Console. Sessions live in this process and end with it. Secrets from cookies and links are compared by
+that the person entered or, with an OpenID provider or a proxy, one that is valid for the session
+(`app/traitbench_app/process/sessions.py`). The operator signs in with the start-up link, uses the workbench's own key
+and can open the Console. Sessions live in this process and end with it. Secrets from cookies and links are compared by
 their hashes. The key itself stays in memory, because the pages need it.
 """
 

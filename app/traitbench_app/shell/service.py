@@ -300,7 +300,7 @@ def _signed_out(error: Unauthenticated) -> None:
         if isinstance(error, SignedOut):
             st.subheader("You are signed out", icon=":material/logout:", anchor=False)
             st.markdown("Your saved work is safe. Sign in to continue.")
-        elif read_settings().sign_in == "oidc":
+        elif read_settings().sign_in != "token":
             st.subheader("Your session was ended", icon=":material/logout:", anchor=False)
             st.markdown("The operator ended it. Your saved work is safe. Sign in to continue.")
         else:

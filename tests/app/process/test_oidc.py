@@ -17,8 +17,7 @@ from traitbench.client import Traitbench
 from traitbench.errors import InsufficientScope, Unauthenticated
 from traitbench.operations import keys
 from traitbench.settings import SettingInvalid, Settings, read_settings
-from traitbench_app.process.openid import OpenId
-from traitbench_app.process.provider import discover
+from traitbench_app.process.openid import OpenId, discover
 from traitbench_app.shell.people import OPERATOR, Person, Sessions
 
 
