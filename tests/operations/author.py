@@ -17,7 +17,7 @@ from traitbench.contract.models import (
     PromoteRequest,
     TrainRequest,
 )
-from traitbench.contract.samples import Sample, SampleInput, SamplesCreate
+from traitbench.contract.samples import Sample, SampleInput, SampleQuery, SamplesCreate
 from traitbench.contract.scores import Card, ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.contract.versions import Version, VersionActivate
@@ -85,10 +85,11 @@ def add_samples(
 
 def samples_of(context: Context, handle: str, *, limit: int = 500, **asked: Any) -> list[Sample]:
     """The samples of all pages."""
-    page = samples.list_samples(context, AUTHOR, handle, limit=limit, **asked)
+    query = SampleQuery(**asked)
+    page = samples.list_samples(context, AUTHOR, handle, query, limit=limit)
     items = list(page.items)
     while page.next_cursor:
-        page = samples.list_samples(context, AUTHOR, handle, limit=limit, cursor=page.next_cursor, **asked)
+        page = samples.list_samples(context, AUTHOR, handle, query, limit=limit, cursor=page.next_cursor)
         items += page.items
     return items
 

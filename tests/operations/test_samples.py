@@ -9,7 +9,7 @@ import pytest
 
 from tests.contexts import AUTHOR, ON_BOTH, draft
 from tests.operations.author import samples_of
-from traitbench.contract.samples import SampleInput, SamplesCreate, SamplesDelete, SamplesUpdate
+from traitbench.contract.samples import SampleInput, SampleQuery, SamplesCreate, SamplesDelete, SamplesUpdate
 from traitbench.errors import InvalidCursor, InvalidParameter, SampleNotFound, TraitNotFound, ValidationFailed
 from traitbench.operations import samples, traits
 from traitbench.operations.context import Context
@@ -82,7 +82,7 @@ def test_samples_are_listed_page_by_page_and_by_trait(context: Context) -> None:
     assert len(everything) == 11, "the same text twice is two samples"
     assert samples_of(context, handle, trait="Warmth", limit=2) == everything
     with pytest.raises(TraitNotFound):
-        samples.list_samples(context, AUTHOR, handle, trait="coldness")
+        samples.list_samples(context, AUTHOR, handle, SampleQuery(trait="coldness"))
 
 
 @ON_BOTH
@@ -191,9 +191,9 @@ def test_test_samples_are_listed_apart(context: Context) -> None:
     assert [sample.id for sample in samples_of(context, handle, held_out=True, limit=2)] == ids[::3]
     rest = [sample_id for place, sample_id in enumerate(ids) if place % 3]
     assert [sample.id for sample in samples_of(context, handle, held_out=False, trait="warmth", limit=4)] == rest
-    cursor = samples.list_samples(context, AUTHOR, handle, held_out=True, limit=1).next_cursor
+    cursor = samples.list_samples(context, AUTHOR, handle, SampleQuery(held_out=True), limit=1).next_cursor
     with pytest.raises(InvalidCursor):
-        samples.list_samples(context, AUTHOR, handle, held_out=False, cursor=cursor)
+        samples.list_samples(context, AUTHOR, handle, SampleQuery(held_out=False), cursor=cursor)
 
 
 def test_a_trait_counts_what_it_is_trained_with_and_the_rest_apart(context: Context) -> None:

@@ -8,6 +8,7 @@ import builtins
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from traitbench.client.connection import AsyncConnection
@@ -24,6 +25,7 @@ from traitbench.contract.samples import (
     Sample,
     SampleIds,
     SampleInput,
+    SampleQuery,
     SynthesisPlan,
 )
 from traitbench.errors import TraitbenchError
@@ -83,12 +85,13 @@ class AsyncSamples:
         that the texts must contain, in any case. `offset` skips samples at the beginning. With `count=True`, the
         listing's `count` is the number of all samples that pass the filters.
         """
-        filters = {"trait": trait, "held_out": held_out, "pending": pending, "provenance": provenance, "pole": pole}
-        wanted = {**filters, "text": text or None, "newest_first": newest_first or None, "limit": limit}
-        first = {"offset": offset or None, "count": count or None, "cursor": cursor}
+        first = SampleQuery(trait, held_out, pending, provenance, pole, text or None, newest_first, offset, count)
+        others = replace(first, offset=0, count=False)
         return await AsyncPages.begin(
             lambda at: self._connection.get(
-                _path(handle), SamplePage, params=wanted | (first if at == cursor else {"cursor": at})
+                _path(handle),
+                SamplePage,
+                params={**(first if at == cursor else others).parameters(), "limit": limit, "cursor": at},
             ),
             cursor,
         )

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
@@ -33,6 +34,35 @@ LONGEST_SEARCH = 200
 Provenance = Literal["authored", "synthesized", "score_feedback"]
 Pole = Literal["positive", "negative", "between"]
 """The pole that a label is nearer to; `between` is a quality of exactly 0.5."""
+
+
+@dataclass(frozen=True)
+class SampleQuery:
+    """Which samples of a model a listing has, and in which order; None leaves all.
+
+    `trait` is a key or a name. `held_out` leaves only the test samples, or only the others, `pending` only feedback
+    that waits, or everything else. The text must contain all words of `text`, in any case. `offset` skips samples at the
+    beginning, and `count` asks for the number of all that pass.
+    """
+
+    trait: str | None = None
+    held_out: bool | None = None
+    pending: bool | None = None
+    provenance: Provenance | None = None
+    pole: Pole | None = None
+    text: str | None = None
+    newest_first: bool = False
+    offset: int = 0
+    count: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that a text must contain."""
+        return tuple((self.text or "").split())
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of a request, by name; those at their default are left out."""
+        return {name: value for name, value in asdict(self).items() if value != getattr(SampleQuery, name)}
 
 
 def text_hash(text: str) -> str:

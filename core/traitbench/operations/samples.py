@@ -4,6 +4,7 @@ A batch is added or changed as a whole or not at all; the error names every inva
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -13,10 +14,9 @@ from traitbench.contract.page import LARGEST_SAMPLE_PAGE, SamplePage
 from traitbench.contract.samples import (
     MOST_SAMPLES,
     NOT_HELD_OUT,
-    Pole,
-    Provenance,
     SampleIds,
     SampleInput,
+    SampleQuery,
     SamplesCreate,
     SamplesDelete,
     SamplesUpdate,
@@ -31,6 +31,8 @@ from traitbench.store import models, samples, traits
 from traitbench.store.cursors import paged, read_number
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
+
+EVERY = SampleQuery()
 
 
 class _Part(NamedTuple):
@@ -100,41 +102,23 @@ def list_samples(
     context: Context,
     caller: Caller,
     handle: str,
+    query: SampleQuery = EVERY,
     *,
-    trait: str | None = None,
-    held_out: bool | None = None,
     limit: int = 100,
     cursor: str | None = None,
-    pending: bool | None = None,
-    provenance: Provenance | None = None,
-    pole: Pole | None = None,
-    text: str | None = None,
-    newest_first: bool = False,
-    offset: int = 0,
-    count: bool = False,
 ) -> SamplePage:
-    """One page of the samples of a model or, if `trait` is given, of that trait.
-
-    `held_out` leaves only the test samples, or only the others. `pending` selects feedback that waits, or everything
-    else. `text` has words that a sample's text must contain. `count` also counts all samples that pass the filters.
-    """
+    """One page of the samples of a model that pass a query."""
     name = str(access.permit(context, caller, "samples.list", handle))
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, name), name)
         rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
-        trait_id = None if trait is None else access.trait_of(connection, model, trait).id
-        words = tuple((text or "").split())
-        filters = samples.Filters(trait_id, held_out, pending, provenance, pole, words)
-        chosen = {"held_out": held_out, "pending": pending, "provenance": provenance, "pole": pole}
-        named = {**chosen, "words": words or None, "newest_first": newest_first or None}
-        listing = f"samples {model.id} {trait_id}" + "".join(
-            f" {name}={flag}" for name, flag in named.items() if flag is not None
-        )
+        trait_id = None if query.trait is None else access.trait_of(connection, model, query.trait).id
+        # A cursor belongs to its listing: the filters and the order, by whatever name the trait was given.
+        chosen = replace(query, trait=None, text=" ".join(query.words) or None, offset=0, count=False).parameters()
+        listing = " ".join((f"samples {model.id} {trait_id}", *(f"{name}={value}" for name, value in chosen.items())))
         after = read_number(listing, cursor)
-        rows = samples.page(
-            connection, model.id, filters, limit=limit + 1, after=after, newest_first=newest_first, offset=offset
-        )
-        counted = samples.count_of(connection, model.id, filters) if count else None
+        rows = samples.page(connection, model.id, query, trait_id=trait_id, limit=limit + 1, after=after)
+        counted = samples.count_of(connection, model.id, query, trait_id) if query.count else None
     return SamplePage(**paged(rows, listing, limit), count=counted)
 
 

@@ -9,6 +9,7 @@ from traitbench.contract.page import SamplePage
 from traitbench.contract.samples import (
     RejectedTexts,
     SampleIds,
+    SampleQuery,
     SamplesCreate,
     SamplesDelete,
     SamplesUpdate,
@@ -52,22 +53,8 @@ def list_samples(
     count: parameters.WithCount = False,
 ) -> SamplePage:
     """List samples, sorted by id."""
-    return samples.list_samples(
-        call.context,
-        call.caller,
-        handle,
-        trait=trait,
-        held_out=held_out,
-        pending=pending,
-        provenance=provenance,
-        pole=pole,
-        text=text,
-        newest_first=newest_first,
-        offset=offset,
-        count=count,
-        limit=limit,
-        cursor=cursor,
-    )
+    query = SampleQuery(trait, held_out, pending, provenance, pole, text, newest_first, offset, count)
+    return samples.list_samples(call.context, call.caller, handle, query, limit=limit, cursor=cursor)
 
 
 @router.patch("/v1/models/{handle}/samples", name="samples.update")

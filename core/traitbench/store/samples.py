@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select, update
 from sqlalchemy import insert as insert_into
 
-from traitbench.contract.samples import Pole, Provenance, Sample
+from traitbench.contract.samples import Sample, SampleQuery
 from traitbench.store import tables
 from traitbench.store.rows import ListingRows, read_listing
 
@@ -32,18 +32,6 @@ class Label:
     held_out: bool
     must_pass: bool
     trait: str
-
-
-@dataclass(frozen=True)
-class Filters:
-    """Which samples of a model a listing has; None and no words leave all. The text must contain all `words`."""
-
-    trait_id: int | None = None
-    held_out: bool | None = None
-    pending: bool | None = None
-    provenance: Provenance | None = None
-    pole: Pole | None = None
-    words: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -161,22 +149,21 @@ def change(connection: Connection, model_id: int, sample_ids: Sequence[int], fie
 def page(
     connection: Connection,
     model_id: int,
-    filters: Filters,
+    query: SampleQuery,
     *,
+    trait_id: int | None,
     limit: int,
     after: int | None,
-    newest_first: bool = False,
-    offset: int = 0,
 ) -> ListingRows[Sample]:
-    """The samples after an id that pass the filters; with `newest_first`, those before it."""
+    """The samples after an id in the order of the query that pass it; `trait_id` is that of its trait."""
     shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
-    order = _SAMPLES.id.desc() if newest_first else _SAMPLES.id
-    statement = shown.where(*_passing(connection, model_id, filters)).order_by(order).limit(limit)
+    order = _SAMPLES.id.desc() if query.newest_first else _SAMPLES.id
+    statement = shown.where(*_passing(connection, model_id, query, trait_id)).order_by(order).limit(limit)
     # With cursors alone, a link to page 300 would have to read the 299 pages before it.
-    if offset:
-        statement = statement.offset(offset)
+    if query.offset:
+        statement = statement.offset(query.offset)
     if after is not None:
-        statement = statement.where(_SAMPLES.id < after if newest_first else _SAMPLES.id > after)
+        statement = statement.where(_SAMPLES.id < after if query.newest_first else _SAMPLES.id > after)
     return read_listing(
         connection,
         statement,
@@ -188,27 +175,28 @@ def page(
     )
 
 
-def count_of(connection: Connection, model_id: int, filters: Filters) -> int:
-    """How many samples of a model pass the filters."""
-    statement = select(func.count()).select_from(tables.samples).where(*_passing(connection, model_id, filters))
+def count_of(connection: Connection, model_id: int, query: SampleQuery, trait_id: int | None) -> int:
+    """How many samples of a model pass the query."""
+    statement = select(func.count()).select_from(tables.samples).where(*_passing(connection, model_id, query, trait_id))
     return connection.execute(statement).scalar_one()
 
 
-def _passing(connection: Connection, model_id: int, filters: Filters) -> Iterator[ColumnElement[bool]]:
-    """The conditions of the filters."""
-    trait_id = filters.trait_id
+def _passing(
+    connection: Connection, model_id: int, query: SampleQuery, trait_id: int | None
+) -> Iterator[ColumnElement[bool]]:
+    """The conditions of the query."""
     yield _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
-    if filters.pending is not None:
+    if query.pending is not None:
         # This form has the index on pending samples in SQLite, too.
-        yield _SAMPLES.pending if filters.pending else ~_SAMPLES.pending
-    if filters.held_out is not None:
-        yield _SAMPLES.held_out == filters.held_out
-    if filters.provenance is not None:
-        yield _SAMPLES.provenance == filters.provenance
-    if filters.pole is not None:
+        yield _SAMPLES.pending if query.pending else ~_SAMPLES.pending
+    if query.held_out is not None:
+        yield _SAMPLES.held_out == query.held_out
+    if query.provenance is not None:
+        yield _SAMPLES.provenance == query.provenance
+    if query.pole is not None:
         quality = _SAMPLES.quality
-        yield {"positive": quality > 0.5, "negative": quality < 0.5, "between": quality == 0.5}[filters.pole]
-    for word in filters.words:
+        yield {"positive": quality > 0.5, "negative": quality < 0.5, "between": quality == 0.5}[query.pole]
+    for word in query.words:
         yield _contains(connection, word)
 
 
