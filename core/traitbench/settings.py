@@ -277,7 +277,7 @@ def _room_url(environment: Mapping[str, str]) -> str | None:
     if not signs_in and match[1] not in ("localhost", "127.0.0.1"):
         raise SettingInvalid(
             f"{name} needs a sign-in, because everyone in the room could use the workbench at that address: set"
-            " TRAITBENCH_SIGN_IN=proxy, token or oidc."
+            " TRAITBENCH_SIGN_IN=token, proxy or oidc."
         )
     return url.lower()
 

@@ -18,8 +18,8 @@ def run(settings: Settings, serve: Callable[..., None], *, open_to_all: bool) ->
     if not settings.on_loopback and not signed_in:
         if not open_to_all:
             raise SettingInvalid(
-                f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=proxy, "
-                "token or oidc, or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open "
+                f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=token, "
+                "proxy or oidc, or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open "
                 "to let everyone on the network use it, including its API keys."
             )
         sys.stderr.write(
