@@ -41,8 +41,8 @@ class SampleQuery:
     """Which samples of a model a listing has, and in which order; None leaves all.
 
     `trait` is a key or a name. `held_out` leaves only the test samples, or only the others, `pending` only feedback
-    that waits, or everything else. The text must contain all words of `text`, in any case. `offset` skips samples at the
-    beginning, and `count` asks for the number of all that pass.
+    that waits, or everything else. The text must contain all words of `text`, in any case. `offset` skips samples at
+    the beginning, and `count` asks for the number of all that pass.
     """
 
     trait: str | None = None
