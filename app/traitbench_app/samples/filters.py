@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from traitbench.contract.samples import LONGEST_SEARCH, Pole
+from traitbench.contract.samples import LONGEST_SEARCH, Pole, SampleQuery
 from traitbench.contract.traits import Trait
 from traitbench_app.parts.filters import find, pick
 from traitbench_app.parts.sample_table import ORIGINS
@@ -39,7 +39,9 @@ def draw_filters(
         if table.tests or session.on_screen("use", ""):
             use = pick("Use", _USES, key="use", every="Any")
         rows = pick_rows()
-    chosen = TableFilters(text, trait, pole, origin, None if use is None else use == "test", ids_of(rows))
+    held_out = None if use is None else use == "test"
+    query = SampleQuery(trait, held_out, provenance=origin, pole=pole, text=text or None)
+    chosen = TableFilters(query, ids_of(rows))
     return chosen, {
         "find": text,
         "trait": names.get(str(trait)),

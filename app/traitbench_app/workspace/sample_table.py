@@ -5,14 +5,14 @@ only the rows of one page, so that a large model opens as quickly as a small one
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 
 from traitbench.client.pages import Pages
 from traitbench.contract.fields import Unreadable
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
-from traitbench.contract.samples import Pole, Provenance, Sample
+from traitbench.contract.samples import Pole, Sample, SampleQuery
 from traitbench.contract.traits import Trait
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
@@ -30,13 +30,9 @@ _MATCHES, _AUTHORED = "samples.matches", "samples.all_authored"
 
 @dataclass(frozen=True)
 class TableFilters:
-    """Which samples the table shows; None and "" leave all."""
+    """Which samples the table shows; no `ids` leave all that the query selects."""
 
-    text: str = ""
-    trait: str | None = None
-    pole: Pole | None = None
-    origin: Provenance | None = None
-    held_out: bool | None = None
+    query: SampleQuery = field(default_factory=SampleQuery)
     ids: frozenset[int] = frozenset()
 
     def __bool__(self) -> bool:
@@ -115,16 +111,16 @@ class HeldSamples:
 
 
 def _passing(samples: list[Sample], filters: TableFilters) -> list[Sample]:
-    words = filters.text.casefold().split()
+    query, words = filters.query, [word.casefold() for word in filters.query.words]
     if not filters:
         return samples
     return [
         sample
         for sample in samples
-        if (filters.trait is None or sample.trait == filters.trait)
-        and (filters.pole is None or pole_of(sample) == filters.pole)
-        and (filters.origin is None or sample.provenance == filters.origin)
-        and (filters.held_out is None or sample.held_out == filters.held_out)
+        if (query.trait is None or sample.trait == query.trait)
+        and (query.pole is None or pole_of(sample) == query.pole)
+        and (query.provenance is None or sample.provenance == query.provenance)
+        and (query.held_out is None or sample.held_out == query.held_out)
         and (not filters.ids or sample.id in filters.ids)
         and (not words or all(word in sample.text.casefold() for word in words))
     ]
@@ -173,7 +169,7 @@ class ServedSamples:
         """Return all synthesized samples."""
         if self.all_authored:
             return ()
-        return list(self._listing(TableFilters(origin="synthesized"))(limit=LARGEST_SAMPLE_PAGE))
+        return list(self._listing(TableFilters(SampleQuery(provenance="synthesized")))(limit=LARGEST_SAMPLE_PAGE))
 
     def every(self) -> list[Sample]:
         """Read all samples, and return them by id."""
@@ -206,22 +202,14 @@ class ServedSamples:
 
     def _listing(self, filters: TableFilters) -> Callable[..., Pages[Sample]]:
         """Return the client's call that lists the samples that pass."""
-        return partial(
-            self._service.samples.list,
-            self._handle,
-            text=filters.text,
-            trait=filters.trait,
-            pole=filters.pole,
-            provenance=filters.origin,
-            held_out=filters.held_out,
-        )
+        return partial(self._service.samples.list, self._handle, **filters.query.parameters())
 
     def _all_authored(self) -> bool:
         """Whether all samples are authored; it is counted again only if the counts of the traits change."""
         counts = (self._service.base_url, self._handle, [(each.key, each.stored_samples) for each in self._traits])
         held = session.get(_AUTHORED)
         if held is None or held[0] != counts:
-            authored = self._listing(TableFilters(origin="authored"))(limit=1, count=True).count
+            authored = self._listing(TableFilters(SampleQuery(provenance="authored")))(limit=1, count=True).count
             held = (counts, authored == self.total)
             session.store(_AUTHORED, held)
         return bool(held[1])
