@@ -17,7 +17,7 @@ from traitbench_app.batch.options import (
 from traitbench_app.batch.progress import draw_end, watch_batch
 from traitbench_app.batch.results import draw_results
 from traitbench_app.parts.heading import chosen_model, heading, say_if_gone
-from traitbench_app.parts.untrained import can_rehearse
+from traitbench_app.parts.next_step import can_rehearse
 from traitbench_app.parts.upload import is_pasting, pick_texts
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link

@@ -7,11 +7,8 @@ from traitbench_app.catalog.listing import ORDERS, STYLE, Order, draw_model, in_
 from traitbench_app.catalog.live_text import draw_live
 from traitbench_app.catalog.start import draw_ways, import_model, open_import
 from traitbench_app.from_file.drop import draw_drop
-from traitbench_app.parts.controls import draw_unreadable, page_of
-from traitbench_app.parts.copying import copy_link
-from traitbench_app.parts.filters import find, pick
-from traitbench_app.parts.model_actions import archive, offer_undo
-from traitbench_app.parts.new_model import new_model
+from traitbench_app.parts.controls import copy_link, draw_unreadable, find, page_of, pick
+from traitbench_app.parts.model_actions import archive, new_model, offer_undo
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import entry
 from traitbench_app.shell.permission import why_nowhere

@@ -11,8 +11,7 @@ from traitbench.operations.console import ApiKey, KeyNotFound
 from traitbench.settings import read_settings
 from traitbench_app.operator.access import operators_only
 from traitbench_app.operator.new_key import new_key, start
-from traitbench_app.parts.controls import ask, asked, confirm, draw_unreadable, page_of
-from traitbench_app.parts.question import draw_title
+from traitbench_app.parts.controls import ask, asked, confirm, draw_title, draw_unreadable, page_of
 from traitbench_app.shell import session
 
 REVOKE = "console.revoke"

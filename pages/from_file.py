@@ -10,9 +10,9 @@ from traitbench_app.from_file.drop import FILE, FORM, draw_drop, dropped, forget
 from traitbench_app.from_file.layout import draw_columns, draw_plan, draw_unused, found_in, lead_of, title_of
 from traitbench_app.from_file.making import go_on, made, make
 from traitbench_app.from_file.result import draw_result
+from traitbench_app.parts.controls import draw_title
 from traitbench_app.parts.heading import heading
-from traitbench_app.parts.new_model import TO_LABEL, new_model, start
-from traitbench_app.parts.question import draw_title
+from traitbench_app.parts.model_actions import TO_LABEL, ask_for_model, new_model
 from traitbench_app.parts.runs import watch
 from traitbench_app.parts.upload import read_upload
 from traitbench_app.shell.navigation import model_link
@@ -96,7 +96,7 @@ with top:
                 type="primary",
                 icon=":material/label:",
                 key="from_file.label",
-                on_click=start,
+                on_click=ask_for_model,
                 args=(TO_LABEL,),
             )
         elif layout is not None:

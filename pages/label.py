@@ -6,9 +6,9 @@ import streamlit as st
 
 from traitbench.display.text import count, plain
 from traitbench_app.label.view import LEFT, QUEUES, View, draw_summary, draw_view, look_afresh, next_of
-from traitbench_app.parts.bring import bring_texts
 from traitbench_app.parts.controls import ask, asked, confirm, draw_unreadable
 from traitbench_app.parts.heading import chosen_model, heading
+from traitbench_app.parts.upload import bring_texts
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
 from traitbench_app.workspace import pool

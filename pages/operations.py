@@ -12,8 +12,7 @@ from traitbench.settings import read_settings
 from traitbench_app.operator.access import operators_only
 from traitbench_app.operator.state import can_retry, outcome, retry, size, state, took, trainings_of
 from traitbench_app.operator.timeline import timeline
-from traitbench_app.parts.controls import draw_unreadable
-from traitbench_app.parts.question import draw_title, question
+from traitbench_app.parts.controls import draw_title, draw_unreadable, question
 from traitbench_app.parts.runs import EFFORTS, KINDS
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link

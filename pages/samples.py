@@ -6,8 +6,8 @@ import streamlit as st
 
 from traitbench.display.text import count
 from traitbench_app.parts.controls import draw_unreadable
-from traitbench_app.parts.frozen import editable
 from traitbench_app.parts.heading import chosen_model, heading
+from traitbench_app.parts.next_step import editable
 from traitbench_app.parts.sample_table import edit_table, show_table
 from traitbench_app.samples.add import add_by_hand, link_place, restore_place
 from traitbench_app.samples.checks import draw_check
@@ -32,7 +32,7 @@ from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, namespaces
 from traitbench_app.workspace.changes import UNDO
-from traitbench_app.workspace.sample_table import HeldSamples, sample_table
+from traitbench_app.workspace.samples import LoadedSamples, sample_table
 from traitbench_app.workspace.unsaved import unsaved
 
 VIEWS = {
@@ -72,7 +72,7 @@ damaged = st.container()
 draw_waiting_feedback(model, traits, may_change=model.state != "archived")
 if not can_edit:
     draw_overtaken(model, traits)
-elif isinstance(table, HeldSamples):
+elif isinstance(table, LoadedSamples):
     draw_brought(model, traits, table.samples)
     draw_conflicts(model, traits, table.samples)
 

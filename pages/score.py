@@ -7,25 +7,36 @@ from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card, Comparison
 from traitbench.display.text import is_address, plain
 from traitbench.local import preview
-from traitbench_app.parts.adding import draw_adding, draw_nearest, pick_text, shows_words
-from traitbench_app.parts.bars import picked_bar
-from traitbench_app.parts.card import draw_card, draw_change, draw_change_numbers, draw_numbers
-from traitbench_app.parts.controls import cannot_be_read, folded, is_open
-from traitbench_app.parts.feedback import draw_feedback, open_feedback, why_none
+from traitbench_app.parts.card import (
+    draw_card,
+    draw_change,
+    draw_change_numbers,
+    draw_numbers,
+    ordered,
+    picked_bar,
+    poles_of,
+    score_counts,
+)
+from traitbench_app.parts.controls import cannot_be_read, folded, is_open, question
+from traitbench_app.parts.feedback import draw_feedback, draw_learning, open_feedback, why_none
 from traitbench_app.parts.heading import chosen_model, heading, say_if_gone
-from traitbench_app.parts.learning import draw_learning
-from traitbench_app.parts.lit_field import light, lit_field
-from traitbench_app.parts.live import read_while_typing
+from traitbench_app.parts.next_step import can_rehearse, draw_untrained
 from traitbench_app.parts.quality import discovered_note
-from traitbench_app.parts.question import question
-from traitbench_app.parts.reasons import are_quick, draw_strongest, reasons_of
-from traitbench_app.parts.scorecard import ordered, poles_of, score_counts
+from traitbench_app.parts.reasons import (
+    are_quick,
+    draw_adding,
+    draw_nearest,
+    draw_strongest,
+    pick_text,
+    reasons_of,
+    shows_words,
+)
+from traitbench_app.parts.scored_text import light, lit_field, read_while_typing
 from traitbench_app.parts.scorer import PageScorer, is_preview, scorer_of
-from traitbench_app.parts.untrained import can_rehearse, draw_untrained
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.score.official import draw_differences, draw_official, draw_official_pair, draw_text, draw_text_pair
 from traitbench_app.score.present import present, presenting, start
-from traitbench_app.score.rehearsal import rehearsed
+from traitbench_app.score.teaching import rehearsed
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client

@@ -6,16 +6,13 @@ import streamlit as st
 
 from traitbench.display.pictures import balance
 from traitbench.display.text import ago, count, plain
-from traitbench_app.parts.confidence import draw_confidence
-from traitbench_app.parts.controls import as_shown, cannot_be_read, folded
+from traitbench_app.parts.controls import as_shown, cannot_be_read, folded, question
+from traitbench_app.parts.feedback import draw_learning
 from traitbench_app.parts.heading import chosen_model, heading
-from traitbench_app.parts.improve import improve_button
-from traitbench_app.parts.learning import draw_learning
+from traitbench_app.parts.model_actions import improve_button
 from traitbench_app.parts.next_step import facts_of, missing, next_step
-from traitbench_app.parts.quality import discovered_note, draw_quality, draw_tests
-from traitbench_app.parts.question import question
-from traitbench_app.parts.retune import draw_retune, why_no_search
-from traitbench_app.parts.runs import MISTAKES, in_link, pick_search, start, watch
+from traitbench_app.parts.quality import discovered_note, draw_confidence, draw_quality, draw_tests
+from traitbench_app.parts.runs import MISTAKES, draw_retune, in_link, pick_search, start, watch, why_no_search
 from traitbench_app.parts.strips import draw_more, first_few
 from traitbench_app.parts.training_report import draw_search
 from traitbench_app.parts.verdict import draw_compared_with

@@ -9,8 +9,8 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.errors import InternalError
 from traitbench_app.parts.controls import ask, asked, confirm, draw_unreadable
-from traitbench_app.parts.frozen import editable
 from traitbench_app.parts.heading import chosen_model, heading
+from traitbench_app.parts.next_step import editable
 from traitbench_app.parts.sample_table import draw_undo
 from traitbench_app.parts.strips import draw_opened, how_to_read, is_measured
 from traitbench_app.shell import session

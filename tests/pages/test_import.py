@@ -16,7 +16,7 @@ from traitbench.contract.traits import TraitInput
 from traitbench.tables import sample_files
 from traitbench.tables.sample_files import ColumnChoice
 from traitbench_app.samples.importing import LEAVE_OUT
-from traitbench_app.workspace.sample_table import A_PAGE
+from traitbench_app.workspace.samples import A_PAGE
 
 # More than one request takes, and more than a page shows.
 MANY = sized(600, 1_200)

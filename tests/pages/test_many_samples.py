@@ -6,8 +6,8 @@ from streamlit.testing.v1 import AppTest
 from tests.pages.drive import Workbench, copied_link, edit, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import Sample, SampleInput
-from traitbench_app.workspace import sample_table
-from traitbench_app.workspace.sample_table import A_PAGE
+from traitbench_app.workspace import samples
+from traitbench_app.workspace.samples import A_PAGE
 
 MANY = 2 * A_PAGE + 100
 OVERTAKEN = "1 sample that you edited was changed or deleted by someone else"
@@ -16,7 +16,7 @@ OVERTAKEN = "1 sample that you edited was changed or deleted by someone else"
 @pytest.fixture
 def many(client: Traitbench, empty: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A draft with more samples than the page holds; one of them is at neither pole."""
-    monkeypatch.setattr(sample_table, "MOST_HELD", A_PAGE)
+    monkeypatch.setattr(samples, "MOST_LOADED", A_PAGE)
     qualities = [0.5, *(float(number % 2) for number in range(1, MANY))]
     numbered = enumerate(qualities)
     client.samples.add(empty, [SampleInput(trait="warmth", text=f"Text {n}", quality=each) for n, each in numbered])

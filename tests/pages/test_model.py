@@ -194,7 +194,7 @@ def test_versions_of_different_texts_are_not_joined(workbench: Workbench, twice:
 
 
 def test_of_many_samples_the_newest_are_read(workbench: Workbench, draft: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cards, "MOST_HELD", 10)
+    monkeypatch.setattr(cards, "MOST_LOADED", 10)
     monkeypatch.setattr(cards, "_NEWEST", 5)
     at = workbench.open("model", model=draft)
     assert "5 newest texts" in plain(at)

@@ -16,7 +16,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.text import ago, count, plain
 from traitbench.names import pin
 from traitbench.settings import read_settings
-from traitbench_app.parts.modes import FULL, NAMES, modes_of, price, speeds
+from traitbench_app.parts.quality import FULL, MODE_NAMES, modes_of, price, speeds
 from traitbench_app.parts.upload import TextInput
 from traitbench_app.shell import people, session
 from traitbench_app.shell.service import attempt, client
@@ -62,7 +62,7 @@ def pick_mode(version: Version) -> Mode:
     picked = st.radio(
         "Mode",
         offered,
-        format_func=lambda mode: NAMES.get(mode, plain(mode)),
+        format_func=lambda mode: MODE_NAMES.get(mode, plain(mode)),
         captions=[_caption(mode, prices[mode]) for mode in offered],
         key=MODE,
         persist_state="session",

@@ -9,12 +9,9 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import plain, shortened
 from traitbench.names import pin
 from traitbench_app.batch.columns import ERROR, LINE, TEXT
-from traitbench_app.parts.adding import draw_adding, draw_nearest
-from traitbench_app.parts.bars import picked_bar
-from traitbench_app.parts.card import draw_card
+from traitbench_app.parts.card import draw_card, ordered, picked_bar, poles_of
 from traitbench_app.parts.feedback import draw_feedback
-from traitbench_app.parts.reasons import draw_highlighted, reasons_of
-from traitbench_app.parts.scorecard import ordered, poles_of
+from traitbench_app.parts.reasons import draw_adding, draw_highlighted, draw_nearest, reasons_of
 from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session

@@ -10,9 +10,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError
 from traitbench_app.catalog.listing import best_scoring, is_demo, traits_of
-from traitbench_app.parts.lit_field import lit_field
-from traitbench_app.parts.live import read_while_typing
-from traitbench_app.parts.scored_text import draw_scores
+from traitbench_app.parts.scored_text import draw_scores, lit_field, read_while_typing
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import attempt, guarded, models

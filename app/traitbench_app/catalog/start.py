@@ -15,7 +15,7 @@ from traitbench.contract.bundles import Bundle
 from traitbench.display.text import count, plain
 from traitbench.names import NAMESPACE, no_name
 from traitbench.settings import read_settings
-from traitbench_app.parts.new_model import TO_LABEL, handle_fields, start
+from traitbench_app.parts.model_actions import TO_LABEL, ask_for_model, handle_fields
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import open_page, page_link
 from traitbench_app.shell.service import attempt, client, field_error
@@ -61,7 +61,12 @@ def _way(name: str, icon: str, title: str, words: str, button: str, nowhere: str
             st.markdown(f"{icon} **{title}**")
             st.caption(words)
         st.button(
-            button, key=f"catalog.{name}", on_click=start, args=purpose, disabled=nowhere is not None, help=nowhere
+            button,
+            key=f"catalog.{name}",
+            on_click=ask_for_model,
+            args=purpose,
+            disabled=nowhere is not None,
+            help=nowhere,
         )
 
 

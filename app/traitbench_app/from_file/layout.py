@@ -30,10 +30,8 @@ from traitbench.tables.labelled import (
 )
 from traitbench.tables.sample_files import Table, table_of, to_mend
 from traitbench.tables.writing import csv_file
-from traitbench_app.parts.controls import download
-from traitbench_app.parts.improve import free_name
-from traitbench_app.parts.new_model import handle_fields
-from traitbench_app.parts.question import question
+from traitbench_app.parts.controls import download, question
+from traitbench_app.parts.model_actions import free_name, handle_fields
 from traitbench_app.parts.upload import UploadedTable
 from traitbench_app.shell import session
 from traitbench_app.shell.service import field_error

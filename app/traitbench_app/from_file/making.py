@@ -9,7 +9,7 @@ from traitbench.contract.models import Model
 from traitbench.display.text import count, plain
 from traitbench.errors import ModelNotFound, NamespaceForbidden, TraitbenchError
 from traitbench_app.from_file.layout import Plan
-from traitbench_app.parts.question import draw_title
+from traitbench_app.parts.controls import draw_title
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import attempt, client, explain

@@ -8,8 +8,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.from_file.making import plan_of
-from traitbench_app.parts.controls import primary_link
-from traitbench_app.parts.question import draw_title, question
+from traitbench_app.parts.controls import draw_title, primary_link, question
 from traitbench_app.parts.scored_samples import find, pole_in_words
 from traitbench_app.parts.scored_text import draw_scored_text
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first

@@ -17,10 +17,9 @@ from traitbench.display.sides import UNCLEAR
 from traitbench.display.text import count, plain
 from traitbench.local.names import NoNamesAxis, Place, everyday_texts, needs_opposite, places, reads_other_languages
 from traitbench.names import slug
-from traitbench_app.parts.bars import draw_bars
-from traitbench_app.parts.improve import free_name
-from traitbench_app.parts.live import read_while_typing
-from traitbench_app.parts.scorecard import ScoreRow
+from traitbench_app.parts.card import ScoreRow, draw_bars
+from traitbench_app.parts.model_actions import free_name
+from traitbench_app.parts.scored_text import read_while_typing
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import open_page
 from traitbench_app.shell.service import attempt, client

@@ -12,7 +12,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.pictures import histogram, listed
 from traitbench.display.text import count
-from traitbench_app.parts.question import question
+from traitbench_app.parts.controls import question
 from traitbench_app.parts.runs import MISTAKES
 from traitbench_app.parts.sample_table import ORIGINS
 from traitbench_app.parts.strips import balance_of, may_review, wrong_of
@@ -21,8 +21,7 @@ from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
 from traitbench_app.workspace.changes import is_suggestion
-from traitbench_app.workspace.sample_table import MOST_HELD, number_of
-from traitbench_app.workspace.samples import all_samples
+from traitbench_app.workspace.samples import MOST_LOADED, all_samples, number_of
 from traitbench_app.workspace.waiting import waiting
 
 _NEWEST = 250
@@ -33,7 +32,7 @@ def read(model: Model, traits: Sequence[Trait]) -> list[Sample] | None:
     """Return all samples, or the newest if they are many; None if the person may not read them."""
     if why_read_only(model):
         return None
-    if number_of(traits) <= MOST_HELD:
+    if number_of(traits) <= MOST_LOADED:
         return all_samples(model.handle, traits)
     return client().samples.list(model.handle, newest_first=True, limit=_NEWEST).items
 
@@ -61,7 +60,7 @@ def draw_learned(
 
 def _origins(model: Model, samples: Sequence[Sample], total: int) -> dict[str, int]:
     """How many samples are of each origin; the service counts them if they are too many to read."""
-    if total <= MOST_HELD:
+    if total <= MOST_LOADED:
         counted = Counter(sample.provenance for sample in samples)
         return {words: counted[origin] for origin, words in ORIGINS.items()}
     counts = {
@@ -82,7 +81,7 @@ def draw_texts(model: Model, traits: Sequence[Trait], samples: list[Sample] | No
                     "Only people who may change the model can read its texts." if total else "It keeps no texts."
                 )
         return
-    newest = "newest " if total > MOST_HELD else ""
+    newest = "newest " if total > MOST_LOADED else ""
     note = ", ".join([count(len(texts.words), f"{newest}text"), *texts.main_languages[:3]])
     with question("What are its texts like?", key="texts", note=note):
         step, steps = texts.histogram()

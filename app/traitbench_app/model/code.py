@@ -10,8 +10,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain
 from traitbench.names import pin, unpin
-from traitbench_app.parts.controls import download
-from traitbench_app.parts.copying import copy_button
+from traitbench_app.parts.controls import copy_button, download
 from traitbench_app.shell.navigation import page_link, service_address
 from traitbench_app.shell.service import client
 

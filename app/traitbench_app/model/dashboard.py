@@ -12,10 +12,9 @@ from traitbench.contract.versions import Version
 from traitbench.display.quality import Evidence, by_trait, evidence_on
 from traitbench.display.text import plain
 from traitbench_app.model.cards import draw_learned, draw_texts, draw_waiting, read
-from traitbench_app.parts.controls import cannot_be_read, draw_unreadable
+from traitbench_app.parts.controls import cannot_be_read, draw_title, draw_unreadable, question
 from traitbench_app.parts.course import MOST, draw_course
 from traitbench_app.parts.model_actions import left
-from traitbench_app.parts.question import draw_title, question
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.navigation import page_link

@@ -6,7 +6,7 @@ from traitbench.display.text import plain
 from traitbench.operations import console
 from traitbench.operations.console import Issued, Scope
 from traitbench.settings import read_settings
-from traitbench_app.parts.copying import copy_button
+from traitbench_app.parts.controls import copy_button
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, namespaces
 

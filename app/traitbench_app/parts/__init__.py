@@ -1,13 +1,9 @@
 """Parts of the workbench that several pages or the sidebar draw.
 
-- The page: `heading`, `question`, `finder`, `next_step`, `untrained`, `frozen`.
-- Small controls: `controls`, `copying`, `filters`, `live`, `progress`, `shortcuts`.
-- Models: `model_actions`, `new_model`, `improve`, `advice`.
-- Runs: `runs`, `retune`, `learning`.
-- Quality: `quality`, `confidence`, `modes`, `training_report`, `verdict`.
-- Versions: `version_figures`, `trait_figures`.
+- The page: `heading`, `finder`, `next_step`, `advice`.
+- Controls and charts: `controls`, `chart`, `upload`.
+- Models: `model_actions`, `runs`, `training_report`.
+- Quality: `quality`, `verdict`, `version_figures`, `trait_figures`; pictures of it: `strips`, `course`.
 - Samples: `sample_table`, `scored_samples`, `labeller`.
-- Pictures of a model, each for a question: `strips`, `course`.
-- Cards: `card`, `bars`, `scorer`, `scored_text`, `scorecard`, `reasons`, `adding`, `lit_field`, `feedback`.
-- Tables, charts and files: `chart`, `upload`, `bring`.
+- Cards: `card`, `scorer`, `scored_text`, `reasons`, `feedback`.
 """

@@ -1,19 +1,19 @@
-"""Small controls of pages: confirmations, dialogs, folded details, links, downloads, and rows that cannot be read.
+"""Small controls of pages: confirmations, folded details, links, copies, downloads, filters, cards, unreadable rows.
 
 `ask` is a button callback. While the question is open, `confirm` draws it in a dialog and acts only on yes. If the
 service refuses, the dialog stays open and shows the reason.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
 from traitbench.contract.fields import Unreadable
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.shell import session
-from traitbench_app.shell.navigation import PageName, page_link
+from traitbench_app.shell.navigation import PageName, link, page_link
 from traitbench_app.shell.service import attempt
 
 Item = TypeVar("Item")
@@ -181,3 +181,145 @@ def cannot_be_read(item: str, reason: str, one: str, *, key: str, way_out: str =
         which, why = plain(shortened(item, 200)), plain(shortened(reason, 300))
         st.markdown(f":material/warning: {one.capitalize()} **{which}** cannot be read: {why}.")
         st.caption(f"{way_out.format(one=one)} Nothing else is affected.")
+
+
+_HTML = """
+<button type="button"><span class="icon"></span><span class="label"></span></button>
+<textarea readonly hidden aria-label="Text to copy"></textarea>
+"""
+
+_CSS = """
+:host { display: block; }
+button {
+  display: inline-flex; align-items: center; gap: 0.4rem; min-height: 2.5rem; padding: 0.25rem 0.75rem; margin: 0;
+  font: inherit; font-size: 0.875rem; color: var(--st-text-color); background: var(--st-background-color);
+  border: 1px solid var(--st-widget-border-color, var(--st-border-color)); border-radius: var(--st-button-radius);
+  cursor: pointer; white-space: nowrap;
+}
+button:hover, button:focus-visible, button.done {
+  color: var(--st-primary-color); border-color: var(--st-primary-color); outline: none;
+}
+button:has(.label:empty) { visibility: hidden; }
+svg { width: 1.05rem; height: 1.05rem; display: block; }
+textarea {
+  width: 100%; resize: vertical; box-sizing: border-box; margin-top: 0.4rem; padding: 0.35rem 0.5rem;
+  font: inherit; font-size: 0.875rem;
+  color: var(--st-text-color); background: var(--st-secondary-background-color);
+  border: 1px solid var(--st-border-color); border-radius: var(--st-base-radius);
+}
+textarea[hidden] { display: none; }
+"""
+
+_COPY_JS = """
+const LINK = '<path d="M10 14a5 5 0 0 0 7.07 0l2.83-2.83a5 5 0 0 0-7.07-7.07L11.4 5.5'
+  + 'M14 10a5 5 0 0 0-7.07 0L4.1 12.83a5 5 0 0 0 7.07 7.07L12.6 18.5"/>'
+const COPY = '<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M5 15V6a2 2 0 0 1 2-2h8"/>'
+const TICK = '<path d="M5 12.5l4.5 4.5L19 7.5"/>'
+const icon = (path) => '<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8"'
+  + ' stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">' + path + '</svg>'
+
+export default function ({ data, parentElement }) {
+  const button = parentElement.querySelector('button')
+  const field = parentElement.querySelector('textarea')
+  const show = (path, label) => {
+    button.querySelector('.icon').innerHTML = icon(path)
+    button.querySelector('.label').textContent = label
+  }
+  const text = data.text.startsWith('/') ? new URL(data.text, window.location.origin).href : data.text
+  const sign = data.icon === 'link' ? LINK : COPY
+  show(sign, data.label)
+  button.onclick = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      button.classList.add('done')
+      show(TICK, data.done)
+      setTimeout(() => { button.classList.remove('done'); show(sign, data.label) }, 1800)
+    } catch {
+      field.hidden = false
+      field.value = text
+      field.rows = Math.min(text.split('\\n').length, 12)
+      field.focus()
+      field.select()
+    }
+  }
+}
+"""
+
+_button = st.components.v2.component("traitbench_copy", html=_HTML, css=_CSS, js=_COPY_JS)
+
+
+def copy_button(text: str, *, label: str, key: str, icon: Literal["copy", "link"] = "copy") -> None:
+    """Draw the button; after a copy it shows "Copied" for a moment.
+
+    A browser may deny clipboard access (plain http to another machine). Then the text is shown and selected, to be
+    copied by hand.
+    """
+    _button(data={"text": text, "label": label, "done": "Copied", "icon": icon}, key=key, width="content")
+
+
+def copy_link(page: PageName, /, **query: str | int | None) -> None:
+    """Draw a button that copies the link of the current view."""
+    copy_button(link(page, **query), label="Copy link", icon="link", key=f"{page}.copy_link")
+
+
+_Option = TypeVar("_Option", bound=Hashable)
+
+
+def find(key: str, placeholder: str, *, most: int | None = None) -> str:
+    """Draw the field that searches, and return what is typed; `most` is the largest number of characters."""
+    return st.text_input(
+        "Find",
+        key=key,
+        bind="query-params",
+        type="search",
+        icon=":material/search:",
+        placeholder=placeholder,
+        max_chars=most,
+        live="300ms",
+        width=300,
+    )
+
+
+def pick(label: str, words: Mapping[_Option, str], *, key: str, every: str = "All") -> _Option | None:
+    """Draw a choice among the keys of `words`, which say what each is; `every` says that none is chosen."""
+    return st.selectbox(
+        label,
+        list(words),
+        index=None,
+        key=key,
+        bind="query-params",
+        format_func=lambda option: words.get(option, str(option)),
+        placeholder=every,
+        width=190,
+    )
+
+
+@contextmanager
+def question(title: str, *, key: str, note: str = "") -> Iterator[None]:
+    """Draw the card around what the caller draws; `note` is a few words in Markdown beside the title."""
+    with st.container(border=True, key=f"card.{key}"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.subheader(title, anchor=False, width="content")
+            if note:
+                st.caption(note, width="content")
+        yield
+
+
+_ANSWER_STYLE = """
+<style>
+.st-key-answer :is(h1, h2) { font-size: 1.75rem; line-height: 2.25rem; padding: 0; text-wrap: balance; }
+.st-key-answer p { font-size: 1rem; }
+</style>
+"""
+
+
+def draw_title(title: str, *lines: str, is_first: bool = True) -> None:
+    """Draw the answer and the lines below it, in Markdown; empty lines are left out.
+
+    It is the first heading of the page, unless a header line of a model is above it.
+    """
+    with st.container(gap="small", key="answer"):
+        st.html(_ANSWER_STYLE)
+        (st.title if is_first else st.header)(title, anchor=False)
+        for line in filter(None, lines):
+            st.markdown(line)

@@ -13,10 +13,8 @@ from traitbench.display.colours import STATES
 from traitbench.display.text import plain, unlinked
 from traitbench.errors import ModelNotFound, NamespaceForbidden
 from traitbench.settings import read_settings
-from traitbench_app.parts.controls import ask, primary_link
-from traitbench_app.parts.copying import copy_link
-from traitbench_app.parts.improve import improve, improve_button
-from traitbench_app.parts.model_actions import ARCHIVE, archive, restore_button
+from traitbench_app.parts.controls import ask, copy_link, primary_link
+from traitbench_app.parts.model_actions import ARCHIVE, archive, improve, improve_button, restore_button
 from traitbench_app.parts.next_step import NextStep, StepFacts, facts_of, next_step
 from traitbench_app.shell import people, session
 from traitbench_app.shell.navigation import PageName, entry, page, page_link

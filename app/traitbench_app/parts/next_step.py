@@ -18,11 +18,11 @@ from traitbench.display.quality import Evidence, by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench.errors import InternalError, TraitbenchError
 from traitbench_app.parts.advice import FEW
-from traitbench_app.parts.model_actions import left
+from traitbench_app.parts.model_actions import ask_for_model, improve_button, left, new_model
 from traitbench_app.parts.runs import KINDS, time_left
-from traitbench_app.shell.navigation import PageName
-from traitbench_app.shell.permission import why_read_only
-from traitbench_app.shell.service import active_version, client, reader
+from traitbench_app.shell.navigation import PageName, page_link
+from traitbench_app.shell.permission import why_nowhere, why_read_only
+from traitbench_app.shell.service import active_version, client, namespaces, reader
 from traitbench_app.workspace.changes import is_suggestion
 from traitbench_app.workspace.waiting import waiting
 
@@ -175,7 +175,7 @@ def _steps_of_version(facts: StepFacts) -> Iterator[NextStep | None]:
 
 
 def _too_few(facts: StepFacts) -> NextStep | None:
-    """The side with the fewest samples, if they are not enough to start."""
+    """The side with the fewest samples, if they are not enough to ask_for_model."""
     sides = min(facts.sides, key=lambda each: each.fewer[0], default=None)
     if sides is None or sides.fewer[0] >= ENOUGH:
         return None
@@ -293,3 +293,63 @@ def needed(trait: Trait) -> str:
     poles = ((trait.positive_samples, trait.positive_label), (trait.negative_samples, trait.negative_label))
     empty = [f"*{plain(pole)}*" for samples, pole in poles if not samples]
     return f"needs at least one sample that is {' and one that is '.join(empty)}" if empty else ""
+
+
+# ---- what cannot be done now ----------------------------------------------------------------------------------------
+
+
+def editable(model: Model, what: str) -> bool:
+    """Whether `what` ("traits" or "samples") can be edited; if not, draw the reason and what to do instead."""
+    forbidden = why_read_only(model)
+    if not forbidden and model.state in ("draft", "failed"):
+        return True
+    new_model()
+    with st.container(border=True, key=f"{what}.frozen"):
+        st.markdown(f":material/lock: {f'**Read only.** {forbidden}' if forbidden else _why_frozen(model, what)}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if forbidden and not why_nowhere(namespaces()):
+                page_link("catalog", "Create your own model")
+            elif not forbidden and model.state in ("ready", "archived"):
+                improve_button(model, key=f"{what}.improve")
+                st.button(
+                    "Copy to a new draft",
+                    icon=":material/file_copy:",
+                    type="tertiary",
+                    key=f"{what}.copy",
+                    on_click=ask_for_model,
+                    args=(model.handle,),
+                    help="Create another model with these traits and samples, which you can edit and train.",
+                )
+    return False
+
+
+def _why_frozen(model: Model, what: str) -> str:
+    if model.state == "busy" and model.version_no is None:
+        derived = model.last_operation is not None and model.last_operation.kind in ("discover", "synthesize")
+        then = "can be edited again when the run is done" if derived else "are frozen once the model is trained"
+        return f"**Read only for now.** The {what} {then}."
+    if model.state == "archived":
+        return "**Read only.** This model was archived."
+    frozen = f"**Read only.** The {what} are frozen in v{model.version_no}."
+    if model.state == "ready" and model.forked_from is not None:
+        origin = plain(model.forked_from.handle)
+        return f"{frozen} Put it in use in {origin} if it is better; for other {what}, improve this draft."
+    return frozen if model.state == "busy" else f"{frozen} To change them, make a draft of this model."
+
+
+def can_rehearse(traits: Sequence[Trait]) -> bool:
+    """Whether some trait has a sample at each pole, so that the draft can score."""
+    return any(trait.positive_samples and trait.negative_samples for trait in traits)
+
+
+def draw_untrained(model: Model, traits: Sequence[Trait]) -> None:
+    """Say what the scores below are, or why there are none."""
+    if not can_rehearse(traits):
+        st.markdown("To preview scores, add a sample at each pole of a trait.")
+        return
+    samples, error = sum(trait.sample_count for trait in traits), model.last_operation and model.last_operation.error
+    failed = f"**The training failed.** {plain(error.message)} " if error and model.state == "failed" else ""
+    st.markdown(
+        f"{failed}**Preview from {count(samples, 'sample')}.** This is how the draft would score after training. "
+        "Nothing is stored."
+    )

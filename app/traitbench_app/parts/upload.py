@@ -1,4 +1,4 @@
-"""The upload of a table: how it is read, what to know about it, and the column of texts, which may also be pasted."""
+"""Texts that a person brings: a table with its column of texts, or pasted lines; for a batch or for labelling."""
 
 import io
 from collections.abc import Callable
@@ -7,12 +7,16 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from traitbench.contract.models import Model
 from traitbench.display.text import count, plain, shortened
-from traitbench.tables.rows import NotATable, Problem
+from traitbench.tables.rows import NotATable, Problem, Row
 from traitbench.tables.sample_files import MOST_MEGABYTES, Table, guess_text_column, table_of
 from traitbench.tables.source import KEPT, Source, of_texts, opened
 from traitbench_app.shell import session
+from traitbench_app.shell.service import attempt
+from traitbench_app.workspace import pool
 from traitbench_app.workspace.batches import MOST_ROWS
+from traitbench_app.workspace.pool import MOST_TEXTS, NoPool
 
 _ROWS_OF_CELLS = ("csv", "tsv", "txt")
 _KINDS = [*_ROWS_OF_CELLS, "jsonl", "ndjson", "json", "parquet", "pq", "xlsx"]
@@ -226,3 +230,75 @@ def _preview(source: Source, column: str) -> None:
             f"{empty} of the first {count(len(rows), 'row')} have no text in this column. Is it the right column?",
             icon=":material/help:",
         )
+
+
+_BRING = "label.bring"
+_SHOWN, _EXCERPT = 3, 140
+
+
+def bring_texts(model: Model, *, to: str = "Label") -> None:
+    """Draw the ways to bring texts, and the button that adds them to the pool. `to` is the verb on the button."""
+    way = st.segmented_control(
+        "Texts from", [FILE, PASTED], default=FILE, required=True, key=f"{_BRING}.from", label_visibility="collapsed"
+    )
+    brought = _pasted() if way == PASTED else _of_file()
+    if brought is None:
+        return
+    texts, source = brought
+    usable = list(dict.fromkeys(text for text in map(str.strip, texts) if text))
+    for text in usable[:_SHOWN]:
+        st.caption(f"“{plain(shortened(text, _EXCERPT))}”")
+    if not st.button(
+        f"{to} {count(len(usable), 'text')}" if usable else f"{to} texts",
+        type="primary",
+        icon=":material/label:",
+        key=f"{_BRING}.add",
+    ):
+        return
+    if usable:
+        _add(model, texts, usable, source, to=to)
+    else:
+        st.warning("Paste a text first." if way == PASTED else "This column has no texts. Choose another one.")
+
+
+def _add(model: Model, texts: list[str], usable: list[str], source: str, *, to: str) -> None:
+    with attempt() as adding, st.spinner(f"Adding {count(len(usable), 'text')}"):
+        try:
+            added = pool.add(model.handle, usable, source)
+        except NoPool as reason:
+            st.error(str(reason), icon=":material/error:")
+            return
+    if adding.done:
+        session.next_round(_BRING)
+        session.store("label.left", None)
+        left = len(texts) - added
+        why = f" {count(left, 'row')} left out: blank, repeated, too long, or labelled already." if left else ""
+        what = "to label" if to == "Label" else "added"
+        session.flash(f"{count(added, 'text')} {what}.{why}", "done" if added else "note")
+        st.rerun()
+
+
+def _of_file() -> tuple[list[str], str] | None:
+    about = (
+        f"One text per row; labels are not needed. Up to {MOST_MEGABYTES} MB and {MOST_TEXTS:,} texts. Texts stay "
+        "in the home folder of this workbench until you discard them."
+    )
+    upload = upload_table(_BRING, empty=lambda: st.caption(about))
+    if upload is None:
+        return None
+    column = pick_text_column(table_of(upload.source), key=f"{upload.key}.column")
+    if column is None:
+        return None
+    texts = [row.cells.get(column, "") if isinstance(row, Row) else "" for row in upload.source.lines()]
+    return texts, upload.name
+
+
+def _pasted() -> tuple[list[str], str]:
+    pasted = st.text_area(
+        "Texts, one per line",
+        key=f"{session.round_key(_BRING)}.pasted",
+        height=200,
+        persist_state="session",
+        placeholder="Paste texts here, one per line. Labels are not needed.",
+    )
+    return [line for line in pasted.splitlines() if line.strip()], "pasted lines"

@@ -7,11 +7,11 @@ import streamlit as st
 
 from traitbench.contract.samples import LONGEST_SEARCH, Pole, SampleQuery
 from traitbench.contract.traits import Trait
-from traitbench_app.parts.filters import find, pick
+from traitbench_app.parts.controls import find, pick
 from traitbench_app.parts.sample_table import ORIGINS
 from traitbench_app.samples.add import pole_words
 from traitbench_app.shell import session
-from traitbench_app.workspace.sample_table import HeldSamples, ServedSamples, TableFilters
+from traitbench_app.workspace.samples import LoadedSamples, ServedSamples, TableFilters
 
 NO_FILTERS = {"find": "", "trait": None, "pole": None, "origin": None, "use": None, "rows": ""}
 """The values of the widgets that show all samples."""
@@ -20,7 +20,7 @@ _USES = {"test": "Test samples", "training": "Training samples"}
 
 
 def draw_filters(
-    table: HeldSamples | ServedSamples, traits: Sequence[Trait]
+    table: LoadedSamples | ServedSamples, traits: Sequence[Trait]
 ) -> tuple[TableFilters, Mapping[str, str | None]]:
     """Draw the filters; return what is chosen, and the same as query parameters."""
     if not table.total:

@@ -16,7 +16,7 @@ from traitbench_app.samples.unsaved import draw_discard
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 from traitbench_app.workspace.changes import Changes, remember, save
-from traitbench_app.workspace.sample_table import HeldSamples, Matches, ServedSamples
+from traitbench_app.workspace.samples import LoadedSamples, Matches, ServedSamples
 from traitbench_app.workspace.unsaved import drop, forget_discarded, unsaved
 
 _OVERTAKEN = "samples.overtaken_in"
@@ -28,14 +28,14 @@ def needs_all(model: Model) -> bool:
     return picks_rows() or brought or session.get(_OVERTAKEN) == model.handle
 
 
-def notice_overtaken(model: Model, table: HeldSamples | ServedSamples) -> None:
+def notice_overtaken(model: Model, table: LoadedSamples | ServedSamples) -> None:
     """Read all samples if someone changed one that has an unsaved edit, to show its newer text."""
     if isinstance(table, ServedSamples) and table.lost(unsaved(model.handle).originals):
         session.store(_OVERTAKEN, model.handle)
         st.rerun()
 
 
-def draw_actions(model: Model, table: HeldSamples | ServedSamples, matches: Matches, *, can_edit: bool) -> None:
+def draw_actions(model: Model, table: LoadedSamples | ServedSamples, matches: Matches, *, can_edit: bool) -> None:
     """Draw the buttons that save, discard and download, and save."""
     refusal = st.container()
     conflicting = table.lost(unsaved(model.handle).originals) if can_edit else set()
@@ -58,12 +58,12 @@ def draw_actions(model: Model, table: HeldSamples | ServedSamples, matches: Matc
             _save(model, table, changes)
 
 
-def _save(model: Model, table: HeldSamples | ServedSamples, changes: Changes) -> None:
+def _save(model: Model, table: LoadedSamples | ServedSamples, changes: Changes) -> None:
     with attempt() as acting:
         bar = st.progress(0.0, text="Saving")
         done = save(
             model.handle,
-            table.samples if isinstance(table, HeldSamples) else unsaved(model.handle).originals.values(),
+            table.samples if isinstance(table, LoadedSamples) else unsaved(model.handle).originals.values(),
             changes,
             progress=lambda at, of: bar.progress(at / of, text=f"Saving {at:,} of {of:,}"),
         )

@@ -11,7 +11,7 @@ from traitbench.display.barchart import draw, draw_pair
 from traitbench.display.text import plain
 from traitbench.display.words import sentences
 from traitbench.names import pin
-from traitbench_app.parts.scorecard import signed
+from traitbench_app.parts.card import signed
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
 

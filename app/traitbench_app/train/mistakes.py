@@ -14,16 +14,15 @@ from traitbench.display.moved import STYLE, moved
 from traitbench.display.text import count, plain, shortened
 from traitbench.local.mistakes import HeldOutScore
 from traitbench_app.parts.advice import wrong_in
-from traitbench_app.parts.improve import can_improve, forks_of, free_name
-from traitbench_app.parts.question import question
+from traitbench_app.parts.controls import question
+from traitbench_app.parts.model_actions import can_improve, forks_of, free_name
 from traitbench_app.parts.runs import MISTAKES
 from traitbench_app.parts.scored_samples import draw_text, find
 from traitbench_app.parts.strips import may_review
 from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, guarded
-from traitbench_app.workspace.carrying import Decision, carried
-from traitbench_app.workspace.changes import remember, save
+from traitbench_app.workspace.changes import Decision, carried, remember, save
 from traitbench_app.workspace.samples import all_samples, forget_samples
 
 Mistake = tuple[HeldOutScore, Trait]

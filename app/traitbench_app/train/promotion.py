@@ -16,7 +16,7 @@ from traitbench.local import preview
 from traitbench.local.preview import PreviewUnavailable
 from traitbench.names import pin
 from traitbench_app.parts.controls import agreed_to, ask, forget, primary_link
-from traitbench_app.parts.improve import origin_of
+from traitbench_app.parts.model_actions import origin_of
 from traitbench_app.parts.verdict import compared, draw_changes, draw_picture, draw_verdict
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session

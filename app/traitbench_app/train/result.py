@@ -10,7 +10,7 @@ from traitbench.contract.versions import Version
 from traitbench.display import held_out
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain
-from traitbench_app.parts.question import draw_title, question
+from traitbench_app.parts.controls import draw_title, question
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.navigation import page_link

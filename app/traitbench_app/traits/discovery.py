@@ -8,8 +8,8 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.text import ago, count, plain
 from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, DiscoveryTexts, texts_of
-from traitbench_app.parts.bring import bring_texts
 from traitbench_app.parts.runs import begin, draw_failure, notes, pick_effort
+from traitbench_app.parts.upload import bring_texts
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
 from traitbench_app.workspace import pool

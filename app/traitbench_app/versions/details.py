@@ -14,11 +14,16 @@ from traitbench.display.text import plain
 from traitbench.errors import InvalidTag
 from traitbench.names import check_tag
 from traitbench_app.parts import version_figures
-from traitbench_app.parts.confidence import draw_confidence
 from traitbench_app.parts.controls import folded
-from traitbench_app.parts.modes import draw_modes, modes_of, speeds
-from traitbench_app.parts.quality import draw_quality, draw_tests
-from traitbench_app.parts.shortcuts import draw_shortcuts
+from traitbench_app.parts.quality import (
+    draw_confidence,
+    draw_modes,
+    draw_quality,
+    draw_shortcuts,
+    draw_tests,
+    modes_of,
+    speeds,
+)
 from traitbench_app.parts.training_report import draw_search, draw_trait_search
 from traitbench_app.parts.trait_figures import draw_trait, pick_trait
 from traitbench_app.parts.version_figures import (

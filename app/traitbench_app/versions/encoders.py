@@ -19,8 +19,7 @@ from traitbench.local.training import effort_of
 from traitbench.settings import read_settings
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.controls import ask, asked, confirm
-from traitbench_app.parts.retune import why_no_search
-from traitbench_app.parts.runs import watch
+from traitbench_app.parts.runs import watch, why_no_search
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client, namespaces
 from traitbench_app.workspace.samples import all_samples

@@ -12,9 +12,8 @@ from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain
 from traitbench_app.parts import version_figures
 from traitbench_app.parts.chart import download_table
-from traitbench_app.parts.controls import folded
+from traitbench_app.parts.controls import folded, question
 from traitbench_app.parts.course import draw_course
-from traitbench_app.parts.question import question
 from traitbench_app.parts.version_figures import TRIGGERS, draw_keeping, label, made_how
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client

@@ -11,7 +11,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.text import plain
 from traitbench.names import pin
 from traitbench_app.parts.controls import is_open
-from traitbench_app.parts.improve import forks_of, origin_of
+from traitbench_app.parts.model_actions import forks_of, origin_of
 from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client

@@ -3,7 +3,7 @@
 from typing import Any
 
 from traitbench.contract.metrics import Metrics, TraitMetrics
-from traitbench_app.parts.modes import price, table
+from traitbench_app.parts.quality import modes_table, price
 from traitbench_app.parts.training_report import labels_in_words, search_in_words
 
 LEVELS = ({"level": "low", "tried": 2, "cross_entropy": 0.47}, {"level": "medium", "tried": 54, "cross_entropy": 0.45})
@@ -28,7 +28,7 @@ def test_the_price_of_a_mode_is_what_it_loses_and_how_much_faster_it_is() -> Non
     assert price(traits, "layer4", {"layer4": 1.52}) == f"{loses}, 1.5 times as fast."
     assert price(traits, "layer4", {}) == f"{loses}."
     assert price(traits, "static", {}) == ""
-    rows = table("v1", traits, {"warmth": "Warmth"})
+    rows = modes_table("v1", traits, {"warmth": "Warmth"})
     assert rows["Mode"].tolist() == ["Full", "Layer 4 only", "Static"] * 2
     assert rows["Trait"].tolist()[0] == "Warmth"
 

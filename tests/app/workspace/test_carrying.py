@@ -3,7 +3,7 @@
 from typing import Any
 
 from traitbench.contract.samples import Sample, text_hash
-from traitbench_app.workspace.carrying import carried
+from traitbench_app.workspace.changes import carried
 
 
 def sample(number: int, text: str, quality: float = 1.0, *, provenance: Any = "authored") -> Sample:

@@ -8,7 +8,7 @@ import pytest
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import Model
 from traitbench.contract.versions import Version
-from traitbench_app.parts import retune
+from traitbench_app.parts import runs
 from traitbench_app.parts.runs import SearchChoice
 from traitbench_app.workspace.waiting import WaitingFeedback
 
@@ -43,8 +43,8 @@ def test_a_refit_changes_nothing_only_with_the_settings_and_samples_of_the_versi
     monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, Any], nothing: bool
 ) -> None:
     newest = version(**changes)
-    monkeypatch.setattr(retune, "version", lambda handle, listed: listed)
+    monkeypatch.setattr(runs, "version", lambda handle, listed: listed)
     model = Model.model_construct(handle="local.tone", scoring_method="balanced_cosine", max_depth=1)
     choice = SearchChoice("high", True)
-    assert retune.gains_nothing(model, newest, choice, WaitingFeedback(0, None)) is nothing
-    assert not retune.gains_nothing(model, newest, choice, WaitingFeedback(1, None)), "feedback is new to a refit"
+    assert runs.gains_nothing(model, newest, choice, WaitingFeedback(0, None)) is nothing
+    assert not runs.gains_nothing(model, newest, choice, WaitingFeedback(1, None)), "feedback is new to a refit"

@@ -18,7 +18,7 @@ from traitbench.contract.scores import (
 )
 from traitbench.display.colours import SIDES
 from traitbench.display.words import REASONS
-from traitbench_app.parts import scorecard
+from traitbench_app.parts.card import ScoreRow, card_table, pair_rows, score_rows, signed
 
 NAMES = {"clarity": "Clarity", "warmth": "Warmth"}
 POLES = {"clarity": ("confusing", "clear"), "warmth": ("cold", "warm")}
@@ -54,8 +54,8 @@ def card(**detail: TraitScore) -> Card:
     )
 
 
-def rows(**detail: TraitScore) -> list[scorecard.ScoreRow]:
-    return scorecard.rows(card(**detail), NAMES, POLES)
+def rows(**detail: TraitScore) -> list[ScoreRow]:
+    return score_rows(card(**detail), NAMES, POLES)
 
 
 @pytest.mark.parametrize(
@@ -79,16 +79,16 @@ def test_a_bar_has_words_and_colour_of_its_pole(
 
 def test_the_main_trait_is_first_and_the_others_keep_their_order() -> None:
     detail = card(clarity=trait(50), depth=trait(50), warmth=trait(50))
-    assert [row.name for row in scorecard.rows(detail, NAMES, POLES, main="warmth")] == ["Warmth", "Clarity", "depth"]
-    assert [row.name for row in scorecard.rows(detail, NAMES, POLES)] == ["Clarity", "depth", "Warmth"]
+    assert [row.name for row in score_rows(detail, NAMES, POLES, main="warmth")] == ["Warmth", "Clarity", "depth"]
+    assert [row.name for row in score_rows(detail, NAMES, POLES)] == ["Clarity", "depth", "Warmth"]
 
 
 @pytest.mark.parametrize("reason", get_args(ConfidenceReason))
 def test_why_a_score_is_not_sure_is_below_its_bar_and_in_the_table(reason: ConfidenceReason) -> None:
     detail = {"clarity": trait(84, "Strong"), "warmth": trait(52, None, "low", reason)}
     assert [row.note for row in rows(**detail)] == ["", REASONS[reason].sentence]
-    assert [row.note for row in scorecard.rows(card(**detail), NAMES, POLES, reasons=False)] == ["", ""]
-    column = scorecard.table(detail, NAMES)["Why not high"]
+    assert [row.note for row in score_rows(card(**detail), NAMES, POLES, reasons=False)] == ["", ""]
+    column = card_table(detail, NAMES)["Why not high"]
     assert pd.isna(column[0])
     assert column[1] == REASONS[reason].short
 
@@ -101,7 +101,7 @@ def test_of_two_texts_the_largest_sure_difference_is_first_and_an_unsure_one_cla
     a = card(clarity=trait(10), warmth=trait(80), depth=trait(40))
     b = card(clarity=trait(90), warmth=trait(20), depth=trait(50))
     both = Comparison.of(a, b, {"clarity": False, "warmth": True, "depth": True})
-    changes = scorecard.pair_rows(both, NAMES, POLES | {"depth": ("flat", "deep")})
+    changes = pair_rows(both, NAMES, POLES | {"depth": ("flat", "deep")})
     assert [(row.name, row.words, row.sure) for row in changes] == [
         ("Warmth", "closer to cold", "high"),
         ("depth", "closer to deep", "high"),
@@ -113,18 +113,18 @@ def test_of_two_texts_the_largest_sure_difference_is_first_and_an_unsure_one_cla
 
 def test_an_older_version_says_that_it_cannot_judge_a_difference() -> None:
     both = Comparison.of(card(warmth=trait(80)), card(warmth=trait(20)), {"warmth": None})
-    (row,) = scorecard.pair_rows(both, NAMES, POLES)
+    (row,) = pair_rows(both, NAMES, POLES)
     assert (row.words, row.sure) == ("closer to cold", "moderate")
     assert "not known" in row.note
 
 
 @pytest.mark.parametrize(("delta", "text"), [(7, "▲ +7"), (-3, "▼ −3"), (0, "=")])
 def test_a_change_is_said_by_a_sign_and_a_number(delta: int, text: str) -> None:
-    assert scorecard.signed(delta) == text
+    assert signed(delta) == text
 
 
 def test_the_table_has_all_that_the_card_has() -> None:
-    row = scorecard.table({"clarity": trait(84, "Strong")}, NAMES).iloc[0].to_dict()
+    row = card_table({"clarity": trait(84, "Strong")}, NAMES).iloc[0].to_dict()
     assert row == {
         "Trait": "Clarity",
         "Score": 84,
