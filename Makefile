@@ -21,9 +21,8 @@ run: install
 # Types are checked beside the tests: that keeps only one processor busy. Faults are shown at once and at the end.
 test:
 	@$(MAKE) --no-print-directory -j2 develop tools
-	@$(MAKE) --no-print-directory .venv/collected
 	@($(MAKE) --no-print-directory check >.venv/check.txt 2>&1 || { cat .venv/check.txt >&2; exit 1; }) & check=$$!; \
-	$(TEST) -n $(TEST_PROCESSES) --dist loadfile; tests=$$?; \
+	$(MAKE) --no-print-directory .venv/collected && $(TEST) -n $(TEST_PROCESSES) --dist loadfile; tests=$$?; \
 	wait $$check || { cat .venv/check.txt >&2; exit 1; }; exit $$tests
 
 # What running needs, and with what tests, checks and benchmarks need too: the two lock files agree.

@@ -22,7 +22,7 @@ import uvicorn
 from xdist.remote import Producer
 
 from tests import postgres, schedule
-from tests.contexts import ENCODER, link_cache
+from tests.contexts import ENCODER, link_cache, opened
 from tests.patience import PATIENCE_S
 from tests.size import SIZE, SOAK, sized
 from traitbench.client import Traitbench
@@ -30,8 +30,8 @@ from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.encoders.registry import NAMES
 from traitbench.errors import Unavailable
-from traitbench.operations import WORKER, keys
-from traitbench.operations.context import Context, open_context
+from traitbench.operations import keys
+from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
@@ -170,12 +170,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 @pytest.fixture(scope="session")
 def service(settings: Settings) -> Iterator[Service]:
     """The service of this session, ready."""
-    context = open_context(settings, worker=WORKER)
-    try:
-        with served(context) as service:
-            yield service
-    finally:
-        context.close()
+    with own_service(settings) as service:
+        yield service
 
 
 @pytest.fixture
@@ -217,6 +213,13 @@ def trained_by_default(service: Service) -> Iterator[Trained]:
     """The same with the default encoder, for tests about what only that has: several modes."""
     with Traitbench(service.base_url, service.issue(namespaces=("default",))) as client:
         yield _trained(client, "default.tone", encoder=NAMES[0])
+
+
+@contextmanager
+def own_service(settings: Settings) -> Iterator[Service]:
+    """A service with a worker process, ready."""
+    with opened(settings, runs=True) as context, served(context) as service:
+        yield service
 
 
 @contextmanager

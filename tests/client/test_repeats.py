@@ -9,7 +9,7 @@ import pytest
 
 from tests.client.bundle import BUNDLE
 from tests.client.weather import HEALTHY, Answer, Weather, envelope
-from traitbench.client import AsyncClient, Client
+from traitbench.client import AsyncClient, Client, wire
 from traitbench.errors import ModelBusy, ModelNotTrained, TraitbenchError, Unavailable, Unreachable
 
 Call = Callable[[Any], Any]
@@ -22,6 +22,11 @@ LATER = envelope("unavailable", 503, headers={"Retry-After": "120"})
 REFUSALS = [envelope("some_code", status) for status in (400, 401, 403, 404, 409, 413, 422, 500)]
 BUSY = envelope("unavailable", 503, headers={"Retry-After": "0"}, busy="score", at_once=32)
 NOT_TRAINED = envelope("model_not_trained", 409)
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "PAUSES", tuple(pause / 20 for pause in wire.PAUSES))
 
 
 def health(client: Any) -> Any:

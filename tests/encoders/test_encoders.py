@@ -69,7 +69,7 @@ def test_any_text_has_a_finite_vector(encoder: Encoder, text: str) -> None:
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5) or not vector.any()
 
 
-@pytest.mark.parametrize("text", ["今日は" * 300, "😀" * 600, "x" * 50_000, "word " * 600, "!?" * 600])
+@pytest.mark.parametrize("text", ["今日は" * 300, "😀" * 600, "x" * 5_000, "word " * 600, "!?" * 600])
 def test_a_text_far_longer_than_a_segment_is_encoded_whole(encoder: Encoder, text: str) -> None:
     assert np.isfinite(encoder.encode([text])).all()
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
@@ -13,11 +11,11 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, fresh_settings, new_handle, opened, trained_here, until
+from tests.gate import Gate
 from tests.operations.author import active, refit, row, score, update
 from tests.operations.counting import Counting
 from traitbench.contract.batches import BatchRequest, ScoredLine, read_line
 from traitbench.errors import ModelArchived, TraitbenchError, ValidationFailed
-from traitbench.extract import ReadableText
 from traitbench.operations import encoding, models
 from traitbench.operations.batches import line, open_batch
 from traitbench.operations.context import Context
@@ -32,19 +30,6 @@ pytestmark = ON_SQLITE
 TEXTS = [f"thank you for letter number {number}, it was {'kind' if number % 3 else 'cold'}" for number in range(40)]
 LONG = "The first sentence is warm. The second is not.\n\nA new paragraph begins here, and it ends. " * 20
 ROOM = 64 * 2**20
-
-
-class Gate:
-    """Addresses whose texts become available once the gate is open."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.open = Event()
-
-    def __call__(self, url: str) -> ReadableText:
-        self.asked.append(url)
-        self.open.wait()
-        return ReadableText(url, f"what stands at {url}", "0" * 64, datetime.now(UTC))
 
 
 @pytest.fixture(scope="module")

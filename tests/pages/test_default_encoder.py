@@ -7,14 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
+from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, own_service
 from tests.contexts import fresh_settings
 from tests.pages.drive import Workbench, add_version, frame, plain, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.operations import WORKER
-from traitbench.operations.context import open_context
 from traitbench_app.versions import encoders
 from traitbench_app.workspace import background, batches
 
@@ -24,13 +22,11 @@ HANDLE = "local.tone"
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service on the default encoder."""
-    with fresh_settings(tmp_path_factory.mktemp("default"), encoder=None) as settings:
-        context = open_context(replace(settings, port=free_port()), worker=WORKER)
-        try:
-            with served(context) as service:
-                yield service
-        finally:
-            context.close()
+    with (
+        fresh_settings(tmp_path_factory.mktemp("default"), encoder=None) as settings,
+        own_service(replace(settings, port=free_port())) as service,
+    ):
+        yield service
 
 
 @pytest.fixture(scope="module")

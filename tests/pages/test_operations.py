@@ -6,14 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.conftest import Service, free_port, make_draft, served
+from tests.conftest import Service, free_port, make_draft, own_service
 from tests.contexts import fresh_settings
 from tests.pages.drive import Workbench, buttons, end_badly, frame, hold_busy, local_workbench, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
-from traitbench.operations import WORKER as WORKER_MODULE
 from traitbench.operations.console import Listed, Overview
-from traitbench.operations.context import open_context
 from traitbench.store.runs import Tally
 from traitbench.store.workers import WorkerHeartbeat
 from traitbench_app.operator import state as operations
@@ -79,13 +77,11 @@ def test_the_timeline_has_a_row_for_each_kind_and_colours_only_what_failed() -> 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service of its own: what other tests leave busy would show here."""
-    with fresh_settings(tmp_path_factory.mktemp("operations")) as settings:
-        context = open_context(replace(settings, port=free_port()), worker=WORKER_MODULE)
-        try:
-            with served(context) as service:
-                yield service
-        finally:
-            context.close()
+    with (
+        fresh_settings(tmp_path_factory.mktemp("operations")) as settings,
+        own_service(replace(settings, port=free_port())) as service,
+    ):
+        yield service
 
 
 @pytest.fixture

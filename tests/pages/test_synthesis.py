@@ -7,15 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.cli.asking import asking
-from tests.conftest import WARM, Service, free_port, make_draft, served
+from tests.conftest import WARM, Service, free_port, make_draft, own_service
 from tests.contexts import link_cache
 from tests.llm_endpoint import MODEL, llm_endpoint
 from tests.pages.drive import Workbench, buttons, copied_link, edit, frame, plain, press, texts, words
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput
-from traitbench.operations import WORKER
-from traitbench.operations.context import open_context
 
 
 @pytest.fixture
@@ -159,13 +157,8 @@ def test_a_language_model_that_refuses_is_said_on_the_page_and_by_the_command(
 ) -> None:
     link_cache(tmp_path)
     own = replace(service.settings, home=tmp_path, database_url=f"sqlite:///{tmp_path / 'own.db'}", port=free_port())
-    with llm_endpoint(lambda _: 401) as endpoint:
-        context = open_context(replace(own, **endpoint.settings), worker=WORKER)
-        try:
-            with served(context) as other:
-                _check_refusal(other, tmp_path / "cli", monkeypatch)
-        finally:
-            context.close()
+    with llm_endpoint(lambda _: 401) as endpoint, own_service(replace(own, **endpoint.settings)) as other:
+        _check_refusal(other, tmp_path / "cli", monkeypatch)
 
 
 def _check_refusal(service: Service, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,31 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from threading import Event
 
 import pytest
 
 from tests.contexts import fresh_settings, opened, trained_here
-from tests.patience import PATIENCE_S
-from traitbench.extract import ReadableText
 from traitbench.operations import keys
 from traitbench.operations.context import Context
 
 ADDRESS = "https://held.example/"
-
-
-class Gate:
-    """Reads addresses when it is open; `asked` are those that it was asked for."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.open = Event()
-
-    def __call__(self, url: str) -> ReadableText:
-        self.asked.append(url)
-        self.open.wait(PATIENCE_S)
-        return ReadableText(url, "how kind of you", "0" * 64, datetime.now(UTC))
 
 
 @dataclass(frozen=True)

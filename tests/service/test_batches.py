@@ -13,8 +13,9 @@ import pytest
 
 from tests.contexts import until
 from tests.contract.world import served
+from tests.gate import Gate
 from tests.patience import PATIENCE_S
-from tests.service.conftest import ADDRESS, Gate, Quiet
+from tests.service.conftest import ADDRESS, Quiet
 from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from tests.contexts import until
 from tests.contract.world import served
+from tests.gate import Gate
 from tests.patience import PATIENCE_S
-from tests.service.conftest import ADDRESS, Gate, Quiet
+from tests.service.conftest import ADDRESS, Quiet
 from tests.size import sized
 from traitbench.client import Traitbench
 from traitbench.service.app import create_app

@@ -14,8 +14,9 @@ from starlette.responses import Response
 
 from tests.contexts import until
 from tests.contract.world import served
+from tests.gate import Gate
 from tests.patience import PATIENCE_S
-from tests.service.conftest import ADDRESS, Gate, Quiet
+from tests.service.conftest import ADDRESS, Quiet
 from traitbench.service.app import create_app
 from traitbench.service.direct import DirectRoute
 
