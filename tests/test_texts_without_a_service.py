@@ -22,7 +22,7 @@ from tests.conftest import COLD, WARM, Trained
 from tests.contexts import home_in_environment
 from tests.size import sized
 from traitbench.batch.audits import read_scored
-from traitbench.contract.asked import Asked
+from traitbench.contract.batches import BatchSettings
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.tables.sample_files import ColumnChoice, check, read
 from traitbench.tables.source import opened
@@ -159,7 +159,7 @@ def test_a_page_imports_every_row_as_a_sample_and_into_a_pool(trained: Trained, 
 
 def test_a_batch_of_the_page_downloads_every_row(trained: Trained, texts: list[str]) -> None:
     source = opened("a.jsonl", io.BytesIO(wild.as_table(texts, "jsonl")))
-    job = batches.Batch(trained.client, Asked(trained.handle), source, "text", name="a.jsonl", keys=("warmth",))
+    job = batches.Batch(trained.client, BatchSettings(trained.handle), source, "text", name="a.jsonl", keys=("warmth",))
     job.start()
     try:
         assert eventually(lambda: job.state != "running")

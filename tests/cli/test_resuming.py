@@ -22,7 +22,7 @@ from tests.size import sized
 from traitbench.batch.outcomes import outcomes
 from traitbench.batch.parts import Parts
 from traitbench.client import Traitbench
-from traitbench.contract.asked import Asked
+from traitbench.contract.batches import BatchSettings
 from traitbench.tables.source import opened
 
 ROWS, BAD = 400, 200
@@ -136,7 +136,7 @@ def left(client: Traitbench, handle: str, file: Path, out: Path, rows: int, **ot
         "column": "text",
     }
     parts = Parts.create(part_of(out), request | other)
-    parts.append(list(islice(outcomes(client, Asked(f"{handle}@v1"), source.lines(), "text"), rows)))
+    parts.append(list(islice(outcomes(client, BatchSettings(f"{handle}@v1"), source.lines(), "text"), rows)))
     return parts
 
 

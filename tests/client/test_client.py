@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from traitbench.client import Traitbench
-from traitbench.client._sync import comparisons
+from traitbench.client._sync import versions
 from traitbench.contract.batches import FailedLine
 from traitbench.contract.comparisons import ComparedText
 from traitbench.contract.samples import SampleInput
@@ -104,7 +104,7 @@ def test_waiting_ends_when_its_time_is_over(client: Traitbench, namespace: str) 
 
 
 def test_two_versions_are_compared_on_any_number_of_texts(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparisons, "MOST_TEXTS", 4)
+    monkeypatch.setattr(versions, "MOST_TEXTS", 4)
     texts = [*WARM, "", *COLD]
     compared = trained.client.versions.compare(
         trained.handle, f"{trained.handle}@v1", texts=iter(texts), traits=["Warmth"]
@@ -121,7 +121,7 @@ def test_two_versions_are_compared_on_any_number_of_texts(trained: Trained, monk
 
 
 def test_what_is_no_text_has_its_line_in_a_comparison(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparisons, "MOST_TEXTS", 2)
+    monkeypatch.setattr(versions, "MOST_TEXTS", 2)
     sent: list[Any] = [None, WARM[0], 7, WARM[1], COLD[0], float("nan")]
     compared = trained.client.versions.compare(trained.handle, f"{trained.handle}@v1", texts=sent)
     assert [each.index for each in compared.texts or ()] == [*range(6)]

@@ -11,7 +11,7 @@ import pytest
 from tests.client.bundle import BUNDLE, BUNDLE_BYTES
 from tests.client.weather import HEALTHY, Answer, Weather, envelope
 from traitbench.client import Traitbench
-from traitbench.client._sync import comparisons
+from traitbench.client._sync import versions
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.errors import (
     BodyTooLarge,
@@ -187,7 +187,7 @@ def test_a_model_card_must_be_markdown_and_is_read_again_in_bad_weather(under: U
 def test_later_texts_are_compared_by_the_versions_that_compared_the_first(
     under: Under, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparisons, "MOST_TEXTS", 1)
+    monkeypatch.setattr(versions, "MOST_TEXTS", 1)
     changed = dict.fromkeys(("samples", "held_out", "unrecorded", "encoder"))
     changed |= {name: [] for name in ("traits_added", "traits_removed", "traits_changed", "parameters")}
     line = {"index": 0, "traits": {}, "composite": {"a": 1, "b": 2, "delta": 1}}

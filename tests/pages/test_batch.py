@@ -15,8 +15,7 @@ from tests.foreign_files.hostile import HOSTILE
 from tests.foreign_files.sheets import Sheet, workbook
 from tests.pages.drive import Workbench, charts, copied_link, html, plain, press, upload, visit, words
 from traitbench.client import Traitbench
-from traitbench.contract.asked import Asked
-from traitbench.contract.batches import ScoredLine
+from traitbench.contract.batches import BatchSettings, ScoredLine
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.tables.source import opened
@@ -210,7 +209,7 @@ def test_a_link_reopens_the_view_and_not_the_texts(workbench: Workbench, trained
 def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Workbench, trained: Trained) -> None:
     source = opened("a.csv", io.BytesIO(f'text\n"{WARM[0]}"\n'.encode()))
     with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
-        job = Batch(nobody, Asked(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
+        job = Batch(nobody, BatchSettings(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
         background.start(job)
         assert eventually(lambda: job.state == "failed")
     at = workbench.open("batch", model=trained.handle, batch=job.id)

@@ -9,8 +9,7 @@ from typing import Any, cast
 import streamlit as st
 
 from traitbench.batch.outcomes import probe
-from traitbench.contract.asked import Asked
-from traitbench.contract.batches import Mode
+from traitbench.contract.batches import BatchSettings, Mode
 from traitbench.contract.models import Model
 from traitbench.contract.versions import Version
 from traitbench.display.text import ago, count, plain
@@ -83,14 +82,14 @@ def from_link(key: str, name: str, read: Callable[[str], Any]) -> None:
 
 def start(model: Model, version: str, texts: TextInput, traits: Sequence[str] | None, mode: Mode) -> None:
     """Start a batch. A probe text is scored first: an error that would affect every row is shown instead."""
-    asked = Asked(pin(model.handle, version), traits, mode)
+    settings = BatchSettings(pin(model.handle, version), traits, mode)
     with attempt() as starting:
-        card = probe(client(), asked)
+        card = probe(client(), settings)
     if starting.error:
         return
     job = Batch(
         client(),
-        asked.of_version(card.metadata.version_id),
+        settings.of_version(card.metadata.version_id),
         texts.source,
         texts.column,
         name=texts.name,

@@ -49,7 +49,7 @@ def draw_end(job: Batch) -> None:
     elif job.state == "stopped":
         st.info(f"**Stopped after {of}.** Finished rows are kept.", icon=":material/pause_circle:")
     took = f"{span(job.seconds)}, {job.done / job.seconds:,.0f} rows per second" if job.seconds >= 1 else ""
-    mode = "" if job.asked.mode == "full" else f", mode {job.asked.mode}"
+    mode = "" if job.settings.mode == "full" else f", mode {job.settings.mode}"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"**{plain(job.name)}**: {count(job.done, 'row')} scored with {job.version}{mode}. :gray[{took}]",

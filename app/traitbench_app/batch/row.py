@@ -50,13 +50,13 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Batch, traits: lis
 
 def _card(job: Batch, text: str) -> Card | None:
     held = session.get(_CARD)
-    if held and held[0] == (job.asked.handle, text):
+    if held and held[0] == (job.settings.handle, text):
         return held[1]  # type: ignore[no-any-return]
     with attempt() as scoring:
-        card = client().scores.score(job.asked.handle, text, traits=job.asked.traits)
+        card = client().scores.score(job.settings.handle, text, traits=job.settings.traits)
     if scoring.error or not isinstance(card, Card):
         return None
-    session.store(_CARD, ((job.asked.handle, text), card))
+    session.store(_CARD, ((job.settings.handle, text), card))
     return card
 
 
@@ -89,7 +89,9 @@ def _draw_fix(model: Model, job: Batch, at: int, text: str) -> None:
         if st.button("Score the new text", key="batch.row.rescore", disabled=changed == text or not changed.strip()):
             with attempt() as scoring, st.spinner("Scoring"):
                 [line] = list(
-                    client().scores.batch(job.asked.handle, [changed], traits=job.asked.traits, mode=job.asked.mode)
+                    client().scores.batch(
+                        job.settings.handle, [changed], traits=job.settings.traits, mode=job.settings.mode
+                    )
                 )
             if scoring.error:
                 return

@@ -10,8 +10,7 @@ from traitbench.batch.audits import Audit
 from traitbench.batch.outcomes import Outcomes, RowOutcome, encoded, outcomes, reason_of
 from traitbench.batch.parts import CannotResume, Parts, in_parts
 from traitbench.client import Traitbench
-from traitbench.contract.asked import Asked
-from traitbench.contract.batches import ScoredLine
+from traitbench.contract.batches import BatchSettings, ScoredLine
 from traitbench.contract.scores import Confidence, ConfidenceReason, Tier, TraitScore
 from traitbench.errors import InternalError
 from traitbench.names import unpin
@@ -58,7 +57,7 @@ class Batch(BackgroundWork):
     def __init__(
         self,
         client: Traitbench,
-        asked: Asked,
+        settings: BatchSettings,
         source: Source,
         column: str,
         *,
@@ -68,7 +67,7 @@ class Batch(BackgroundWork):
         parts: Parts | None = None,
     ) -> None:
         super().__init__(total=source.count, owner=owner)
-        self.client, self.asked, self.column, self.name = client, asked, column, name
+        self.client, self.settings, self.column, self.name = client, settings, column, name
         self.columns = source.columns
         self.source: Source | None = source
         self.parts = parts
@@ -85,7 +84,7 @@ class Batch(BackgroundWork):
     @property
     def handle(self) -> str:
         """The model, without its version."""
-        return unpin(self.asked.handle)[0]
+        return unpin(self.settings.handle)[0]
 
     @property
     def handles(self) -> tuple[str, ...]:
@@ -95,7 +94,7 @@ class Batch(BackgroundWork):
     @property
     def version(self) -> str:
         """The version that scores all rows."""
-        return unpin(self.asked.handle)[1]
+        return unpin(self.settings.handle)[1]
 
     @property
     def other_columns(self) -> list[str]:
@@ -117,7 +116,7 @@ class Batch(BackgroundWork):
             with self.parts.locked() if self.parts else nullcontext():
                 if self.parts and self.parts.rows != self.done:
                     raise InternalError("Another workbench continued this batch. Reload the page to see its results.")
-                with closing(outcomes(self.client, self.asked, rest, self.column)) as coming:
+                with closing(outcomes(self.client, self.settings, rest, self.column)) as coming:
                     for some in in_parts(self._until_stopped(coming)):
                         if self.parts:
                             self.parts.append(some)

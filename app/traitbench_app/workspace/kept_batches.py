@@ -17,8 +17,7 @@ from traitbench.batch import parts
 from traitbench.batch.audits import Audit
 from traitbench.batch.parts import CannotResume, Parts
 from traitbench.client import Traitbench
-from traitbench.contract.asked import Asked
-from traitbench.contract.batches import ScoredLine
+from traitbench.contract.batches import BatchSettings, ScoredLine
 from traitbench.tables.source import restored
 from traitbench_app.workspace.batches import Batch
 
@@ -53,7 +52,7 @@ def begin(folder: Path, job: Batch, *, service: str) -> None:
     request = {
         "owner": job.owner,
         "service": service,
-        "asked": asdict(job.asked),
+        "asked": asdict(job.settings),
         "column": job.column,
         "name": job.name,
         "keys": list(job.traits),
@@ -123,7 +122,7 @@ def _read(place: Path, request: parts.Request, client: Traitbench) -> Batch:
     source = restored(gzip.decompress((place / _INPUT).read_bytes()))
     about: Any = {"name": request["name"], "keys": request["keys"], "owner": request["owner"]}
     stored = Parts(place, request)
-    job = Batch(client, Asked(**request["asked"]), source, request["column"], parts=stored, **about)
+    job = Batch(client, BatchSettings(**request["asked"]), source, request["column"], parts=stored, **about)
     job.id = place.name
     for outcome in stored.outcomes(source.lines()):
         job.add((outcome,))

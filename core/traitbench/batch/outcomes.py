@@ -16,8 +16,7 @@ from itertools import islice
 from typing import IO, Any, get_args
 
 from traitbench.client import Traitbench
-from traitbench.contract.asked import Asked
-from traitbench.contract.batches import BatchLine, ScoredLine
+from traitbench.contract.batches import BatchLine, BatchSettings, ScoredLine
 from traitbench.contract.scores import Card, ConfidenceReason
 from traitbench.errors import InternalError
 from traitbench.formulas import harmless
@@ -42,15 +41,15 @@ class RowOutcome:
 Outcomes = Generator[RowOutcome, None, None]
 
 
-def probe(client: Traitbench, asked: Asked) -> ScoredLine:
+def probe(client: Traitbench, settings: BatchSettings) -> ScoredLine:
     """Score a dummy text to learn the version and its traits; raise the errors that would affect all rows."""
-    [line] = client.scores.batch(asked.handle, [_PROBE], traits=asked.traits, mode=asked.mode)
+    [line] = client.scores.batch(settings.handle, [_PROBE], traits=settings.traits, mode=settings.mode)
     if isinstance(line, ScoredLine):
         return line
     raise InternalError(f"The service cannot score any text: {line.error.message}")
 
 
-def outcomes(client: Traitbench, asked: Asked, lines: Iterable[Line], column: str) -> Outcomes:
+def outcomes(client: Traitbench, settings: BatchSettings, lines: Iterable[Line], column: str) -> Outcomes:
     """Yield the outcome of each line, in order, as the answers arrive."""
     waiting: deque[Line] = deque()
 
@@ -60,7 +59,7 @@ def outcomes(client: Traitbench, asked: Asked, lines: Iterable[Line], column: st
             if isinstance(line, Row):
                 yield line.cells.get(column, "")
 
-    for answer in client.scores.batch(asked.handle, texts(), traits=asked.traits, mode=asked.mode):
+    for answer in client.scores.batch(settings.handle, texts(), traits=settings.traits, mode=settings.mode):
         line = waiting.popleft()
         while isinstance(line, Problem):
             yield _refused(line)

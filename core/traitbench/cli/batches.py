@@ -31,8 +31,7 @@ from traitbench.batch.parts import CannotResume, Parts, in_parts
 from traitbench.cli.options import STDIN, Refused, connected, source_of, tell_problems, text_column
 from traitbench.cli.output import RowProgress
 from traitbench.client import Traitbench
-from traitbench.contract.asked import Asked
-from traitbench.contract.batches import Mode
+from traitbench.contract.batches import BatchSettings, Mode
 from traitbench.display.text import count
 from traitbench.errors import NotFound, TraitbenchError
 from traitbench.names import unpin
@@ -83,11 +82,11 @@ def score_file(order: Order) -> None:
     click.echo(f"texts from {column}", err=True)
     with connected() as client:
         form = order.form or _form_of(order.output) or ("jsonl" if source.kind == "json" else "csv")
-        asked = Asked(order.handle, order.traits, order.mode)
+        settings = BatchSettings(order.handle, order.traits, order.mode)
         out = _file(order.output)
         if order.resume and out is None:
             raise click.UsageError("--resume needs the output file: name it with -o.")
-        batch = _Batch(client, source, asked, column, form)
+        batch = _Batch(client, source, settings, column, form)
         try:
             tally = batch.to_stream(order.output or STDIN) if out is None else batch.to_file(out, resume=order.resume)
         except CannotResume as error:
@@ -104,19 +103,19 @@ def score_file(order: Order) -> None:
 class _Batch:
     """Scores the rows of a source and writes them."""
 
-    def __init__(self, client: Traitbench, source: Source, asked: Asked, column: str, form: Form) -> None:
-        self._client, self._source, self._asked = client, source, asked
+    def __init__(self, client: Traitbench, source: Source, settings: BatchSettings, column: str, form: Form) -> None:
+        self._client, self._source, self._settings = client, source, settings
         self._column, self._form = column, form
 
     def to_stream(self, name: str) -> _Tally:
         """Write to stdout, a pipe or a device, which cannot be resumed."""
-        asked, request = self._pinned()
+        settings, request = self._pinned()
         with click.open_file(name, "wb") as opened:
             out = cast(IO[bytes], opened)
             if self._form == "parquet":
                 with tempfile.TemporaryDirectory() as folder:
                     unfinished = Parts.create(Path(folder), request)
-                    tally = self._score(asked, unfinished.append, _Tally())
+                    tally = self._score(settings, unfinished.append, _Tally())
                     self._write(out, _shape(self._source, request), unfinished.outcomes(self._source.lines()))
                     return tally
             shape = _shape(self._source, request)
@@ -126,7 +125,7 @@ class _Batch:
                 out.flush()
 
             append((), head=True)
-            return self._score(asked, append, _Tally())
+            return self._score(settings, append, _Tally())
 
     def to_file(self, out: Path, *, resume: bool) -> _Tally:
         """Write to a file, from the beginning or from where an earlier command stopped."""
@@ -143,12 +142,12 @@ class _Batch:
             raise Refused(
                 f"{out} is complete, so there is nothing to resume. Run the command without --resume to score again."
             )
-        asked, request = self._pinned()
-        return self._into(out, asked, Parts.create(folder, request))
+        settings, request = self._pinned()
+        return self._into(out, settings, Parts.create(folder, request))
 
-    def _resumed(self, folder: Path, earlier: parts.Request) -> tuple[Asked, Parts]:
+    def _resumed(self, folder: Path, earlier: parts.Request) -> tuple[BatchSettings, Parts]:
         """Return the unfinished batch; raise `CannotResume` or `Refused` unless this command began it."""
-        handle, _, named = self._asked.handle.partition("@")
+        handle, _, named = self._settings.handle.partition("@")
         version = str(earlier.get("version"))
         # The tag may have moved meanwhile, and the same version may be given by its number.
         same = {"handle": earlier.get("handle")} if named == version else {}
@@ -158,12 +157,12 @@ class _Batch:
         except NotFound as error:
             raise Refused(f"{error} {folder} was scored by that version. Remove it to start again.") from error
         parts.refuse_if_other(folder, earlier, {"parameters": parameters})
-        return replace(self._asked, handle=f"{handle}@{version}"), unfinished
+        return replace(self._settings, handle=f"{handle}@{version}"), unfinished
 
-    def _into(self, out: Path, asked: Asked, unfinished: Parts) -> _Tally:
+    def _into(self, out: Path, settings: BatchSettings, unfinished: Parts) -> _Tally:
         try:
             with unfinished.locked():
-                tally = self._score(asked, unfinished.append, _Tally(unfinished.rows, unfinished.bad))
+                tally = self._score(settings, unfinished.append, _Tally(unfinished.rows, unfinished.bad))
                 made = unfinished.folder / "output.new"
                 with made.open("wb") as file:
                     shape = _shape(self._source, unfinished.request)
@@ -181,12 +180,12 @@ class _Batch:
         parts.remove(unfinished.folder)
         return tally
 
-    def _score(self, asked: Asked, append: Callable[[Sequence[RowOutcome]], None], tally: _Tally) -> _Tally:
+    def _score(self, settings: BatchSettings, append: Callable[[Sequence[RowOutcome]], None], tally: _Tally) -> _Tally:
         """Score the rows that are still missing. A row counts as done once it is written."""
         progress = RowProgress("Scoring", self._source.count, before=tally.rows)
         rest = islice(self._source.lines(), tally.rows, None)
         try:
-            for some in in_parts(outcomes(self._client, asked, rest, self._column)):
+            for some in in_parts(outcomes(self._client, settings, rest, self._column)):
                 append(some)
                 tally.add(some)
                 progress.at(tally.rows)
@@ -203,20 +202,20 @@ class _Batch:
             out.write(csv_head(shape))
         out.writelines(_LINES[self._form](shape, outcome) for outcome in rows)
 
-    def _pinned(self) -> tuple[Asked, parts.Request]:
+    def _pinned(self) -> tuple[BatchSettings, parts.Request]:
         """Pin the version that scores all rows, even if another one becomes active meanwhile."""
-        card = probe(self._client, self._asked)
+        card = probe(self._client, self._settings)
         version = card.metadata.version_id
-        parameters = self._client.versions.get(unpin(self._asked.handle)[0], version).param_hash
+        parameters = self._client.versions.get(unpin(self._settings.handle)[0], version).param_hash
         pinned = {"version": version, "parameters": parameters, "keys": list(card.scores)}
-        return self._asked.of_version(version), self._request() | pinned
+        return self._settings.of_version(version), self._request() | pinned
 
     def _request(self) -> dict[str, Any]:
-        traits = self._asked.traits
+        traits = self._settings.traits
         return {
-            "handle": self._asked.handle,
+            "handle": self._settings.handle,
             "traits": None if traits is None else list(traits),
-            "mode": self._asked.mode,
+            "mode": self._settings.mode,
             "input": self._source.survey.digest,
             "column": self._column,
         }

@@ -3,12 +3,15 @@
 See core/docs/contract.md, section 8.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, InstanceOf, TypeAdapter
 
 from traitbench.contract.fields import Received, Returned, Text, schema
 from traitbench.contract.scores import Card
+from traitbench.names import pin
 
 MOST_TEXTS = 1_000
 
@@ -26,6 +29,19 @@ class BatchRequest(Received):
     contents: Annotated[list[InstanceOf[str]], Field(min_length=1, max_length=MOST_TEXTS)]
     traits: Annotated[list[Text], Field(min_length=1)] | None = None
     mode: Mode = "full"
+
+
+@dataclass(frozen=True)
+class BatchSettings:
+    """The model, traits and mode with which all texts of a batch are scored, in however many requests."""
+
+    handle: str
+    traits: Sequence[str] | None = None
+    mode: Mode = "full"
+
+    def of_version(self, version: str) -> "BatchSettings":
+        """Return the same settings pinned to a version, so that a new active version does not change them."""
+        return replace(self, handle=pin(self.handle, version))
 
 
 class LineError(Returned):

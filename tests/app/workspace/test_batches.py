@@ -10,7 +10,7 @@ from pyarrow import parquet
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained
 from traitbench.batch.outcomes import probe
-from traitbench.contract.asked import Asked
+from traitbench.contract.batches import BatchSettings
 from traitbench.tables.source import opened
 from traitbench_app.batch.columns import (
     COMPOSITE,
@@ -45,10 +45,10 @@ LINES = [
 def a_job(trained: Trained, lines: list[object]) -> Batch:
     content = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
     source = opened("a.jsonl", io.BytesIO(content.encode()))
-    asked = Asked(trained.handle)
-    card = probe(trained.client, asked)
+    settings = BatchSettings(trained.handle)
+    card = probe(trained.client, settings)
     keys = tuple(card.scores)
-    return Batch(trained.client, asked.of_version("v1"), source, "text", name="a.jsonl", keys=keys)
+    return Batch(trained.client, settings.of_version("v1"), source, "text", name="a.jsonl", keys=keys)
 
 
 def ended(job: Batch) -> Batch:

@@ -13,8 +13,7 @@ from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Service, Trained
 from traitbench.batch.audits import Audit
 from traitbench.client import Traitbench
-from traitbench.contract.asked import Asked
-from traitbench.contract.batches import ScoredLine
+from traitbench.contract.batches import BatchSettings, ScoredLine
 from traitbench.tables.source import opened
 from traitbench_app.workspace import kept_batches
 from traitbench_app.workspace.batches import Batch
@@ -25,7 +24,7 @@ LINES = b'{"text": "half \\ud83d", "stars": 5}\nno json\n{"text": "Thank you, my
 
 def begun(folder: Path, client: Traitbench, handle: str, *, owner: str = "ann", lines: bytes = LINES) -> Batch:
     source = opened("a.jsonl", io.BytesIO(lines))
-    job = Batch(client, Asked(f"{handle}@v1"), source, "text", name="a.jsonl", keys=["warmth"], owner=owner)
+    job = Batch(client, BatchSettings(f"{handle}@v1"), source, "text", name="a.jsonl", keys=["warmth"], owner=owner)
     kept_batches.begin(folder, job, service=SERVICE)
     return job
 

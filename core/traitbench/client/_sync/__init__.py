@@ -1,4 +1,4 @@
 """The client for programs on an event loop. The synchronous client is made from these files.
 
-`python -m tests.client.generate` writes `traitbench/client/batches.py`, `client.py` and so on from the files here.
+`python -m tests.client.generate` writes `client.py`, `models.py` and so on from the files here.
 """

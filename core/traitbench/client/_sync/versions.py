@@ -1,15 +1,20 @@
 # Made from client/versions.py by `python -m tests.client.generate`: edit that file, not this one.
 """`client.versions`: list, get, tag, untag, activate, compare; activations, which say what served when."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from traitbench.client._sync import comparisons
 from traitbench.client._sync.connection import Connection
 from traitbench.client.pages import Pages
-from traitbench.client.wire import segment
-from traitbench.contract.comparisons import VersionsComparison
+from traitbench.client.wire import refusal, segment
+from traitbench.contract.batches import MOST_TEXTS, FailedLine
+from traitbench.contract.comparisons import ComparedText, VersionsComparison
 from traitbench.contract.page import ActivationPage, VersionPage
+from traitbench.contract.texts import values_of
 from traitbench.contract.versions import Activation, Version, VersionActivated, VersionTagged, VersionUntagged
+from traitbench.names import pin
+
+_MOST_CHARACTERS = 2**18  # of a request: far below the operator's limit on a body
 
 
 class Versions:
@@ -68,10 +73,52 @@ class Versions:
         scored by the versions that scored the first.
 
         With `explain`, for at most 10 texts, `moved_by` of each text has the changed samples that are most similar to
-        it, and by how much they moved its scores. This needs an authoring key for both models.
+        it, and by how much they moved its scores. This needs an authoring key for both models. A single text, a mapping
+        or a set as `texts` raises `TypeError`.
         """
-        return comparisons.compare(self._connection, a, b, texts=texts, traits=traits, explain=explain)
+        body: dict[str, Any] = {"a": a, "b": b, **({} if traits is None else {"traits": list(traits)})}
+        if explain:
+            body["explain"] = True
+        if texts is None:
+            return _send(self._connection, body)
+        lines: list[ComparedText | FailedLine] = []
+        chunks = _chunks(values_of(texts), lines)
+        first = next(chunks, None)
+        compared = _send(self._connection, body if first is None else {**body, "texts": list(first.values())})
+        if first is not None:
+            lines += _at_positions(compared, first)
+        # Another version may become active in the meantime.
+        body |= {"a": pin(a, f"v{compared.a.version_no}"), "b": pin(b, f"v{compared.b.version_no}")}
+        for some in chunks:
+            lines += _at_positions(_send(self._connection, {**body, "texts": list(some.values())}), some)
+        return compared.model_copy(update={"texts": sorted(lines, key=lambda line: line.index)})
 
 
 def _path(handle: str, version: str | None = None) -> str:
     return f"/models/{segment(handle)}/versions" + ("" if version is None else f"/{segment(version)}")
+
+
+def _at_positions(compared: VersionsComparison, some: Mapping[int, str]) -> list[ComparedText | FailedLine]:
+    """The lines of an answer at the positions of its texts."""
+    positions = list(some)
+    return [line.model_copy(update={"index": positions[line.index]}) for line in compared.texts or ()]
+
+
+def _send(connection: Connection, body: dict[str, Any]) -> VersionsComparison:
+    return connection.send("POST", "/versions/compare", VersionsComparison, body=body, long=True, reads=True)
+
+
+def _chunks(values: Iterator[Any], lines: list[ComparedText | FailedLine]) -> Iterator[dict[int, str]]:
+    """Yield the texts of each request by their positions; what is no text gets its line."""
+    some, length = dict[int, str](), 0
+    for position, value in enumerate(values):
+        if line := refusal(position, value):
+            lines.append(line)
+            continue
+        if some and (len(some) == MOST_TEXTS or length + len(value) > _MOST_CHARACTERS):
+            yield some
+            some, length = {}, 0
+        some[position] = value
+        length += len(value)
+    if some:
+        yield some
