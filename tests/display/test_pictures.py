@@ -1,6 +1,7 @@
 """The pictures that pages share say in words what they show, and draw each sample once."""
 
 import re
+from itertools import pairwise
 from urllib.parse import unquote
 
 import pytest
@@ -52,6 +53,13 @@ def test_a_strip_has_a_dot_for_each_sample_above_and_below_the_line() -> None:
     assert sum(y > 50 for _, y, _ in placed) == 3
     assert sorted(round(x / 640 * 100) for x, _, ring in placed if ring) == [40, 50, 70]
     assert "3 of 5 warm and 2 of 3 cold samples are on their side." in picture
+
+
+def test_evenly_spread_scores_leave_no_gap_in_a_wide_strip() -> None:
+    every = dict.fromkeys(range(101), 1)
+    picture = strip(counts(positive=every, negative={}), negative="cold", positive="warm", width=900)
+    across = sorted(x for x, _, _ in dots(picture))
+    assert {round(right - left) for left, right in pairwise(across)} == {9}
 
 
 @pytest.mark.parametrize("samples", [1, 9, 200, 100_000])

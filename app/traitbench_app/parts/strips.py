@@ -23,7 +23,9 @@ from traitbench_app.shell.service import guarded
 
 _MOST = 6
 _LONGEST = 40
-_WIDTH, _HEIGHT = 480, 120  # about as wide as the place on a page of 1440 pixels
+_WIDTH, _HEIGHT = 480, 120
+WIDE = 700
+"""Pixels of a strip in a card as wide as the page. Like the usual width, as much as a window of 1440 pixels leaves."""
 
 
 def weakest_first(version: Version | None, traits: Sequence[Trait]) -> list[Trait]:
@@ -44,10 +46,12 @@ def draw_more(traits: Sequence[Trait], *, key: str) -> None:
         st.button(f"Show {hidden} more", key=f"{key}.more", on_click=session.store, args=(f"{key}.all", True))
 
 
-def draw_strips(model: Model, version: Version | None, shown: Sequence[Trait], *, among: Sequence[Trait]) -> None:
+def draw_strips(
+    model: Model, version: Version | None, shown: Sequence[Trait], *, among: Sequence[Trait], width: int = _WIDTH
+) -> None:
     """Draw a row for each of the traits `shown`; `among` are all traits of the model. Advice is about the first one."""
-    for place, trait in enumerate(shown):
-        _draw_row(model, version, trait, among, is_brief=place > 0)
+    for row, trait in enumerate(shown):
+        _draw_row(model, version, trait, among, is_brief=row > 0, width=width)
     if version is not None and any(_is_uncounted(version, trait) for trait in shown):
         st.caption(f"{label(version)} is of an older release, which did not count the scores of its samples.")
         if may_review(model):
@@ -55,11 +59,13 @@ def draw_strips(model: Model, version: Version | None, shown: Sequence[Trait], *
 
 
 @st.fragment
-def _draw_row(model: Model, version: Version | None, trait: Trait, among: Sequence[Trait], *, is_brief: bool) -> None:
+def _draw_row(
+    model: Model, version: Version | None, trait: Trait, among: Sequence[Trait], *, is_brief: bool, width: int
+) -> None:
     with guarded():
         picture, words = st.columns([2.6, 1], vertical_alignment="center")
         with picture:
-            opened = draw_strip(model, version, trait)
+            opened = draw_strip(model, version, trait, width=width)
         with words:
             st.markdown(_in_words(version, trait))
             draw_advice_of(model, version, trait, among, is_brief=is_brief)
@@ -122,10 +128,10 @@ def _may_read(model: Model) -> bool:
     return not model.zero_data_retention and not why_read_only(model)
 
 
-def draw_strip(model: Model, version: Version | None, trait: Trait) -> tuple[bool, int] | None:
+def draw_strip(model: Model, version: Version | None, trait: Trait, *, width: int = _WIDTH) -> tuple[bool, int] | None:
     """Draw the strip; return whether the open samples are positive and the tenth that they score, if some are open."""
     opens = version is not None and _may_read(model)
-    html = strip_of(version, trait, opens=opens)
+    html = strip_of(version, trait, width=width, opens=opens)
     if not opens or "<button" not in html:
         st.html(html)
         return None

@@ -11,7 +11,7 @@ from traitbench.display import held_out
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain
 from traitbench_app.parts.controls import draw_title, question
-from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
+from traitbench_app.parts.strips import WIDE, draw_more, draw_strips, first_few, how_to_read, weakest_first
 from traitbench_app.parts.version_figures import label
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.train.mistakes import draw_first_mistakes
@@ -31,7 +31,7 @@ def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None
     order = weakest_first(version, traits)
     with question("Does it tell the sides apart?", key="train.sides"):
         st.caption(how_to_read(version, model))
-        draw_strips(model, version, first_few(order, key=_STRIPS), among=traits)
+        draw_strips(model, version, first_few(order, key=_STRIPS), among=traits, width=WIDE)
         draw_more(order, key=_STRIPS)
     draw_first_mistakes(model, version, traits)
 

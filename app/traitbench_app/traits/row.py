@@ -11,7 +11,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.colours import DISCOVERED_SIGN, NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.parts.next_step import Sides, as_word, sides_of
-from traitbench_app.parts.strips import balance_of, draw_advice_of, draw_strip, is_measured
+from traitbench_app.parts.strips import WIDE, balance_of, draw_advice_of, draw_strip, is_measured
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 
@@ -69,7 +69,7 @@ def draw_poles(
 
     Return which dots of the picture are open, as `draw_opened` takes them.
     """
-    opened = draw_strip(model, version, trait) if is_measured(version, trait) else None
+    opened = draw_strip(model, version, trait, width=WIDE) if is_measured(version, trait) else None
     if trait.kind == "intrinsic" and not trait.stored_samples:
         st.markdown(f"{NEGATIVE_SIGN} {plain(trait.negative_label)} ↔ {plain(trait.positive_label)} {POSITIVE_SIGN}")
     elif trait.stored_samples and not why_read_only(model):

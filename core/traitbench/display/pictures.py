@@ -47,7 +47,7 @@ def strip(
     """
     step = 2 * radius + 0.6
     room = height / 2 - 1
-    columns = max(1, int(width / step))
+    columns = min(101, max(1, int(width / step)))  # more columns than scores would leave empty ones between full ones
     stacks = {pole: _stacks(counts[pole], columns, is_positive=pole == "positive") for pole in counts}
     tallest = max((sum(each) for every in stacks.values() for each in every), default=0)
     per_dot = max(1, ceil(tallest * step / room))
