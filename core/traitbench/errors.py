@@ -34,6 +34,11 @@ class TraitbenchError(Exception):
     code: ClassVar[str] = ""
     retryable: ClassVar[bool] = False
 
+    def __init_subclass__(cls, *, status: int | None = None, code: str | None = None) -> None:
+        """Set `status` and `code`; each is by default that of the class above."""
+        super().__init_subclass__()
+        cls.status, cls.code = status or cls.status, code or cls.code
+
     def __init__(
         self,
         message: str,
@@ -52,274 +57,180 @@ class TraitbenchError(Exception):
         return f"{self.message} [{self.request_id}]" if self.request_id else self.message
 
 
-class BadRequest(TraitbenchError):
+class BadRequest(TraitbenchError, status=400):
     """400: the request could not be read."""
 
-    status = 400
 
-
-class InvalidRequest(BadRequest):
+class InvalidRequest(BadRequest, code="invalid_request"):
     """The request is not valid HTTP; for example, `Host` is missing, malformed or sent twice."""
 
-    code = "invalid_request"
 
-
-class InvalidJson(BadRequest):
+class InvalidJson(BadRequest, code="invalid_json"):
     """The body is not one JSON value: malformed, broken UTF-8, nested too deeply, or with a duplicate key."""
 
-    code = "invalid_json"
 
-
-class EmptyBody(BadRequest):
+class EmptyBody(BadRequest, code="empty_body"):
     """The operation needs a body, and the request has none."""
 
-    code = "empty_body"
 
-
-class InvalidParameter(BadRequest):
+class InvalidParameter(BadRequest, code="invalid_parameter"):
     """A query parameter is unknown, has the wrong type or is out of bounds."""
 
-    code = "invalid_parameter"
 
-
-class InvalidCursor(BadRequest):
+class InvalidCursor(BadRequest, code="invalid_cursor"):
     """The cursor does not come from this listing."""
 
-    code = "invalid_cursor"
 
-
-class Unauthenticated(TraitbenchError):
+class Unauthenticated(TraitbenchError, status=401, code="unauthenticated"):
     """401: the API key is missing, malformed, unknown or revoked; the response does not say which."""
 
-    status = 401
-    code = "unauthenticated"
 
-
-class Forbidden(TraitbenchError):
+class Forbidden(TraitbenchError, status=403):
     """403: the API key does not permit this, or the request came from a host or site that is not allowed."""
 
-    status = 403
 
-
-class InsufficientScope(Forbidden):
+class InsufficientScope(Forbidden, code="insufficient_scope"):
     """The operation needs an authoring key."""
 
-    code = "insufficient_scope"
 
-
-class NamespaceForbidden(Forbidden):
+class NamespaceForbidden(Forbidden, code="namespace_forbidden"):
     """The key does not own the namespace."""
 
-    code = "namespace_forbidden"
 
-
-class HostNotAllowed(Forbidden):
+class HostNotAllowed(Forbidden, code="host_not_allowed"):
     """The `Host` of the request is neither a loopback name nor listed in `TRAITBENCH_ALLOWED_HOSTS`."""
 
-    code = "host_not_allowed"
 
-
-class OriginNotAllowed(Forbidden):
+class OriginNotAllowed(Forbidden, code="origin_not_allowed"):
     """A browser sent the request on behalf of another web site."""
 
-    code = "origin_not_allowed"
 
-
-class NotFound(TraitbenchError):
+class NotFound(TraitbenchError, status=404):
     """404: the resource does not exist, or the key may not know that it does."""
 
-    status = 404
 
-
-class ModelNotFound(NotFound):
+class ModelNotFound(NotFound, code="model_not_found"):
     """No namespace that the key can read has a model with this handle."""
 
-    code = "model_not_found"
 
-
-class TraitNotFound(NotFound):
+class TraitNotFound(NotFound, code="trait_not_found"):
     """The model has no such trait."""
 
-    code = "trait_not_found"
 
-
-class SampleNotFound(NotFound):
+class SampleNotFound(NotFound, code="sample_not_found"):
     """The model has no such sample."""
 
-    code = "sample_not_found"
 
-
-class VersionNotFound(NotFound):
+class VersionNotFound(NotFound, code="version_not_found"):
     """The model has no such version."""
 
-    code = "version_not_found"
 
-
-class TagNotFound(NotFound):
+class TagNotFound(NotFound, code="tag_not_found"):
     """The model has no such tag."""
 
-    code = "tag_not_found"
 
-
-class RouteNotFound(NotFound):
+class RouteNotFound(NotFound, code="route_not_found"):
     """The API has no such path."""
 
-    code = "route_not_found"
 
-
-class MethodNotAllowed(TraitbenchError):
+class MethodNotAllowed(TraitbenchError, status=405, code="method_not_allowed"):
     """405: the path does not support this method; the `Allow` header lists those it does."""
 
-    status = 405
-    code = "method_not_allowed"
 
-
-class NotAcceptable(TraitbenchError):
+class NotAcceptable(TraitbenchError, status=406, code="not_acceptable"):
     """406: none of the accepted media types can be produced."""
 
-    status = 406
-    code = "not_acceptable"
 
-
-class Conflict(TraitbenchError):
+class Conflict(TraitbenchError, status=409):
     """409: the state of the model does not allow this. The client never retries it."""
 
-    status = 409
 
-
-class HandleTaken(Conflict):
+class HandleTaken(Conflict, code="handle_taken"):
     """A model with this handle exists; it may be archived."""
 
-    code = "handle_taken"
 
-
-class ModelNotDraft(Conflict):
+class ModelNotDraft(Conflict, code="model_not_draft"):
     """Traits and samples of a trained model are frozen into its versions."""
 
-    code = "model_not_draft"
 
-
-class ModelBusy(Conflict):
+class ModelBusy(Conflict, code="model_busy"):
     """Another operation is running; its id is in `X-Run-Id`."""
 
-    code = "model_busy"
 
-
-class ModelArchived(Conflict):
+class ModelArchived(Conflict, code="model_archived"):
     """The model is archived: it can only be read, and be restored for 30 days."""
 
-    code = "model_archived"
 
-
-class ModelNotTrained(Conflict):
+class ModelNotTrained(Conflict, code="model_not_trained"):
     """The model has no version yet."""
 
-    code = "model_not_trained"
 
-
-class DuplicateRun(Conflict):
+class DuplicateRun(Conflict, code="duplicate_run"):
     """An identical run is in flight or has succeeded; its id is in `X-Run-Id`."""
 
-    code = "duplicate_run"
 
-
-class SamplesPurged(Conflict):
+class SamplesPurged(Conflict, code="samples_purged"):
     """Zero data retention removed the samples that this operation needs."""
 
-    code = "samples_purged"
 
-
-class PromotionConflict(Conflict):
+class PromotionConflict(Conflict, code="promotion_conflict"):
     """Promoting would undo something; `details.reasons` says what happened. `force` promotes all the same."""
 
-    code = "promotion_conflict"
 
-
-class FeatureUnavailable(Conflict):
+class FeatureUnavailable(Conflict, code="feature_unavailable"):
     """The feature is part of the contract, but this service or model does not offer it."""
 
-    code = "feature_unavailable"
 
-
-class BodyTooLarge(TraitbenchError):
+class BodyTooLarge(TraitbenchError, status=413, code="body_too_large"):
     """413: the body is larger than the operator allows."""
 
-    status = 413
-    code = "body_too_large"
 
-
-class UnsupportedMediaType(TraitbenchError):
+class UnsupportedMediaType(TraitbenchError, status=415, code="unsupported_media_type"):
     """415: the operation does not accept the body's media type."""
 
-    status = 415
-    code = "unsupported_media_type"
 
-
-class Unprocessable(TraitbenchError):
+class Unprocessable(TraitbenchError, status=422):
     """422: readable, but not valid."""
 
-    status = 422
 
-
-class ValidationFailed(Unprocessable):
+class ValidationFailed(Unprocessable, code="validation_failed"):
     """One or more fields are wrong; `details.errors` names each by its path."""
 
-    code = "validation_failed"
 
-
-class InvalidHandle(Unprocessable):
+class InvalidHandle(Unprocessable, code="invalid_handle"):
     """The handle does not have the form `<namespace>.<name>`."""
 
-    code = "invalid_handle"
 
-
-class InvalidTag(Unprocessable):
+class InvalidTag(Unprocessable, code="invalid_tag"):
     """The tag is not 1-64 letters, digits, `.`, `_` or `-`, or it is `vN` or `active`."""
 
-    code = "invalid_tag"
 
-
-class UnsupportedKind(Unprocessable):
+class UnsupportedKind(Unprocessable, code="unsupported_kind"):
     """The only kind of model is `scoring`."""
 
-    code = "unsupported_kind"
 
-
-class UnsupportedScoringMethod(Unprocessable):
+class UnsupportedScoringMethod(Unprocessable, code="unsupported_scoring_method"):
     """The only scoring method is `balanced_cosine`."""
 
-    code = "unsupported_scoring_method"
 
-
-class UnsupportedSynthType(Unprocessable):
+class UnsupportedSynthType(Unprocessable, code="unsupported_synth_type"):
     """The service does not offer this type of synthesis."""
 
-    code = "unsupported_synth_type"
 
-
-class InsufficientSamples(Unprocessable):
+class InsufficientSamples(Unprocessable, code="insufficient_samples"):
     """A trait has too few samples at one of its poles; `details.traits` has the counts."""
 
-    code = "insufficient_samples"
 
-
-class DuplicateTrait(Unprocessable):
+class DuplicateTrait(Unprocessable, code="duplicate_trait"):
     """Two traits would share a key or a name; `details.errors` names each, with a free key where one helps."""
 
-    code = "duplicate_trait"
 
-
-class UrlNotFetchable(Unprocessable):
+class UrlNotFetchable(Unprocessable, code="url_not_fetchable"):
     """The address is refused, unreachable, too slow or too large."""
 
-    code = "url_not_fetchable"
 
-
-class InternalError(TraitbenchError):
+class InternalError(TraitbenchError, status=500, code="internal_error"):
     """500: an internal error; find it in the log by its request id."""
-
-    status = 500
-    code = "internal_error"
 
 
 class UnreadableRow(InternalError):
@@ -333,18 +244,14 @@ class UnreadableRow(InternalError):
         )
 
 
-class Unavailable(TraitbenchError):
+class Unavailable(TraitbenchError, status=503, code="unavailable"):
     """503: not ready or overloaded; try again after `Retry-After`."""
 
-    status = 503
-    code = "unavailable"
     retryable = True
 
 
-class Unreachable(Unavailable):
+class Unreachable(Unavailable, code="unreachable"):
     """No service answered at the address, or it is not a Traitbench service. Only the client raises this."""
-
-    code = "unreachable"
 
 
 def error_for(code: str, status: int) -> type[TraitbenchError]:

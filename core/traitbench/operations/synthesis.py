@@ -59,10 +59,8 @@ _OFFLINE_SECONDS = 3
 _ENGLISH = name_of(ENGLISH)
 
 
-class NothingSynthesized(TraitbenchError):
+class NothingSynthesized(TraitbenchError, code="nothing_synthesized"):
     """No new text could be made."""
-
-    code = "nothing_synthesized"
 
 
 def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest) -> RunStarted:
