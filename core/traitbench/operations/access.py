@@ -5,9 +5,10 @@ The service checks them before it reads a body; every operation checks them agai
 See core/docs/contract.md, section 3.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlalchemy import Connection
 
@@ -16,54 +17,58 @@ from traitbench.names import Handle, parse_handle, parse_pinned_handle
 from traitbench.operations import rules
 from traitbench.operations.trait_names import TraitIndex
 from traitbench.store import models, traits
-from traitbench.store.database import reading
+from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
 
 if TYPE_CHECKING:
     from traitbench.operations.context import Context
 
-Operation = Literal[
-    "models.create",
+_Read = Literal[
     "models.list",
     "models.get",
+    "models.card",
+    "traits.list",
+    "traits.get",
+    "versions.list",
+    "versions.get",
+    "versions.compare",
+    "versions.activations",
+    "scores.score",
+    "scores.compare",
+    "scores.batch",
+    "extract",
+]
+_OwnedRead = Literal[
+    "models.export",
+    "samples.list",
+    "samples.plan",
+    "samples.rejected",
+]
+_Write = Literal[
+    "models.create",
     "models.update",
     "models.delete",
     "models.restore",
     "models.train",
     "models.retrain",
-    "models.card",
-    "models.export",
     "models.import",
     "models.fork",
     "models.promote",
     "traits.discover",
     "traits.add",
-    "traits.list",
-    "traits.get",
     "traits.update",
     "traits.delete",
     "samples.add",
-    "samples.list",
     "samples.update",
     "samples.delete",
     "samples.delete_many",
     "samples.synthesize",
-    "samples.plan",
-    "samples.rejected",
-    "versions.list",
-    "versions.get",
     "versions.tag",
     "versions.untag",
     "versions.activate",
-    "versions.compare",
-    "versions.activations",
-    "scores.score",
     "scores.feedback",
-    "scores.compare",
-    "scores.batch",
-    "extract",
-    "metrics",
 ]
+Operation = _Read | _OwnedRead | _Write | Literal["metrics"]
 Reach = Literal["read", "owned read", "write"]
 
 
@@ -90,49 +95,10 @@ class Rule:
     reach: Reach
 
 
-_READ = Rule("any", "read")
-_WRITE = Rule("authoring", "write")
-
 RULES: Mapping[Operation, Rule] = {
-    "models.create": _WRITE,
-    "models.list": _READ,
-    "models.get": _READ,
-    "models.update": _WRITE,
-    "models.delete": _WRITE,
-    "models.restore": _WRITE,
-    "models.train": _WRITE,
-    "models.retrain": _WRITE,
-    "models.card": _READ,
-    "models.export": Rule("authoring", "owned read"),
-    "models.import": _WRITE,
-    "models.fork": _WRITE,
-    "models.promote": _WRITE,
-    "traits.discover": _WRITE,
-    "traits.add": _WRITE,
-    "traits.list": _READ,
-    "traits.get": _READ,
-    "traits.update": _WRITE,
-    "traits.delete": _WRITE,
-    "samples.add": _WRITE,
-    "samples.list": Rule("authoring", "owned read"),
-    "samples.update": _WRITE,
-    "samples.delete": _WRITE,
-    "samples.delete_many": _WRITE,
-    "samples.synthesize": _WRITE,
-    "samples.plan": Rule("authoring", "owned read"),
-    "samples.rejected": Rule("authoring", "owned read"),
-    "versions.list": _READ,
-    "versions.get": _READ,
-    "versions.tag": _WRITE,
-    "versions.untag": _WRITE,
-    "versions.activate": _WRITE,
-    "versions.compare": _READ,
-    "versions.activations": _READ,
-    "scores.score": _READ,
-    "scores.feedback": _WRITE,
-    "scores.compare": _READ,
-    "scores.batch": _READ,
-    "extract": _READ,
+    **dict.fromkeys(get_args(_Read), Rule("any", "read")),
+    **dict.fromkeys(get_args(_OwnedRead), Rule("authoring", "owned read")),
+    **dict.fromkeys(get_args(_Write), Rule("authoring", "write")),
     "metrics": Rule("authoring", "read"),
 }
 
@@ -174,9 +140,29 @@ def permit(context: "Context", caller: Caller, operation: Operation, handle: str
     return name
 
 
-def is_author(caller: Caller, name: Handle) -> bool:
+@contextmanager
+def to_read(
+    context: "Context", caller: Caller, operation: Operation, handle: str
+) -> Iterator[tuple[Connection, ModelRow]]:
+    """The model of an operation that the caller may do, in a transaction that only reads."""
+    name = str(permit(context, caller, operation, handle))
+    with reading(context.engine) as connection:
+        yield connection, require_model(models.find(connection, name), name)
+
+
+@contextmanager
+def to_change(
+    context: "Context", caller: Caller, operation: Operation, handle: str
+) -> Iterator[tuple[Connection, ModelRow]]:
+    """The model of an operation that the caller may do, locked in a transaction that may write."""
+    name = str(permit(context, caller, operation, handle))
+    with writing(context.engine) as connection:
+        yield connection, require_model(models.hold(connection, name), name)
+
+
+def is_author(caller: Caller, handle: str) -> bool:
     """Whether the caller's key is an authoring key that owns the model's namespace."""
-    return caller.scope == "authoring" and name.namespace in caller.namespaces
+    return caller.scope == "authoring" and parse_handle(handle).namespace in caller.namespaces
 
 
 def require_model(model: ModelRow | None, handle: str) -> ModelRow:

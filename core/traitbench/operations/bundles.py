@@ -11,7 +11,7 @@ from traitbench.operations.access import Caller
 from traitbench.operations.bundle_checks import check
 from traitbench.operations.context import Context
 from traitbench.store import activations, bundles, models
-from traitbench.store.database import reading, writing
+from traitbench.store.database import writing
 
 _DEFAULTS = {
     name: field.default for name, field in ModelCreate.model_fields.items() if name not in ("handle", "kind")
@@ -23,15 +23,13 @@ def export(context: Context, caller: Caller, handle: str, file: IO[bytes]) -> No
 
     Samples are read twice, once for the digest and once for the document, so that they need not fit in memory.
     """
-    name = str(access.permit(context, caller, "models.export", handle))
-    with reading(context.engine) as connection:
-        model = access.require_model(models.find(connection, name), name)
+    with access.to_read(context, caller, "models.export", handle) as (connection, model):
         with_samples = not model.zero_data_retention
         places = bundles.places(connection, model.id) if with_samples else {}
         bundle = Bundle(
             format=FORMAT,
             sha256="",
-            handle=name,
+            handle=model.handle,
             model=bundles.read_model(connection, model.id),
             traits=bundles.read_traits(connection, model.id, places),
             samples=[] if with_samples else None,

@@ -33,7 +33,6 @@ from traitbench.contract.comparisons import (
 from traitbench.contract.texts import is_url
 from traitbench.encoders.scheduler import SCHEDULER, WIDTH
 from traitbench.errors import InternalError, TraitbenchError, Unavailable, ValidationFailed
-from traitbench.names import parse_handle
 from traitbench.operations import access, rules, serving
 from traitbench.operations.access import Caller
 from traitbench.operations.batches import ahead_of, check_content
@@ -71,9 +70,7 @@ def compare(context: Context, caller: Caller, body: VersionsCompareRequest) -> V
         with _naming(side):
             rules.require("use", served[side].model)
     pair = _Pair(context, served["a"], served["b"], body.traits)
-    owned = caller.scope == "authoring" and all(
-        parse_handle(name).namespace in caller.namespaces for name in names.values()
-    )
+    owned = all(access.is_author(caller, name) for name in names.values())
     return pair.compared(body.texts, may_read=owned, explain=body.explain)
 
 

@@ -66,10 +66,8 @@ Directions = NDArray[np.float64]
 
 def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:
     """Queue a discovery, which searches the samples for new traits."""
-    name = str(access.permit(context, caller, "traits.discover", handle))
     texts = {text_hash(text): text for text in body.texts}
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "traits.discover", handle) as (connection, model):
         started = model_runs.begin(
             connection,
             context.runs,

@@ -21,7 +21,6 @@ from traitbench.operations import access
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.store import models, traits, versions
-from traitbench.store.database import reading
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|~$&])")
 _BLOCK_MARK = re.compile(r"^(#|\+|-|=|:)")
@@ -40,9 +39,7 @@ _SOURCE_FIELDS = ("name", "license", "citation", "url")
 
 def card(context: Context, caller: Caller, handle: str) -> str:
     """The card of a model, as Markdown."""
-    name = str(access.permit(context, caller, "models.card", handle))
-    with reading(context.engine) as connection:
-        row = access.require_model(models.find(connection, name), name)
+    with access.to_read(context, caller, "models.card", handle) as (connection, row):
         model, shown = models.read(connection, row.id), traits.every(connection, row.id).items()
         active = row.active_version_id
         version = None if active is None else versions.read_if_readable(connection, active)

@@ -161,9 +161,7 @@ def _hold_with_forks(connection: Connection, caller: Caller, name: str) -> list[
 
 def delete(context: Context, caller: Caller, handle: str) -> ModelDeleted:
     """Archive a model and cancel its run, if any."""
-    name = str(access.permit(context, caller, "models.delete", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "models.delete", handle) as (connection, model):
         run = runs.read_to_end(connection, model.run_id) if model.state == "busy" and model.run_id else None
         if rules.require("delete", model) is Outcome.PROCEED:
             restored_as = _state_without_run(model) if run is None else model_runs.state_after(run, model)
@@ -177,7 +175,7 @@ def delete(context: Context, caller: Caller, handle: str) -> ModelDeleted:
     context.forget(model.id)
     if run:
         context.runs.cancel(run.id)
-    return ModelDeleted(handle=name, deleted=True)
+    return ModelDeleted(handle=model.handle, deleted=True)
 
 
 def restore(context: Context, caller: Caller, handle: str) -> Model:
@@ -185,9 +183,7 @@ def restore(context: Context, caller: Caller, handle: str) -> Model:
 
     Raise `ModelArchived` if it was archived more than 30 days ago.
     """
-    name = str(access.permit(context, caller, "models.restore", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "models.restore", handle) as (connection, model):
         if rules.require("restore", model) is Outcome.PROCEED:
             _check_age(connection, model)
             models.restore(connection, model, now=rules.now())

@@ -220,10 +220,9 @@ def fork(context: Context, caller: Caller, handle: str, body: ForkRequest) -> Mo
 
     Feedback that waits is copied as ordinary samples. Under zero retention no sample is copied.
     """
-    source = str(access.permit(context, caller, "models.fork", handle))
+    access.permit(context, caller, "models.fork", handle)
     name = access.permit(context, caller, "models.create", body.handle)
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, source), source)
+    with access.to_change(context, caller, "models.fork", handle) as (connection, model):
         rules.require("fork", model)
         now = rules.now()
         own = {"namespace": name.namespace, "state": "draft", "created_at": now, "updated_at": now}

@@ -42,9 +42,7 @@ def start(context: Context, caller: Caller, handle: str) -> tuple[RunStarted, bo
 
     The second value is False if no feedback waits.
     """
-    name = str(access.permit(context, caller, "models.retrain", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "models.retrain", handle) as (connection, model):
         if rules.require("retrain_now", model) is Outcome.MATCH:
             return RunStarted(state="busy", run_id=_retrain_in_flight(connection, model)), True
         if not samples.waiting(connection, model.id).count:

@@ -29,7 +29,7 @@ from traitbench.operations.context import Context
 from traitbench.operations.trait_names import Problem, TraitIndex
 from traitbench.store import models, samples, traits
 from traitbench.store.cursors import paged, read_number
-from traitbench.store.database import reading, writing
+from traitbench.store.database import reading
 from traitbench.store.models import ModelRow
 
 EVERY = SampleQuery()
@@ -45,10 +45,8 @@ class _Part(NamedTuple):
 
 def add(context: Context, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:
     """Add labelled texts to a draft; their ids ascend in the order sent."""
-    name = str(access.permit(context, caller, "samples.add", handle))
     digests = [text_hash(sample.text) for sample in body.samples]
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "samples.add", handle) as (connection, model):
         return SampleIds(ids=add_to(connection, model, body.samples, digests, most=context.settings.max_samples))
 
 
@@ -108,9 +106,7 @@ def list_samples(
     cursor: str | None = None,
 ) -> SamplePage:
     """One page of the samples of a model that pass a query."""
-    name = str(access.permit(context, caller, "samples.list", handle))
-    with reading(context.engine) as connection:
-        model = access.require_model(models.find(connection, name), name)
+    with access.to_read(context, caller, "samples.list", handle) as (connection, model):
         rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
         trait_id = None if query.trait is None else access.trait_of(connection, model, query.trait).id
         # A cursor belongs to its listing: the filters and the order, by whatever name the trait was given.
@@ -124,9 +120,7 @@ def list_samples(
 
 def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -> SampleIds:
     """Make samples of a draft test samples or training samples, or change which of them must pass."""
-    name = str(access.permit(context, caller, "samples.update", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "samples.update", handle) as (connection, model):
         known = samples.held_out(connection, model.id, body.ids)
         if errors := [
             error for place, each in enumerate(body.ids) for error in _unchangeable(place, each, body, known)
@@ -142,24 +136,22 @@ def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -
 
 def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
     """Delete one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
-    name = str(access.permit(context, caller, "samples.delete", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "samples.delete", handle) as (connection, model):
         pending = samples.pending(connection, model.id, [sample_id] if 0 < sample_id < 2**63 else [])
         if not pending:
-            raise SampleNotFound(f"The model {name} has no sample {sample_id}.", details={"sample_id": sample_id})
+            raise SampleNotFound(
+                f"The model {model.handle} has no sample {sample_id}.", details={"sample_id": sample_id}
+            )
         rules.require("withdraw" if pending[sample_id] else "edit", model)
         samples.remove(connection, model.id, [sample_id])
         if model.state != "ready":
             rules.edited(connection, model)
-    return ModelDeleted(handle=name, deleted=True)
+    return ModelDeleted(handle=model.handle, deleted=True)
 
 
 def delete_many(context: Context, caller: Caller, handle: str, body: SamplesDelete) -> SampleIds:
     """Delete samples of a draft, or withdraw feedback that a ready model has not learned yet; all of it or none."""
-    name = str(access.permit(context, caller, "samples.delete_many", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "samples.delete_many", handle) as (connection, model):
         pending = samples.pending(connection, model.id, body.ids)
         if errors := [_unknown(place, each) for place, each in enumerate(body.ids) if each not in pending]:
             raise rules.invalid(errors, thing="The samples")

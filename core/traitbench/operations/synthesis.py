@@ -65,10 +65,8 @@ class NothingSynthesized(TraitbenchError, code="nothing_synthesized"):
 
 def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest) -> RunStarted:
     """Queue a synthesis of samples."""
-    name = str(access.permit(context, caller, "samples.synthesize", handle))
     most = context.settings.max_samples
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "samples.synthesize", handle) as (connection, model):
         _check_type(body.synth_type)
         return model_runs.begin(
             connection,
@@ -95,11 +93,9 @@ def plan(
     language_model: bool | None = None,
 ) -> SynthesisPlan:
     """What a synthesis would do, and what it would send where."""
-    name = str(access.permit(context, caller, "samples.plan", handle))
-    _check_type(synth_type)
     effort = effort or DEFAULT_EFFORT
-    with reading(context.engine) as connection:
-        model = access.require_model(models.find(connection, name), name)
+    with access.to_read(context, caller, "samples.plan", handle) as (connection, model):
+        _check_type(synth_type)
         task = _task(connection, model.id, synth_type)
     asked, refusal = permitted(context.settings, sends_nothing=sends_nothing(model), wanted=language_model)
     requests = [request for trait in task.poles for request in requests_for(trait, task.own(trait), synth_type, effort)]
@@ -136,9 +132,7 @@ def _offline_warning(poles: Sequence[TraitPoles], synth_type: str) -> str | None
 
 def rejected(context: Context, caller: Caller, handle: str) -> RejectedTexts:
     """Texts that the last synthesis rejected, if nothing ran since."""
-    name = str(access.permit(context, caller, "samples.rejected", handle))
-    with reading(context.engine) as connection:
-        model = access.require_model(models.find(connection, name), name)
+    with access.to_read(context, caller, "samples.rejected", handle) as (connection, model):
         return RejectedTexts(items=rejected_texts.read(connection, model.id))
 
 

@@ -66,15 +66,12 @@ def start(context: Context, caller: Caller, handle: str, body: TrainRequest) -> 
 
     The second value is False if there was nothing to do.
     """
-    name = str(access.permit(context, caller, "models.train", handle))
     encoder = None
     if body.encoder is not None:
+        access.check(context, caller, "models.train", handle)
         # The encoder is loaded before the model is locked, because loading may take seconds.
-        with reading(context.engine) as connection:
-            access.require_model(models.find(connection, name), name)
         encoder = training_encoder.named(context, body.encoder)
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "models.train", handle) as (connection, model):
         return start_in(connection, context.runs, model, body, encoder=encoder, requested_by=caller.label)
 
 

@@ -13,16 +13,14 @@ from traitbench.operations.access import Caller
 from traitbench.operations.context import LISTING, Context
 from traitbench.operations.trait_names import Problem, Sent
 from traitbench.store import models, traits
-from traitbench.store.database import reading, writing
+from traitbench.store.database import reading
 from traitbench.store.models import ModelRow
 from traitbench.store.traits import TraitRow
 
 
 def add(context: Context, caller: Caller, handle: str, body: TraitsCreate) -> TraitList:
     """Add traits to a draft, or change those whose key exists. Either all of them are applied or none."""
-    name = str(access.permit(context, caller, "traits.add", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "traits.add", handle) as (connection, model):
         keys = add_to(connection, model, body.traits, most=context.settings.max_traits)
         return TraitList(traits=_in_order(traits.read(connection, model.id), keys))
 
@@ -61,8 +59,8 @@ def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Pr
 
 def list_traits(context: Context, caller: Caller, handle: str) -> TraitList:
     """All traits of a model, in the order they were added."""
-    permitted = access.permit(context, caller, "traits.list", handle)
-    name, author = str(permitted), access.is_author(caller, permitted)
+    name = str(access.permit(context, caller, "traits.list", handle))
+    author = access.is_author(caller, name)
 
     def read() -> TraitList:
         with reading(context.engine) as connection:
@@ -75,19 +73,14 @@ def list_traits(context: Context, caller: Caller, handle: str) -> TraitList:
 
 def get(context: Context, caller: Caller, handle: str, key: str) -> Trait:
     """One trait, by key or name."""
-    permitted = access.permit(context, caller, "traits.get", handle)
-    name, author = str(permitted), access.is_author(caller, permitted)
-    with reading(context.engine) as connection:
-        model = access.require_model(models.find(connection, name), name)
+    with access.to_read(context, caller, "traits.get", handle) as (connection, model):
         trait = access.trait_of(connection, model, key)
-        return _shown(traits.of_id(connection, model.id, trait.id), author)
+        return _shown(traits.of_id(connection, model.id, trait.id), access.is_author(caller, model.handle))
 
 
 def update(context: Context, caller: Caller, handle: str, key: str, body: TraitUpdate) -> TraitList:
     """Change the fields that were sent and are not null; the key never changes."""
-    name = str(access.permit(context, caller, "traits.update", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "traits.update", handle) as (connection, model):
         if body.suggestion:
             suggestions.recall(connection, model.id, key, most=context.settings.max_traits)
         trait = access.trait_of(connection, model, key)
@@ -104,15 +97,13 @@ def update(context: Context, caller: Caller, handle: str, key: str, body: TraitU
 
 def delete(context: Context, caller: Caller, handle: str, key: str) -> ModelDeleted:
     """Delete a trait and its samples. A suggestion can be brought back by `update` until the next run."""
-    name = str(access.permit(context, caller, "traits.delete", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, name), name)
+    with access.to_change(context, caller, "traits.delete", handle) as (connection, model):
         trait = access.trait_of(connection, model, key)
         rules.require("edit", model)
         suggestions.remove(connection, model.id, trait)
         models.reset_main_trait(connection, model.id, trait.key)
         rules.edited(connection, model)
-    return ModelDeleted(handle=name, deleted=True)
+    return ModelDeleted(handle=model.handle, deleted=True)
 
 
 def _shown(trait: Trait, author: bool) -> Trait:

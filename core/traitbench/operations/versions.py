@@ -23,7 +23,7 @@ from traitbench.operations.access import Caller
 from traitbench.operations.context import LISTING, Context
 from traitbench.store import activations, models, samples, versions
 from traitbench.store.cursors import paged, read_number
-from traitbench.store.database import reading, writing
+from traitbench.store.database import reading
 from traitbench.store.models import ModelRow
 from traitbench.store.versions import VersionRow
 
@@ -50,40 +50,34 @@ def list_versions(
 
 def get(context: Context, caller: Caller, handle: str, version: str) -> Version:
     """One version; with its snapshot for an authoring key that owns the namespace."""
-    name = access.permit(context, caller, "versions.get", handle)
-    with reading(context.engine) as connection:
-        model = access.require_model(models.find(connection, str(name)), str(name))
+    with access.to_read(context, caller, "versions.get", handle) as (connection, model):
         row = resolve(connection, model, version)
         shown = versions.read(connection, row.id)
-        if access.is_author(caller, name):
+        if access.is_author(caller, model.handle):
             return shown.model_copy(update={"snapshot": versions.snapshot(connection, row.id)})
         return shown
 
 
 def tag(context: Context, caller: Caller, handle: str, name: str, body: VersionTag = _TAG) -> VersionTagged:
     """Point a tag at a version, by default the active one; an existing tag moves, and gets the note that is sent."""
-    model_name = str(access.permit(context, caller, "versions.tag", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, model_name), model_name)
+    with access.to_change(context, caller, "versions.tag", handle) as (connection, model):
         check_tag(name)
         _check_number(body.version)
         rules.require("use", model)
         row = _active(connection, model) if body.version is None else resolve(connection, model, body.version)
         versions.tag(connection, model.id, name, row.id, note=body.note or None)
-    return VersionTagged(handle=model_name, tag=name, version_no=row.version_no)
+    return VersionTagged(handle=model.handle, tag=name, version_no=row.version_no)
 
 
 def untag(context: Context, caller: Caller, handle: str, name: str) -> VersionUntagged:
     """Remove a tag; the version stays."""
-    model_name = str(access.permit(context, caller, "versions.untag", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, model_name), model_name)
+    with access.to_change(context, caller, "versions.untag", handle) as (connection, model):
         check_tag(name)
         # Before the tag is looked up: on a draft no tag exists, and the state says why.
         rules.require("use", model)
         if not versions.untag(connection, model.id, name):
             raise _no_tag(model, name)
-    return VersionUntagged(handle=model_name, tag=name, deleted=True)
+    return VersionUntagged(handle=model.handle, tag=name, deleted=True)
 
 
 def activate(context: Context, caller: Caller, handle: str, body: VersionActivate) -> VersionActivated:
@@ -92,9 +86,7 @@ def activate(context: Context, caller: Caller, handle: str, body: VersionActivat
     This decides about a version on hold: if it is activated, its feedback is learned. Otherwise the feedback keeps
     waiting, but only newer feedback makes an automatic retrain due.
     """
-    model_name = str(access.permit(context, caller, "versions.activate", handle))
-    with writing(context.engine) as connection:
-        model = access.require_model(models.hold(connection, model_name), model_name)
+    with access.to_change(context, caller, "versions.activate", handle) as (connection, model):
         _check(body)
         rules.require("use", model)
         if body.tag is None:
@@ -104,7 +96,7 @@ def activate(context: Context, caller: Caller, handle: str, body: VersionActivat
         else:
             row = tagged
         _activate(connection, model, row, by=caller.label)
-    return VersionActivated(handle=model_name, version_no=row.version_no)
+    return VersionActivated(handle=model.handle, version_no=row.version_no)
 
 
 def list_activations(
@@ -114,14 +106,12 @@ def list_activations(
 
     Only an authoring key that owns the namespace learns whose key asked for them.
     """
-    name = access.permit(context, caller, "versions.activations", handle)
-    with reading(context.engine) as connection:
-        model = access.require_model(models.find(connection, str(name)), str(name))
+    with access.to_read(context, caller, "versions.activations", handle) as (connection, model):
         rules.check_limit(limit, most=LARGEST_PAGE)
         listing = f"activations {model.id}"
         rows = activations.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
     page = ActivationPage(**paged(rows, listing, limit))
-    if access.is_author(caller, name):
+    if access.is_author(caller, model.handle):
         return page
     return page.model_copy(update={"items": [each.model_copy(update={"by": None}) for each in page.items]})
 
