@@ -37,7 +37,10 @@ class TraitbenchError(Exception):
     def __init_subclass__(cls, *, status: int | None = None, code: str | None = None) -> None:
         """Set `status` and `code`; each is by default that of the class above."""
         super().__init_subclass__()
-        cls.status, cls.code = status or cls.status, code or cls.code
+        if status is not None:
+            cls.status = status
+        if code is not None:
+            cls.code = code
 
     def __init__(
         self,
