@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tests.conftest import COLD, WARM
+from tests.conftest import COLD, WARM, train
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -41,6 +41,5 @@ def trained_model(client: Traitbench, handle: str, samples: Sequence[SampleInput
     client.models.create(handle)
     client.traits.add(handle, [TraitInput(name="Warmth")])
     client.samples.add(handle, list(samples))
-    client.models.train(handle, effort="low")
-    assert client.models.wait(handle).state == "ready"
+    train(client, handle)
     return handle

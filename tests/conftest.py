@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import hypothesis
 import pytest
@@ -26,6 +26,7 @@ from tests.contexts import ENCODER, link_cache, opened
 from tests.patience import PATIENCE_S
 from tests.size import SIZE, SOAK, sized
 from traitbench.client import Traitbench
+from traitbench.contract.models import Model, TrainEffort
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.encoders.registry import NAMES
@@ -241,8 +242,7 @@ def served(context: Context) -> Iterator[Service]:
 
 def _trained(client: Traitbench, handle: str, *, encoder: str | None) -> Trained:
     make_draft(client, handle)
-    client.models.train(handle, effort="low", encoder=encoder)
-    assert client.models.wait(handle).state == "ready"
+    train(client, handle, encoder=encoder)
     return Trained(handle, client)
 
 
@@ -252,6 +252,14 @@ def make_draft(client: Traitbench, handle: str) -> None:
     client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
     poles = [(text, 1.0) for text in WARM] + [(text, 0.0) for text in COLD]
     client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in poles])
+
+
+def train(client: Traitbench, handle: str, *, effort: TrainEffort | None = "low", **options: Any) -> Model:
+    """The model after a training that succeeded."""
+    client.models.train(handle, effort=effort, **options)
+    model = client.models.wait(handle, timeout=PATIENCE_S)
+    assert model.state == "ready"
+    return model
 
 
 def free_port() -> int:

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.app.processes import Started
 from tests.browser.conftest import settled
 from tests.comparing import TESTS
-from tests.conftest import make_draft
+from tests.conftest import make_draft, train
 from traitbench.contract.samples import SampleInput
 
 pytestmark = pytest.mark.browser
@@ -23,8 +23,7 @@ def in_use(workbench: Started, handle: str) -> str:
         make_draft(client, handle)
         tests = [SampleInput(trait="warmth", text=text, quality=quality, held_out=True) for text, quality in TESTS]
         client.samples.add(handle, tests)
-        client.models.train(handle, effort="low")
-        assert client.models.wait(handle).version_no == 1
+        assert train(client, handle).version_no == 1
     return handle
 
 

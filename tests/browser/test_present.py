@@ -8,9 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.app.processes import Started, running
 from tests.browser.conftest import press_shortcut, settled
-from tests.conftest import COLD, WARM, make_draft
+from tests.conftest import COLD, WARM, make_draft, train
 from tests.contexts import ENCODER
-from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.browser
 
@@ -88,8 +87,7 @@ def test_a_room_guesses_sees_teaches_and_the_presenter_leaves_by_keys(
 def test_from_a_row_of_a_batch_back_is_one_press(workbench: Started, page: Page, handle: str) -> None:
     with workbench.client() as client:
         make_draft(client, handle)
-        client.models.train(handle, effort="low")
-        client.models.wait(handle, timeout=PATIENCE_S)
+        train(client, handle)
     page.goto(f"{workbench.base_url}/batch?model={handle}")
     answered(page).get_by_text("Paste").first.click()
     lines = answered(page).locator("textarea").first

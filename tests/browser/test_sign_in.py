@@ -13,7 +13,7 @@ from tests.app.processes import Started, serving
 from tests.app.streamlit_socket import refusal
 from tests.browser.conftest import HOME, settled
 from tests.cli.asking import call
-from tests.conftest import make_draft
+from tests.conftest import make_draft, train
 from tests.patience import PATIENCE_MS, PATIENCE_S
 
 LINK = re.compile(r"Sign in: (http://127\.0\.0\.1:\d+/sign-in\?token=[\w-]{43})$")
@@ -140,8 +140,7 @@ def test_a_batch_is_seen_by_its_owner_only(
 ) -> None:
     with guarded.client() as client:
         make_draft(client, handle)
-        client.models.train(handle, effort="low")
-        assert client.models.wait(handle, timeout=PATIENCE_S).state == "ready"
+        train(client, handle)
     page = paste(window, guarded, key(guarded, "authoring", "Bea"), f"/batch?model={handle}")
     settled(page)
     page.get_by_text("Pasted lines").click()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import COLD, WARM, make_draft
+from tests.conftest import COLD, WARM, make_draft, train
 from tests.contexts import home_in_environment
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
@@ -48,8 +48,7 @@ def exported(service: Any, tmp_path_factory: pytest.TempPathFactory) -> Exported
         client.traits.add(handle, [TraitInput(name="Length", positive_label="long", negative_label="short")])
         lengths = [SampleInput(trait="length", text=t, quality=min(1.0, len(t) / 100)) for t in (*WARM, *COLD)]
         client.samples.add(handle, lengths)
-        client.models.train(handle, effort="low", encoder="multilingual")
-        assert client.models.wait(handle).state == "ready"
+        train(client, handle, encoder="multilingual")
         path.write_text(client.models.export(handle).model_dump_json())
         answers = {
             mode: [line.model_dump() for line in client.scores.batch(handle, TEXTS, mode=mode)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import traitbench as tb
-from tests.conftest import COLD, WARM, Service, Trained, make_draft
+from tests.conftest import COLD, WARM, Service, Trained, make_draft, train
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -100,8 +100,7 @@ def test_a_score_card_is_a_model_of_several_traits(client: Traitbench, namespace
             if quality is not None
         ],
     )
-    client.models.train(handle, effort="low")
-    client.models.wait(handle)
+    train(client, handle)
     card = tb.ScoreCard({"Warmth": ("cold", "warm"), "Length": ("short", "long")}, effort="low")
     card.fit(texts, {"Length": lengths, "warmth": [1] * len(WARM) + [0] * len(COLD)})
     assert card.param_hash_ == client.versions.get(handle, "v1").param_hash

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.app.processes import Started, eventually, running
-from tests.conftest import make_draft
+from tests.conftest import make_draft, train
 from tests.contexts import ON_SQLITE
 from tests.patience import PATIENCE_S
 
@@ -131,8 +131,7 @@ def test_a_run_that_is_cancelled_leaves_no_traceback(started: Started) -> None:
         client.models.train("local.cancelled", effort="max")
         client.models.delete("local.cancelled")
         make_draft(client, "local.after")
-        client.models.train("local.after", effort="low")
-        assert client.models.wait("local.after").state == "ready"
+        train(client, "local.after")
     # The output of the processes is read by the last test, when they have ended.
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conftest import COLD, WARM, Service, make_draft
+from tests.conftest import COLD, WARM, Service, make_draft, train
 from traitbench.client import Traitbench
 from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.samples import SampleInput
@@ -24,8 +24,7 @@ def scored(service: Service) -> Iterator[tuple[HeldOutScores, TraitMetrics]]:
         tests = [(WARM[1][:30], 1.0), (COLD[1][:30], 0.0), ("What a joy to have tea with you, my dear!", 0.0)]
         held = [SampleInput(trait="warmth", text=text, quality=quality, held_out=True) for text, quality in tests]
         client.samples.add(handle, [*wrong, *held])
-        client.models.train(handle, effort="low")
-        client.models.wait(handle)
+        train(client, handle)
         version = client.versions.get(handle)
         found = held_out_scores(version, client.traits.list(handle), list(client.samples.list(handle)))
         yield found, version.metrics.traits["warmth"]

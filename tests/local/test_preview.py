@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import COLD, WARM, Trained, make_draft
+from tests.conftest import COLD, WARM, Trained, make_draft, train
 from traitbench.client import Traitbench
 from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.samples import SampleInput
@@ -44,8 +44,7 @@ def test_a_rehearsal_finds_what_a_training_then_finds(client: Traitbench, namesp
     make_draft(client, handle)
     model, traits = client.models.get(handle), client.traits.list(handle)
     rehearsal = preview.rehearse(model, traits, list(client.samples.list(handle)))
-    client.models.train(handle)
-    client.models.wait(handle)
+    train(client, handle, effort=None)
     assert client.versions.get(handle).param_hash == param_hash(rehearsal.snapshot)
 
 
@@ -69,8 +68,7 @@ def test_a_rehearsal_groups_variations_with_their_seeds_as_a_training_does(clien
     client.samples.delete(handle, min(seed for seed in seeds if seed is not None))
     samples = list(client.samples.list(handle))
     rehearsal = preview.rehearse(client.models.get(handle), client.traits.list(handle), samples)
-    client.models.train(handle)
-    client.models.wait(handle)
+    train(client, handle, effort=None)
     assert client.versions.get(handle).param_hash == param_hash(rehearsal.snapshot)
 
 
@@ -112,8 +110,7 @@ def test_a_rehearsal_names_the_shortcut_of_a_source_that_a_training_names(client
     rehearsal = preview.rehearse(
         client.models.get(handle), client.traits.list(handle), list(client.samples.list(handle))
     )
-    client.models.train(handle)
-    client.models.wait(handle)
+    train(client, handle, effort=None)
     shortcut = client.versions.get(handle).metrics.traits["warmth"].shortcut
     assert shortcut is not None
     assert TraitMetrics.model_validate(rehearsal.metrics["traits"]["warmth"]).shortcut == shortcut

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 from streamlit import config
@@ -10,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
 
-from tests.conftest import Service, Trained, make_draft
+from tests.conftest import Service, Trained, make_draft, train
 from tests.pages.drive import Workbench, add_version
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
@@ -32,6 +33,20 @@ def _what_a_server_does_once_is_done_once() -> Iterator[None]:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         patch.setattr(app_test, "ScriptCache", cache(ScriptCache))
         patch.setattr(local_script_runner, "require_widgets_deltas", _wait_for_the_end)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_run_of_a_page_raises() -> Iterator[None]:
+    run = app_test.AppTest._run
+
+    def checked(at: app_test.AppTest, *arguments: Any, **named: Any) -> app_test.AppTest:
+        run(at, *arguments, **named)
+        assert not at.exception
+        return at
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app_test.AppTest, "_run", checked)
         yield
 
 
@@ -119,8 +134,7 @@ def twice(service: Service) -> Iterator[Trained]:
     with Traitbench(service.base_url, service.issue(namespaces=("twice",))) as client:
         handle = "twice.tone"
         make_draft(client, handle)
-        client.models.train(handle, effort="low")
-        client.models.wait(handle)
+        train(client, handle)
         with pytest.MonkeyPatch.context() as environment:
             service.surround(environment)
             assert add_version(service.context, handle, client) == 2

@@ -79,7 +79,6 @@ def visit(at: AppTest, page: str) -> AppTest:
 def press(at: AppTest, key: str) -> AppTest:
     """Click the first button whose key begins so."""
     next(button for button in at.button if str(button.key).startswith(key)).click().run()
-    assert not at.exception
     return at
 
 
@@ -107,14 +106,18 @@ def frame(at: AppTest, column: str) -> pd.DataFrame:
 
 def html(at: AppTest) -> str:
     """What the page draws as HTML, with or without buttons in it."""
-    cells = (each.proto for each in at.get("bidi_component") if each.proto.component_name == "traitbench_cells")
-    drawn = [json.loads(each.json)["html"] for each in cells]
-    return "\n".join([*(str(each.proto.body) for each in at.get("html")), *drawn])
+    cells = [each["html"] for each in components(at, "cells")]
+    return "\n".join([*(str(each.proto.body) for each in at.get("html")), *cells])
 
 
 def ending(elements: Iterable[Any], name: str) -> Any:
     """The widget whose key ends so; forms count their rounds in it."""
     return next(each for each in elements if str(each.key).endswith(f".{name}"))
+
+
+def labelled(elements: Iterable[Any], label: str) -> Any:
+    """The widget with this label."""
+    return next(each for each in elements if each.label.replace("\\", "") == label)
 
 
 def words(at: AppTest) -> str:
@@ -136,15 +139,18 @@ def charts(at: AppTest) -> list[str]:
 
 def bars(at: AppTest) -> list[list[dict[str, Any]]]:
     """The bars of the page's score cards, as rows."""
-    drawn = [part.proto for part in at.get("bidi_component") if part.proto.component_name == "traitbench_bars"]
-    return [json.loads(each.json)["rows"] for each in drawn]
+    return [each["rows"] for each in components(at, "bars")]
 
 
-def presented(at: AppTest) -> dict[str, Any]:
-    """What the presentation is given to draw."""
-    part = next(each.proto for each in at.get("bidi_component") if each.proto.component_name == "traitbench_present")
-    data: dict[str, Any] = json.loads(part.json)
-    return data
+def components(at: AppTest, name: str) -> list[dict[str, Any]]:
+    """What the page's components of our own with this name are given."""
+    parts = [each.proto for each in at.get("bidi_component")]
+    return [json.loads(each.json) for each in parts if each.component_name == f"traitbench_{name}"]
+
+
+def labeller(at: AppTest) -> dict[str, Any]:
+    """What the labeller is given; empty if it is not on the page."""
+    return next(iter(components(at, "labeller")), {})
 
 
 def links(at: AppTest) -> list[str]:
@@ -164,8 +170,7 @@ def next_step(at: AppTest) -> str:
 
 def copied_link(at: AppTest) -> dict[str, str]:
     """The query of the link that the page's button would copy."""
-    button = next(part for part in at.get("bidi_component") if part.proto.component_name == "traitbench_copy")
-    return dict(parse_qsl(urlsplit(json.loads(button.proto.json)["text"]).query))
+    return dict(parse_qsl(urlsplit(components(at, "copy")[0]["text"]).query))
 
 
 # ---- states that pass too quickly to look at -------------------------------------------------------------------------

@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Trained, free_port
+from tests.conftest import COLD, WARM, Trained, free_port, train
 from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
 from tests.foreign_files.sheets import Sheet, workbook
-from tests.pages.drive import Workbench, charts, copied_link, html, plain, press, upload, visit, words
+from tests.pages.drive import Workbench, charts, copied_link, html, labelled, plain, press, upload, visit, words
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchSettings, ScoredLine
 from traitbench.contract.samples import SampleInput
@@ -41,9 +41,7 @@ def scored(at: AppTest) -> AppTest:
     """Start, and wait for the end."""
     at.button(key="batch.start").click().run()
     assert eventually(lambda: all(job.state != "running" for job in map(batches.find, background.held()) if job))
-    at.run()
-    assert not at.exception
-    return at
+    return at.run()
 
 
 def held() -> Batch:
@@ -62,11 +60,6 @@ def table(at: AppTest) -> list[dict[Hashable, Any]]:
 def chips(at: AppTest) -> Any:
     """The choice of a side."""
     return at.pills(key="batch.show")
-
-
-def box(at: AppTest, label: str) -> Any:
-    """The selectbox of this label."""
-    return next(each for each in at.selectbox if each.label == label)
 
 
 # ---- texts in --------------------------------------------------------------------------------------------------------
@@ -94,7 +87,6 @@ def test_without_texts_it_says_what_it_takes_and_the_button_waits(at: AppTest) -
 )
 def test_a_file_that_cannot_be_taken_says_why(at: AppTest, name: str, content: bytes, sentence: str) -> None:
     upload(at, name, content)
-    assert not at.exception
     assert sentence in plain(at)
     assert at.button(key="batch.start").disabled
 
@@ -111,7 +103,7 @@ def test_a_sheet_is_chosen_and_what_was_remarkable_is_said(at: AppTest) -> None:
     sheets = (Sheet([["text"], ["Hello."]], "S1"), Sheet([["text"], ["Good bye."], ["So long."]], "S2"))
     upload(at, "a.xlsx", workbook(*sheets))
     assert "First text: Hello\\." in words(at)
-    box(at, "Sheet").set_value("S2").run()
+    labelled(at.selectbox, "Sheet").set_value("S2").run()
     assert "First text: Good bye\\." in words(at)
     assert '2 rows of the sheet "S2"' in words(at)
     assert at.button(key="batch.start").label == "Score 2 texts"
@@ -123,7 +115,8 @@ def test_a_column_is_guessed_questioned_or_asked_for(at: AppTest) -> None:
     upload(at, "b.csv", b"id,stars\n1,5\n2,4\n")
     assert "No column looks like texts" in words(at)
     assert at.button(key="batch.start").disabled
-    assert not box(at, "Column with the texts").set_value("stars").run().button(key="batch.start").disabled
+    labelled(at.selectbox, "Column with the texts").set_value("stars").run()
+    assert not at.button(key="batch.start").disabled
 
 
 # ---- a batch that runs -----------------------------------------------------------------------------------------------
@@ -189,8 +182,7 @@ def test_a_row_opens_on_the_trait_that_the_page_is_about(workbench: Workbench, c
     client.traits.add(draft, [TraitInput(name="Haste", positive_label="hasty", negative_label="calm")])
     texts = {"Hurry up, now!": 1.0, "Quick, no time!": 1.0, "Take your time.": 0.0, "There is no rush.": 0.0}
     client.samples.add(draft, [SampleInput(trait="haste", text=text, quality=texts[text]) for text in texts])
-    client.models.train(draft, effort="low")
-    client.models.wait(draft)
+    train(client, draft)
     at = scored(pasted(workbench.open("batch", model=draft, by="haste"), LINES))
     at.session_state["batch.row.at"] = (f"batch.table:{held().id}:0:haste:{hash((0, 1, 2))}", 0)
     at.session_state["batch.row.why"] = True
@@ -213,7 +205,6 @@ def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Wo
         background.start(job)
         assert eventually(lambda: job.state == "failed")
     at = workbench.open("batch", model=trained.handle, batch=job.id)
-    assert not at.exception
     assert "failed after 0 of 1 rows" in words(at)
     assert "Nothing answers at" in words(at)
     assert "Resume when the service runs again" in words(at)
@@ -236,7 +227,7 @@ def test_texts_that_are_unlike_the_samples_are_counted_and_can_be_shown_alone(at
 
 def test_a_file_says_which_rows_could_not_be_scored(at: AppTest) -> None:
     upload(at, "letters.jsonl", f'{{"id": 1, "message": "{WARM[0]}"}}\nno json\n{{"id": 2, "message": "  "}}\n')
-    assert box(at, "Column with the texts").value == "message"
+    assert labelled(at.selectbox, "Column with the texts").value == "message"
     assert chips(scored(at)).options[-1] == "2 rows have no text"
     chips(at).set_value("failed").run()
     assert [(row["line"], bool(row["error"])) for row in table(at)] == [(2, True), (3, True)]
@@ -266,8 +257,7 @@ def test_rows_are_filtered_and_grouped_and_the_link_says_so(at: AppTest) -> None
     assert len(charts(at)) == 2
     assert "No group has the 8 rows that a comparison needs." in words(at)
     assert copied_link(at).items() >= {"column": "stars", "values": "1", "most": "49", "group": "stars"}.items()
-    next(button for button in at.button if button.label == "Clear filters").click().run()
-    assert not at.exception
+    labelled(at.button, "Clear filters").click().run()
     assert len(table(at)) == len(STARS)
 
 

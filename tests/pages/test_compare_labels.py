@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Trained
-from tests.pages.drive import Workbench, buttons, ending, press, upload, words
+from tests.pages.drive import Workbench, buttons, ending, labeller, press, upload, words
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
@@ -40,31 +39,21 @@ def of_gpt(*wrong: str) -> dict[str, object]:
 
 
 def compare(workbench: Workbench, handle: str, content: bytes) -> AppTest:
-    at = upload(workbench.open("samples", model=handle, task="Compare labels"), "labels.csv", content)
-    assert not at.exception
-    return at
-
-
-def shown(at: AppTest) -> Mapping[str, Any]:
-    """What the labeller was given; empty if it is not on the page."""
-    parts = [part for part in at.get("bidi_component") if part.proto.component_name == "traitbench_labeller"]
-    return json.loads(parts[0].proto.json) if parts else {}
+    return upload(workbench.open("samples", model=handle, task="Compare labels"), "labels.csv", content)
 
 
 def text_of(at: AppTest) -> str | None:
     """The text to be labelled."""
-    return next((item["text"] for item in shown(at).get("items", ())), None)
+    return next((item["text"] for item in labeller(at).get("items", ())), None)
 
 
 def give(at: AppTest, handle: str, action: Action, item: str = "", quality: float | None = None) -> AppTest:
     """Answer about an item, by default the one on screen."""
-    key, answered = f"{GIVEN}:{handle}", LabelAnswer(1, item or shown(at)["items"][0]["id"], action, quality)
+    key, answered = f"{GIVEN}:{handle}", LabelAnswer(1, item or labeller(at)["items"][0]["id"], action, quality)
     before = at.session_state.get(key, {})
     after = decide({f"{text}:{trait}": each for (trait, text), each in before.items()}, [answered])
     at.session_state[key] = {(item.rpartition(":")[2], item.rpartition(":")[0]): each for item, each in after.items()}
-    at.run()
-    assert not at.exception
-    return at
+    return at.run()
 
 
 def label(at: AppTest, handle: str, number: int) -> AppTest:
@@ -79,14 +68,12 @@ def label(at: AppTest, handle: str, number: int) -> AppTest:
 def labelled(at: AppTest, handle: str) -> AppTest:
     """What a session holds after all texts were labelled as they are."""
     at.session_state[f"{GIVEN}:{handle}"] = {("warmth", text_hash(text)): float(side) for text, side in TEXTS.items()}
-    at.run()
-    assert not at.exception
-    return at
+    return at.run()
 
 
 def progress(at: AppTest) -> tuple[int, int]:
     """How many texts are done, and of how many."""
-    return shown(at)["done"], shown(at)["total"]
+    return labeller(at)["done"], labeller(at)["total"]
 
 
 def cells(at: AppTest, column: str) -> list[str]:
@@ -100,7 +87,6 @@ def cells(at: AppTest, column: str) -> list[str]:
 
 def test_without_a_file_it_says_what_the_file_needs(workbench: Workbench, empty: str) -> None:
     at = workbench.open("samples", model=empty, task="Compare labels")
-    assert not at.exception
     assert "a column of labels for each rater" in words(at)
     assert at.file_uploader[0].proto.max_upload_size_mb == 50
 
@@ -157,20 +143,19 @@ def test_contradictory_labels_are_named_and_left_out(workbench: Workbench, empty
 def test_labels_are_given_blind_one_by_one_with_a_way_back(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, file(gpt=of_gpt(WARM[0], COLD[0])))
     assert "The file has one rater, **gpt**, with labels for 20 texts" in words(at)
-    assert (progress(at), shown(at)["last"]) == ((0, 10), None)
-    assert shown(at)["blind"]
-    assert shown(at)["middle"]
-    assert not any("hint" in item or "highlights" in item for item in shown(at)["items"])
-    first = shown(at)["items"][0]
+    assert (progress(at), labeller(at)["last"]) == ((0, 10), None)
+    assert labeller(at)["blind"]
+    assert labeller(at)["middle"]
+    assert not any("hint" in item or "highlights" in item for item in labeller(at)["items"])
+    first = labeller(at)["items"][0]
     label(at, empty, 1)
-    assert (progress(at), shown(at)["last"]) == ((1, 10), first["id"])
+    assert (progress(at), labeller(at)["last"]) == ((1, 10), first["id"])
     assert text_of(give(at, empty, "undo", first["id"])) == first["text"]
 
 
 def test_answers_of_the_labeller_are_your_labels() -> None:
     def script() -> None:
         from types import SimpleNamespace
-        from typing import Any
 
         import streamlit as st
 
@@ -193,7 +178,6 @@ def test_answers_of_the_labeller_are_your_labels() -> None:
         st.session_state["result"] = (st.session_state[f"{GIVEN}:lab.tone"], your_labels(sheet))
 
     at = AppTest.from_function(script, default_timeout=PATIENCE_S).run()
-    assert not at.exception
     kept, labels = at.session_state["result"]
     assert kept == {("warmth", "b"): None, ("warmth", "c"): 0.5}
     assert labels == {("warmth", "c"): 0.5, ("warmth", "d"): 0.0}
@@ -203,7 +187,7 @@ def test_skipped_texts_can_be_shown_again(workbench: Workbench, empty: str) -> N
     at = compare(workbench, empty, file(gpt=of_gpt()))
     skipped = text_of(at)
     label(give(at, empty, "skip"), empty, 9)
-    assert (shown(at)["items"], shown(at)["empty"]) == ([], "All 10 texts are done.")
+    assert (labeller(at)["items"], labeller(at)["empty"]) == ([], "All 10 texts are done.")
     assert text_of(press(at, "samples.blind.again")) == skipped
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, own_service
+from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, own_service, train
 from tests.contexts import fresh_settings
-from tests.pages.drive import Workbench, add_version, frame, plain, press, words
+from tests.pages.drive import Workbench, add_version, frame, labelled, plain, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -34,8 +34,7 @@ def trained(service: Service) -> Iterator[Trained]:
     """A model with one version of it."""
     with Traitbench(service.base_url, service.issue()) as client:
         make_draft(client, HANDLE)
-        client.models.train(HANDLE, effort="low")
-        assert client.models.wait(HANDLE).state == "ready"
+        train(client, HANDLE)
         yield Trained(HANDLE, client)
 
 
@@ -107,18 +106,15 @@ def test_a_model_of_the_earlier_default_is_compared_with_the_new_one_and_switche
 ) -> None:
     client, handle = trained.client, "local.earlier"
     make_draft(client, handle)
-    client.models.train(handle, effort="low", encoder="minilm-full")
-    client.models.wait(handle)
+    train(client, handle, encoder="minilm-full")
     at = workbench.open("versions", model=handle, view="Encoders")
     assert "Reads 20 texts in this workbench and stores nothing." in words(at)
-    [button] = [each for each in at.button if each.label == "Compare encoders"]
     with encoders._one_at_a_time:
-        button.click().run()
+        labelled(at.button, "Compare encoders").click().run()
     assert "Another comparison is running" in words(at)
     assert not at.dataframe
 
-    [button] = [each for each in at.button if each.label == "Compare encoders"]
-    button.click().run()
+    labelled(at.button, "Compare encoders").click().run()
     figures, speeds = (each.value for each in at.dataframe)
     assert figures["Encoder"].tolist() == ["minilm-full", "multilingual"]
     assert figures["Trait"].tolist() == ["Warmth", "Warmth"]
@@ -128,8 +124,7 @@ def test_a_model_of_the_earlier_default_is_compared_with_the_new_one_and_switche
     assert speeds["ms a text"][0] < speeds["ms a text"][1]
     assert "keep minilm-full" in plain(at) or "multilingual is worth switching to" in plain(at)
 
-    [switch] = [each for each in at.button if each.label == "Switch to this encoder"]
-    switch.click().run()
+    labelled(at.button, "Switch to this encoder").click().run()
     assert "encodes 20 texts with multilingual and learns every trait again" in plain(at)
     assert "v1 keeps its encoder, and you can put it in use again" in plain(at)
     assert "Later trainings keep multilingual" in plain(at)
@@ -146,14 +141,12 @@ def test_a_model_of_the_earlier_default_is_compared_with_the_new_one_and_switche
 def test_a_model_of_the_default_can_be_switched_to_the_earlier_one(workbench: Workbench, trained: Trained) -> None:
     client, handle = trained.client, "local.faster"
     make_draft(client, handle)
-    client.models.train(handle, effort="low")
-    client.models.wait(handle)
+    train(client, handle)
     at = workbench.open("versions", model=handle, view="Encoders")
     pills = at.button_group(key="versions.encoders.others")
     assert pills.options == ["minilm-full", "minilm", "static", "ngrams"]
     pills.set_value(["minilm-full"])
-    [button] = [each for each in at.button if each.label == "Compare encoders"]
-    button.click().run()
+    labelled(at.button, "Compare encoders").click().run()
     assert at.dataframe[0].value["Encoder"].tolist() == ["multilingual", "minilm-full"]
     press(at, "versions.encoders.switch.minilm-full")
     at.button(key="versions.encoders.switch.yes").click().run()

@@ -3,18 +3,13 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, WARM, Service, Trained
-from tests.pages.drive import Workbench, buttons, copied_link, links, plain, press, texts, words
+from tests.conftest import COLD, WARM, Trained, train
+from tests.pages.drive import Workbench, buttons, copied_link, labelled, links, plain, press, texts, words
 from traitbench.analysis.findings import Fix
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.encoders.registry import load_encoder
 from traitbench.local import preview
-from traitbench.local.vectors import listen
-from traitbench.service.embedded import Embedded
-from traitbench.store import models, vectors
-from traitbench.store.database import reading
 from traitbench_app.workspace.fixes import changes_of
 
 
@@ -30,9 +25,7 @@ def add(client: Traitbench, handle: str, *samples: tuple[str, float]) -> list[in
 
 
 def check(workbench: Workbench, handle: str) -> AppTest:
-    at = workbench.open("samples", model=handle, task="Check")
-    assert not at.exception
-    return at
+    return workbench.open("samples", model=handle, task="Check")
 
 
 # ---- what is found ---------------------------------------------------------------------------------------------------
@@ -82,8 +75,8 @@ def test_no_figure_of_an_expert_is_on_the_page(workbench: Workbench, marked: str
 def test_a_pole_without_samples_is_an_error_that_leads_to_a_form(workbench: Workbench, empty: str) -> None:
     at = check(workbench, empty)
     assert "Warmth has no cold texts, so it cannot be trained." in plain(at)
-    negative = next(button for button in at.button if button.label == "Add 10 cold texts")
-    assert negative.click().run().segmented_control(key="samples.add_pole").value == "negative"
+    labelled(at.button, "Add 10 cold texts").click().run()
+    assert at.segmented_control(key="samples.add_pole").value == "negative"
 
 
 def test_a_label_that_only_denies_is_to_be_renamed(workbench: Workbench, client: Traitbench, new: str) -> None:
@@ -120,7 +113,7 @@ def test_check_names_the_token_and_what_is_left_without_it(workbench: Workbench,
     )
     assert "Without the word “zylor”, a model gets only " in said
     assert "If not, change these texts, or add cold ones with it." in said
-    assert any(button.label == "Add cold texts with it" for button in at.button)
+    assert labelled(at.button, "Add cold texts with it")
     assert "“zylor” occurs" in workbench.open("train", model=marked).warning[0].value.replace("\\", "")
 
 
@@ -138,8 +131,7 @@ def test_two_marks_of_the_same_texts_are_two_findings(workbench: Workbench, clie
 
 
 def test_every_page_says_the_shortcut_before_any_praise(workbench: Workbench, client: Traitbench, marked: str) -> None:
-    client.models.train(marked, effort="low")
-    client.models.wait(marked)
+    train(client, marked)
     metrics = client.versions.get(marked).metrics
     shortcut = metrics.traits["warmth"].shortcut
     assert shortcut is not None
@@ -270,24 +262,3 @@ def test_vectors_are_forgotten_with_the_samples(workbench: Workbench, client: Tr
     assert not preview.unread(samples)
     preview.forget()
     assert len(preview.unread(samples)) == 20
-
-
-def test_a_training_reuses_checked_vectors(
-    workbench: Workbench, service: Service, client: Traitbench, draft: str
-) -> None:
-    preview.forget()
-    embedded = Embedded(service.settings)
-    embedded.context = service.context
-    listen(embedded.keep_vectors)
-    try:
-        check(workbench, draft)
-        at = workbench.open("train", model=draft)
-    finally:
-        listen(None)
-    assert not at.exception
-    encoder = load_encoder(service.settings.encoder, cache=service.settings.cache)
-    with reading(service.context.engine) as connection:
-        model = models.find(connection, draft)
-        assert model is not None
-        stored = vectors.read(connection, model.id, encoder.digest)
-    assert set(stored) == {sample.id for sample in client.samples.list(draft)}

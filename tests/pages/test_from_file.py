@@ -3,7 +3,6 @@ should be.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,6 +16,7 @@ from tests.pages.drive import (
     ending,
     hold_busy,
     html,
+    labelled,
     links,
     plain,
     press,
@@ -42,17 +42,11 @@ def file_of(moods: Sequence[str] = ("happy", "unhappy"), *, rows: int = 24, deta
 
 
 def drop(workbench: Workbench, content: str | bytes, name: str = "reviews.csv") -> AppTest:
-    at = upload(workbench.open("from_file"), name, content)
-    assert not at.exception
-    return at
+    return upload(workbench.open("from_file"), name, content)
 
 
 def title(at: AppTest) -> str:
     return str(at.title[0].value)
-
-
-def role(at: AppTest, column: str) -> Any:
-    return next(each for each in at.selectbox if each.label.replace("\\", "") == column)
 
 
 def test_two_labels_become_a_trained_model_and_a_scored_text_in_two_clicks(
@@ -68,7 +62,6 @@ def test_two_labels_become_a_trained_model_and_a_scored_text_in_two_clicks(
     assert at.query_params["made"] in (handle, [handle])
     client.models.wait(handle)
     at.run()
-    assert not at.exception
     assert "right" in title(at) or "guess" in title(at)
     praised = title(at).endswith("on texts it has not seen")
     assert ("st-key-primary_link" in html(at)) == praised, "no primary button for what may be luck"
@@ -174,11 +167,11 @@ def test_a_role_can_be_changed_and_an_order_added(workbench: Workbench) -> None:
     assert title(at) == "1 trait found in 20 reviews"
     press(at, next(key for key in buttons(at) if key.endswith(".add.2")))
     assert title(at) == "2 traits found in 20 reviews"
-    role(at, "mood").set_value("unused").run()
+    labelled(at.selectbox, "mood").set_value("unused").run()
     assert title(at) == "1 trait found in 20 reviews"
     assert "mood: You left it out." in plain(at).replace("*", "")
-    role(at, "mood").set_value("text").run()
-    assert role(at, "review").value == "unused", "one column has the texts"
+    labelled(at.selectbox, "mood").set_value("text").run()
+    assert labelled(at.selectbox, "review").value == "unused", "one column has the texts"
 
 
 def test_a_file_without_labels_leads_to_label_with_its_texts(
@@ -247,10 +240,9 @@ def test_a_taken_name_is_said_and_a_free_one_is_proposed(
 ) -> None:
     client.models.create(f"{namespace}.reviews")
     at = drop(workbench, file_of())
-    name = ending(at.text_input, "name")
-    assert next(each for each in at.text_input if each.label == "Name").value == "reviews-2"
-    assert name
-    next(each for each in at.text_input if each.label == "Name").set_value("reviews").run()
+    name = labelled(at.text_input, "Name")
+    assert name.value == "reviews-2"
+    name.set_value("reviews").run()
     press(at, "from_file.create")
     assert at.error
     assert "made" not in at.query_params

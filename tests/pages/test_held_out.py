@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import COLD, WARM, Service
+from tests.conftest import COLD, WARM, Service, train
 from tests.pages.drive import Workbench, buttons, edit, plain, press, upload, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import Sample, SampleInput
@@ -117,15 +117,13 @@ def measured(service: Service) -> str:
         client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
         client.samples.add(handle, samples)
         for reoptimize in (False, True):
-            client.models.train(handle, effort="low", reoptimize_params=reoptimize)
-            assert client.models.wait(handle).state == "ready"
+            train(client, handle, reoptimize_params=reoptimize)
     return handle
 
 
 @pytest.mark.parametrize("link", ["train?figures=true", "versions?figures=true&view=Details"])
 def test_figures_on_test_samples_come_before_those_out_of_fold(workbench: Workbench, measured: str, link: str) -> None:
     at = workbench.follow(link, model=measured)
-    assert not at.exception
     assert 0 <= words(at).index("on 8 test samples") < words(at).index("Out of fold")
 
 

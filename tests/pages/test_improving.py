@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
 from tests.comparing import TESTS
-from tests.conftest import COLD, WARM
+from tests.conftest import COLD, WARM, train
 from tests.pages.drive import Workbench, buttons, frame, plain, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
@@ -16,8 +16,7 @@ def tested(client: Traitbench, draft: str) -> str:
     """A trained model with six test samples at each pole."""
     tests = [SampleInput(trait="warmth", text=text, quality=quality, held_out=True) for text, quality in TESTS]
     client.samples.add(draft, tests)
-    client.models.train(draft, effort="low")
-    assert client.models.wait(draft).version_no == 1
+    assert train(client, draft).version_no == 1
     return draft
 
 
@@ -91,10 +90,8 @@ def test_from_a_draft_to_the_next_version_and_back(workbench: Workbench, client:
 
 def test_a_model_that_moved_on_is_said_first(workbench: Workbench, client: Traitbench, tested: str) -> None:
     draft = client.models.fork(tested, f"{tested}-late").handle
-    client.models.train(draft, effort="low")
-    client.models.wait(draft)
-    client.models.train(tested, effort="medium", reoptimize_params=True)
-    client.models.wait(tested)
+    train(client, draft)
+    train(client, tested, effort="medium", reoptimize_params=True)
     at = press(press(workbench.open("train", model=draft), "train.promote_button"), "train.promote_yes")
     assert "got v2 after" in at.warning[0].value
     assert client.models.get(tested).version_no == 2

@@ -3,9 +3,8 @@
 The keys are tested in a browser; here answers are handed over as the component sends them.
 """
 
-import json
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
 from tests.conftest import WARM, Service, free_port
-from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, next_step, press, words
+from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, labeller, next_step, press, words
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
@@ -32,15 +31,9 @@ def bring(workbench: Workbench, handle: str, texts: Sequence[str] = TEXTS) -> Ap
     return press(at, "label.bring.add")
 
 
-def shown(at: AppTest) -> Mapping[str, Any]:
-    """What the labeller was given; empty if it is not on the page."""
-    parts = [part for part in at.get("bidi_component") if part.proto.component_name == "traitbench_labeller"]
-    return json.loads(parts[0].proto.json) if parts else {}
-
-
 def offered(at: AppTest) -> list[str]:
     """The texts that the labeller was given."""
-    return [item["text"] for item in shown(at)["items"]]
+    return [item["text"] for item in labeller(at)["items"]]
 
 
 def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
@@ -70,9 +63,7 @@ def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
         st.session_state["saved"] = saving.save(model, pool.texts(handle))
         st.session_state["pending"] = sum(each.pending for each in pool.decisions(model))
 
-    at = AppTest.from_function(script, args=(handle, list(answers)), default_timeout=PATIENCE_S).run()
-    assert not at.exception
-    return at
+    return AppTest.from_function(script, args=(handle, list(answers)), default_timeout=PATIENCE_S).run()
 
 
 def labels(client: Traitbench, handle: str) -> dict[str, float]:
@@ -84,8 +75,8 @@ def test_pasted_texts_are_offered_and_survive_the_session(workbench: Workbench, 
     assert "Paste a text first." in words(bring(workbench, draft, ()))
     at = bring(workbench, draft, (*TEXTS, TEXTS[0], WARM[0], "  "))
     assert sorted(offered(at)) == sorted(TEXTS), "no text twice, none that is a sample already"
-    assert (shown(at)["done"], shown(at)["total"], shown(at)["saved"]) == (0, 4, 0)
-    item = shown(at)["items"][0]
+    assert (labeller(at)["done"], labeller(at)["total"], labeller(at)["saved"]) == (0, 4, 0)
+    item = labeller(at)["items"][0]
     assert (item["trait"], item["negative"]["label"], item["positive"]["label"]) == ("Warmth", "cold", "warm")
     assert sorted(offered(workbench.open("label", model=draft))) == sorted(TEXTS)
     assert stat.S_IMODE(Path(service.settings.home / FILE).stat().st_mode) == 0o600
@@ -99,7 +90,7 @@ def test_answers_become_samples_once_and_can_be_undone(workbench: Workbench, cli
     answer(draft, *given)
     assert len(list(client.samples.list(draft))) == 20 + 3, "answers that arrive again after a reload are known"
     at = workbench.open("label", model=draft)
-    assert (offered(at), shown(at)["done"], shown(at)["saved"]) == ([], 4, 3)
+    assert (offered(at), labeller(at)["done"], labeller(at)["saved"]) == ([], 4, 3)
     assert offered(press(at, "label.skipped")) == [TEXTS[2]]
     answer(draft, (TEXTS[0], "undo", None), (TEXTS[1], "undo", None), (TEXTS[1], "label", 1.0))
     assert labels(client, draft) == {TEXTS[1]: 1.0, TEXTS[3]: 0.67}
@@ -131,10 +122,10 @@ def test_a_failed_save_keeps_the_labels(workbench: Workbench, client: Traitbench
     assert (at.session_state["saved"].saved, at.session_state["pending"]) == (0, 1)
     assert labels(client, draft) == {}
     waiting = workbench.open("label", model=draft)
-    assert not shown(waiting)
+    assert not labeller(waiting)
     assert "You can label again when the run is done." in words(waiting)
     end_badly(service.context, run_id, "A test ended it.")
-    assert shown(workbench.open("label", model=draft))["saved"] == 1
+    assert labeller(workbench.open("label", model=draft))["saved"] == 1
     assert labels(client, draft) == {TEXTS[0]: 1.0}, "the page sends them when it opens"
 
 
@@ -162,7 +153,7 @@ def test_a_short_pole_comes_first_by_a_button(workbench: Workbench, client: Trai
     assert next_step(at) == "Lowest scores first"
     press(at, "head.step")
     assert at.selectbox(key="queue").value == "bottom"
-    assert shown(at)["run"].endswith("bottom")
+    assert labeller(at)["run"].endswith("bottom")
     assert "They come first now." in words(at)
 
 
@@ -182,8 +173,8 @@ def test_zero_retention_writes_no_text(workbench: Workbench, client: Traitbench,
     client.models.update(draft, zero_data_retention=True)
     assert "the texts are kept only until you close this tab" in words(workbench.open("label", model=draft))
     at = bring(workbench, draft, (secret,))
-    assert (offered(at), shown(at)["keep"]) == ([secret], "")
-    assert not shown(workbench.open("label", model=draft)), "another session has none"
+    assert (offered(at), labeller(at)["keep"]) == ([secret], "")
+    assert not labeller(workbench.open("label", model=draft)), "another session has none"
     written = b"".join(each.read_bytes() for each in service.settings.home.glob(f"{FILE}*"))
     assert secret.encode() not in written
     assert before.encode() not in written
@@ -194,7 +185,7 @@ def test_only_who_may_write_the_model_has_texts_to_label(
 ) -> None:
     bring(workbench, draft)
     at = Workbench(monkeypatch, service, service.issue("scoring", (namespace,))).open("label", model=draft)
-    assert not shown(at)
+    assert not labeller(at)
     assert "may score but not change models" in words(at)
 
 
@@ -213,16 +204,16 @@ def test_a_link_restores_trait_queue_and_hidden_scores(workbench: Workbench, cli
     bring(workbench, draft)
     link = {"model": draft, "trait": "Form", "queue": "Most informative", "blind": "true"}
     at = workbench.open("label", **link)
-    assert {item["trait"] for item in shown(at)["items"]} == {"Form"}
-    assert shown(at)["blind"]
+    assert {item["trait"] for item in labeller(at)["items"]} == {"Form"}
+    assert labeller(at)["blind"]
     assert copied_link(at) == link
     everything = workbench.open("label", model=draft, trait="All traits")
-    assert [item["trait"] for item in shown(everything)["items"]][:2] == ["Warmth", "Form"]
+    assert [item["trait"] for item in labeller(everything)["items"]][:2] == ["Warmth", "Form"]
 
 
 def test_discarded_texts_are_gone(workbench: Workbench, draft: str, service: Service) -> None:
     at = bring(workbench, draft, ("a text to be thrown away",))
-    assert not shown(press(press(at, "label.discard.button"), "label.discard.yes"))
+    assert not labeller(press(press(at, "label.discard.button"), "label.discard.yes"))
     assert b"thrown away" not in (service.settings.home / FILE).read_bytes()
 
 
@@ -231,6 +222,6 @@ def test_no_text_is_lost_without_a_service(
 ) -> None:
     bring(workbench, draft)
     monkeypatch.setenv("TRAITBENCH_API_URL", f"http://127.0.0.1:{free_port()}")
-    assert not shown(workbench.open("label", model=draft))
+    assert not labeller(workbench.open("label", model=draft))
     monkeypatch.setenv("TRAITBENCH_API_URL", service.base_url)
     assert len(offered(workbench.open("label", model=draft))) == 4

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.conftest import COLD, WARM, Service, Trained
+from tests.conftest import COLD, WARM, Service, Trained, train
 from tests.pages.drive import Workbench, end_badly, hold_busy, next_step, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.models import Model, Progress
@@ -82,8 +82,7 @@ def test_a_draft_of_a_model_is_changed_then_trained_then_compared(
     add(client, fork, ["So kind of you, my dear."], 1.0)
     assert "Differs from ready v1." in words(at.run())
     assert next_step(at) == "Train and compare"
-    client.models.train(fork, effort="low")
-    client.models.wait(fork)
+    train(client, fork)
     assert "Is it better than ready v1?" in words(at.run())
     assert next_step(at) == "Compare"
 
@@ -91,8 +90,7 @@ def test_a_draft_of_a_model_is_changed_then_trained_then_compared(
 def test_a_side_with_few_texts_is_labelled_next(workbench: Workbench, client: Traitbench, empty: str) -> None:
     add(client, empty, [f"{text} {more}" for text in WARM for more in ("Dear.", "Truly.", "My friend.")], 1.0)
     add(client, empty, COLD[:5], 0.0)
-    client.models.train(empty, effort="low")
-    client.models.wait(empty)
+    train(client, empty)
     at = workbench.open("score", model=empty)
     assert "Few cold texts (5 of 35)." in words(at)
     assert [title.value for title in press(at, "head.step").title] == ["Label"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import Service, Trained
+from tests.conftest import Service, Trained, train
 from tests.pages.drive import (
     KIND,
     UNKIND,
@@ -157,8 +157,7 @@ def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench
     client.traits.add(new, [TraitInput(name="Warmth")])
     poles = (("Thank you!", 1.0), ("Go away.", 0.0))
     client.samples.add(new, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in poles])
-    client.models.train(new, effort="low")
-    client.models.wait(new)
+    train(client, new)
     at = workbench.open("score", model=new, numbers="true", text=KIND)
     assert at.metric[0].value.startswith("≈")
     assert "of 100). Few of your samples have a score near this one. Add some that are like this text." in plain(at)
@@ -201,8 +200,7 @@ def test_a_draft_scores_as_a_training_would(workbench: Workbench, client: Traitb
     result = at.metric[0].value
     assert UNLIKE.sentence in words(typed(at, GIBBERISH))
     assert client.models.get(draft).state == "draft"
-    client.models.train(draft)
-    client.models.wait(draft)
+    train(client, draft, effort=None)
     assert str(client.scores.score(draft, KIND).composite) == result
 
 

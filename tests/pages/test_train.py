@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import Service, Trained
+from tests.conftest import Service, Trained, train
 from tests.pages.drive import (
     Workbench,
     buttons,
@@ -24,7 +24,7 @@ from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
-from traitbench.contract.traits import TraitInput
+from traitbench.contract.traits import Trait, TraitInput
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.errors import InsufficientSamples
 from traitbench.sample_data import demo_models
@@ -32,20 +32,23 @@ from traitbench.sample_data import demo_models
 # ---- before ----------------------------------------------------------------------------------------------------------
 
 
-def test_suggestions_without_samples_cannot_be_trained(workbench: Workbench, client: Traitbench, new: str) -> None:
+def discovered(client: Traitbench, handle: str) -> list[Trait]:
+    """The traits of a model after a discovery in texts without labels."""
     headlines = next(model for model in demo_models() if model.handle == "demo.headlines")
-    client.traits.discover(new, effort="low", texts=[str(each["text"]) for each in headlines.samples[:100]])
-    assert client.models.wait(new).traits
+    client.traits.discover(handle, effort="low", texts=[str(each["text"]) for each in headlines.samples[:100]])
+    client.models.wait(handle)
+    return client.traits.list(handle)
+
+
+def test_suggestions_without_samples_cannot_be_trained(workbench: Workbench, client: Traitbench, new: str) -> None:
+    assert discovered(client, new)
     at = workbench.open("train", model=new)
     assert "The model has no samples." in words(at)
     assert at.button(key="train.start").disabled
 
 
 def test_training_leaves_out_what_was_not_kept(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    headlines = next(model for model in demo_models() if model.handle == "demo.headlines")
-    client.traits.discover(draft, effort="low", texts=[str(each["text"]) for each in headlines.samples[:100]])
-    client.models.wait(draft)
-    first, *others = (each for each in client.traits.list(draft) if each.kind == "intrinsic")
+    first, *others = (each for each in discovered(client, draft) if each.kind == "intrinsic")
     assert others
     client.traits.update(draft, first.key, suggestion=False)
     at = workbench.open("train", model=draft, effort="Quick")
@@ -61,10 +64,7 @@ def test_training_leaves_out_what_was_not_kept(workbench: Workbench, client: Tra
 def test_suggestions_are_back_if_the_training_is_refused(
     workbench: Workbench, client: Traitbench, draft: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    headlines = next(model for model in demo_models() if model.handle == "demo.headlines")
-    client.traits.discover(draft, effort="low", texts=[str(each["text"]) for each in headlines.samples[:100]])
-    client.models.wait(draft)
-    before = client.traits.list(draft)
+    before = discovered(client, draft)
     at = workbench.open("train", model=draft)
 
     def refuse(*_arguments: object) -> None:
@@ -244,8 +244,7 @@ WRONG = tuple(
 def mislabelled(client: Traitbench, draft: str) -> str:
     """A trained model with kind texts that are labelled as cold."""
     client.samples.add(draft, [SampleInput(trait="warmth", text=text, quality=0.0) for text in WRONG])
-    client.models.train(draft, effort="low")
-    client.models.wait(draft)
+    train(client, draft)
     return draft
 
 
@@ -321,8 +320,7 @@ def test_a_refit_is_compared_with_the_version_before(workbench: Workbench, clien
 
 
 def test_a_refit_of_the_same_samples_says_so(workbench: Workbench, client: Traitbench, ready: str) -> None:
-    client.models.train(ready, effort="low", reoptimize_params=True)
-    client.models.wait(ready)
+    train(client, ready, reoptimize_params=True)
     assert "Both versions have the same parameters" in words(workbench.open("train", model=ready))
 
 

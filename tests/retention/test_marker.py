@@ -25,6 +25,7 @@ import httpx
 import pytest
 
 from tests.app.processes import Started, serving
+from tests.conftest import train
 from tests.contexts import ON_BOTH, ON_SQLITE, done_here, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
@@ -192,13 +193,11 @@ def _keep(client: Traitbench) -> None:
     made = [sample.text for sample in client.samples.list("local.kept") if sample.provenance == "synthesized"]
     assert any(SAMPLE in text for text in made)
     _add(client, "local.innocent", INNOCENT)
-    client.models.train("local.kept", effort="low")
-    client.models.wait("local.kept")
+    train(client, "local.kept")
     for number in range(3):
         client.scores.score("local.kept", f"{FEEDBACK} {number}", feedback={"warmth": number % 2})
     until(lambda: client.models.get("local.kept").version_no == 2, what="the feedback to be learnt")
-    client.models.train("local.kept", effort="low", reoptimize_params=True)
-    client.models.wait("local.kept")
+    train(client, "local.kept", reoptimize_params=True)
     client.models.update("local.kept", demo_texts=[f"{DEMO} on stage"])
     client.models.import_(client.models.export("local.kept"), handle="local.copied")
     _make(client, "local.draft", DRAFT)
@@ -284,8 +283,7 @@ def _be_born(client: Traitbench) -> None:
     """A model that may never store anything: its samples are purged after the training."""
     client.models.create("local.born", zero_data_retention=True)
     _tell(client, "local.born", BORN)
-    client.models.train("local.born", effort="low")
-    assert client.models.wait("local.born").state == "ready"
+    train(client, "local.born")
     assert client.samples.list("local.born").items == []
 
 

@@ -22,7 +22,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from tests.app.processes import Started, eventually, serving
-from tests.conftest import COLD, WARM
+from tests.conftest import COLD, WARM, train
 from tests.patience import PATIENCE_S
 from tests.size import sized
 from traitbench.contract.samples import SampleInput
@@ -362,8 +362,7 @@ def test_memory_is_bounded_and_a_score_is_answered_beside_too_much_of_everything
         client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in poles])
         client.models.create("local.draft")
         client.traits.add("local.draft", [TraitInput(name="Warmth")])
-        client.models.train(handle, effort="low")
-        assert client.models.wait(handle).state == "ready"
+        train(client, handle)
     key = (started.home / "first.key").read_text("utf-8").strip()
     sentence = "The committee thanked everyone for a long evening of questions about roads. "
     long = (sentence * 4_000)[:100_000]  # fewer words than are too many for one text

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import COLD, WARM, make_draft
+from tests.conftest import COLD, WARM, make_draft, train
 from tests.contexts import ON_SQLITE, done_here, until
 from tests.contract.world import World
 from tests.size import sized
@@ -248,8 +248,7 @@ def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench,
 
     def search() -> Any:
         for _ in range(3):
-            client.models.train(handle, effort="low", reoptimize_params=True)
-            client.models.wait(handle)
+            train(client, handle, reoptimize_params=True)
 
     def tag(number: int) -> dict[str, int]:
         return {
@@ -268,8 +267,7 @@ def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench,
 
 
 def _train(client: Traitbench, handle: str) -> None:
-    client.models.train(handle, effort="low")
-    assert client.models.wait(handle).state == "ready"
+    train(client, handle)
 
 
 def _train_here(client: Traitbench, context: Context, handle: str) -> None:
@@ -379,8 +377,7 @@ def test_a_retrain_against_activations_and_zero_retention_leaves_one_story(clien
     for switch in (False, True):
         handle = f"{namespace}.tone-{switch}".lower()
         _trained(client, handle, partial(_train, client))
-        client.models.train(handle, effort="low", reoptimize_params=True)
-        assert client.models.wait(handle).version_no == 2
+        assert train(client, handle, reoptimize_params=True).version_no == 2
         for number in range(4):
             client.scores.score(handle, f"Said {number}", feedback={"warmth": number % 2})
         calls: list[Callable[[], Any]] = [

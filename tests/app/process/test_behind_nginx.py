@@ -17,7 +17,7 @@ from tests.app.certificates import certified
 from tests.app.cluster import Cluster, cluster, nginx, signing_in_at
 from tests.app.openid_provider import providing
 from tests.app.processes import Started, running, serving
-from tests.conftest import free_port, make_draft
+from tests.conftest import free_port, make_draft, train
 from tests.contexts import fresh_settings, on
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
@@ -48,8 +48,7 @@ def test_versions_count_up_whichever_process_answers(behind: Cluster) -> None:
         _train(client, "local.counted")
         assert client.models.wait("local.counted").version_no == 1
         for number in (2, 3):
-            client.models.train("local.counted", effort="low", reoptimize_params=True)
-            assert client.models.wait("local.counted").version_no == number
+            assert train(client, "local.counted", reoptimize_params=True).version_no == number
         made = client.versions.list("local.counted").items
         assert [version.version_no for version in made] == [3, 2, 1]
         assert len({version.run_id for version in made}) == 3

@@ -23,7 +23,7 @@ from tests.app import tracing
 from tests.app.processes import WITHOUT_DEMOS, Started, run, running
 from tests.app.streamlit_socket import refusal, render
 from tests.app.tracing import Call, Tracer, made, reached
-from tests.conftest import make_draft
+from tests.conftest import make_draft, train
 from tests.patience import PATIENCE_S
 from tests.size import sized
 from traitbench_app.shell.navigation import PAGES
@@ -94,8 +94,7 @@ def session(surroundings: Path) -> Session:
         ready = time.monotonic()
         with started.client() as client:
             make_draft(client, HANDLE)
-            client.models.train(HANDLE, effort="low")
-            assert client.models.wait(HANDLE).state == "ready"
+            train(client, HANDLE)
         with notebook(started, tracer) as cells:
             answers, printed = answered(started), commanded(started, tracer)
             pages: dict[str, list[ForwardMsg]] = {

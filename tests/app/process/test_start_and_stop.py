@@ -11,7 +11,7 @@ import pytest
 
 from tests.app.processes import WITHOUT_DEMOS, Started, eventually, gone, run, running, serving, starting
 from tests.cli.asking import call
-from tests.conftest import make_draft
+from tests.conftest import make_draft, train
 from tests.contexts import ENCODER
 from tests.patience import PATIENCE_S
 
@@ -113,8 +113,7 @@ def test_a_worker_that_dies_is_replaced(started: Started) -> None:
     assert eventually(lambda: started.children() not in ([worker], []))
     with started.client() as client:
         make_draft(client, "local.after-all")
-        client.models.train("local.after-all", effort="low")
-        assert client.models.wait("local.after-all").state == "ready"
+        train(client, "local.after-all")
 
 
 def test_a_killed_process_takes_its_worker_along_and_leaves_no_model_busy(started: Started) -> None:

@@ -5,7 +5,19 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
 from tests.conftest import Service, Trained, free_port
-from tests.pages.drive import Workbench, add_version, charts, copied_link, frame, html, links, press, upload, words
+from tests.pages.drive import (
+    Workbench,
+    add_version,
+    charts,
+    copied_link,
+    frame,
+    html,
+    labelled,
+    links,
+    press,
+    upload,
+    words,
+)
 from tests.pages.versions.reading import compared, side_by_side
 from traitbench.client import Traitbench
 from traitbench_app.shell.navigation import entry
@@ -162,7 +174,7 @@ def test_pasted_lines_are_scored_with_both_versions(at: AppTest, twice: Trained)
 def test_labels_of_a_file_make_regressions_known(at: AppTest, twice: Trained) -> None:
     rows = "\n".join(f'{{"text": "{text}", "label": "cold"}}' for text in TEXTS)
     upload(source(at, twice, "A file"), "labelled.jsonl", rows)
-    assert next(each for each in at.selectbox if each.label == "Expected quality (optional)").value == "label"
+    assert labelled(at.selectbox, "Expected quality (optional)").value == "label"
     compared(at)
     assert frame(at, "delta")["expected"].str.contains("cold").all()
 

@@ -3,19 +3,21 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, WARM, Service, Trained
+from tests.conftest import COLD, WARM, Service, Trained, train
 from tests.pages.drive import (
     Workbench,
     add_version,
     charts,
     copied_link,
     frame,
+    html,
+    labelled,
     leave_few_figures,
     links,
     press,
     words,
 )
-from tests.pages.versions.reading import cells, details
+from tests.pages.versions.reading import details
 from traitbench.client import Traitbench
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import SampleInput
@@ -51,7 +53,7 @@ def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench
     }
     counts = [number for pole in figures["confusion"].values() for number in pole.values()]
     assert sum(counts) > 0
-    assert all(f"<b>{count}</b>" in cells(at) for count in counts)
+    assert all(f"<b>{count}</b>" in html(at) for count in counts)
     assert "Gain from more samples" in words(at)
     first, *rest = figures["curve"]
     assert rest
@@ -64,7 +66,7 @@ def test_a_cell_of_the_table_of_tiers_opens_its_texts(workbench: Workbench, twic
     assert confusion
     tier, number = next((tier, number) for tier, number in confusion["positive"].items() if number)
     at = details(workbench, twice.handle, version="v1")
-    assert f'data-cell="positive.{tier}"' in cells(at)
+    assert f'data-cell="positive.{tier}"' in html(at)
     at.session_state["versions.trait.tiers.cells.open"] = f"positive.{tier}"
     at.run()
     assert f"**▲ warm in tier {tier}**" in words(at)
@@ -90,14 +92,13 @@ def test_an_older_version_says_what_it_lacks(workbench: Workbench, service: Serv
     assert "No learning curve was measured" in words(at)
     assert "No table was measured" in words(at)
     assert len(charts(at)) == 1
-    assert not workbench.open("train", model=ready).exception
+    workbench.open("train", model=ready)
 
 
 def test_a_trait_without_a_measurement_says_why(workbench: Workbench, client: Traitbench, empty: str) -> None:
     pair = [("Thank you, dear.", 1.0), ("Go away.", 0.0)]
     client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in pair])
-    client.models.train(empty, effort="low")
-    client.models.wait(empty)
+    train(client, empty)
     at = details(workbench, empty, "figures")
     assert "**Not measured in v1:** one distinct text at the" in words(at)
     assert not charts(at)
@@ -115,8 +116,7 @@ def test_a_trait_that_is_never_sure_says_what_is_wrong_and_what_to_do(
     few = [text for pair in zip(WARM[:3], COLD[:3], strict=True) for text in pair]
     texts = enumerate(few if reason == "few_samples" else unrelated)
     client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=1.0 - n % 2) for n, text in texts])
-    client.models.train(empty, effort="low", use_labels=False)
-    client.models.wait(empty)
+    train(client, empty, use_labels=False)
     assert client.versions.get(empty).metrics.traits["warmth"].confidence_reason == reason
     for at in (details(workbench, empty, "figures"), workbench.open("train", model=empty, figures="true")):
         assert f"- **Warmth:** {REASONS[reason].trait}" in words(at)
@@ -127,8 +127,7 @@ def test_the_link_names_the_trait_that_is_looked_at(workbench: Workbench, client
     client.traits.add(draft, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
     again = [(sample.text, sample.quality) for sample in client.samples.list(draft)]
     client.samples.add(draft, [SampleInput(trait="clarity", text=text, quality=quality) for text, quality in again])
-    client.models.train(draft, effort="low")
-    client.models.wait(draft)
+    train(client, draft)
     at = details(workbench, draft, trait="Clarity")
     assert at.selectbox(key="trait").value == "clarity"
     assert copied_link(at) == {"model": draft, "view": "Details", "version": "v1", "trait": "Clarity"}
@@ -137,14 +136,9 @@ def test_the_link_names_the_trait_that_is_looked_at(workbench: Workbench, client
 # ---- tags ------------------------------------------------------------------------------------------------------------
 
 
-def field(at: AppTest, label: str) -> str:
-    """The key of the text field with this label."""
-    return str(next(each.key for each in at.text_input if each.label == label))
-
-
 def tag(at: AppTest, name: str) -> AppTest:
-    at.text_input(key=field(at, "New tag")).set_value(name)
-    next(button for button in at.button if button.label == "Add tag").click()
+    labelled(at.text_input, "New tag").set_value(name)
+    labelled(at.button, "Add tag").click()
     return at.run()
 
 
@@ -153,11 +147,11 @@ def test_a_version_is_tagged_and_made_active(
 ) -> None:
     add_version(service.context, ready, client)
     at = details(workbench, ready, "tags", version="v1")
-    at.text_input(key=field(at, "Note (optional)")).set_value("As it was.")
+    labelled(at.text_input, "Note (optional)").set_value("As it was.")
     tag(at, "before")
     assert client.versions.get(ready, "v1").tag_notes == {"before": "As it was."}
     assert "**before**: As it was" in words(at)
-    assert at.text_input(key=field(at, "New tag")).value == ""
+    assert labelled(at.text_input, "New tag").value == ""
     press(at, "versions.untag:before")
     assert client.versions.get(ready, "v1").tags == []
     press(at, "versions.activate")
@@ -169,5 +163,5 @@ def test_a_version_is_tagged_and_made_active(
 def test_a_wrong_tag_is_refused_and_stays_in_its_field(workbench: Workbench, trained: Trained, name: str) -> None:
     at = tag(details(workbench, trained.handle, "tags"), name)
     assert ":red[:material/error: A tag is 1" in words(at)
-    assert at.text_input(key=field(at, "New tag")).value == name
+    assert labelled(at.text_input, "New tag").value == name
     assert trained.client.versions.get(trained.handle).tags == []
