@@ -6,8 +6,8 @@ from functools import partial
 import streamlit as st
 
 from traitbench.display.text import ago, count, plain, unlinked
-from traitbench.operations import console
-from traitbench.operations.console import ApiKey, KeyNotFound
+from traitbench.operations import console, keys
+from traitbench.operations.keys import ApiKey, KeyNotFound
 from traitbench.settings import read_settings
 from traitbench_app.operator.access import operators_only
 from traitbench_app.operator.new_key import new_key, start
@@ -24,22 +24,22 @@ def revoke(key: ApiKey) -> None:
     """Revoke a key and confirm it with a toast; a key that no longer exists counts as revoked."""
     name = plain(key.name) or "The key"
     try:
-        console.revoke(key.id)
+        keys.revoke(console.engine(), key.id)
     except KeyNotFound:
         session.flash(f"{name} was already removed by someone else and no longer works.", "note")
     else:
         session.flash(f"{name} was revoked.")
 
 
-def draw_keys(keys: Sequence[ApiKey]) -> None:
+def draw_keys(shown: Sequence[ApiKey]) -> None:
     """Draw keys as rows whose cells wrap on a narrow screen."""
-    for key in keys:
+    for key in shown:
         with st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"console.row.{key.id}"):
             st.markdown(f"**{unlinked(key.name) or 'Unnamed'}**  \n:small[:gray[`{key.prefix}…`]]", width=240)
             spaces = plain(", ".join(key.namespaces))
             st.markdown(f"{key.scope.capitalize()}  \n:small[:gray[{spaces}]]", width=160)
             used = f"Used {ago(key.last_used_at)}" if key.last_used_at else "Never used"
-            origin = "signed in" if console.of_session(key) else "issued"
+            origin = "signed in" if keys.of_session(key) else "issued"
             st.markdown(f"{used}  \n:small[:gray[{origin} {ago(key.created_at)}]]", width=160)
             if key.revoked_at:
                 st.markdown(f":gray[Revoked {ago(key.revoked_at)}]", width="content")
@@ -81,22 +81,22 @@ operators_only(
 
 # ---- keys of this service --------------------------------------------------------------------------------------------
 
-keys = console.list_keys()[::-1]
-live = [key for key in keys if key.revoked_at is None]
+listing = keys.every(console.engine())
+issued = listing.items()[::-1]
+live = [key for key in issued if key.revoked_at is None]
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     with st.container(width="content"):
         draw_title(title_of(live), "Give each program its own key, so that you see its use and can revoke it alone.")
     st.button("New key", type="primary", icon=":material/add:", key="console.new_button", on_click=start)
 
 draw_unreadable(
-    console.unreadable_keys(),
+    listing.unreadable(),
     "key",
     key="console.unreadable",
     way_out="It does not work. Issue a new key to replace it.",
 )
-shown = [*live, *(key for key in keys if key.revoked_at)]
 with st.container(border=True, key="card.console.keys"):
-    draw_keys(page_of(shown, ROWS, key="console.page"))
+    draw_keys(page_of([*live, *(key for key in issued if key.revoked_at)], ROWS, key="console.page"))
 
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
 

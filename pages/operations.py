@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.display.text import ago, count, plain, span
-from traitbench.operations import console
-from traitbench.operations.console import Listed, Overview
+from traitbench.operations import console, operating
+from traitbench.operations.operating import Listed, Overview
 from traitbench.settings import read_settings
 from traitbench_app.operator.access import operators_only
 from traitbench_app.operator.state import can_retry, outcome, retry, size, state, took, trainings_of
@@ -83,7 +83,7 @@ def draw_runs(runs: Sequence[Listed]) -> None:
 def facts(seen: Overview, stored: Mapping[str, int], free: int | None) -> dict[str, str]:
     """What the service runs on, in words."""
     seen_ago = [f"seen {span(each.age_s)} ago" + ("" if each in seen.alive else ", lost") for each in seen.workers]
-    build = console.build()
+    build = operating.build()
     kind, _, _ = settings.database_url.partition(":")
     return {
         "Software": f"Traitbench {build['version']} on Python {build['python']}",
@@ -139,15 +139,20 @@ if run := session.get(RETRY):
 
 # ---- the live view ---------------------------------------------------------------------------------------------------
 
-busy = bool(console.overview().count("queued", "running"))
+database = console.engine()
+busy = bool(operating.overview(database).count("queued", "running"))
 
 
 @st.fragment(run_every=BUSY_SECONDS if busy else IDLE_SECONDS)
 def watch() -> None:
     """Draw the live view. Rerun the page when work starts or ends, to change the polling interval."""
     with guarded():
-        seen, runs, free = console.overview(), console.recent(), console.free_bytes()
-        stored = console.rows()
+        seen, runs, free = (
+            operating.overview(database),
+            operating.recent(database),
+            operating.free_bytes(settings),
+        )
+        stored = operating.rows(database)
     if bool(runs.live) != busy:
         st.rerun()
     every = [*runs.live, *runs.ended]
@@ -167,4 +172,4 @@ def watch() -> None:
 
 watch()
 if st.button("All figures", icon=":material/query_stats:", type="tertiary", key="operations.figures"):
-    draw_figures(console.overview())
+    draw_figures(operating.overview(database))

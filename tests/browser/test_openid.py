@@ -81,7 +81,7 @@ def is_in(visitor: httpx.Client) -> bool:
 
 
 def of_sessions(engine: Engine) -> list[ApiKey]:
-    return [key for key in keys.list_keys(engine) if key.id.startswith("session_")]
+    return [key for key in keys.every(engine).items() if key.id.startswith("session_")]
 
 
 @pytest.mark.browser

@@ -151,7 +151,7 @@ def test_metrics(world: World, key: str | None, expected: tuple[int, str], proxi
 def revoked(world: World) -> str:
     secret = world.issue("authoring", "mine", "demo")
     assert world.context is not None
-    keys.revoke(world.context.engine, keys.list_keys(world.context.engine)[-1].id)
+    keys.revoke(world.context.engine, keys.every(world.context.engine).items()[-1].id)
     return secret
 
 

@@ -185,7 +185,7 @@ def tree(root: type[TraitbenchError]) -> Iterator[type[TraitbenchError]]:
 def test_401_says_how_to_authenticate_and_not_what_was_wrong(world: World) -> None:
     good, gone = world.secrets["authoring"], world.issue("authoring", "mine")
     assert world.context is not None
-    keys.revoke(world.context.engine, keys.list_keys(world.context.engine)[-1].id)
+    keys.revoke(world.context.engine, keys.every(world.context.engine).items()[-1].id)
     secrets = ["x", "tba_" + "0" * 49, good[:-1], good + "0", good.swapcase(), gone, "\u00e9"]
     headers = [{"Authorization": f"Bearer {secret}".encode()} for secret in secrets]
     answers = [world.call("GET", "/v1/models", key=None, headers=header) for header in [{}, *headers]]

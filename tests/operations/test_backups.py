@@ -89,7 +89,7 @@ def test_everything_is_there_again_on_either_database(source: Context, file: Pat
         assert _parts(again) == _parts(file)
         with opened(settings, runs=False) as context:
             assert _handles(context) == _handles(source)
-            assert [key.name for key in keys.list_keys(context.engine)] == ["CI"]
+            assert [key.name for key in keys.every(context.engine).items()] == ["CI"]
             for handle in _handles(source):
                 before = get(source, handle)
                 assert get(context, handle) == before

@@ -108,8 +108,8 @@ def _lists(context: Context, handle: str, *, state: str) -> None:
     samples.list_samples(context, AUTHOR, handle)
     synthesis.rejected(context, AUTHOR, handle)
     assert "key_spoilt" in [
-        *(key.id for key in keys.list_keys(context.engine)),
-        *(row.item for row in keys.unreadable_keys(context.engine)),
+        *(key.id for key in keys.every(context.engine).items()),
+        *(row.item for row in keys.every(context.engine).unreadable()),
     ]
     seen = operating.recent(context.engine, ended=1_000)
     assert handle in [*(run.id for run in seen.ended), *(row.item for row in seen.unreadable)]
@@ -187,7 +187,7 @@ def test_a_key_that_cannot_be_read_is_revoked(own: Context, exported: Bundle) ->
     issued = keys.create(own.engine, scope="scoring", namespaces=["local"])
     for column, damage in (("namespaces", "[{"), ("created_at", "then"), ("last_used_at", "then")):
         in_file(own, f"UPDATE tb_keys SET {column} = :damage", damage=damage)
-    assert [row.item for row in keys.unreadable_keys(own.engine)] == [issued.key.id]
+    assert [row.item for row in keys.every(own.engine).unreadable()] == [issued.key.id]
     with pytest.raises(Unauthenticated):
         keys.caller(own.engine, issued.secret)
     keys.revoke(own.engine, issued.key.id)

@@ -65,10 +65,10 @@ def test_a_mistyped_secret_is_refused(context: Context) -> None:
 def test_a_revoked_key_stays_listed_with_the_time_of_its_end(context: Context) -> None:
     issued = _issue(context)
     keys.revoke(context.engine, issued.key.id)
-    [revoked] = [key for key in keys.list_keys(context.engine) if key.id == issued.key.id]
+    [revoked] = [key for key in keys.every(context.engine).items() if key.id == issued.key.id]
     assert revoked.revoked_at is not None
     keys.revoke(context.engine, issued.key.id)
-    assert revoked in keys.list_keys(context.engine)
+    assert revoked in keys.every(context.engine).items()
     with pytest.raises(keys.KeyNotFound):
         keys.revoke(context.engine, "key_unknown")
 
@@ -115,7 +115,7 @@ def test_a_workbench_key_that_opens_nothing_is_replaced(context: Context, tmp_pa
 
 
 def _used(context: Context, key_id: str) -> object:
-    return next(key.last_used_at for key in keys.list_keys(context.engine) if key.id == key_id)
+    return next(key.last_used_at for key in keys.every(context.engine).items() if key.id == key_id)
 
 
 @ON_BOTH

@@ -46,7 +46,7 @@ def issue(at: AppTest, *, name: str, scope: str = "scoring", namespaces: tuple[s
 
 
 def key_named(service: Service, name: str) -> ApiKey:
-    return next(key for key in keys.list_keys(service.context.engine) if key.name == name)
+    return next(key for key in keys.every(service.context.engine).items() if key.name == name)
 
 
 def test_the_key_of_the_workbench_itself_is_listed_and_cannot_be_revoked_here(workbench: Workbench) -> None:
@@ -69,18 +69,18 @@ def test_an_issued_secret_works_and_is_shown_this_once(workbench: Workbench, ser
 
 
 def test_a_key_needs_a_namespace_of_the_right_grammar(workbench: Workbench, service: Service) -> None:
-    before = len(keys.list_keys(service.context.engine))
+    before = len(keys.every(service.context.engine).items())
     at = issue(workbench.open("console"), name="What I typed", namespaces=("Bad Name",))
     assert "a namespace is 1" in words(at)
     assert ending(at.text_input, "name").value == "What I typed"
     ending(at.multiselect, "namespaces").set_value([])
     assert "at least one namespace" in words(press(at, "console.issue"))
-    assert len(keys.list_keys(service.context.engine)) == before
+    assert len(keys.every(service.context.engine).items()) == before
 
 
 def test_a_key_is_revoked_only_after_the_question(workbench: Workbench, service: Service, namespace: str) -> None:
     secret = service.issue(namespaces=(namespace,))
-    key = keys.list_keys(service.context.engine)[-1]
+    key = keys.every(service.context.engine).items()[-1]
     at = press(workbench.open("console"), f"console.revoke.{key.id}")
     with Traitbench(service.base_url, secret) as client:
         client.models.list(namespace=namespace)
@@ -94,7 +94,7 @@ def test_a_key_is_revoked_only_after_the_question(workbench: Workbench, service:
 
 def test_a_key_that_was_removed_meanwhile_is_no_error(workbench: Workbench, service: Service, namespace: str) -> None:
     service.issue(namespaces=(namespace,))
-    key = keys.list_keys(service.context.engine)[-1]
+    key = keys.every(service.context.engine).items()[-1]
     at = press(workbench.open("console"), f"console.revoke.{key.id}")
     at.button(key="console.revoke.yes").click()
     with writing(service.context.engine) as connection:

@@ -11,7 +11,7 @@ from tests.contexts import fresh_settings
 from tests.pages.drive import Workbench, buttons, end_badly, frame, hold_busy, local_workbench, press, words
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
-from traitbench.operations.console import Listed, Overview
+from traitbench.operations.operating import Listed, Overview
 from traitbench.store.runs import Tally
 from traitbench.store.workers import WorkerHeartbeat
 from traitbench_app.operator import state as operations

@@ -4,7 +4,7 @@ import streamlit as st
 
 from traitbench.display.text import plain
 from traitbench.operations import console
-from traitbench.operations.console import Issued, Scope
+from traitbench.operations.keys import Issued, Scope, create
 from traitbench.settings import read_settings
 from traitbench_app.parts.controls import copy_button
 from traitbench_app.shell import session
@@ -73,7 +73,8 @@ def _ask() -> None:
     if not sent:
         return
     with refusal, attempt(slots) as issuing:
-        session.store(_ISSUED, console.issue(scope=scope, namespaces=[str(each) for each in owned], name=name.strip()))
+        issued = create(console.engine(), scope=scope, namespaces=[str(each) for each in owned], name=name.strip())
+        session.store(_ISSUED, issued)
     if issuing.done:
         session.store(_OPEN, None)
         session.next_round(_FORM)

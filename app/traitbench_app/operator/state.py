@@ -7,7 +7,7 @@ from typing import Any
 
 from traitbench.client import Traitbench
 from traitbench.display.text import count, span
-from traitbench.operations.console import Listed, Overview
+from traitbench.operations.operating import Listed, Overview
 
 _STUCK_SECONDS = 120.0
 _TRAININGS = frozenset({"train", "retune", "retrain"})

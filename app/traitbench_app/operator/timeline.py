@@ -7,7 +7,7 @@ from html import escape
 from traitbench.contract.models import OperationKind
 from traitbench.display.text import count
 from traitbench.display.tokens import token
-from traitbench.operations.console import Listed
+from traitbench.operations.operating import Listed
 from traitbench_app.operator.state import outcome, took
 from traitbench_app.parts.runs import KINDS
 

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from traitbench.errors import TraitbenchError
-from traitbench.operations import console
+from traitbench.operations import console, keys
 from traitbench.settings import SettingInvalid, Settings
 from traitbench_app.process.roster import Roster, RosterDamaged, RosterEntry
 from traitbench_app.shell import people
@@ -71,8 +71,8 @@ class ListedPeople:
         name, entry = self._entry(identity)
         shown = identity.address or identity.name or identity.subject[:100]
         try:
-            issued = console.issue_for_session(
-                scope=entry.scope, namespaces=entry.namespaces, name=shown, longest=people.LONGEST
+            issued = keys.create_for_session(
+                console.engine(), scope=entry.scope, namespaces=entry.namespaces, name=shown, longest=people.LONGEST
             )
         except TraitbenchError:
             raise NotSignedIn(
@@ -164,7 +164,7 @@ class _SessionKeys:
             ended = list(self._ended)
         for key_id in ended:
             try:
-                console.remove(key_id)
+                keys.remove(console.engine(), key_id)
             except Exception as error:  # the thread must survive and retry
                 _log.warning("the key of an ended session could not be deleted yet: %s", type(error).__name__)
                 return

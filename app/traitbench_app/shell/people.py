@@ -21,7 +21,7 @@ import streamlit as st
 
 from traitbench.client import Traitbench
 from traitbench.errors import NamespaceForbidden, Unauthenticated
-from traitbench.operations import console
+from traitbench.operations import console, keys
 from traitbench.settings import Settings, read_settings
 
 _NOBODYS = "nobodys-namespace"
@@ -205,8 +205,8 @@ def holder(settings: Settings, secret: str) -> Person | None:
 
 def _name(secret: str) -> str:
     """Return the name of a key if it is known, else the beginning of the key."""
-    named = {key.prefix: key.name for key in console.list_keys()} if console.available() else {}
-    return next((name for prefix, name in named.items() if name and secret.startswith(prefix)), f"{secret[:10]}…")
+    known = keys.every(console.engine()).items() if console.available() else []
+    return next((key.name for key in known if key.name and secret.startswith(key.prefix)), f"{secret[:10]}…")
 
 
 def _digest(secret: str) -> str:

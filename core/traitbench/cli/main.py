@@ -149,9 +149,9 @@ def key() -> None:
 @as_json
 def create_key(scope: Scope, namespaces: tuple[str, ...], name: str, as_json: bool) -> None:
     """Issue a key and print its secret, which is shown only once."""
-    from traitbench.operations import console
+    from traitbench.operations import console, keys
 
-    issued = console.issue(scope=scope, namespaces=namespaces, name=name)
+    issued = keys.create(console.engine(), scope=scope, namespaces=namespaces, name=name)
     click.echo(_json({**asdict(issued.key), "secret": issued.secret}) if as_json else issued.secret)
 
 
@@ -159,11 +159,12 @@ def create_key(scope: Scope, namespaces: tuple[str, ...], name: str, as_json: bo
 @as_json
 def list_keys(as_json: bool) -> None:
     """List all keys, including revoked ones."""
-    from traitbench.operations import console
+    from traitbench.operations import console, keys
 
-    say_unreadable(console.unreadable_keys(), "key", way_out="It no longer works. Issue a new key.")
+    listing = keys.every(console.engine())
+    say_unreadable(listing.unreadable(), "key", way_out="It no longer works. Issue a new key.")
     if as_json:
-        for each in console.list_keys():
+        for each in listing.items():
             click.echo(_json(asdict(each)))
         return
     rows = [
@@ -176,7 +177,7 @@ def list_keys(as_json: bool) -> None:
             f"{each.last_used_at:%Y-%m-%d %H:%M}" if each.last_used_at else "never",
             each.name,
         )
-        for each in console.list_keys()
+        for each in listing.items()
     ]
     say_table(("ID", "KEY", "SCOPE", "NAMESPACES", "STATE", "LAST USED", "NAME"), rows)
 
@@ -186,10 +187,10 @@ def list_keys(as_json: bool) -> None:
 @as_json
 def revoke_key(key_id: str, as_json: bool) -> None:
     """Revoke a key, with immediate effect."""
-    from traitbench.operations import console
+    from traitbench.operations import console, keys
 
     try:
-        console.revoke(key_id)
+        keys.revoke(console.engine(), key_id)
     except LookupError as error:
         raise Refused(str(error)) from error
     click.echo(_json({"id": key_id, "revoked": True}) if as_json else f"{key_id} is revoked.")

@@ -23,7 +23,6 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from ulid import ULID
 
-from traitbench.contract.fields import Unreadable
 from traitbench.contract.texts import why_no_text
 from traitbench.errors import Unauthenticated, ValidationFailed
 from traitbench.names import NAMESPACE
@@ -32,8 +31,9 @@ from traitbench.operations.access import Caller
 from traitbench.store import keys
 from traitbench.store.database import reading, writing
 from traitbench.store.errors import StoreUnavailable
-from traitbench.store.keys import ApiKey, Scope
-from traitbench.store.rows import readable
+from traitbench.store.keys import ApiKey as ApiKey
+from traitbench.store.keys import Scope as Scope
+from traitbench.store.rows import ListingRows, readable
 
 if TYPE_CHECKING:
     from traitbench.operations.context import Context
@@ -104,16 +104,10 @@ def remove(engine: Engine, key_id: str) -> None:
         keys.remove(connection, key_id)
 
 
-def list_keys(engine: Engine) -> list[ApiKey]:
-    """All readable keys, oldest first, including revoked ones."""
+def every(engine: Engine) -> ListingRows[ApiKey]:
+    """All keys, oldest first, including revoked ones. An unreadable one grants no access and can be revoked."""
     with reading(engine) as connection:
-        return keys.every(connection).items()
-
-
-def unreadable_keys(engine: Engine) -> list[Unreadable]:
-    """The keys that `list_keys` leaves out. They grant no access and can be revoked."""
-    with reading(engine) as connection:
-        return keys.every(connection).unreadable()
+        return keys.every(connection)
 
 
 def revoke(engine: Engine, key_id: str) -> None:

@@ -22,7 +22,8 @@ from traitbench.operations import rules
 from traitbench.settings import Settings
 from traitbench.store import runs, workers
 from traitbench.store.database import reading
-from traitbench.store.runs import Listed, Tally
+from traitbench.store.runs import Listed as Listed
+from traitbench.store.runs import Tally
 from traitbench.store.workers import WorkerHeartbeat
 
 ALIVE_SECONDS = 30.0
@@ -73,12 +74,12 @@ def overview(engine: Engine) -> Overview:
         )
 
 
-def recent(engine: Engine, *, ended: int = 20, failed: int = 20) -> Recent:
+def recent(engine: Engine, *, ended: int = 200) -> Recent:
     """The runs that an operator looks at."""
     with reading(engine) as connection:
         lists = [
             runs.listed(connection, "live", limit=200),
-            runs.listed(connection, "unrepaired", limit=failed),
+            runs.listed(connection, "unrepaired", limit=20),
             runs.listed(connection, "ended", limit=ended),
         ]
     damaged = {row.item: row for listing in lists for row in listing.unreadable()}

@@ -132,6 +132,6 @@ def test_the_key_of_a_session_is_enforced_by_the_service_and_ends_with_it(servic
             client.models.list(namespace=namespace)
     # What a crash has left is deleted once no session can be so old; keys of programs stay.
     third = begin(longest=timedelta(0))
-    left = {key.id for key in keys.list_keys(engine)}
+    left = {key.id for key in keys.every(engine).items()}
     assert {first.key.id, second.key.id, third.key.id, programs.key.id} & left == {third.key.id, programs.key.id}
     keys.remove(engine, third.key.id)
