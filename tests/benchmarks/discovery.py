@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, run
+from traitbench.fitting.auroc import auroc
 from traitbench.fitting.discover import discover
-from traitbench.fitting.evaluate import auroc
 from traitbench.fitting.tones import contrasts
 
 Floats = NDArray[np.float64]

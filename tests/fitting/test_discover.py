@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.real_encoder import best
+from traitbench.fitting.auroc import auroc
 from traitbench.fitting.discover import (
     EFFORTS,
     FEWEST_TEXTS,
@@ -19,7 +20,6 @@ from traitbench.fitting.discover import (
     discover,
     pole_difference,
 )
-from traitbench.fitting.evaluate import auroc
 from traitbench.sample_data import demo_models
 from traitbench.scoring.segments import embed
 

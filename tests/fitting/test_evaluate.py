@@ -4,8 +4,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from tests.scoring.hand import cloud, directions
-from traitbench.fitting.auroc import interval
-from traitbench.fitting.evaluate import auroc, confusion, figures, judged, measured, score_counts
+from traitbench.fitting.auroc import auroc, interval
+from traitbench.fitting.evaluate import confusion, figures, judged, measured, score_counts
 from traitbench.fitting.search import EFFORTS, SearchResult, TrainingSamples, evidence, search
 from traitbench.scoring.snapshot import TierBreaks
 

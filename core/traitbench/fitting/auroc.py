@@ -13,8 +13,10 @@ import numpy as np
 from traitbench.scoring.certainty import EVIDENCE
 from traitbench.scoring.inputs import Floats
 
+# The 97.5 % quantile of the normal distribution.
 _Z = 1.959963984540054
 _END = 1e-9
+# As many as a double has bits of fraction, so further ones would change nothing.
 _HALVINGS = 52
 
 

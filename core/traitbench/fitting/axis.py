@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from traitbench.scoring.inputs import Floats
 
+# Vectors are float32. Only so many rows at a time become doubles, which bounds the memory.
 _ROWS_AT_ONCE = 4_096
 # From this many samples on, use single precision: it takes half the time and moves a direction by less than 0.001
 # radian.
@@ -105,6 +106,7 @@ def _by_samples(
     """Solve by the Gram matrix, for no more samples than features."""
     root = np.sqrt(weights)
     A = root[:, None] * (X.astype(np.float64) - centre)
+    # n centred samples span at most n - 1 directions, so the mean variance is over these and not over d.
     variances, U = _eigen(A @ A.T)
     denominators = variances + _penalties(shrinkages, variances.sum() / max(1, len(X) - 1))
     directions = (U @ ((U.T @ (root * pull)) / denominators).T).T @ A
@@ -146,6 +148,7 @@ def _by_features(
 
 def _eigen(symmetric: NDArray[np.floating]) -> tuple[Floats, Floats]:
     values, vectors = scipy.linalg.eigh(symmetric, check_finite=False, driver="evd")
+    # A covariance has no negative eigenvalue; rounding makes tiny ones.
     return np.maximum(values, 0.0).astype(np.float64), vectors.astype(np.float64)
 
 

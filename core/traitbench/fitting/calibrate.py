@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+# Standard deviations of the priors of log a and b (core/docs/scoring.md, section 4).
 _SLOPE_SPREAD = 1.5
 _OFFSET_SPREAD = 0.25
 _STEPS = 60

@@ -25,10 +25,14 @@ LABEL_SLOPES = (0.0, 0.5, 1.0, 1.6, 2.5)
 # Even odds that the labels say nothing. The price: with four samples per pole, labels about the form of texts cost
 # about 0.01 AUROC.
 _LABEL_PRIOR = 0.5
+# The mean of the prior of a shrinkage 10^k; its standard deviation is 1 (core/docs/scoring.md, section 5).
 _PRIOR_POWER = 0.75
+# No search goes so far. A name may come from an imported version, and 10^k must not overflow.
 _WIDEST = 10.0
 _FLATTEST = 1e-12
+# Nested calibrations take every candidate again for each fold, so those that change nothing are dropped first.
 _LEAST_WEIGHT = 1e-3
+# The prior of a block's factor is log-normal around 1, with this precision.
 _BLOCK_PENALTY = 1.0
 
 
@@ -232,6 +236,7 @@ def nested_out_of_fold(held_out: HeldOut, average: ModelAverage) -> Floats:
     logits = np.empty(len(held_out.y))
     for fold in range(int(held_out.folds.max()) + 1):
         out = held_out.folds == fold
+        # Started at the fit to all samples, Newton's method needs fewer steps and ends at the same point.
         logits[out] = average_candidates(held_out.subset(~out), average.candidates, start=average.calibration).logits(
             held_out.subset(out)
         )
@@ -255,6 +260,7 @@ def gains_by_column(values: Floats, labels: Floats, y: Floats, weights: Floats) 
     spread = np.where(spread > _FLATTEST, spread, 1.0)
     slopes, (n, m) = np.array(LABEL_SLOPES), values.shape
     counts = np.count_nonzero(weights, axis=0)
+    # One set of targets for all columns, so that one call calibrates them all.
     targets = smoothed(y, int(counts.max()))
     label_logits = ((labels[:, None] - middle) / spread)[:, :, None] * slopes
     fitted = calibrate(

@@ -111,6 +111,7 @@ def _of_trait(
         synthesized=np.array([sample.provenance == "synthesized" for sample in pool], bool),
         intrinsic_axis=axis,
         label_axis=label_axis(trait) if axis is None else None,
+        # Without samples the array would have no second axis.
         spellings=np.array([known.spellings.get(sample.content_sha256, _UNKNOWN) for sample in pool]).reshape(-1, 4),
     )
 

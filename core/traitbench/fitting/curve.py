@@ -24,13 +24,16 @@ MORE = 20
 
 _FEWEST_TO_LEARN = 2
 _FEWEST_TO_FORECAST = 8
+# Few samples give noisy points and cheap fits, so they get more repeats.
 _SOLVES, _FEWEST_REPEATS, _MOST_REPEATS = 800, 3, 12
 # A power law through the points of one trait needs no such prior, but four noisy points say little about how the curve
 # goes on. The price: from 128 samples per pole on, the forecast only says that nothing changes.
 _USUAL_GAIN, _GAIN_SPREAD = 0.25, 0.12
+# A trait at chance has nothing to gain from: the usual gain is at most this part of its logit.
 _FROM_CHANCE = 0.4
 _NOISE_OF_GAIN = 0.8
 _MATTERS = 2.0
+# An AUROC of 1 has no finite logit.
 _NEAREST = 0.002
 _Z = 1.96
 
@@ -105,6 +108,7 @@ def _divided(samples: TrainingSamples, groups: NDArray[np.int64]) -> tuple[NDArr
     """The rows to fit to, and the rows to measure on. Samples that are not evaluated are always fitted to."""
     chosen = np.isin(samples.groups, groups)
     rest = samples.is_evaluated & ~chosen
+    # A variation of a text that is measured would give it away.
     free = ~samples.is_evaluated & ~np.isin(samples.groups, samples.groups[rest])
     return np.flatnonzero(chosen | free), np.flatnonzero(rest)
 
@@ -124,6 +128,7 @@ def _forecast(points: Sequence[Point], smaller_pole: int, label_share: float) ->
     area = min(1.0, now.area + float(expit(there) - expit(here)))
     span = (
         float(expit(there - np.hypot(here - low, wider))),
+        # The logit is clipped, so it could put the upper end below the present one.
         1.0 if now.span[1] >= 1 else float(expit(there + np.hypot(high - here, wider))),
     )
     return {

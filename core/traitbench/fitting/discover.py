@@ -19,8 +19,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
+from traitbench.fitting.auroc import auroc
 from traitbench.fitting.axis import centroid_difference
-from traitbench.fitting.evaluate import auroc
 from traitbench.fitting.phrases import Terms, is_function_word, kernel, words
 from traitbench.fitting.tones import KINDS, Kind, Tones
 from traitbench.scoring.inputs import Floats
@@ -31,6 +31,7 @@ FEWEST_TEXTS = 20
 MOST_TEXTS = 2_000
 """The most texts that are analysed; of more, those with the lowest hashes are chosen."""
 
+# A part of the texts orders its axes differently, so a match may come after as many axes as were asked for.
 _SPARE = 4
 _FOLDS = 5
 _RIDGE = 1.0
@@ -144,6 +145,7 @@ def discover(
     not use words from the texts. `contrasts` are directions that names may use, see `tones.contrasts`. The order of the
     texts does not matter. Raise `InsufficientTexts`.
     """
+    # One thread: with several, rounding depends on how the work is split.
     with threadpool_limits(limits=1):
         pool = _pool(X, texts, ids, quality)
         if (distinct := len(np.unique(pool.groups))) < FEWEST_TEXTS:
@@ -191,6 +193,7 @@ def _pool(X: NDArray[np.float32], texts: Sequence[str], ids: Sequence[int], qual
     for i, text in enumerate(texts):
         if X[i].any():
             by_digest.setdefault(hashlib.sha256(text.encode()).hexdigest(), []).append(i)
+    # By hash: the same texts in the same order, whatever the order of the samples.
     groups = [by_digest[mark] for mark in sorted(by_digest)[:MOST_TEXTS]]
     first = [group[0] for group in groups]
     vectors = X[first].astype(np.float64).reshape(len(first), X.shape[1])
@@ -205,6 +208,7 @@ def _pool(X: NDArray[np.float32], texts: Sequence[str], ids: Sequence[int], qual
 
 def _mean(values: Floats) -> float:
     finite = values[np.isfinite(values)]
+    # A sum rounds by its order, and the order of the samples must change nothing.
     return float(np.sort(finite).mean()) if len(finite) else float("nan")
 
 
@@ -262,8 +266,10 @@ def _principal(X: Floats, count: int) -> Floats:
     square = centred @ centred.T if n <= d else centred.T @ centred
     top = (max(0, size - count), size - 1)
     values, vectors = scipy.linalg.eigh(square, subset_by_index=top, check_finite=False)
+    # Rounding gives directions without any variance a tiny one.
     vectors = vectors[:, values > 1e-9 * np.square(X).sum()][:, ::-1]
     axes = (vectors.T @ centred) if n <= d else vectors.T
+    # Without a rule the sign of an eigenvector is arbitrary.
     largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
     unit: Floats = axes * (np.sign(largest) / np.sqrt(np.square(axes).sum(axis=1)))[:, None]
     return unit
@@ -273,7 +279,7 @@ def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tupl
     """Stability and explained variance (n_axes,), averaged over several ways to halve the texts."""
     stability, variance = np.zeros(len(axes)), np.zeros(len(axes))
     for split in range(splits):
-        halves = _spread(pool.groups, 2, seed=split)
+        halves = _spread(pool.groups, 2, seed=split + 1)
         similarities = []
         for half in (halves == 0, halves == 1):
             matched, similarity = _matched(rest, axes, half, among=len(axes))
@@ -299,7 +305,7 @@ def _explained_by_words(
     pool: _Pool, rest: Floats, axes: Floats, *, among: int
 ) -> Iterator[tuple[float, NDArray[np.bool_]]]:
     """For each axis: held-out AUROC, and where words agree with the axis."""
-    folds, similarity = _spread(pool.groups, _FOLDS, seed=-1), kernel(pool.texts)
+    folds, similarity = _spread(pool.groups, _FOLDS, seed=0), kernel(pool.texts)
     n = len(pool.texts)
     places, sides, predicted = np.zeros((3, len(axes), n))
     for fold in range(_FOLDS):
@@ -323,7 +329,7 @@ def _explained_by_words(
 
 def _spread(groups: NDArray[np.int64], parts: int, *, seed: int) -> NDArray[np.int64]:
     """(n,): a random part for each text; the texts of a group share a part."""
-    order = np.random.default_rng(seed + 1).permutation(int(groups.max()) + 1)
+    order = np.random.default_rng(seed).permutation(int(groups.max()) + 1)
     chosen: NDArray[np.int64] = (order % parts)[groups].astype(np.int64)
     return chosen
 

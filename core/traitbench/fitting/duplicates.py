@@ -23,11 +23,13 @@ MOST_SAMPLES = 20_000
 """The time grows with the square of the rows: beyond this many, near duplicates are not searched."""
 
 _FEWEST_FEATURES = 64
+# The next five decide about time and memory only, not about the result.
 _DIRECTIONS = 64
 _LOOKED_AT = 384
 _ROWS = 1_024
 _PAIRS = 16_384
 _MANY = 8
+# Products of single precision are rounded; with this margin the sketch misses no pair.
 _ROUNDING = 1e-4
 _LONGEST_WORD = 256
 

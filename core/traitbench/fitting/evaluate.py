@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from traitbench.fitting.auroc import auroc, interval, out_of_fold_interval
+from traitbench.fitting.auroc import auroc, out_of_fold_interval
 from traitbench.fitting.axis import pole_weights
 from traitbench.fitting.candidates import Candidate
 from traitbench.fitting.curve import Point, no_prospects, prospects
@@ -27,13 +27,12 @@ from traitbench.scoring.card import half_up, tier
 from traitbench.scoring.inputs import Floats
 from traitbench.scoring.snapshot import TierBreaks
 
-__all__ = ["auroc", "divisions", "figures", "group_weights", "interval", "judged", "measured", "unmeasured"]
-
 _BINS = 10
 _FOLDS = 10
 _FEW = 64
 _MANY = MOST_PER_POLE
 _TURNS = 3
+# Many divisions of few samples, few of many: about as many held-out values in all.
 _COMPARED, _FEWEST_REPEATS, _MOST_REPEATS = 1_000, 3, 20
 NotMeasured = Literal["too_few", "only_synthesized", "unlabelled"]
 

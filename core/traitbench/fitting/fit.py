@@ -212,6 +212,7 @@ def _out_of_fold(trait: TraitSamples, plan: _FitPlan, shares: Mapping[Candidate,
     samples, result = _searched(trait, plan, shares, ignore_fits)
     evaluated = [row.tobytes() for row in samples.X[samples.is_evaluated]]
     held_out = [] if result.held_out is None else expit(result.held_out).tolist()
+    # The search merged equal vectors and sorted them, so a sample finds its value by its vector.
     by_vector = dict(zip(evaluated, held_out, strict=result.held_out is not None))
     positions = np.array([by_vector.get(row.tobytes(), np.nan) for row in trait.X], np.float64)
     return OutOfFold(positions, result.vector.astype(np.float32))
@@ -399,6 +400,7 @@ def _resemblance(
             eligible &= ~np.isnan(trait.spellings[:, 0])
         for row in np.flatnonzero(eligible).tolist():
             distinct.setdefault(hashlib.sha256(trait.X[row].astype("<f4").tobytes()).digest(), (at, row))
+    # By hash, because the bounds are sums, and sums round by their order.
     chosen = [distinct[digest] for digest in sorted(distinct)]
     spellings = [trait.spellings for trait in traits if trait.spellings is not None]
     return resemblance(

@@ -66,6 +66,7 @@ def measure(
     `points` (n_tests,) are the scores of all tests by trait key. `trained` are the training samples of the model, and
     `vectors` (d,) those of all texts by `content_sha256`.
     """
+    # By id, because a seed must come before its variations.
     groups = text_groups(sorted([*tests, *trained], key=lambda sample: sample.id))
     measured = {}
     for key in dict.fromkeys(sample.trait for sample in tests):
@@ -116,6 +117,7 @@ def _described(
 
 def _stacked(samples: Sequence[HashedSample], vectors: Mapping[str, Vector]) -> NDArray[np.float32]:
     rows = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
+    # Without samples the array has no second axis.
     return rows if len(samples) else rows.reshape(0, len(next(iter(vectors.values()), ())))
 
 
@@ -220,6 +222,7 @@ def choose(
     aside = {group for sample, group in zip(samples, groups, strict=True) if sample.held_out}
     left = {pole: len(members - aside) for pole, members in poles.items()}
     poles_of = _by_group(poles)
+    # Not a set, whose order differs between processes.
     order = _shuffled(list(dict.fromkeys(groups)), seed)
     for pole, members in poles.items():
         target = max(at_least, round(share * len(members)))

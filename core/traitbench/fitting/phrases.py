@@ -25,10 +25,13 @@ MARKS = "".join(chr(code) for code in range(0x300, 0x1E00) if unicodedata.catego
 
 _LETTER = rf"(?![{UNSPACED}])[^\W\d_]"
 _LETTERS = rf"{_LETTER}(?:{_LETTER}|(?![{UNSPACED}])[{MARKS}]|[\u200c\u200d](?={_LETTER}))*"
+# Without the punctuation of Burmese and Khmer, which is in the same blocks.
 _UNSPACED_LETTER = rf"(?![\u104a-\u104f\u17d4-\u17da])[{UNSPACED}]"
 _WORD = re.compile(rf"(?:{_UNSPACED_LETTER})+|{_LETTERS}(?:['’]{_LETTERS})*")
 _UNSPACED_RUN = re.compile(rf"(?:{_UNSPACED_LETTER})+")
+# A Korean syllable is a letter in Unicode and two or three in fact, so two of them make a word.
 _SYLLABLES = re.compile("[\uac00-\ud7a3]")
+# Bounded repetitions, so that the time grows only with the length of the text.
 _NO_WORDS = re.compile(
     r"\bhttps?\b(?:://\S*)?|\bwww\.\S+"
     r"|(?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24}/\S*"
@@ -39,7 +42,9 @@ _NO_WORDS = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.,;:!?()\[\]\"\n\u2013\u2014、。！，：；？،؛؟۔।]+")
+# Tokenised corpora write "do n't" and "it 's".
 _SPACED = re.compile(r" (?=['’](?:t|s|m|d|re|ve|ll)\b|n ?['’]t\b)")
+# Not "glass" or "bus".
 _PLURAL = re.compile(r"[^su']s$")
 _SHORTEST = 3
 _LONGEST = 3

@@ -25,6 +25,7 @@ from traitbench.scoring.inputs import Floats
 
 Rows = NDArray[np.intp]
 
+# What does not depend on the label axis.
 _SHARED = ("products", "pair_weights", "_closed")
 
 MOST_PER_POLE = 256

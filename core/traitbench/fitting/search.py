@@ -39,16 +39,20 @@ from traitbench.fitting.candidates import (
 from traitbench.fitting.duplicates import joined
 from traitbench.scoring.inputs import Floats
 
+# The shrinkage that the prior of the candidates favours.
 _CENTRE = 0.75
 _WHOLE_PATH = tuple(np.arange(-1, 3.25, 0.5).tolist())
 _WIDE_PATH = tuple(np.arange(-2, 4.25, 0.5).tolist())
 _FOLDS = 10
 _NESTED_FOLDS = 5
+# core/docs/scoring.md, section 3.
 _LEAVE_ONE_OUT_FROM = 64
 _LEAVE_ONE_OUT_POLE = 16
 _LABELS_UP_TO = 2_000
 _BLOCKS_UP_TO = 600
+# As many real samples as all made ones of a pole count for (core/docs/scoring.md, section 6).
 _SYNTHESIZED_WEIGHT = 4.0
+# A wider level that is equal but for rounding does not replace the narrower one.
 _ROUNDING = 1e-9
 # Of unit vectors at a cosine of 0.9. Nearer poles say little about where other texts lie: a slope that told two nearly
 # equal texts apart would give all others 0 or 100.
@@ -191,12 +195,14 @@ def evidence(
     """
     non_empty = np.flatnonzero(X.any(axis=1))
     synthetic = np.zeros(len(non_empty), bool) if synthesized is None else synthesized[non_empty]
+    # Little-endian bytes, so that the order is the same on every machine.
     digests = np.array([hashlib.sha256(row).digest() for row in np.ascontiguousarray(X[non_empty], "<f4")], "S32")
     distinct, first, place_of = np.unique(digests, return_index=True, return_inverse=True)
     _, group_of = np.unique(np.array([str(groups[int(i)]) for i in non_empty]), return_inverse=True)
     joined_groups = joined(place_of, group_of)[first]
     has_real = np.bincount(place_of, weights=~synthetic, minlength=len(distinct)) > 0
     counted = ~(synthetic & has_real[place_of])
+    # A sum rounds by its order, so the qualities of equal vectors are added from low to high.
     order = np.lexsort((y[non_empty], place_of))
     totals = np.bincount(place_of[order], weights=(y[non_empty] * counted)[order], minlength=len(distinct))
     counts = np.bincount(place_of, weights=counted, minlength=len(distinct))
@@ -251,6 +257,7 @@ def chosen_before(figures: object) -> dict[Candidate, float]:
     """
     metrics = figures if isinstance(figures, Mapping) else {}
     shares = metrics.get("shares")
+    # Older metrics have only the mean shrinkage. At the end of the path, nothing was searched.
     if shares is None and isinstance(parameters := metrics.get("parameters"), Mapping):
         power = parameters.get("log10_shrinkage")
         shares = {} if power == _WHOLE_PATH[-1] else {power: 1.0}
@@ -415,6 +422,7 @@ def _folds(samples: TrainingSamples, most: int, turn: int) -> NDArray[np.int64]:
     shuffle = np.random.default_rng(turn)
     for side in (-1, 0, 1):
         members = np.flatnonzero((lean == side) & is_evaluated)
+        # The samples are in the order of their hashes, so turn 0 needs no shuffle.
         if turn:
             members = shuffle.permutation(members)
         folds[members] = np.arange(len(members)) % count
