@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tests.scoring.hand import cloud, directions, fitted, samples
+from traitbench.fitting.auroc import auroc
 from traitbench.fitting.candidates import Candidate
-from traitbench.fitting.evaluate import auroc
 from traitbench.fitting.fit import TraitSamples
 from traitbench.fitting.search import EFFORTS, evidence, search
 

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from tests.real_encoder import KEPT
 from tests.synthesis.joy import CALM, JOY, JOYFUL, SAD, Remembering, quick, real
 from traitbench.encoders.registry import load_encoder
-from traitbench.fitting.evaluate import auroc
+from traitbench.fitting.auroc import auroc
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.synthesis import TraitPoles
 from traitbench.synthesis.label_axis import WORDS, LabelAxis, label_axis

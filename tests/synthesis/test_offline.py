@@ -13,7 +13,7 @@ from tests.scoring.hand import samples
 from tests.scoring.positions import positions
 from tests.synthesis.joy import CALM, JOY, JOYFUL, SAD, Remembering, quick, real
 from traitbench.contract.samples import TEXTS_PER_POLE
-from traitbench.fitting.evaluate import auroc
+from traitbench.fitting.auroc import auroc
 from traitbench.fitting.fit import EncoderIdentity, fit
 from traitbench.sample_data import demo_models
 from traitbench.synthesis import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles

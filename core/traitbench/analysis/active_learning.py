@@ -30,8 +30,10 @@ MOST_LABELS = 400
 
 # Without the bias, the queue missed the rare pole of the spam set. Its value was chosen on that set.
 _NOISE, _PRIOR, _BIAS = 0.5, 0.5, 1.0
+# Each choice changes the covariances of all candidates, so only the most uncertain texts are candidates.
 _CANDIDATES = 200
 _LEAST = 1e-6
+# Clusters come from a part of a large pool: the same part for the same texts.
 _SURVEYED, _NEIGHBOURS, _ROUNDS = 1_500, 10, 12
 
 Vectors = NDArray[np.float32]
@@ -124,6 +126,7 @@ class LabelQueue:
         typicality = np.concatenate(
             [
                 np.partition(block @ surveyed.T, -nearest, axis=1)[:, -nearest:].mean(axis=1)
+                # In blocks, because all cosines of a large pool at once may not fit into memory.
                 for block in np.array_split(self._X, max(1, len(self._X) // 2_000))
             ]
         )
@@ -144,6 +147,7 @@ class LabelQueue:
             left[best] = False
             chosen.append(best)
             column = covariance[:, best].copy()
+            # A Gaussian process learns from a label of the expected sign: the variance falls, the mean stays.
             covariance -= np.outer(column, column) / (column[best] + _NOISE)
         return some[chosen]
 

@@ -49,6 +49,7 @@ ONE_LABEL = "Both gave every text the same label, so agreement by chance would b
 _TAIL = 0.025
 _Z = 1.959963984540054
 _AGREEING, _DISAGREEING = 0.5, 1.0
+# Seeded, so that equal labels have equal intervals.
 _DRAWS = 4_000
 _SEED = 20
 

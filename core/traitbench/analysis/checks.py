@@ -27,6 +27,7 @@ ENOUGH = 10
 """Different texts at each pole from which the figures of a trait are worth reading. Screens recommend this number."""
 
 _UNBALANCED = 4
+# core/docs/scoring.md, section 11: below that AUROC labels look alike; with that many texts a pole it is no accident.
 _CHANCE, _CERTAIN = 0.6, 30
 _MOST_SUSPECTS = 20
 _MOST_OUTLIERS = 5
@@ -268,6 +269,7 @@ def _suspects(check: TraitCheck, judgement: LabelCheck | None) -> Iterator[Findi
         says = f"{check.quote(row)} is labelled {check.label_of(row)}, but reads like {better}."
         several = f"labels of {check.name} look wrong."
         more = "Read each text: the label may be wrong, or the text is hard for a model."
+        # Rounded, because 1 - 0.9 is not 0.1 in floating point.
         fix = Fix(f"Change to {better}", relabel={check.samples[row].id: round(1 - check.samples[row].quality, 6)})
         yield finding_on(check, "suspect", "warning", check.ids([row]), says, fix, several=several, more=more)
 

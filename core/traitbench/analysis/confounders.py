@@ -32,6 +32,7 @@ _FEWEST_TO_ADD = 3
 _FEWEST_WORDS = 3
 _MOST_TOKENS = 3
 _MOST_READ = 128
+# Below it, "about twice" would say too much.
 _TWICE = 1.75
 
 
@@ -106,6 +107,7 @@ def confounders(check: TraitCheck, judgement: LabelCheck | None, embed: Embed | 
     done = set()
     for kind, of in _GROUPINGS:
         groups = [of(sample) for sample in check.samples]
+        # The folder of an address is looked at only where its host tells nothing apart.
         if kind not in done and (group := nuisance.of_group(groups, check.y)):
             done.add(kind)
             yield _by_group(check, judgement, group, kind, groups, of)

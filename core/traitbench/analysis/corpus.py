@@ -8,7 +8,7 @@
     print(answer.paragraph)
 
 Needs no service and no network. Scores are from 0 to 100 as the service gives them, labels from 0 to 1. The method is
-in `traitbench.analysis.estimates` and `traitbench.analysis.estimates`.
+in `traitbench.analysis.estimates`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -196,6 +196,7 @@ def _in_scores(cut: Cut | None, positive: bool) -> Cut | None:
     if cut is None:
         return None
     score = 100 * cut.score if positive else 100 * (1 - cut.score)
+    # Rounded, because 100 * (1 - 0.9) is not 10 in floating point.
     return Cut(round(score, 6), cut.kept, cut.labelled, cut.right, cut.interval)
 
 

@@ -40,6 +40,7 @@ FEWEST = 8
 _IMAGINARY = 0.25
 """The square of the imaginary error; chosen by measured coverage."""
 
+# A text with an extreme score has nearly all leverage, and its residual would be divided by almost 0.
 _MOST_LEVERAGE = 0.8
 _NO_SPREAD = 1e-9
 
@@ -221,6 +222,7 @@ def _p_value(cut: Cut, promised: float) -> float:
     """Return how likely so many positive labels are if the promise is broken by the smallest possible number."""
     from scipy.stats import hypergeom  # all of its distributions would add a second to every start
 
+    # Without the margin, a product such as 0.07 * 100 would be rounded up by one.
     most_if_broken = ceil(promised * cut.kept - 1e-9) - 1
     return float(hypergeom.sf(cut.right - 1, cut.kept, most_if_broken, cut.labelled))
 

@@ -3,8 +3,8 @@
 A trait learns whatever separates its poles. If a token precedes every positive text, the trait measures the token, and
 held-out texts that share it confirm that (Geirhos et al., Nature Machine Intelligence 2, 2020). Every mark is one test
 (Fisher), with Bonferroni's correction for the marks that are frequent enough to matter, and its AUROC must be high
-beyond the error of few texts. What a mark is worth follows
-from the texts without it: `without` removes it from texts of both poles.
+beyond the error of few texts. What a mark is worth follows from the texts without it: `without` removes it from texts
+of both poles.
 
 A word may be what the trait means, and so may numbers, capitals or length. A word that a label names is no shortcut.
 Marks that some kinds of text have by nature must separate the poles almost perfectly, or the poles must be much harder

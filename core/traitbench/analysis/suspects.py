@@ -19,14 +19,18 @@ _FOLDS = 10
 _DIVISIONS = 3
 _AT_ONCE = 1_024
 _SHRINKAGE = 0.4
+# As in a training (`traitbench.fitting.search`).
 _SYNTHESIZED_WEIGHT = 4.0
+# core/docs/scoring.md, section 11.
 _SUSPECT_BELOW = 0.1
 _MOST_SUSPECT = 0.1
 _LEAST_AUROC = 0.65
 _NEIGHBOURS = 3
+# The products of all pairs would take the square of the rows in memory.
 _COMPARED = 4_000
 _FEWEST_TEXTS = 20
 _DEVIATIONS = 3.0
+# A median absolute deviation times this is the standard deviation of normally distributed values.
 _TO_DEVIATION = 1.4826
 
 

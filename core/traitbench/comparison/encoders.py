@@ -175,7 +175,7 @@ def current(setting: str | None, *, cache: Path, version: Version | None = None)
 def installed(setting: str | None, *, cache: Path, version: Version) -> Encoders:
     """The installed encoders by name, the current one of a version's model first.
 
-    Raise `NotComparable` if the current one is not here.
+    Raise `EncodersNotComparable` if the current one is not here.
     """
     try:
         name, own = current(setting, cache=cache, version=version)
@@ -193,7 +193,7 @@ def installed(setting: str | None, *, cache: Path, version: Version) -> Encoders
 
 
 def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, most: int = MOST) -> Inputs:
-    """The newest samples to compare encoders on; raise `NotComparable` if there are none that may or can be used."""
+    """The newest samples to compare encoders on; raise `EncodersNotComparable` if there are none to use."""
     if model.zero_data_retention:
         raise EncodersNotComparable(
             f"{model.handle} is under zero data retention: samples exist only for the training that uses them and are"
@@ -218,6 +218,7 @@ def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, 
 def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> EncoderCandidate:
     """The encoder with the median time of some of the texts, one at a time in one thread."""
     some = [shorten(text).text for text in list(texts)[:: max(1, len(texts) // _TIMED)][:_TIMED]]
+    # Not timed: the first text of a process takes many times as long as the next.
     encoder.encode(some[:1])
     taken = []
     for text in some:

@@ -10,7 +10,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from traitbench.contract.batches import FailedLine
-from traitbench.contract.comparisons import ComparedText, FigureDelta, VersionsComparison
+from traitbench.contract.comparisons import ComparedText, FigureDelta, VersionsComparison, VersionVerdict
 from traitbench.contract.fields import Returned
 from traitbench.contract.rounding import in_decimals
 from traitbench.display.text import count
@@ -131,8 +131,8 @@ def junit(report: GateReport) -> str:
 def _checks(
     comparison: VersionsComparison, rules: Rules, regressions: Sequence[Regression], texts: Sequence[Labelled]
 ) -> Iterator[Check]:
-    outcome: Outcome = {"worse": "failed", "unknown": "unknown"}.get(comparison.verdict, "passed")  # type: ignore[assignment]
-    yield Check(rule="not worse", outcome=outcome, reason=comparison.reason)
+    outcomes: Mapping[VersionVerdict, Outcome] = {"worse": "failed", "unknown": "unknown"}
+    yield Check(rule="not worse", outcome=outcomes.get(comparison.verdict, "passed"), reason=comparison.reason)
     if rules.max_drop is not None:
         for key, trait in comparison.traits.items():
             yield _dropped(key, trait.auroc, rules.max_drop)

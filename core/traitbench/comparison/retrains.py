@@ -30,6 +30,7 @@ MeasuredOn = Literal["held_out", "out_of_fold"]
 MOST_OF_MEAN, MOST_OF_TRAIT = 0.01, 0.02
 """By how much the mean AUROC of the traits, and that of one trait, may fall."""
 
+# A fall of exactly the allowed size is allowed.
 _ROUNDING = 1e-9
 _MOST_PER_POLE = 1_000  # the products of all pairs are in memory
 _WHERE: Mapping[MeasuredOn, str] = {"held_out": "on the test samples", "out_of_fold": "out of fold"}

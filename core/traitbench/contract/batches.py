@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, InstanceOf, TypeAdapter
+from pydantic import Field, InstanceOf
 
 from traitbench.contract.fields import Received, Returned, Text, schema
 from traitbench.contract.scores import Card
@@ -67,8 +67,8 @@ class FailedLine(Returned):
 
 BatchLine = ScoredLine | FailedLine
 
+# A failed line has its error right behind its index. Further on, the word may be the key of a trait.
 _FAILED = b'"error":'
-_LINE: TypeAdapter[BatchLine] = TypeAdapter(BatchLine)
 
 
 def read_line(line: bytes) -> BatchLine:

@@ -5,7 +5,7 @@ card. Needs the extra `notebook`. Importing this module gives every answer its `
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
 from traitbench.contract.batches import FailedLine
 from traitbench.contract.comparisons import FigureDelta, VersionsComparison
@@ -17,7 +17,6 @@ from traitbench.contract.traits import TraitList
 from traitbench.contract.versions import Version
 from traitbench.install import advice
 
-Backend = Literal["pandas", "polars", "pyarrow"]
 Row = dict[str, Any]
 
 _INTERVAL = ("low", "high")
@@ -164,4 +163,5 @@ def _cell(value: Any) -> Any:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
+# Set from here, so that the types need not know how they become frames.
 Wire.to_frame = to_frame  # type: ignore[assignment, method-assign]

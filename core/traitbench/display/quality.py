@@ -18,6 +18,7 @@ _Z = 1.96
 _SEPARATES = ((0.9, "very well"), (0.75, "well"), (0.6, "fairly"), (0.0, "hardly"))
 _STABLE = ((0.9, "very"), (0.75, "quite"), (0.0, "moderately"))
 _UNSURE = 0.2
+# Halfway between 19 in 20 and all, and between 9 in 10 and 19 in 20.
 _NEARLY_ALL, _NINETEEN = 0.975, 0.925
 _NEAR_ONE = 0.98
 _FAR_BELOW = 0.15

@@ -60,6 +60,7 @@ def rows(explanation: Explanation, text: str) -> list[Row]:
 def amount(value: float, explanation: Explanation) -> str:
     """Format a contribution: `+1.24`, or `+3.1 points` if its unit is the score."""
     digits, factor = _UNITS[explanation.unit]
+    # Adding 0 turns -0.0 into 0.0, whose sign would be shown.
     shown = round(factor * value, digits) + 0.0
     return f"{shown:+.{digits}f}" + (" points" if explanation.unit == "score" else "")
 

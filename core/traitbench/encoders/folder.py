@@ -15,6 +15,7 @@ from typing import Any
 from traitbench.encoders import EncoderUnavailable
 from traitbench.encoders.folder_settings import NAME, FolderSettings
 
+# All files are read into memory at a start, so that what was hashed is what is used.
 LARGEST = 2 * 2**30
 MODEL = "the model"
 

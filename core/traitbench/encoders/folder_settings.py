@@ -94,6 +94,7 @@ def read_settings(folder: Path, *, places: Sequence[str] = ()) -> FolderSettings
 def _parsed(settings: FolderSettings, content: bytes) -> dict[str, Any]:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
+        # JSON itself would silently take the last one.
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise settings.wrong(f"sets {twice[0]} twice. Keep one.")
@@ -117,6 +118,7 @@ def _check(settings: FolderSettings, name: str, value: Any) -> None:
         if value not in options:
             raise settings.wrong(f"sets {name} to {_shown(value)}. Use one of {_listed(options)}.")
     elif least is not None:
+        # Not `isinstance`: true is an integer to Python.
         if type(value) is not int or not least <= value < _MOST:
             raise settings.wrong(f"sets {name} to {_shown(value)}. Use a whole number from {least}.")
     elif not is_text(value) or (name != "prompt" and not value):

@@ -22,6 +22,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 _SIZES = (3, 4, 5)
 _WORD_SEED = 0x9E3779B9
 _PAIR = np.uint64(31)
+# A long token has many pieces, and the cache must stay small.
 _MOST_CACHED_LENGTH = 32
 
 Hashes = NDArray[np.uint64]
@@ -62,6 +63,7 @@ def _pieces(edged: str) -> Iterator[bytes]:
 
 
 def _bytes(piece: str) -> bytes:
+    # A lone surrogate is text to Python, and has to have a hash too.
     return piece.encode("utf-8", "surrogatepass")
 
 

@@ -2,7 +2,7 @@
 
 All blocks but style come from one file (`e5_file`): the means of the tokens at layer 6 and at the last layer of one
 forward pass, and the mean of the tokens' rows in the word table, in which rare tokens count more. Each block is taken
-relative to its mean over generic text in many languages (`statistics`), then scaled to length one, weighted,
+relative to its mean over generic text in many languages (see `style`), then scaled to length one, weighted,
 concatenated, and scaled to length one again. The last layer knows what a text says in any of the model's 94 languages;
 layer 6 adds form and tone. Layer 6 alone, and the word table with style, are modes for large batches: the second needs
 no transformer.
@@ -122,6 +122,7 @@ class Multilingual:
 
     def _static(self, texts: Sequence[str], tokenized: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
         rows = self._statistics.standardise(self.table.means(tokenized))
+        # Without a token the mean is 0, which would be far from that of generic texts.
         rows[[not ids for ids in tokenized]] = 0.0
         return [unit(rows), self._style.rows(texts)]
 

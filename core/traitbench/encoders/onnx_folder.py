@@ -54,7 +54,7 @@ class Transformer:
         self._before, self._after = _marks(self.tokenizer)
         self.window = max(1, reading.length - len(self._before) - len(self._after))
         self.outside = frozenset[int]()
-        self._prompt_ids: list[int] = []
+        # Before the prompt, whose tokens are only those that the graph knows.
         self.width = self._measured(source.note("config.json").get("vocab_size"))
         self._prompt_ids = self._left_out()
 
@@ -249,6 +249,7 @@ def session(source: folder.Folder, beside: Mapping[str, Path]) -> InferenceSessi
     """
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # Only fatal messages: what fails is raised too, and our errors quote it.
     options.log_severity_level = 4
     if beside:
         weights = [source.contents[path.name] for path in beside.values()]

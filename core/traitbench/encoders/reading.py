@@ -20,6 +20,7 @@ from traitbench.encoders.runtime import InferenceSession
 
 LONGEST = 8_192
 _LONGEST_BEFORE, _DEFAULT, _LEAST = 512, 128, folder_settings.SHORTEST
+# A layer's attention has a float of 4 bytes for each head and each pair of tokens.
 _ATTENTION_BYTES = 256 * 2**20
 _REAL = ("tensor(float)", "tensor(float16)", "tensor(double)")
 _OF_SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings", "pooled")

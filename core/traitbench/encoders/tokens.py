@@ -15,6 +15,7 @@ from traitbench.scoring.inputs import unit
 # only add overhead. It reads this variable at every call.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+# The marks of SentencePiece and of byte-level BPE.
 _BEGINS_A_WORD = ("\u2581", "\u0120")
 _WORD = re.compile("[a-z]{3,}")
 

@@ -1,6 +1,6 @@
 """Run a transformer of our graph over texts: the means of their tokens at an early layer and at the last layer.
 
-Each mean is standardised by fixed statistics over generic text (see `statistics`) and scaled to length one.
+Each mean is standardised by fixed statistics over generic text (see `style`) and scaled to length one.
 
 Texts run one by one: int8 takes the scale of an activation over all that runs together, so in a batch one text would
 change another's vector. Running them one by one costs nothing, because a single text already keeps a processor busy.

@@ -23,6 +23,7 @@ def load_vocabulary(encoder: Encoder, *, cache: Path, size: int = SIZE) -> Vocab
     """
     words = _most_common(encoder, size)
     content = cached_bytes(cache / _file(encoder, words), lambda: encoder.encode(words).astype("<f2").tobytes())
+    # Read back also when just encoded, so that a first start has the same rounded numbers as the next.
     vectors = np.frombuffer(content, "<f2").astype(np.float32).reshape(len(words), encoder.dimension)
     return Vocabulary(words, vectors)
 

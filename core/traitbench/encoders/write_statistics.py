@@ -26,6 +26,7 @@ _TEXTS_IN_LANGUAGES = (
 )
 """How many lines each language has in `generic-languages.txt`."""
 
+# English has far more lines than any other language, and would be the mean of all.
 _MOST_WEIGHT = 12  # texts of one language
 _ALPHABETS = (
     string.ascii_lowercase,
@@ -76,6 +77,7 @@ def _background(texts: NDArray[np.float64], english: int, nonsense: NDArray[np.f
     covariance = within.T @ within / len(within)
     ridge = _SHRINKAGE * float(np.trace(covariance)) / len(covariance) * np.eye(len(covariance))
     text = np.linalg.solve(covariance + ridge, means[0] - means[1])
+    # The ridge has put some of the directions back.
     text -= (directions @ text) @ directions
     return np.concatenate([directions, unit(text[np.newaxis])])
 

@@ -109,6 +109,7 @@ class Fitted:
         return TrainingSettings(self.effort, self.use_labels, self.scoring_method, self.max_depth, self.encoder)
 
     def __sklearn_tags__(self) -> Tags:
+        # Defined by scikit-learn's BaseEstimator, which the estimators inherit beside this class.
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.one_d_array = True

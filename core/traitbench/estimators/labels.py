@@ -81,6 +81,7 @@ def as_array(y: Any) -> NDArray[Any]:
     """Return labels as an array, without turning numbers beside names into texts."""
     values = y.to_pylist() if hasattr(y, "to_pylist") else y
     array = np.asarray(values)
+    # numpy would turn 1 beside "warm" into the text "1".
     mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
     return np.asarray(values, object) if mixed else array
 
@@ -90,6 +91,7 @@ def _checked(values: NDArray[Any], poles: Poles, rows: Sequence[int]) -> Floats:
     wrong = np.flatnonzero(~((qualities >= 0) & (qualities <= 1)))
     if len(wrong):
         value = values[wrong[0]].item() if values.dtype.kind != "O" else values[wrong[0]]
+        # Only NaN differs from itself.
         problem = _MISSING if value != value else f"{value!r} is not a label. {_allowed(poles)}"
         raise ValueError(f"Row {rows[int(wrong[0])]}: {problem}")
     return qualities

@@ -33,6 +33,7 @@ from traitbench.settings import read_settings
 if TYPE_CHECKING:
     from traitbench.estimators.label_widget import Labeller, Queue
 
+# A position can round to 0 or 1, whose log odds are infinite.
 _NEARLY = np.finfo(np.float64).eps
 
 
@@ -124,6 +125,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         self.classes_, self.key_ = labels.classes, trait.key
         if (column := column_name(X)) is not None:
             self.feature_names_in_ = np.array([column], object)
+        # As scikit-learn does: the name of an earlier fit does not describe this one.
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self

@@ -113,6 +113,7 @@ def _finding(test: Sample, training: Sample) -> Finding:
     return Finding("leak", test.trait, (test.id, training.id), "warning", says, fix, _MORE, several=several)
 
 
+# With a condition, sessions that ask for the same wait for one computation.
 @cached(LRUCache(_MOST_RESULTS), key=lambda identity, _: identity, condition=threading.Condition())
 def _leaks(_identity: str, samples: Sequence[Sample]) -> list[tuple[int, int]]:
     """Pairs of ids: a test sample, and the training sample that it resembles most."""
@@ -123,6 +124,7 @@ def _leaks(_identity: str, samples: Sequence[Sample]) -> list[tuple[int, int]]:
             for held in (True, False)
         )
         twins, _ = counterparts(preview.vectors(tests), preview.vectors(trained))
+        # Reversed, so that the first sample of a group is named.
         related = {groups[sample.id]: sample.id for sample in reversed(trained)}
         for test, twin in zip(tests, twins.tolist(), strict=True):
             if twin >= 0 or groups[test.id] in related:

@@ -43,6 +43,7 @@ FEWEST_FITTED = 2
 
 _PAUSE_S = 0.3
 _A_TURN, _FEWEST_RANKED, _GROWS = 16, 32, 1.25
+# More is ranked than one message takes. Longer texts take too long to explain between two keys.
 _AHEAD, _RANKED_AHEAD, _LONGEST_EXPLAINED = 4, 120, 1_500
 _MOST_HINTS, _MOST_CHARACTERS = 400, 300_000
 
@@ -336,6 +337,7 @@ class LabelSession:
         return thread is None or not thread.is_alive()
 
     def _steps(self, on_step: Callable[[], None]) -> None:
+        # The interpreter waits for this thread at its end, so the thread has to notice the end itself.
         while threading.main_thread().is_alive() and time.monotonic() < self.until:
             # A burst of keys causes one fit.
             if pause := max(0.0, self._changed_at + _PAUSE_S - time.monotonic()):
@@ -375,6 +377,7 @@ class LabelSession:
         try:
             work()
         except Exception as error:  # labelling goes on without figures
+            # A missing encoder is no fault of the program; the page says it.
             if not isinstance(error, PreviewUnavailable):
                 logging.getLogger(__name__).exception("labelling: %s", type(error).__name__)
             self.problem = error
@@ -442,6 +445,7 @@ class LabelSession:
         except TraitbenchError:  # this text cannot be scored, the next one may
             made = {}
         with self.lock:
+            # Set again at the end, so that those that are dropped are the oldest.
             self._hints.pop(text, None)
             self._hints[text] = name, made
             while len(self._hints) > _MOST_HINTS:
@@ -459,6 +463,7 @@ class LabelSession:
             some = {text: self._texts[text] for text in ranked[first : first + _A_TURN]}
         made = self._vectors(learner, some)
         with self.lock:
+            # The texts were replaced while these were encoded.
             if self._ranked is not ranked:
                 return
             if self._X.shape[1] != made.shape[1]:

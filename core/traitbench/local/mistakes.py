@@ -104,6 +104,7 @@ def held_out_scores(version: Version, traits: Sequence[Trait], samples: Sequence
     return _scored(f"{version.param_hash}:{identity(given, own, here.encoder)}", version, here, given, own)
 
 
+# With a condition, sessions that ask for the same wait for one computation.
 @cached(LRUCache(_MOST_RESULTS), key=lambda identity, *_: identity, condition=threading.Condition())
 def _scored(
     _identity: str, version: Version, here: LocalVersion, traits: Sequence[Trait], samples: Sequence[Sample]

@@ -38,6 +38,7 @@ def version_of(version: Version) -> LocalVersion:
         raise PreviewUnavailable("This workbench's API key may score but not read snapshots, so there is no preview.")
     try:
         loaded = load_once(VersionChoice(version.param_hash), lambda: Snapshot.from_json(parameters))
+        # Loaded now, so that a missing encoder is an error here and not at the first text.
         _ = loaded.encoder
     except (PreviewUnavailable, SnapshotInvalid) as error:
         raise PreviewUnavailable(f"No preview here. {error}") from error
@@ -113,6 +114,7 @@ def forget() -> None:
     _fitted.cache_clear()
 
 
+# With a condition, sessions that ask for the same wait for one fit.
 @cached(
     LRUCache(_MOST_FITS), key=lambda depends_on, settings, *_: (depends_on, settings), condition=threading.Condition()
 )

@@ -27,6 +27,7 @@ def read_texts(X: Any, *, to_train: bool = False, too_large: Callable[[str], Pro
     for row, text in enumerate(texts):
         if problem := text_problem(text, to_train=to_train) or too_large(text):
             raise ValueError(f"Row {row}: {problem}")
+    # Strings of numpy are a subclass of `str`.
     return [str(text) for text in texts]
 
 

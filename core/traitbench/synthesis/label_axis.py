@@ -122,6 +122,8 @@ class LabelAxes:
     def of(self, trait: Described) -> Vector | None:
         """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""
         place = self._place(trait)
+        # Held while an axis is made: whoever asks for the same one waits for it. The cache itself is not safe for
+        # threads.
         with _one_at_a_time:
             if place not in _kept:
                 _kept[place] = self._make(place[1])

@@ -206,6 +206,7 @@ class Asker:
             except (BadRequestError, UnprocessableEntityError) as error:
                 if len(self._forms) == 1:
                     raise LanguageModelFailed(f"refused the request (status {error.status_code})") from None
+                # For the next requests too: the service would refuse this form again.
                 del self._forms[0]
 
     def _waited(self, request: Mapping[str, Any]) -> Any:

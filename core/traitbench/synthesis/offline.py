@@ -139,6 +139,8 @@ def _varied(seeds: dict[int, Seed], count: int) -> list[Exemplar]:
     return turns[: 2 * count]
 
 
+# Measured on samples of the demo models, 36 texts of a trait at a time: a median of 6 % is on the wrong side, and 31 %
+# with swapped poles. The sentence came for 36 of 45 draws with swapped poles, and for 2 of 45 others.
 _SHARE, _FEWEST = 0.2, 5
 
 

@@ -170,6 +170,7 @@ def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np
     return AxisSentences(pairs, positive, negative, axis, rejected)
 
 
+# No made text may tie a pole to a group of people, or swear.
 _PEOPLE = """
 african africans american americans arab arabs arabic asian asians australian brazilian british bulgarian
 canadian chinese croatian cuban czech danish dutch egyptian english european europeans filipino finnish french

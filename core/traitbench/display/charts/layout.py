@@ -14,6 +14,7 @@ from traitbench.display.colours import Palette
 ROW_HEIGHT = 30
 _SURROUNDINGS = 48
 _LONGEST_LINE = 26
+# Pixels of a character: Plotly reserves no room for annotations.
 _CHARACTER = 7.1
 _GAP = 14
 
@@ -51,6 +52,7 @@ def lay_out(
         legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "itemclick": False},
         hoverlabel={"align": "left"},
         dragmode=False,
+        # The browser keeps what a reader has hidden or selected when the figure is drawn again.
         uirevision="constant",
     )
     figure.update_xaxes(

@@ -21,10 +21,7 @@ __all__ = ["auroc", "learning_curve", "share"]
 
 def auroc(*versions: Any) -> go.Figure:
     """Return the AUROC of every trait with its 95 % interval, of one or two versions or fitted estimators."""
-    series = [
-        Series(_label(version), [_measured(*each) for each in _metrics(version).traits.items()]) for version in versions
-    ]
-    return _plain(intervals.figure(series, PALETTE))
+    return _plain(intervals.figure([*map(_series, versions)], PALETTE))
 
 
 def learning_curve(*versions: Any, trait: str | None = None) -> go.Figure:
