@@ -198,6 +198,7 @@ def new_file(home: Path, path: Path) -> Iterator[IO[bytes]]:
             with suppress(FileNotFoundError):
                 part.unlink()
             raise
+    # Until the folder is on disk too, a power failure could undo the renaming.
     _sync_folder(path.parent)
 
 

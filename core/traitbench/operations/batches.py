@@ -104,6 +104,7 @@ def ahead_of(context: Context, content: str) -> str:
 def _together(score: Score, texts: Sequence[str]) -> list[bytes]:
     """The lines of several texts; an empty list if one of them is or may be invalid."""
     try:
+        # If one text fails, all are scored one by one, so that each has an error of its own.
         return [] if any(map(_is_odd, texts)) else score(texts)
     except Exception:
         return []

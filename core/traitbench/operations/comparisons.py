@@ -255,6 +255,7 @@ class _Encodings:
 def _together(score: Callable[[Sequence[int]], list[Scored]], several: Sequence[int]) -> list[Scored]:
     """Several texts at once; an empty list if one of them cannot be scored."""
     try:
+        # If one text fails, all are scored one by one, so that each has an error of its own.
         return score(several)
     except Exception:
         return []

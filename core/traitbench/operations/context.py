@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-"""The module that the worker process runs."""
 
 LISTING = 10
 """The weight of a cached listing: at most a hundred are kept."""

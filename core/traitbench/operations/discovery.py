@@ -213,6 +213,7 @@ def _encoded_unlabelled(
 ) -> dict[str, Vector]:
     """The vectors of the unlabelled texts, by hash. They are not stored."""
     known: dict[str, Vector] = {}
+    # After a run has brought its worker down, the next attempt shows at which text.
     items, step = list(unlabelled.items()), 1 if execution.suspected else _PIECE
     for first in range(0, len(items), step):
         timeline.reach(_ENCODING_MORE, first / len(items))

@@ -40,6 +40,7 @@ class BatchEncoding(CachedEncoding):
         vector_key = vector_key_of(context, served, encoder, mode) if keeps else None
         super().__init__(encoder, context.vectors, vector_key, mode=mode, since=served.since)
         self._engine, self._limit, self._max_depth = context.engine, limit, served.snapshot.max_depth
+        # A second is far too long, so the first slot takes a single piece and measures it.
         self._queue, self._seconds_per_piece = BatchQueue(), 1.0
         self._lock = Lock()
         self._stored: dict[Hash, Encoded] = {}
@@ -54,6 +55,7 @@ class BatchEncoding(CachedEncoding):
             count = max(1, min(_MAX_PER_SLOT, int(SCHEDULER.slot_seconds() / self._seconds_per_piece)))
             some = pieces[first : first + count]
             with SCHEDULER.slot(self._queue):
+                # Time of this thread alone: others must not make a piece look slow.
                 start = thread_time()
                 vectors, counts = super().fresh(some)
                 self._seconds_per_piece = (thread_time() - start) / len(some) + 1e-6
@@ -198,6 +200,7 @@ class BatchEncoding(CachedEncoding):
     def _write(self, vector_key: VectorKey, new: Mapping[Hash, Encoded], used: Sequence[Hash]) -> None:
         with writing(self._engine) as connection:
             model = models.hold_by_id(connection, vector_key.model_id)
+            # Asked at every write, because the model may have been purged or archived since the batch began.
             if model is None or model.zero_data_retention or model.state == "archived":
                 return
             now = rules.now()

@@ -178,5 +178,6 @@ def _nearest_by_pole(
 
 
 def _neighbour(near: _Near, texts: Mapping[int, str]) -> Neighbour:
+    # Adding 0 turns -0.0 into 0.0.
     similarity = round(-near.distance, 2) + 0.0
     return Neighbour(id=near.id, quality=near.quality, similarity=similarity, text=texts.get(near.id))

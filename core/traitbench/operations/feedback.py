@@ -129,6 +129,7 @@ def _quality(trait: TraitRow, value: Any) -> float | None:
     if isinstance(value, str):
         word = value.strip().casefold()
         return _labels(trait).get(word, FEEDBACK_WORDS.get(word))
+    # true is an integer to Python.
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         return None
     return float(value)

@@ -136,6 +136,7 @@ def first_key(context: "Context") -> None:
         return
     issued = create(context.engine, scope="authoring", namespaces=FIRST_NAMESPACES, name="workbench")
     new = file.with_suffix(".new")
+    # A new file, because an existing one would keep its rights.
     new.unlink(missing_ok=True)
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
         opened.write(issued.secret + "\n")
@@ -180,6 +181,7 @@ def _check(scope: str, namespaces: Sequence[str], name: str) -> None:
 
 
 def _new_secret(scope: Scope) -> str:
+    # 43 digits to the base 62 are the fewest that hold 256 bits.
     body = f"{_PREFIXES[scope]}_{_base62(secrets.randbits(256), 43)}"
     return body + _checksum(body)
 

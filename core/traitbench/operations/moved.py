@@ -9,7 +9,7 @@ difference of the two fits is the shift.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sqlalchemy import Connection
@@ -51,7 +51,7 @@ class _Change:
     after: float | None
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Literal["added", "removed", "relabelled"]:
         """How it changed."""
         if self.before is None:
             return "added"
@@ -111,7 +111,7 @@ class Movers:
             MovedBy(
                 trait=key,
                 sample_id=changes[place].label.id,
-                change=changes[place].kind,  # type: ignore[arg-type]
+                change=changes[place].kind,
                 quality_a=changes[place].before,
                 quality_b=changes[place].after,
                 similarity=round(float(similar[place]), 2) + 0.0,
@@ -164,7 +164,13 @@ def _fitted(
     fixed: dict[str, Any] = {trait.key: metrics.traits[trait.key].model_dump(include={"shares", "parameters"})}
     use_labels = metrics.use_labels is not False
     collected = collect(
-        [trait], labels, known, spellings={}, axes={}, label_axis=axes.of if use_labels else lambda _: None
+        # Spellings decide about resemblance only, and here only positions are read.
+        [trait],
+        labels,
+        known,
+        spellings={},
+        axes={},
+        label_axis=axes.of if use_labels else lambda _: None,
     )
     return fit(
         collected,

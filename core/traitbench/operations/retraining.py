@@ -152,6 +152,7 @@ def _effort(connection: Connection, model: ModelRow) -> str:
 
 
 def _is_long_ago(moment: datetime, settings: Settings) -> bool:
+    # A time far in the future counts as overdue, see above.
     return abs(rules.now() - moment) >= _patience(settings)
 
 

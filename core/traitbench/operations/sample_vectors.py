@@ -54,6 +54,7 @@ def encoded(
         if len(texts) < len(batch):
             # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
             raise Fenced(execution.run.id)
+        # After a run has brought its worker down, the next attempt shows at which text.
         for piece in _pieces(batch, texts, alone=execution.suspected):
             execution.report(ENCODING, done, len(new), fraction=timeline.fraction, left_s=timeline.left_s)
             execution.announce(ENCODING, samples=[sample_id for _, sample_id in piece])

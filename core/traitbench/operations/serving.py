@@ -51,6 +51,7 @@ def now(context: Context, handle: str, traits: list[str] | None) -> Served:
         with reading(context.engine) as connection:
             return find(context, connection, handle, traits)
 
+    # Callers choose these names, and they would be part of the key.
     if traits is not None and len(traits) > _MAX_CACHED_TRAITS:
         return read()
     return context.cached(("served", handle, None if traits is None else tuple(traits)), read)

@@ -50,8 +50,8 @@ from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
 from traitbench.synthesis.label_axis import LabelAxes
 
-# The phases of the time left. A person sees the last four as "learning".
 _AT_ONCE = 16  # texts
+# The phases of the time left. A person sees them as "learning".
 _WORDS, _LEARNING, _MEASURING, _SAVING = "words", "learning", "measuring", "saving"
 
 _TRIGGERS: Mapping[OperationKind, TriggeredBy] = {

@@ -150,13 +150,15 @@ def _end_with_parent(parent: int, engine: Engine, executor_id: str) -> None:
     Thread(target=_wait_for_the_end, args=(engine, executor_id), name="parent", daemon=True).start()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # The parent may have ended before the kernel was asked.
     if os.getppid() != parent:
         os._exit(0)
 
 
 def _wait_for_the_end(engine: Engine, executor_id: str) -> None:
     sys.stdin.buffer.read()
-    # Runs are left as they are: every run survives an interruption, and the next worker continues it.
+    # Runs are left as they are: every run survives an interruption, and the next worker continues it. The timer ends
+    # the process if the database does not answer.
     Timer(_FAREWELL_SECONDS, os._exit, [0]).start()
     # Another worker then takes the runs over within 5 s. After a hard kill they wait until the heartbeat has expired.
     if executor_id != LOCAL:

@@ -181,8 +181,10 @@ class BodyOrUpload(Body[Value]):
                 raise Unavailable(
                     f"The home folder has no room for the body ({error.strerror}). Free some space, then try again."
                 ) from error
+            # Only for its refusal of other media types: another process parses the body.
             self._parser(request)
             await claim_of(request).slot(capacity_of(request), room.work, request)
+            # From here on, whoever gets the file closes it.
             on_failure.pop_all()
         return Upload(file)
 

@@ -103,6 +103,7 @@ class ResourceShare:
         try:
             return await turn
         except asyncio.CancelledError:
+            # It was granted in the moment of the cancellation, so nobody else gives it back.
             if turn.done() and not turn.cancelled() and turn.result():
                 self.give(amount)
             raise
@@ -110,6 +111,7 @@ class ResourceShare:
             clock.cancel()
             if (amount, turn) in self._line:
                 self._line.remove((amount, turn))
+                # A smaller request behind it may fit now.
                 self._serve()
 
     def give(self, amount: int) -> None:

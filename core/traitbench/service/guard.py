@@ -114,6 +114,7 @@ class RequestGuard:
         name = _name(host.lower())
         if name is None or not (name in self._named or _is_loopback(name)):
             return False
+        # Callers choose the spellings, so their number needs a limit.
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[host] = name

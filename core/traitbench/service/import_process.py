@@ -51,6 +51,7 @@ def imported(settings: Settings, caller: Caller, file: IO[bytes], handle: str | 
             # This takes two seconds longer, and the bundle is on the disk meanwhile. A streaming parser would need
             # neither, but would hold the GIL just as long.
             done = subprocess.run(
+                # -P: a folder named traitbench where the service was started must not be taken for ours.
                 [sys.executable, "-P", "-m", __name__],
                 input=json.dumps(task).encode(),
                 stdout=subprocess.PIPE,

@@ -150,6 +150,7 @@ def export(call: Called, handle: Handle) -> Response:
             raise Unavailable(
                 f"The home folder has no room for the export ({error.strerror}). Free some space, then try again."
             ) from error
+        # From here on, the response closes the file.
         on_failure.pop_all()
     return DocumentResponse(cast("IO[bytes]", file))
 

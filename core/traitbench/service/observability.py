@@ -110,6 +110,7 @@ class RequestMetrics:
         known = method if method in _METHODS else "other"
         status = f"{hundreds}xx" if hundreds else "none"
         children = self._requests.labels(template, known, status), self._seconds.labels(operation)
+        # Callers can make up methods, so those are not kept.
         if known == method:
             self._counting[key] = children
         return children

@@ -173,6 +173,7 @@ def _weight(offer: str, ranges: dict[str, float]) -> tuple[float, int]:
     return 0.0, 0
 
 
+# Ids begin at 1, so what is no id gets the same answer as an unknown one. 18 digits fit into 64 bits.
 _NO_SAMPLE = 0
 
 

@@ -54,7 +54,7 @@ def serve(
         settings = replace(settings, port=listener.getsockname()[1])
         os.environ["TRAITBENCH_PORT"] = str(settings.port)
         logs.configure(level=settings.log_level, form=settings.log_form)
-        # What a start creates stays, so searching it for garbage is in vain. `_announce` turns the search on again.
+        # What a start creates stays alive, so a garbage collection finds nothing. `_announce` turns it on again.
         gc.disable()
         application = _Watched(make(settings))
         server = uvicorn.Server(_config(application, settings))

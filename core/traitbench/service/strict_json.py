@@ -107,6 +107,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int:
+    # A longer one is refused for its size anyway, and to convert it would take quadratic time.
     return int(digits[:_LONGEST_INTEGER])
 
 
