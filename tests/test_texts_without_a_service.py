@@ -24,7 +24,7 @@ from tests.size import sized
 from traitbench.batch.audits import read_scored
 from traitbench.contract.batches import BatchSettings
 from traitbench.contract.samples import LONGEST_TEXT
-from traitbench.tables.sample_files import ColumnChoice, check, read
+from traitbench.tables.sample_files import FileLayout, LabelColumn, check, read
 from traitbench.tables.source import opened
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
 from traitbench_app.batch.columns import as_csv, as_jsonl, as_parquet, frame_of
@@ -148,7 +148,9 @@ def test_a_page_imports_every_row_as_a_sample_and_into_a_pool(trained: Trained, 
     texts = wild.as_sent(texts, kind)
     content = read(f"a.{kind}", wild.as_table(texts, kind))
     checked = check(
-        content, ColumnChoice("text", None, "warmth", None, 1.0, {}), trained.client.traits.list(trained.handle)
+        content,
+        FileLayout("text", (LabelColumn(None, "warmth", {"": 1.0}),)),
+        trained.client.traits.list(trained.handle),
     )
     assert [sample.text for sample in checked.samples] == texts
     assert checked.problems == ()

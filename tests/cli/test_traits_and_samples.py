@@ -139,6 +139,17 @@ def test_columns_can_be_named_when_they_cannot_be_guessed(ask: Ask, client: Trai
     ]
 
 
+def test_a_file_may_have_a_column_of_labels_for_each_trait(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.wide"
+    client.models.create(handle)
+    ask("traits", "add", handle, "Warmth", "--positive", "warm", "--negative", "cold")
+    ask("traits", "add", handle, "Length", "--positive", "long", "--negative", "short")
+    rows = "text,Warmth,Length,test\nThank you,warm,short,yes\nGo away,0,,no\n"
+    code, out, err = ask("samples", "import", handle, "-", stdin=rows)
+    assert (code, out) == (0, f"Added 3 samples to {handle}: 2 of warmth, 1 of length; 2 test samples\n")
+    assert "texts from text, traits from their columns, qualities from Warmth, Length, test samples from test" in err
+
+
 def test_what_the_service_refuses_is_told_field_by_field(ask: Ask, client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.refused"
     client.models.create(handle)

@@ -14,12 +14,12 @@ from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.local.labeller import Action, LabelAnswer, decide
-from traitbench.tables.rating_files import Columns, labelled_file, read_ratings
-from traitbench.tables.sample_files import read
+from traitbench.tables.rating_files import labelled_file, read_ratings
+from traitbench.tables.sample_files import FileLayout, LabelColumn, read
 from traitbench_app.samples.blind import GIVEN
 
 TEXTS = dict.fromkeys(WARM, 1) | dict.fromkeys(COLD, 0)
-COLUMNS = Columns("text", None, "warmth", {"gpt": {"warm": 1.0, "cold": 0.0}})
+LAYOUT = FileLayout("text", (LabelColumn("gpt", "warmth", {"warm": 1.0, "cold": 0.0}),))
 WORD = {1: "warm", 0: "cold"}
 
 
@@ -213,7 +213,7 @@ def test_after_ten_labels_it_says_how_far_each_rater_agrees_with_you(workbench: 
 def test_your_labels_come_back_as_a_column(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = label(compare(workbench, empty, file(gpt=of_gpt())), empty, 4)
     chosen = [text for text in TEXTS if text != text_of(at)]
-    ratings = read_ratings(read("labels.csv", file(gpt=of_gpt())), COLUMNS, client.traits.list(empty))
+    ratings = read_ratings(read("labels.csv", file(gpt=of_gpt())), LAYOUT, client.traits.list(empty))
     content = labelled_file(ratings, at.session_state[f"{GIVEN}:{empty}"])
     rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
     own = {row["text"]: float(row["your_label"]) for row in rows if row["your_label"]}

@@ -14,7 +14,7 @@ from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.tables import sample_files
-from traitbench.tables.sample_files import ColumnChoice
+from traitbench.tables.sample_files import FileLayout, LabelColumn
 from traitbench_app.samples.importing import LEAVE_OUT
 from traitbench_app.workspace.samples import A_PAGE
 
@@ -72,8 +72,8 @@ def test_of_a_file_with_bad_rows_the_good_ones_go_in(at: AppTest, client: Traitb
 
 def test_the_file_of_bad_rows_says_where_each_was_and_what_is_wrong(client: Traitbench, empty: str) -> None:
     file = sample_files.read("a.csv", (CSV + ";warm\nHm.;purple\n").encode())
-    choice = ColumnChoice("message", None, "warmth", "kind", None, {"warm": 1.0, "cold": 0.0})
-    header, rows = sample_files.to_mend(file, sample_files.check(file, choice, client.traits.list(empty)))
+    layout = FileLayout("message", (LabelColumn("kind", "warmth", {"warm": 1.0, "cold": 0.0}),))
+    header, rows = sample_files.to_mend(file, sample_files.check(file, layout, client.traits.list(empty)))
     assert header == ["message", "kind", "line", "error"]
     assert [row[:3] for row in rows] == [["", "warm", "4"], ["Hm.", "purple", "5"]]
 

@@ -15,14 +15,15 @@ from traitbench.tables.labelled import (
     REST,
     Column,
     TraitFound,
+    check_all,
     columns_of,
+    layout_of,
     order_of,
-    prepared,
     shapes_of,
     traits_of,
 )
 from traitbench.tables.rows import Row
-from traitbench.tables.sample_files import Table, read
+from traitbench.tables.sample_files import Table, read, unlabelled
 
 
 def table_of(labels: list[str], *, name: str = "label", **more: list[str]) -> Table:
@@ -193,7 +194,7 @@ def test_addresses_and_test_marks_have_roles_of_their_own() -> None:
     table = table_of(["warm", "cold"], url=["https://a.example/1", "https://a.example/2"], test=["yes", "no"])
     assert [each.role for each in columns_of(table)] == ["text", "label", "source", "test"]
     (trait,) = traits_of("label", {"warm": 1, "cold": 1}, "sides")
-    first, second = prepared(table, "text", [trait], test="test", source="url").samples
+    first, second = check_all(table, layout_of("text", [trait], test="test"), source="url").samples
     assert (first.source_url, first.held_out, second.held_out) == ("https://a.example/1", True, False)
 
 
@@ -204,9 +205,10 @@ def test_rows_that_give_no_sample_are_named() -> None:
     content = b"text,mood\nA.,happy\nB.,unhappy\nA.,happy\nC.,happy\nC.,unhappy\n,happy\nD.,\nE.,odd\n"
     table = read("a.csv", content)
     (trait,) = traits_of("mood", {"happy": 4, "unhappy": 2, "odd": 1}, "sides")
-    result = prepared(table, "text", [trait])
+    layout = layout_of("text", [trait])
+    result = check_all(table, layout)
     assert [(each.text, each.quality, each.trait) for each in result.samples] == [("A.", 1.0, "0"), ("B.", 0.0, "0")]
-    assert [(each.row, each.reason) for each in result.checked.problems] == [
+    assert [(each.row, each.reason) for each in result.problems] == [
         (4, REPEATS),
         (5, CONTRADICTS),
         (6, CONTRADICTS),
@@ -214,7 +216,7 @@ def test_rows_that_give_no_sample_are_named() -> None:
         (8, BLANK),
         (9, LEFT_OUT),
     ]
-    assert result.unlabelled == ("D.",)
+    assert unlabelled(table, layout) == ["D."]
 
 
 CELLS = st.sampled_from(["", " ", "happy", "Happy", "unhappy", "mixed", "1", "0", "0.5", "5", "\N{FIRE}", "n/a", "-"])
@@ -233,7 +235,7 @@ def test_every_row_gives_a_sample_or_has_a_reason(rows: list[tuple[str, str, str
         ]
         if not traits:
             continue
-        result = prepared(table, "text", traits)
-        named = {*result.checked.lines} | {each.row for each in result.checked.problems}
+        result = check_all(table, layout_of("text", traits))
+        named = {*result.lines} | {each.row for each in result.problems}
         assert named == {row.number for row in table.rows}
         assert len({(each.trait, each.text) for each in result.samples}) == len(result.samples)

@@ -12,8 +12,8 @@ from tests.size import sized
 from traitbench.analysis.agreement import Item
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import Trait
-from traitbench.tables.rating_files import Columns, Ratings, guess_raters, read_ratings, samples_of, subset
-from traitbench.tables.sample_files import Table, read
+from traitbench.tables.rating_files import Ratings, guess_raters, read_ratings, samples_of, subset
+from traitbench.tables.sample_files import FileLayout, LabelColumn, Table, read
 
 WORDS = {"warm": 1.0, "cold": 0.0}
 
@@ -31,7 +31,8 @@ def table(*rows: Mapping[str, object]) -> Table:
 
 def ratings(given: Table, *raters: str, trait: str | None = None) -> Ratings:
     default = None if trait else "warmth"
-    return read_ratings(given, Columns("text", trait, default, dict.fromkeys(raters, WORDS)), TRAITS)
+    labels = (LabelColumn(rater, default, {**WORDS, "": None}) for rater in raters)
+    return read_ratings(given, FileLayout("text", tuple(labels), trait), TRAITS)
 
 
 def item(text: str, trait: str = "warmth") -> Item:

@@ -1,11 +1,14 @@
 """A file is read in any usual form, every row is judged, and nothing is guessed that a person would not expect."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.traits import Trait
 from traitbench.tables.sample_files import (
-    ColumnChoice,
+    FileLayout,
+    LabelColumn,
     check,
     guess_columns,
     guess_text_column,
@@ -25,16 +28,14 @@ PLAIN = trait("plain_words", "Plain words", "jargon", "plain")
 TRAITS = [WARMTH, PLAIN]
 
 
-def choice(**fields: object) -> ColumnChoice:
-    defaults: dict[str, object] = {
-        "text": "text",
-        "trait": "trait",
-        "default_trait": None,
-        "quality": "quality",
-        "default_quality": None,
-        "words": {},
-    }
-    return ColumnChoice(**(defaults | fields))  # type: ignore[arg-type]
+def layout(
+    column: str | None = "quality",
+    words: Mapping[str, float | None] | None = None,
+    *,
+    trait: str | None = "trait",
+    default: str | None = None,
+) -> FileLayout:
+    return FileLayout("text", (LabelColumn(column, default, words or {}),), trait)
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -52,8 +53,7 @@ def test_unicode_is_read_without_a_remark() -> None:
 def test_labels_that_differ_in_case_or_blanks_are_one_word() -> None:
     table = read("a.csv", "text,label\na,Happy\nb,happy \nc,HAPPY\nd,happy\ne,sad\nf,\u00a0Sad\n".encode())
     assert words(table, "label") == {"happy": 2 + 2, "sad": 2}
-    choice = ColumnChoice("text", None, "tone", "label", None, {"happy": 1.0}, left_out=frozenset({"sad"}))
-    checked = check(table, choice, TRAITS)
+    checked = check(table, layout("label", {"happy": 1.0, "sad": None}, trait=None, default="tone"), TRAITS)
     assert [sample.quality for sample in checked.samples] == [1.0] * 4
     assert (checked.left_out, checked.problems) == (2, ())
 
@@ -150,7 +150,7 @@ def test_a_word_that_is_one_pole_here_and_the_other_there_is_not_guessed() -> No
 
 def test_rows_become_samples_in_the_order_of_the_file() -> None:
     table = read("a.csv", b'text,trait,quality\na,Warmth,1\nb,plain_words,0\nc,PLAIN WORDS,"0,25"\n')
-    checked = check(table, choice(), TRAITS)
+    checked = check(table, layout(), TRAITS)
     assert [(each.text, each.trait, each.quality) for each in checked.samples] == [
         ("a", "warmth", 1.0),
         ("b", "plain_words", 0.0),
@@ -162,13 +162,13 @@ def test_rows_become_samples_in_the_order_of_the_file() -> None:
 
 def test_defaults_stand_in_for_absent_columns_and_empty_cells() -> None:
     table = read("a.csv", b"text,quality\na,\nb,0\n")
-    checked = check(table, choice(trait=None, default_trait="warmth", default_quality=1.0), TRAITS)
+    checked = check(table, layout(words={"": 1.0}, trait=None, default="warmth"), TRAITS)
     assert [(each.trait, each.quality) for each in checked.samples] == [("warmth", 1.0), ("warmth", 0.0)]
 
 
 def test_words_are_mapped_as_chosen() -> None:
     table = read("a.csv", b"text,stars\na,1\nb,5\n")
-    chosen = choice(trait=None, default_trait="warmth", quality="stars", words={"1": 0.0, "5": 1.0})
+    chosen = layout("stars", {"1": 0.0, "5": 1.0}, trait=None, default="warmth")
     assert [each.quality for each in check(table, chosen, TRAITS).samples] == [0.0, 1.0]
 
 
@@ -189,14 +189,14 @@ def test_words_are_mapped_as_chosen() -> None:
 def test_a_bad_cell_is_a_problem_of_its_row_and_column(row: list[str], column: str) -> None:
     line = '{{"text": "{}", "trait": "{}", "quality": "{}"}}'.format(*row)
     good = '{"text": "ok", "trait": "warmth", "quality": 1}'
-    checked = check(read("a.jsonl", f"{good}\n{line}".encode()), choice(), TRAITS)
+    checked = check(read("a.jsonl", f"{good}\n{line}".encode()), layout(), TRAITS)
     assert [(problem.row, problem.column) for problem in checked.problems] == [(2, column)]
     assert len(checked.samples) == 1
 
 
 def test_a_stray_number_is_a_problem_of_its_row_only() -> None:
     rows = "".join("a,warmth,1\n" for _ in range(30))
-    checked = check(read("a.csv", f"text,trait,quality\n{rows}a,warmth,1.5\n".encode()), choice(), TRAITS)
+    checked = check(read("a.csv", f"text,trait,quality\n{rows}a,warmth,1.5\n".encode()), layout(), TRAITS)
     assert [(problem.row, problem.column) for problem in checked.problems] == [(32, "quality")]
 
 
@@ -204,13 +204,13 @@ def test_a_trait_is_found_in_any_spelling_and_an_unknown_one_is_answered_with_th
     cafe = TRAITS[0].model_copy(update={"key": "café", "name": "Café au lait"})
     names = ("Cafe\u0301 au lait", "CAFE\u0301", "café", "CAFÉ AU LAIT")
     rows = "".join(f"a,{name},1\n" for name in names)
-    checked = check(read("a.csv", f"text,trait,quality\n{rows}".encode()), choice(), [cafe, *TRAITS[1:]])
+    checked = check(read("a.csv", f"text,trait,quality\n{rows}".encode()), layout(), [cafe, *TRAITS[1:]])
     assert [sample.trait for sample in checked.samples] == ["café"] * 4
     assert known_traits(checked.problems, TRAITS) == ""
-    wrong = check(read("a.csv", b"text,trait,quality\na,cafe,1\n"), choice(), TRAITS)
+    wrong = check(read("a.csv", b"text,trait,quality\na,cafe,1\n"), layout(), TRAITS)
     assert known_traits(wrong.problems, TRAITS) == f"Traits of this model: {', '.join(t.name for t in TRAITS)}."
 
 
 def test_a_problem_never_repeats_a_text() -> None:
     table = read("a.csv", b"text,trait,quality\nsecret words,also secret,very secret\n")
-    assert not [problem for problem in check(table, choice(), TRAITS).problems if "secret" in problem.reason]
+    assert not [problem for problem in check(table, layout(), TRAITS).problems if "secret" in problem.reason]

@@ -19,16 +19,16 @@ from traitbench.local import held_out
 from traitbench.names import no_name, slug
 from traitbench.tables.labelled import (
     Column,
-    Prepared,
     Role,
     Shape,
     TraitFound,
+    check_all,
     columns_of,
+    layout_of,
     order_of,
-    prepared,
     traits_of,
 )
-from traitbench.tables.sample_files import Table, table_of, to_mend
+from traitbench.tables.sample_files import Checked, Table, table_of, to_mend, unlabelled
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download, question
 from traitbench_app.parts.model_actions import free_name, handle_fields
@@ -36,7 +36,7 @@ from traitbench_app.parts.upload import UploadedTable
 from traitbench_app.shell import session
 from traitbench_app.shell.service import field_error
 
-_TABLE, _READ, _PREPARED, _NAME = "from_file.table", "from_file.read", "from_file.prepared", "from_file.name"
+_TABLE, _READ, _CHECKED, _NAME = "from_file.table", "from_file.read", "from_file.checked", "from_file.name"
 _ROWS, _COLUMNS, _NAMED, _DECIDED = 5, 6, 6, 6
 _NOUNS = ("review", "comment", "message", "sentence", "answer", "sample")
 _STYLE = """
@@ -176,15 +176,15 @@ def draw_plan(layout: Layout, owned: Sequence[str]) -> tuple[Plan | None, str]:
         traits, pictures, problem = _traits(layout)
     with left, draw_unused(layout):
         traits = _decided(layout, traits)
-        read = _prepared(layout, traits)
-        _draw_rows(layout, read)
-        samples = _draw_tests(layout, read.samples)
+        checked, blank = _checked(layout, traits)
+        _draw_rows(layout, checked)
+        samples = _draw_tests(layout, checked.samples)
     _draw_balances(layout, traits, samples, pictures)
     why = why or problem or _missing(traits, samples)
     if why or not handle:
         return None, why
-    used, rows = len({*read.checked.lines}), layout.upload.source.count
-    unseen = [*read.unlabelled[:1], *(each.text for each in samples if each.held_out), samples[0].text]
+    used, rows = len({*checked.lines}), layout.upload.source.count
+    unseen = [*blank[:1], *(each.text for each in samples if each.held_out), samples[0].text]
     said = f"{used:,} of {count(rows, 'row')} in {layout.upload.name} became samples."
     return Plan(handle, _inputs(traits), samples, layout.upload.name, unseen[0], said), ""
 
@@ -407,20 +407,23 @@ def _decided(layout: Layout, traits: Sequence[TraitFound]) -> list[TraitFound]:
     return result
 
 
-def _prepared(layout: Layout, traits: Sequence[TraitFound]) -> Prepared:
-    """The samples of the file, which are read once for every choice."""
+def _checked(layout: Layout, traits: Sequence[TraitFound]) -> tuple[Checked, list[str]]:
+    """The samples of the file and its texts without a label, which are read once for every choice."""
     used = [(each.column, tuple(each.words.items()), tuple(each.neither)) for each in traits]
     chosen = (layout.upload.key, layout.roles, used)
     test, source = (next(iter(layout.named(role)), None) for role in ("test", "source"))
+    columns = layout_of(layout.text or "", traits, test=test)
     return session.once(
-        _PREPARED, chosen, lambda: prepared(layout.table, layout.text or "", traits, test=test, source=source)
+        _CHECKED,
+        chosen,
+        lambda: (check_all(layout.table, columns, source=source), unlabelled(layout.table, columns)),
     )
 
 
-def _draw_rows(layout: Layout, read: Prepared) -> None:
+def _draw_rows(layout: Layout, checked: Checked) -> None:
     """Draw how many rows give no sample for which reason, and offer them as a file."""
     lines: dict[tuple[str, str], list[int]] = {}
-    for problem in read.checked.problems:
+    for problem in checked.problems:
         lines.setdefault((problem.column, problem.reason), []).append(problem.row)
     listed = []
     for (column, reason), rows in lines.items():
@@ -430,7 +433,7 @@ def _draw_rows(layout: Layout, read: Prepared) -> None:
     if lines:
         download(
             "Download these rows",
-            partial(csv_file, *to_mend(layout.table, read.checked)),
+            partial(csv_file, *to_mend(layout.table, checked)),
             "rows-not-used.csv",
             key="from_file.rows",
         )

@@ -6,7 +6,6 @@ or none.
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -22,7 +21,7 @@ from traitbench.display.text import count, plain
 from traitbench.errors import TraitbenchError
 from traitbench.tables import sample_files
 from traitbench.tables.rows import Problem
-from traitbench.tables.sample_files import Checked, ColumnChoice, Compared, Table, table_of
+from traitbench.tables.sample_files import Checked, Compared, FileLayout, LabelColumn, Table, table_of
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
@@ -53,23 +52,23 @@ def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
     if upload is None:
         return
     table = table_of(upload.source)
-    choice = _choose(upload.key, table, traits)
-    if choice is None:
+    layout = _choose(upload.key, table, traits)
+    if layout is None:
         return
-    if choice.quality is None and choice.default_quality is None and not choice.wide:
+    if not layout.labels:
         st.info(
             "Choose the column with the labels, or one label for all rows. Or label the texts yourself, one by one.",
             icon=":material/arrow_upward:",
         )
-        offer_labelling(model.handle, sample_files.unlabelled(table, choice), upload.name, primary=True)
+        offer_labelling(model.handle, sample_files.unlabelled(table, layout), upload.name, primary=True)
         return
-    checked = sample_files.check(table, choice, traits)
+    checked = sample_files.check(table, layout, traits)
     against = sample_files.compared(checked, samples)
     repeated = _pick_repeated(upload.key, checked, against)
     _preview(table, checked, traits)
     _offer(model.handle, traits, table, checked, against, repeated)
-    if choice.default_quality is None:
-        offer_labelling(model.handle, sample_files.unlabelled(table, choice), upload.name, primary=False)
+    if all(each.words.get("") is None for each in layout.labels):
+        offer_labelling(model.handle, sample_files.unlabelled(table, layout), upload.name, primary=False)
 
 
 def _first_help(traits: Sequence[Trait]) -> None:
@@ -90,12 +89,12 @@ def _first_help(traits: Sequence[Trait]) -> None:
 # ---- the columns ---------------------------------------------------------------------------------------------------
 
 
-def _choose(form: str, table: Table, traits: Sequence[Trait]) -> ColumnChoice | None:
+def _choose(form: str, table: Table, traits: Sequence[Trait]) -> FileLayout | None:
     """Draw the choice of the columns and of the meaning of labels; None while the column of texts is not chosen."""
     _, trait_guess, quality_guess = sample_files.guess_columns(table, traits)
     named = sample_files.guess_wide(table, traits)
     columns = list(table.columns)
-    wide = False
+    trait, wide = None, False
     if named:
         wide = (
             st.segmented_control(
@@ -114,7 +113,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> ColumnChoice | 
         if not wide:
             trait, default_trait = pick_trait(form, columns, trait_guess, traits)
             own = [each for each in traits if trait or each.key == default_trait] or traits
-            quality, default_quality = _pick_quality(form, columns, quality_guess, own)
+            quality, blank = _pick_quality(form, columns, quality_guess, own)
         held_out = _column("Column that marks test texts", columns, held_guess, "No test texts", key=f"{form}.held_out")
         must_pass = None
         if held_out:
@@ -124,22 +123,12 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> ColumnChoice | 
     if text is None:
         return None
     if wide:
-        return _choose_wide(
-            form, table, ColumnChoice(text, None, None, None, None, {}, held_out, must_pass), named, traits
-        )
-    words = _words(form, sample_files.words(table, quality), own) if quality else {}
-    return ColumnChoice(
-        text,
-        trait,
-        default_trait,
-        quality,
-        None if default_quality == LEAVE_OUT else default_quality,
-        {word: meaning for word, meaning in words.items() if meaning != LEAVE_OUT},
-        held_out,
-        must_pass,
-        frozenset(word for word, meaning in words.items() if meaning == LEAVE_OUT),
-        leave_out_blank=default_quality == LEAVE_OUT,
-    )
+        labels = _pick_wide(form, table, named, traits)
+    else:
+        words = (pick_words(table, quality, own, leave_out=True, key=f"{form}.word") or {}) if quality else {}
+        words |= {} if blank is None else {"": _meant(blank)}
+        labels = (LabelColumn(quality, default_trait, words),) if quality or words else ()
+    return FileLayout(text, labels, trait, held_out, must_pass)
 
 
 def pick_trait(
@@ -168,7 +157,7 @@ def _pick_quality(
     """Draw the choice of the label column and of the label of empty cells, which may be `LEAVE_OUT`."""
     with st.container():
         quality = _column("Column with the labels", columns, guess, "One label for all rows", key=f"{form}.q")
-        words = meanings(traits, can_leave_out=quality is not None)
+        words = meanings(traits, leave_out=quality is not None)
         default_quality = st.selectbox(
             "Label for empty cells" if quality else "Label for all rows",
             list(words),
@@ -180,28 +169,17 @@ def _pick_quality(
     return quality, default_quality
 
 
-def _choose_wide(
-    form: str, table: Table, choice: ColumnChoice, named: Mapping[str, str], traits: Sequence[Trait]
-) -> ColumnChoice:
+def _pick_wide(form: str, table: Table, named: Mapping[str, str], traits: Sequence[Trait]) -> tuple[LabelColumn, ...]:
     """Draw the columns of labels, one for each trait, and the meaning of their words."""
     by_key = {trait.key: trait for trait in traits}
     chosen = st.multiselect("Columns with the labels", list(named), default=list(named), key=f"{form}.wide")
-    words: dict[str, dict[str, float]] = {}
-    left_out: set[str] = set()
+    labels = []
     for column in chosen:
-        labels = sample_files.words(table, column)
-        if labels and len(labels) <= sample_files.MOST_WORDS:
-            own, key = [by_key[named[column]]], f"{form}.word.{column}"
-            picked = pick_meanings_of(column, labels, own, can_leave_out=True, key=key)
-            left_out |= {word for word, meaning in picked.items() if meaning == LEAVE_OUT}
-            words[column] = {word: meaning for word, meaning in picked.items() if meaning != LEAVE_OUT}
+        own, key = [by_key[named[column]]], f"{form}.word.{column}"
+        words = pick_words(table, column, own, leave_out=True, folded=True, key=key) or {}
+        labels.append(LabelColumn(column, named[column], {**words, "": None}))
     st.caption("An empty cell gives no sample for that trait.")
-    return replace(
-        choice,
-        wide={column: named[column] for column in chosen},
-        wide_words=words,
-        left_out=frozenset(left_out),
-    )
+    return tuple(labels)
 
 
 def _column(label: str, columns: list[str], guess: str | None, none: str, *, key: str) -> str | None:
@@ -216,50 +194,50 @@ def _column(label: str, columns: list[str], guess: str | None, none: str, *, key
     return chosen or None
 
 
-def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dict[str, float]:
-    """The quality of each label in a column: guessed where possible, and shown for confirmation."""
-    if not labels:
-        return {}
-    if len(labels) > sample_files.MOST_WORDS:
-        st.warning(
-            f"This column has {len(labels):,} different values, too many for labels. Is it the right column? "
-            "Numbers are read as labels only if all are from 0 to 1.",
-            icon=":material/help:",
-        )
-        return {}
-    st.markdown("**Meaning of each label**")
-    offered = meanings(traits, can_leave_out=True)
-    return pick_meanings(labels, sample_files.guess_words(labels, traits), offered, key=f"{form}.word")
-
-
-def meanings(traits: Sequence[Trait], *, can_leave_out: bool = False) -> dict[float, str]:
-    """Each quality that a label can mean, in the words of the traits; with `can_leave_out`, `LEAVE_OUT` too."""
+def meanings(traits: Sequence[Trait], *, leave_out: bool = False) -> dict[float, str]:
+    """Each quality that a label can mean, in the words of the traits; with `leave_out`, `LEAVE_OUT` too."""
     words = pole_words(traits)
     said = {
         1.0: f"{POSITIVE_SIGN} {words['positive']}",
         0.5: f"{NEUTRAL_SIGN} {words['between']}",
         0.0: f"{NEGATIVE_SIGN} {words['negative']}",
     }
-    return said | ({LEAVE_OUT: "Leave out"} if can_leave_out else {})
+    return said | ({LEAVE_OUT: "Leave out"} if leave_out else {})
 
 
-def pick_meanings_of(
-    column: str, labels: Mapping[str, int], traits: Sequence[Trait], *, can_leave_out: bool = False, key: str
-) -> dict[str, float]:
-    """Draw the meaning of each label of a column, open if one cannot be guessed; return those that are chosen."""
-    guesses = sample_files.guess_words(labels, traits)
-    unknown = any(guess is None for guess in guesses.values())
-    icon = ":material/help:" if unknown else None
-    with st.expander(f"Meaning of the labels in {plain(column)}", expanded=unknown, icon=icon):
-        return pick_meanings(labels, guesses, meanings(traits, can_leave_out=can_leave_out), key=key)
+def pick_words(
+    table: Table, column: str, traits: Sequence[Trait], *, leave_out: bool = False, folded: bool = False, key: str
+) -> dict[str, float | None] | None:
+    """Draw the meaning of each word in a column of labels; return those that are chosen, None for too many words.
+
+    Meanings are guessed where possible. One of several columns is `folded`, unless a word of it is unknown.
+    """
+    labels = sample_files.words(table, column)
+    if not labels:
+        return {}
+    if len(labels) > sample_files.MOST_WORDS:
+        st.warning(
+            f"The column **{plain(column)}** has {len(labels):,} different values, too many for labels. Is it the "
+            "right column? Numbers are read as labels only if all are from 0 to 1.",
+            icon=":material/help:",
+        )
+        return None
+    guesses, offered = sample_files.guess_words(labels, traits), meanings(traits, leave_out=leave_out)
+    if not folded:
+        st.markdown("**Meaning of each label**")
+        return _pick_meanings(labels, guesses, offered, key=key)
+    is_open = None in guesses.values()
+    icon = ":material/help:" if is_open else None
+    with st.expander(f"Meaning of the labels in {plain(column)}", expanded=is_open, icon=icon):
+        return _pick_meanings(labels, guesses, offered, key=key)
 
 
-def pick_meanings(
+def _pick_meanings(
     labels: Mapping[str, int], guesses: Mapping[str, float | None], words: Mapping[float, str], *, key: str
-) -> dict[str, float]:
+) -> dict[str, float | None]:
     """Draw a choice among `words` for each label with its number of rows; return those that are made, by label."""
     order = list(words)
-    chosen: dict[str, float] = {}
+    chosen: dict[str, float | None] = {}
     with st.grid(4, min_column_width=200):
         for label, times in labels.items():
             meaning = st.selectbox(
@@ -271,8 +249,12 @@ def pick_meanings(
                 key=f"{key}.{label}",
             )
             if meaning is not None:
-                chosen[label] = float(meaning)
+                chosen[label] = _meant(meaning)
     return chosen
+
+
+def _meant(meaning: float) -> float | None:
+    return None if meaning == LEAVE_OUT else float(meaning)
 
 
 # ---- preview and import --------------------------------------------------------------------------------------------

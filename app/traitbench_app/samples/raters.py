@@ -16,12 +16,12 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables import sample_files
 from traitbench.tables.agreement import COLUMNS, all_pairs, alphas, rows, sentence
-from traitbench.tables.rating_files import MOST_RATERS, OWN, Columns, Ratings, guess_raters, read_ratings
-from traitbench.tables.sample_files import Table, table_of
+from traitbench.tables.rating_files import MOST_RATERS, OWN, Ratings, guess_raters, read_ratings
+from traitbench.tables.sample_files import FileLayout, LabelColumn, Table, table_of
 from traitbench_app.parts.chart import figures_table
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.blind import draw_sheet, pick_number, sheets, your_labels
-from traitbench_app.samples.importing import draw_problems, pick_meanings_of, pick_trait
+from traitbench_app.samples.importing import draw_problems, pick_trait, pick_words
 from traitbench_app.samples.your_judgment import draw_adding, draw_loss, draw_yours
 from traitbench_app.shell import session
 
@@ -157,10 +157,10 @@ def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
     if upload is None:
         return None
     table = table_of(upload.source)
-    columns = _choose(upload.key, table, traits)
-    if columns is None:
+    layout = _choose(upload.key, table, traits)
+    if layout is None:
         return None
-    ratings = _ratings(upload.key, table, columns, traits)
+    ratings = _ratings(upload.key, table, layout, traits)
     if ratings.problems:
         hint = sample_files.known_traits(ratings.problems, traits)
         draw_problems(ratings.problems, hint, nothing="Nothing is compared")
@@ -176,15 +176,15 @@ def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
     return ratings
 
 
-def _ratings(read: str, table: Table, columns: Columns, traits: Sequence[Trait]) -> Ratings:
+def _ratings(read: str, table: Table, layout: FileLayout, traits: Sequence[Trait]) -> Ratings:
     """The labels, which are read once for every choice of columns."""
     names = [(trait.key, trait.name) for trait in traits]
-    chosen = (read, hashlib.sha256(repr((columns, names)).encode()).hexdigest())
+    chosen = (read, hashlib.sha256(repr((layout, names)).encode()).hexdigest())
     with st.spinner("Reading the labels", show_time=True):
-        return session.once(_RATINGS, chosen, lambda: read_ratings(table, columns, traits))
+        return session.once(_RATINGS, chosen, lambda: read_ratings(table, layout, traits))
 
 
-def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:
+def _choose(form: str, table: Table, traits: Sequence[Trait]) -> FileLayout | None:
     _, trait_guess, raters_guess = guess_raters(table, traits)
     columns = list(table.columns)
     with st.grid(3, min_column_width=240):
@@ -205,25 +205,16 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:
         st.info("Choose at least one column with labels.", icon=":material/arrow_upward:")
         return None
     words = {rater: _words(form, table, rater, traits) for rater in raters}
-    if any(meanings is None for meanings in words.values()):
+    if any(each is None for each in words.values()):
         return None
-    return Columns(text, trait or None, default_trait, {rater: each or {} for rater, each in words.items()})
+    labels = (LabelColumn(rater, default_trait, {"": None} | (words[rater] or {})) for rater in raters)
+    return FileLayout(text, tuple(labels), trait)
 
 
-def _words(form: str, table: Table, rater: str, traits: Sequence[Trait]) -> Mapping[str, float] | None:
+def _words(form: str, table: Table, rater: str, traits: Sequence[Trait]) -> dict[str, float | None] | None:
     """The quality of each label of a rater; None while one is open."""
-    labels = sample_files.words(table, rater)
-    if not labels:
-        return {}
-    if len(labels) > sample_files.MOST_WORDS:
-        st.warning(
-            f"The column **{plain(rater)}** has {len(labels):,} different values that are not numbers from 0 to 1. Is "
-            "it a column of labels?",
-            icon=":material/help:",
-        )
-        return None
-    picked = pick_meanings_of(rater, labels, traits, key=f"{form}.word.{rater}")
-    if len(picked) < len(labels):
+    picked = pick_words(table, rater, traits, folded=True, key=f"{form}.word.{rater}")
+    if picked is not None and {*sample_files.words(table, rater)} - {*picked}:
         st.info(f"Choose the meaning of every label in {plain(rater)}.", icon=":material/arrow_upward:")
         return None
     return picked

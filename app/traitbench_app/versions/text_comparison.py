@@ -17,7 +17,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 from traitbench.names import unpin
 from traitbench.tables.rows import Row
-from traitbench.tables.sample_files import as_number, folded, guess_words, trait_keys
+from traitbench.tables.sample_files import folded, guess_words, quality_of, trait_keys
 from traitbench.tables.writing import csv_file, jsonl_file
 from traitbench_app.shell.people import OPERATOR
 from traitbench_app.workspace import background
@@ -73,11 +73,10 @@ def of_rows(rows: Iterable[Row], columns: ExpectedColumns, traits: Sequence[Trai
 
     def labels(row: Row) -> dict[str, TextLabel]:
         cell = row.cells.get(columns.quality or "", "")
-        number = as_number(cell)
-        quality = words.get(cell) if number is None else number
+        quality = quality_of(cell, words)
         name = row.cells.get(columns.trait or "", "").strip()
         trait = key if columns.trait is None else keys.get(name, keys.get(folded(name)))
-        return {} if quality is None or trait is None or not 0 <= quality <= 1 else {trait: TextLabel(quality)}
+        return {} if quality is None or trait is None else {trait: TextLabel(quality)}
 
     return [ComparedInput(row.cells.get(columns.text, ""), labels(row)) for row in known]
 

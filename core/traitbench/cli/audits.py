@@ -3,8 +3,7 @@ service: `draw` writes the texts to label, `answer` reads their labels.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +12,7 @@ from traitbench.cli.options import InputFile, Misasked, Refused, as_json, check_
 from traitbench.cli.output import say_table, say_text
 from traitbench.cli.samples import meaning
 from traitbench.display.text import count
-from traitbench.tables.sample_files import Table, guess_words, words
+from traitbench.tables.sample_files import FileLayout, LabelColumn, Table, guess_words, quality_of, words
 
 if TYPE_CHECKING:
     from traitbench.tables.rating_files import Ratings
@@ -203,10 +202,9 @@ def _labels(table: Table, content: ScoredRows) -> dict[int, float]:
         cell = row.cells.get("label", "").strip()
         if not cell:
             continue
-        number = as_number(cell)
-        quality = words.get(cell) if number is None else number
+        quality = quality_of(cell, words)
         line = as_number(row.cells.get("line", ""))
-        if quality is None or not 0 <= quality <= 1:
+        if quality is None:
             raise Refused(f"Line {row.number}: {cell!r} is not a label. Use a number from 0 to 1, or leave it empty.")
         if line is None or int(line) not in place:
             raise Refused(f"Line {row.number}: the scored file has no line {row.cells.get('line', '')}.")
@@ -259,10 +257,11 @@ def agreement(
     check_columns(table, (text, trait, *raters))
     if len(raters) < 2:
         raise click.UsageError("Name at least two columns of labels, one for each rater: --labels gpt anna.")
-    by_trait = _ratings(table, text, trait, {rater: _words(table, rater, meanings) for rater in raters})
-    compared = [pair for ratings in by_trait.values() for pair in shown.all_pairs(ratings)]
-    alphas = {name: value for ratings in by_trait.values() for name, value in shown.alphas(ratings).items()}
-    _say_contradictions(by_trait)
+    columns = [LabelColumn(rater, _ALL, {**_words(table, rater, meanings), "": None}) for rater in raters]
+    ratings = _ratings(table, FileLayout(text, tuple(columns), trait))
+    compared, alphas = shown.all_pairs(ratings), shown.alphas(ratings)
+    for rater, number in ratings.contradictions.items():
+        click.echo(f"{rater} labels {count(number, 'text')} in two ways; these labels are left out.", err=True)
     if as_json:
         pairs = [
             {**pair, "trait": None if pair["trait"] == _ALL else pair["trait"]} for pair in shown.figures(compared)
@@ -292,33 +291,14 @@ def _words(table: Table, rater: str, meanings: Sequence[str]) -> dict[str, float
     return known
 
 
-def _ratings(
-    table: Table, text: str, trait: str | None, words_of: Mapping[str, Mapping[str, float]]
-) -> "dict[str, Ratings]":
-    """The labels by trait."""
+def _ratings(table: Table, layout: FileLayout) -> "Ratings":
     # With numpy and scipy, for which no other command waits.
-    from traitbench.tables.rating_files import Columns, read_ratings
+    from traitbench.tables.rating_files import read_ratings
 
-    parts: dict[str, list[int]] = {}
-    for at, row in enumerate(table.rows):
-        parts.setdefault(row.cells.get(trait, "").strip() or _ALL if trait else _ALL, []).append(at)
-    by_trait = {
-        name: read_ratings(
-            replace(table, rows=tuple(table.rows[at] for at in rows)), Columns(text, None, name, words_of), ()
-        )
-        for name, rows in parts.items()
-    }
-    problems = {problem: None for ratings in by_trait.values() for problem in ratings.problems}
-    if problems:
-        tell_problems([(each.row, f"{each.column} {each.reason}".strip()) for each in problems])
-        raise Misasked(f"Nothing was compared: {count(len(problems), 'bad row')}. Correct the file.")
-    if not any(ratings.items for ratings in by_trait.values()):
+    ratings = read_ratings(table, layout, None)
+    if ratings.problems:
+        tell_problems([(each.row, f"{each.column} {each.reason}".strip()) for each in ratings.problems])
+        raise Misasked(f"Nothing was compared: {count(len(ratings.problems), 'bad row')}. Correct the file.")
+    if not ratings.items:
         raise Misasked("The columns have no labels.")
-    return {name: ratings for name, ratings in by_trait.items() if ratings.items}
-
-
-def _say_contradictions(by_trait: "Mapping[str, Ratings]") -> None:
-    for name, ratings in by_trait.items():
-        for rater, number in ratings.contradictions.items():
-            of = "" if name == _ALL else f" for {name}"
-            click.echo(f"{rater} labels {count(number, 'text')} in two ways{of}; these labels are left out.", err=True)
+    return ratings

@@ -28,11 +28,13 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 from traitbench.tables.sample_files import (
     Checked,
-    ColumnChoice,
+    FileLayout,
+    LabelColumn,
     Table,
     check,
     guess_columns,
     guess_test_columns,
+    guess_wide,
     guess_words,
     known_traits,
     words,
@@ -185,9 +187,9 @@ def import_samples(
     with connected() as client:
         traits = client.traits.list(handle)
         say_unreadable(traits.unreadable, "trait")
-        choice = _choice(table, traits, given, marks, (trait, quality), dict(map(meaning, meanings)))
-        checked = check(table, choice, traits)
-        _tell(checked, choice)
+        layout = _layout(table, traits, given, marks, (trait, quality), dict(map(meaning, meanings)))
+        checked = check(table, layout, traits)
+        _tell(checked, layout)
         if checked.problems and not skip_bad:
             raise Refused(
                 f"Nothing was added: {count(len(checked.problems), 'bad row')}. "
@@ -341,30 +343,36 @@ def _score(score: int | None) -> str:
     return "-" if score is None else str(score)
 
 
-def _choice(
+def _layout(
     table: Table,
     traits: Sequence[Trait],
     given: tuple[str | None, str | None, str | None],
     marks: tuple[str | None, str | None],
     defaults: tuple[str | None, float | None],
     meanings: Mapping[str, float],
-) -> ColumnChoice:
+) -> FileLayout:
     """Return the columns that were named, and guess the others."""
     text = text_column(table, given[0], "--text-column")
     trait, quality = (name or guess for name, guess in zip(given[1:], guess_columns(table, traits)[1:], strict=True))
     held_out, must_pass = (name or guess for name, guess in zip(marks, guess_test_columns(table), strict=True))
-    known = guess_words(words(table, quality), traits) if quality else {}
+    wide = guess_wide(table, traits)
+    if wide and trait is None and quality in (None, *wide) and (given[2], *defaults) == (None, None, None):
+        labels = [
+            LabelColumn(column, key, {**_known(table, column, traits), **meanings, "": None})
+            for column, key in wide.items()
+        ]
+        return FileLayout(text, tuple(labels), None, held_out, must_pass)
+    known = {**(_known(table, quality, traits) if quality else {}), **meanings}
+    if defaults[1] is not None:
+        known[""] = defaults[1]
     only = traits[0].key if len(traits) == 1 else None
-    return ColumnChoice(
-        text=text,
-        trait=trait if trait != text else None,
-        default_trait=defaults[0] or only,
-        quality=quality if quality != text else None,
-        default_quality=defaults[1],
-        words={word: meaning for word, meaning in known.items() if meaning is not None} | dict(meanings),
-        held_out=held_out,
-        must_pass=must_pass,
-    )
+    label = LabelColumn(quality if quality != text else None, defaults[0] or only, known)
+    return FileLayout(text, (label,), trait if trait != text else None, held_out, must_pass)
+
+
+def _known(table: Table, column: str, traits: Sequence[Trait]) -> dict[str, float]:
+    guessed = guess_words(words(table, column), traits)
+    return {word: quality for word, quality in guessed.items() if quality is not None}
 
 
 def meaning(option: str) -> tuple[str, float]:
@@ -379,13 +387,12 @@ def meaning(option: str) -> tuple[str, float]:
     return word, value
 
 
-def _tell(checked: Checked, choice: ColumnChoice) -> None:
-    click.echo(
-        f"texts from {choice.text}, traits from {choice.trait or choice.default_trait or 'nowhere'}, "
-        f"qualities from {choice.quality or '--quality'}"
-        + (f", test samples from {choice.held_out}" if choice.held_out else ""),
-        err=True,
-    )
+def _tell(checked: Checked, layout: FileLayout) -> None:
+    first, *more = layout.labels
+    traits = "their columns" if more else layout.trait or first.trait or "nowhere"
+    qualities = ", ".join(each.column or "--quality" for each in layout.labels)
+    tests = f", test samples from {layout.held_out}" if layout.held_out else ""
+    click.echo(f"texts from {layout.text}, traits from {traits}, qualities from {qualities}{tests}", err=True)
     tell_problems([(each.row, f"{each.column} {each.reason}".strip()) for each in checked.problems])
 
 

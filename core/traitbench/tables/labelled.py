@@ -1,7 +1,7 @@
 """What each column of a labelled file is for, and the traits that its labels make, if no model says it yet.
 
 Nothing here calls the service or draws. `columns_of` guesses a role for every column and gives a reason for each one
-that is not used; `traits_of` makes traits of a label column; `prepared` makes their samples, and names every row that
+that is not used; `traits_of` makes traits of a label column; `check_all` makes their samples, and names every row that
 gives none.
 """
 
@@ -11,16 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from traitbench.contract.samples import SampleInput
 from traitbench.display.text import is_address
 from traitbench.tables.rows import Problem
 from traitbench.tables.sample_files import (
     QUALITY_NAMES,
     Checked,
-    ColumnChoice,
+    FileLayout,
+    FileSample,
+    LabelColumn,
     Table,
     as_number,
-    check_each,
+    check,
     folded,
     guess_test_columns,
     guess_text_column,
@@ -104,22 +105,6 @@ class TraitFound:
         """Return the trait with its sides exchanged."""
         words = {word: 1.0 - quality for word, quality in self.words.items()}
         return replace(self, negative=self.positive, positive=self.negative, words=words)
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """The samples of a file, and the rows that give none with the reason, so that every row is in one of both.
-
-    The trait of a sample is its position among the traits. `unlabelled` are the texts of rows without any label.
-    """
-
-    checked: Checked
-    unlabelled: tuple[str, ...]
-
-    @property
-    def samples(self) -> tuple[SampleInput, ...]:
-        """The samples in the order of the file."""
-        return self.checked.samples
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
@@ -295,60 +280,51 @@ def _capital(name: str) -> str:
 # ---- samples ---------------------------------------------------------------------------------------------------------
 
 
-def prepared(
-    table: Table, text: str, traits: Sequence[TraitFound], *, test: str | None = None, source: str | None = None
-) -> Prepared:
-    """Return the samples that the rows give for the traits; labels that have no quality in `words` are left out."""
-    choices = [
-        ColumnChoice(
-            text,
-            None,
-            str(place),
-            trait.column,
-            None,
-            trait.words,
-            test,
-            left_out=frozenset({*trait.neither} - {*trait.words}),
-            leave_out_blank=True,
-        )
+def layout_of(text: str, traits: Sequence[TraitFound], *, test: str | None = None) -> FileLayout:
+    """Return where the labels of the traits are, each by its position; empty cells and other labels give no sample."""
+    labels = [
+        LabelColumn(trait.column, str(place), {"": None} | dict.fromkeys(trait.neither) | dict(trait.words))
         for place, trait in enumerate(traits)
     ]
-    checked = check_each(table, choices, ())
-    kept, by_row = _without_copies(checked, _sources(table, source))
-    by_row = {problem.row: [problem] for problem in checked.problems} | by_row
-    labels, unlabelled, used = {trait.column for trait in traits}, list[str](), {line for line, _ in kept}
+    return FileLayout(text, tuple(labels), held_out=test)
+
+
+def check_all(table: Table, layout: FileLayout, *, source: str | None = None) -> Checked:
+    """Return the samples of a file, and a problem for every row that gives none.
+
+    Of equal samples one stays, and none of those that contradict each other. `source` is a column of addresses.
+    """
+    checked = check(table, layout, None)
+    entries, by_row = _without_copies(checked, _sources(table, source))
+    by_row = {problem.row: problem for problem in checked.problems} | by_row
+    labels, used = [str(each.column) for each in layout.labels], {each.line for each in entries}
     for row in table.rows:
         if row.number in used or row.number in by_row:
             continue
-        words = row.cells.get(text, "").strip()
-        has_label = any(row.cells.get(column, "").strip() for column in labels)
-        column, reason = ("", LEFT_OUT if has_label else BLANK) if words else (text, "is empty")
-        by_row[row.number] = [Problem(row.number, column, reason)]
-        unlabelled += [words] if words and not has_label else []
-    problems = tuple(each for line in sorted(by_row) for each in by_row[line])
-    result = Checked(tuple(sample for _, sample in kept), tuple(line for line, _ in kept), problems)
-    return Prepared(result, tuple(dict.fromkeys(unlabelled)))
+        if not row.cells.get(layout.text, "").strip():
+            by_row[row.number] = Problem(row.number, layout.text, "is empty")
+        else:
+            has_label = any(row.cells.get(column, "").strip() for column in labels)
+            by_row[row.number] = Problem(row.number, "", LEFT_OUT if has_label else BLANK)
+    return Checked(tuple(entries), tuple(by_row[line] for line in sorted(by_row)))
 
 
-def _without_copies(
-    checked: Checked, sources: Mapping[int, str]
-) -> tuple[list[tuple[int, SampleInput]], dict[int, list[Problem]]]:
+def _without_copies(checked: Checked, sources: Mapping[int, str]) -> tuple[list[FileSample], dict[int, Problem]]:
     """Keep one of equal samples, and none of those that contradict each other; return these rows by line."""
     qualities: dict[tuple[str, str], set[float]] = {}
     for sample in checked.samples:
         qualities.setdefault((sample.trait, sample.text), set()).add(sample.quality)
-    kept, seen, by_row = list[tuple[int, SampleInput]](), set[tuple[str, str]](), dict[int, list[Problem]]()
-    for line, sample in zip(checked.lines, checked.samples, strict=True):
-        what = (sample.trait, sample.text)
+    first, by_row = dict[tuple[str, str], FileSample](), dict[int, Problem]()
+    for each in checked.entries:
+        what = (each.sample.trait, each.sample.text)
         if len(qualities[what]) > 1:
-            by_row[line] = [Problem(line, "", CONTRADICTS)]
-        elif what not in seen:
-            seen.add(what)
-            address = sources.get(line)
-            kept.append((line, sample.model_copy(update={"source_url": address}) if address else sample))
-    used = {line for line, _ in kept}
-    copies = {*checked.lines} - used - {*by_row}
-    return kept, by_row | {line: [Problem(line, "", REPEATS)] for line in copies}
+            by_row[each.line] = Problem(each.line, "", CONTRADICTS)
+        elif what not in first:
+            address = sources.get(each.line)
+            sample = each.sample.model_copy(update={"source_url": address}) if address else each.sample
+            first[what] = each._replace(sample=sample)
+    copies = {*checked.lines} - {each.line for each in first.values()} - {*by_row}
+    return [*first.values()], by_row | {line: Problem(line, "", REPEATS) for line in copies}
 
 
 def _sources(table: Table, source: str | None) -> dict[int, str]:

@@ -19,7 +19,7 @@ from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.tables import sample_files
 from traitbench.tables.rows import Problem
-from traitbench.tables.sample_files import ColumnChoice, Table
+from traitbench.tables.sample_files import FileLayout, Table
 from traitbench.tables.writing import csv_file
 
 MOST_RATERS = 8
@@ -29,21 +29,6 @@ OWN = "your_label"
 """The column of your labels in a downloaded file."""
 
 _POLES = {"0", "0.0", "0.5", "1", "1.0"}
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns to use: texts, traits or one trait for all rows, and one for each rater with the meaning of words."""
-
-    text: str
-    trait: str | None
-    default_trait: str | None
-    words: Mapping[str, Mapping[str, float]]
-
-    @property
-    def raters(self) -> tuple[str, ...]:
-        """The names of the label columns."""
-        return tuple(self.words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,37 +87,29 @@ def _are_labels(table: Table, column: str) -> bool:
     return bool(cells) and cells <= _POLES
 
 
-def read_ratings(table: Table, columns: Columns, traits: Sequence[Trait]) -> Ratings:
-    """Read the labels of every rater, and the problems of the rows that are not valid."""
+def read_ratings(table: Table, layout: FileLayout, traits: Sequence[Trait] | None) -> Ratings:
+    """Read the labels of every rater, a column each, and the problems of the rows that are not valid.
+
+    With `traits` None, the cells of the column of traits are taken as they are.
+    """
+    checked = sample_files.check(table, layout, traits)
+    raters = tuple(str(each.column) for each in layout.labels)
     labels: dict[Item, dict[str, list[float]]] = {}
     texts: dict[str, str] = {}
-    problems: dict[Problem, None] = dict.fromkeys(table.problems)
-    for rater, words in columns.words.items():
-        choice = ColumnChoice(columns.text, columns.trait, columns.default_trait, rater, None, words)
-        labelled = tuple(row for row in table.rows if row.cells.get(rater, "").strip())
-        checked = sample_files.check(replace(table, rows=labelled), choice, traits)
-        problems |= dict.fromkeys(checked.problems)
-        for sample in checked.samples:
-            item = (sample.trait, text_hash(sample.text))
-            texts[item[1]] = sample.text
-            labels.setdefault(item, {}).setdefault(rater, []).append(sample.quality)
-    qualities = np.full((len(labels), len(columns.raters)), np.nan)
+    for _, rater, sample in checked.entries:
+        item = (sample.trait, text_hash(sample.text))
+        texts[item[1]] = sample.text
+        labels.setdefault(item, {}).setdefault(str(rater), []).append(sample.quality)
+    qualities = np.full((len(labels), len(raters)), np.nan)
     contradictions: Counter[str] = Counter()
     for row, given in enumerate(labels.values()):
-        for at, rater in enumerate(columns.raters):
+        for at, rater in enumerate(raters):
             own = np.array(given.get(rater, []))
             if len(np.unique(sides(own))) > 1:
                 contradictions[rater] += 1
             elif len(own):
                 qualities[row, at] = own.mean()
-    return Ratings(
-        columns.raters,
-        tuple(labels),
-        texts,
-        qualities,
-        dict(contradictions),
-        tuple(sorted(problems, key=lambda problem: problem.row)),
-    )
+    return Ratings(raters, tuple(labels), texts, qualities, dict(contradictions), checked.problems)
 
 
 def samples_of(ratings: Ratings, rater: str, tests: Mapping[Item, float], present: set[Item]) -> list[SampleInput]:

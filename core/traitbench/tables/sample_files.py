@@ -8,8 +8,10 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
@@ -36,6 +38,7 @@ _YES_NO = {
     **dict.fromkeys(("yes", "y", "true", "1", "x", "test", "held_out"), True),
 }
 _IN_TEXTS = re.compile(r"[^\W\d_]|[\u2000-\U0010ffff]")
+_INVALID = re.compile("[\x00\ud800-\udfff]")
 _VARIANT = "\ufe0f"  # asks for the coloured form of an emoji
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T[\d.:+-]{1,30}Z?")
 _TEXT_NAMES = (
@@ -56,7 +59,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Table:
-    """The content of a file: rows with named columns, problems found while reading, and notes for the person."""
+    """The content of a file: rows with named columns, problems entries while reading, and notes for the person."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -65,38 +68,57 @@ class Table:
 
 
 @dataclass(frozen=True)
-class ColumnChoice:
-    """The columns to use, the defaults for empty cells or missing columns, and the quality of each word.
+class LabelColumn:
+    """A column of labels. Without a `column`, every row has the label of an empty cell.
 
-    `held_out` and `must_pass` are columns of yes and no; an empty cell is a no. Rows with a label in `left_out`, and
-    with `leave_out_blank` rows without a label, give no sample.
+    `trait` is the key of the trait, for rows whose trait cell is empty. `words` has the quality of each word, and None
+    for a word whose rows give no sample; an empty cell is the empty word. Any other cell must be a number from 0 to 1.
+    """
 
-    `wide` has the columns that hold the labels of one trait each, with the trait's key. With it, `trait`, `quality` and
-    `words` are not used, and an empty cell gives no sample. `wide_words` has the words of each of these columns.
+    column: str | None
+    trait: str | None
+    words: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class FileLayout:
+    """What the columns of a labelled file are for. A file has one column of labels, or one for each trait or rater.
+
+    `trait` is the column of traits, `held_out` and `must_pass` are columns of yes and no; an empty cell is a no.
     """
 
     text: str
-    trait: str | None
-    default_trait: str | None
-    quality: str | None
-    default_quality: float | None
-    words: Mapping[str, float]
+    labels: tuple[LabelColumn, ...]
+    trait: str | None = None
     held_out: str | None = None
     must_pass: str | None = None
-    left_out: frozenset[str] = frozenset()
-    leave_out_blank: bool = False
-    wide: Mapping[str, str] = field(default_factory=dict)
-    wide_words: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+class FileSample(NamedTuple):
+    """A sample with its line and the name of its column of labels."""
+
+    line: int
+    column: str | None
+    sample: SampleInput
 
 
 @dataclass(frozen=True)
 class Checked:
-    """The samples in file order with their lines, the problems of other rows, and how many labels were left out."""
+    """The samples in file order, the problems of other rows, and how many labels were left out."""
 
-    samples: tuple[SampleInput, ...]
-    lines: tuple[int, ...]
+    entries: tuple[FileSample, ...]
     problems: tuple[Problem, ...]
     left_out: int = 0
+
+    @cached_property
+    def samples(self) -> tuple[SampleInput, ...]:
+        """The samples in file order."""
+        return tuple(each.sample for each in self.entries)
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The line of each sample."""
+        return tuple(each.line for each in self.entries)
 
     @property
     def bad_rows(self) -> tuple[int, ...]:
@@ -240,84 +262,72 @@ def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, floa
 # ---- table to samples --------------------------------------------------------------------------------------------
 
 
-def check(table: Table, choice: ColumnChoice, traits: Sequence[Trait]) -> Checked:
-    """Return the sample or the problem of each row under this choice."""
-    if choice.wide:
-        return _check_wide(table, choice, traits)
-    column = choice.quality
-    numeric = column is not None and _numbers_are_qualities(row.cells.get(column, "").strip() for row in table.rows)
-    keys = trait_keys(traits)
-    meanings = {folded(word): quality for word, quality in choice.words.items()}
-    left = {folded(word) for word in choice.left_out}
-    samples, lines, problems, left_out = [], [], list(table.problems), 0
+def check(table: Table, layout: FileLayout, traits: Sequence[Trait] | None) -> Checked:
+    """Return the samples and the problems of all rows; a problem of several columns of labels counts once.
+
+    The traits in the file must be among `traits`; if that is None, their cells are taken as keys.
+    """
+    keys = None if traits is None else trait_keys(traits)
+    readers = [_LabelReader(table, each) for each in layout.labels]
+    entries, problems, left_out = list[FileSample](), dict.fromkeys(table.problems), 0
     for row in table.rows:
-        if _is_left_out(row, choice, left):
-            left_out += 1
-            continue
-        trait = _trait_of(row, choice, keys)
-        quality = _quality_of(row, choice, meanings, numeric=numeric)
-        text = row.cells.get(choice.text, "")
-        held_out, must_pass = (_yes_no(row, column) for column in (choice.held_out, choice.must_pass))
+        text = row.cells.get(layout.text, "")
+        text_problem = _text_problem(row.number, layout.text, text)
+        held_out, must_pass = (_yes_no(row, column) for column in (layout.held_out, layout.must_pass))
         if must_pass is True and held_out is False:
-            must_pass = Problem(row.number, str(choice.must_pass), "is yes, but only test samples can be must-pass")
-        cells = (_text_problem(row, choice.text, text), trait, quality, held_out, must_pass)
-        wrong = [each for each in cells if isinstance(each, Problem)]
-        problems += wrong
-        if not wrong and isinstance(trait, str) and isinstance(quality, float):
-            sample = SampleInput(trait=trait, text=text, quality=quality)
-            marks = {"held_out": held_out is True, "must_pass": must_pass is True}
-            samples.append(sample.model_copy(update={name: True for name, given in marks.items() if given}))
-            lines.append(row.number)
-    ordered = tuple(sorted(problems, key=lambda problem: problem.row))
-    return Checked(tuple(samples), tuple(lines), ordered, left_out)
+            must_pass = Problem(row.number, str(layout.must_pass), "is yes, but only test samples can be must-pass")
+        for reader in readers:
+            quality = reader.quality(row)
+            if quality is None:
+                left_out += 1
+                continue
+            trait = _trait_of(row, layout.trait, reader.label.trait, keys)
+            cells = (text_problem, trait, quality, held_out, must_pass)
+            wrong = [each for each in cells if isinstance(each, Problem)]
+            problems |= dict.fromkeys(wrong)
+            if not wrong and isinstance(trait, str) and isinstance(quality, float):
+                sample = SampleInput(trait=trait, text=text, quality=quality)
+                marks = {"held_out": held_out is True, "must_pass": must_pass is True}
+                sample = sample.model_copy(update={name: True for name, given in marks.items() if given})
+                entries.append(FileSample(row.number, reader.label.column, sample))
+    return Checked(tuple(entries), tuple(sorted(problems, key=lambda problem: problem.row)), left_out)
 
 
-def _is_left_out(row: Row, choice: ColumnChoice, left_out: Collection[str]) -> bool:
-    cell = row.cells.get(choice.quality, "").strip() if choice.quality else ""
-    return folded(cell) in left_out or (choice.leave_out_blank and choice.quality is not None and not cell)
+class _LabelReader:
+    """Reads the cells of a column of labels."""
+
+    def __init__(self, table: Table, label: LabelColumn) -> None:
+        self.label = label
+        self._words = {folded(word): quality for word, quality in label.words.items()} | dict(label.words)
+        self._is_numeric = _numbers_are_qualities(map(self._cell, table.rows))
+
+    def _cell(self, row: Row) -> str:
+        return row.cells.get(self.label.column, "").strip() if self.label.column else ""
+
+    def quality(self, row: Row) -> float | Problem | None:
+        """Return the quality of a row, or None if it gives no sample."""
+        cell, column = self._cell(row), self.label.column or ""
+        for word in (cell, folded(cell)):
+            if word in self._words:
+                return self._words[word]
+        if not cell:
+            return Problem(row.number, column, "is empty, and there is no default")
+        number = quality_of(cell, {})
+        if number is None:
+            return Problem(row.number, column, "is neither a number from 0 to 1 nor a known label")
+        if self._is_numeric:
+            return number
+        reason = "is a number, but other numbers in the column are not from 0 to 1. Choose what each number means"
+        return Problem(row.number, column, reason)
 
 
-def _check_wide(table: Table, choice: ColumnChoice, traits: Sequence[Trait]) -> Checked:
-    """Check a table with a column of labels for each trait: a row gives a sample for every label in it."""
-    choices = [
-        replace(
-            choice,
-            trait=None,
-            default_trait=key,
-            quality=column,
-            default_quality=None,
-            words=choice.wide_words.get(column, {}),
-            leave_out_blank=True,
-            wide={},
-        )
-        for column, key in choice.wide.items()
-    ]
-    return check_each(table, choices, traits)
-
-
-def check_each(table: Table, choices: Sequence[ColumnChoice], traits: Sequence[Trait]) -> Checked:
-    """Check a table once for each choice: the samples of a row stand together, and a problem of several counts once."""
-    parts = [check(table, each, traits) for each in choices]
-    samples = [pair for part in parts for pair in zip(part.lines, part.samples, strict=True)]
-    samples.sort(key=lambda pair: pair[0])
-    problems = dict.fromkeys(problem for part in parts for problem in part.problems)
-    return Checked(
-        tuple(sample for _, sample in samples),
-        tuple(line for line, _ in samples),
-        tuple(sorted(problems, key=lambda problem: problem.row)),
-        sum(part.left_out for part in parts),
-    )
-
-
-def unlabelled(table: Table, choice: ColumnChoice) -> list[str]:
-    """Return the texts of the rows that have no label, without repetitions: all of them if no column has labels."""
-    columns = list(choice.wide) or [column for column in (choice.quality,) if column]
-    if not columns and choice.default_quality is not None:
-        return []
+def unlabelled(table: Table, layout: FileLayout) -> list[str]:
+    """Return the texts of the rows that have no label, without repetitions."""
+    columns = [each.column for each in layout.labels]
     texts = (
-        row.cells.get(choice.text, "").strip()
+        row.cells.get(layout.text, "").strip()
         for row in table.rows
-        if not any(row.cells.get(column, "").strip() for column in columns)
+        if not any(column is None or row.cells.get(column, "").strip() for column in columns)
     )
     return [text for text in dict.fromkeys(texts) if text]
 
@@ -376,24 +386,22 @@ def _yes_no(row: Row, column: str | None) -> bool | Problem:
     return _YES_NO[cell] if cell in _YES_NO else Problem(row.number, column or "", _NOT_YES_NO)
 
 
-def _text_problem(row: Row, column: str, text: str) -> Problem | None:
+def _text_problem(row: int, column: str, text: str) -> Problem | None:
     if not text.strip():
-        return Problem(row.number, column, "is empty")
+        return Problem(row, column, "is empty")
     if len(text) > LONGEST_TEXT:
-        return Problem(row.number, column, f"has {len(text):,} characters; the maximum is {LONGEST_TEXT:,}")
-    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        return Problem(row.number, column, "contains an invalid character (U+0000 or a lone surrogate)")
+        return Problem(row, column, f"has {len(text):,} characters; the maximum is {LONGEST_TEXT:,}")
+    if _INVALID.search(text):
+        return Problem(row, column, "contains an invalid character (U+0000 or a lone surrogate)")
     return None
 
 
-def _trait_of(row: Row, choice: ColumnChoice, keys: Mapping[str, str]) -> str | Problem:
-    cell = row.cells.get(choice.trait, "").strip() if choice.trait else ""
+def _trait_of(row: Row, column: str | None, default: str | None, keys: Mapping[str, str] | None) -> str | Problem:
+    cell = row.cells.get(column, "").strip() if column else ""
     if not cell:
-        return choice.default_trait or Problem(
-            row.number, choice.trait or "", "names no trait, and there is no default"
-        )
-    key = keys.get(cell) or keys.get(folded(cell))
-    return key or Problem(row.number, choice.trait or "", _UNKNOWN_TRAIT)
+        return default or Problem(row.number, column or "", "names no trait, and there is no default")
+    key = cell if keys is None else keys.get(cell) or keys.get(folded(cell))
+    return key or Problem(row.number, column or "", _UNKNOWN_TRAIT)
 
 
 def known_traits(problems: Sequence[Problem], traits: Sequence[Trait]) -> str:
@@ -420,23 +428,11 @@ def folded(name: str) -> str:
     return canonical(canonical(name.strip()).casefold())
 
 
-def _quality_of(row: Row, choice: ColumnChoice, words: Mapping[str, float], *, numeric: bool) -> float | Problem:
-    column = choice.quality
-    cell = row.cells.get(column, "").strip() if column else ""
-    if not cell:
-        if choice.default_quality is not None:
-            return choice.default_quality
-        return Problem(row.number, column or "", "is empty, and there is no default")
-    meaning = choice.words.get(cell, words.get(folded(cell)))
-    if meaning is not None:
-        return meaning
-    number = as_number(cell)
-    if number is not None and 0.0 <= number <= 1.0:
-        if numeric:
-            return number
-        reason = "is a number, but other numbers in the column are not from 0 to 1. Choose what each number means"
-        return Problem(row.number, column or "", reason)
-    return Problem(row.number, column or "", "is neither a number from 0 to 1 nor a known label")
+def quality_of(label: str, words: Mapping[str, float | None]) -> float | None:
+    """Return the quality that a label means: a number from 0 to 1, or that of a word; None if it is neither."""
+    number = as_number(label)
+    quality = words.get(label) if number is None else number
+    return quality if quality is not None and 0.0 <= quality <= 1.0 else None
 
 
 def _numbers_are_qualities(cells: Iterable[str]) -> bool:
