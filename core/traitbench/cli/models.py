@@ -2,30 +2,31 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import click
 
-from traitbench.cli.options import STDIN, InputFile, Refused, as_json, confirm, connected, content_of, text_of, yes
-from traitbench.cli.output import (
-    say,
-    say_fields,
-    say_json,
-    say_lines,
-    say_table,
-    say_text,
-    say_unreadable,
-    version_name,
+from traitbench.cli.options import (
+    STDIN,
+    InputFile,
+    Refused,
+    answers,
+    combined,
+    confirm,
+    connected,
+    content_of,
+    given,
+    text_of,
+    yes,
 )
+from traitbench.cli.output import Answer, Listing, say_fields, say_text, version_name
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ForkedFrom, LastOperation, Model, State, VersionRetentionPolicy
 from traitbench.contract.page import LARGEST_PAGE
 from traitbench.display.text import count
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PURGE = """\
 Zero data retention for {handle} deletes all samples, everything derived from their texts, and pending feedback, and
@@ -46,45 +47,41 @@ def models() -> None:
 @click.option("--namespace", help="Only models of this namespace, which the key owns.")
 @click.option("--public", is_flag=True, help="Only models of the public catalog.")
 @click.option("--state", type=click.Choice(get_args(State)), help="Only models in this state.")
-@as_json
-def list_models(namespace: str | None, public: bool, state: str | None, as_json: bool) -> None:
+@answers
+def list_models(client: Traitbench, namespace: str | None, public: bool, state: str | None) -> Listing[Model]:
     """List models: those of your namespaces, then the public ones."""
     if public and namespace is not None:
         raise click.UsageError("Give --namespace or --public, not both.")
-    with connected() as client:
-        listing = client.models.list(namespace=namespace, public=public, state=state)
-        if as_json:
-            say_lines(listing)
-        else:
-            rows = [
-                (each.handle, each.state, version_name(each), ", ".join(each.traits), each.description)
-                for each in listing
-            ]
-            say_table(("HANDLE", "STATE", "VERSION", "TRAITS", "DESCRIPTION"), rows)
-        say_unreadable(listing.unreadable, "model")
+    return Listing(
+        client.models.list(namespace=namespace, public=public, state=state),
+        "model",
+        ("HANDLE", "STATE", "VERSION", "TRAITS", "DESCRIPTION"),
+        lambda each: (each.handle, each.state, version_name(each), ", ".join(each.traits), each.description),
+    )
 
 
 @models.command("show")
 @click.argument("handle")
-@as_json
-def show_model(handle: str, as_json: bool) -> None:
+@answers
+def show_model(client: Traitbench, handle: str) -> Answer:
     """Show a model."""
-    with connected() as client:
-        model = client.models.get(handle)
-        _show(model, [] if as_json else _forks(client, handle), as_json=as_json)
+    model = client.models.get(handle)
+    return Answer(model, lambda: _show(model, _forks(client, handle)))
 
 
-def _fields(command: Command) -> Command:
-    """Add the options that `create` and `update` share."""
-    for option in reversed((
-        click.option("--description", help="What the model is for."),
-        click.option("--max-depth", type=click.IntRange(1, 3), help="1 whole text, 2 paragraphs, 3 sentences."),
-        click.option("--scoring-method", help="Only balanced_cosine is available."),
-        click.option("--terms", "additional_terms", help="Terms of use, for the model card."),
-        click.option("--readme", type=InputFile(), help="A Markdown file for the model card; - for stdin."),
-    )):  # fmt: skip
-        command = option(command)
-    return command
+# The options that `create` and `update` share.
+_fields = combined(
+    click.option("--description", help="What the model is for."),
+    click.option("--max-depth", type=click.IntRange(1, 3), help="1 whole text, 2 paragraphs, 3 sentences."),
+    click.option("--scoring-method", help="Only balanced_cosine is available."),
+    click.option("--terms", "additional_terms", help="Terms of use, for the model card."),
+    click.option(
+        *("--readme", "readme_markdown"),
+        type=InputFile(),
+        callback=lambda _context, _option, file: file and text_of(file),
+        help="A Markdown file for the model card; - for stdin.",
+    ),
+)
 
 
 @models.command("create")
@@ -93,13 +90,11 @@ def _fields(command: Command) -> Command:
 @click.option(
     "--zero-data-retention", is_flag=True, help="Delete samples after each training, and store no scored texts."
 )
-@as_json
-def create_model(handle: str, zero_data_retention: bool, readme: str | None, as_json: bool, **fields: Any) -> None:
+@answers
+def create_model(client: Traitbench, handle: str, **fields: Any) -> Answer:
     """Create a draft model."""
-    with connected() as client:
-        given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
-        model = client.models.create(handle, **given, zero_data_retention=zero_data_retention)
-        say(model, f"{handle} is a draft. Add traits and samples, then train it.", as_json=as_json)
+    model = client.models.create(handle, **given(**fields))
+    return Answer(model, f"{handle} is a draft. Add traits and samples, then train it.")
 
 
 @models.command("update")
@@ -132,72 +127,61 @@ def create_model(handle: str, zero_data_retention: bool, readme: str | None, as_
 )
 @click.option("--no-demo-texts", is_flag=True, help="Empty the list of demo texts.")
 @yes
-@as_json
+@answers
 def update_model(
+    client: Traitbench,
     handle: str,
-    readme: str | None,
-    keep_unnamed: int | None,
-    keep_first_of_month: bool | None,
     default_pruning: bool,
-    zero_data_retention: bool | None,
-    hold_if_worse: bool | None,
-    language_model_allowed: bool | None,
-    main_trait: str | None,
     demo_texts: tuple[str, ...],
     no_demo_texts: bool,
     yes: bool,
-    as_json: bool,
     **fields: Any,
-) -> None:
+) -> Answer:
     """Change the given fields of a model."""
-    pruning = _given(keep_unnamed=keep_unnamed, keep_first_of_month=keep_first_of_month)
+    changes = given(**fields)
+    pruning = {name: changes.pop(name) for name in VersionRetentionPolicy.model_fields if name in changes}
     if pruning and default_pruning:
         raise click.UsageError("Give --default-pruning or the other pruning options, not both.")
     if demo_texts and no_demo_texts:
         raise click.UsageError("Give --demo-text or --no-demo-texts, not both.")
-    with connected() as client:
-        given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
-        given |= _given(zero_data_retention=zero_data_retention, hold_if_worse=hold_if_worse)
-        given |= _given(language_model_allowed=language_model_allowed)
-        if main_trait is not None:
-            given["main_trait"] = main_trait or None
-        if demo_texts or no_demo_texts:
-            given["demo_texts"] = [*demo_texts]
-        if pruning or default_pruning:
-            given["version_retention_policy"] = _policy(client, handle, pruning) if pruning else None
-        if not given:
-            raise click.UsageError("Give at least one field to change.")
-        forks = _forks(client, handle) if zero_data_retention else []
-        if zero_data_retention and not client.models.get(handle).zero_data_retention:
-            archived = [each.handle for each in forks if each.state == "archived" and not each.zero_data_retention]
-            also = f"\nIts archived forks lose their samples too: {', '.join(archived)}." if archived else ""
-            confirm(_PURGE.format(handle=handle) + also, yes=yes)
-        say(client.models.update(handle, **given), f"Updated {handle}.", as_json=as_json)
+    if "main_trait" in changes:
+        changes["main_trait"] = changes["main_trait"] or None
+    if demo_texts or no_demo_texts:
+        changes["demo_texts"] = [*demo_texts]
+    if pruning or default_pruning:
+        changes["version_retention_policy"] = _policy(client, handle, pruning) if pruning else None
+    if not changes:
+        raise click.UsageError("Give at least one field to change.")
+    forks = _forks(client, handle) if changes.get("zero_data_retention") else []
+    if changes.get("zero_data_retention") and not client.models.get(handle).zero_data_retention:
+        archived = [each.handle for each in forks if each.state == "archived" and not each.zero_data_retention]
+        also = f"\nIts archived forks lose their samples too: {', '.join(archived)}." if archived else ""
+        confirm(_PURGE.format(handle=handle) + also, yes=yes)
+    model = client.models.update(handle, **changes)
     for each in forks:
         if each.state != "archived" and not each.zero_data_retention:
             command = f"traitbench models update {each.handle} --zero-data-retention"
             click.echo(f"Its fork {each.handle} keeps its samples. To delete them too: {command}", err=True)
+    return Answer(model, f"Updated {handle}.")
 
 
 @models.command("delete")
 @click.argument("handle")
 @yes
-@as_json
-def delete_model(handle: str, yes: bool, as_json: bool) -> None:
+@answers
+def delete_model(client: Traitbench, handle: str, yes: bool) -> Answer:
     """Archive a model. `models restore` brings it back within 30 days."""
-    with connected() as client:
-        confirm(_ARCHIVE.format(handle=handle), yes=yes)
-        say(client.models.delete(handle), f"Archived {handle}.", as_json=as_json)
+    confirm(_ARCHIVE.format(handle=handle), yes=yes)
+    return Answer(client.models.delete(handle), f"Archived {handle}.")
 
 
 @models.command("restore")
 @click.argument("handle")
-@as_json
-def restore_model(handle: str, as_json: bool) -> None:
+@answers
+def restore_model(client: Traitbench, handle: str) -> Answer:
     """Restore a model that was archived in the last 30 days."""
-    with connected() as client:
-        model = client.models.restore(handle)
-    say(model, f"{handle} is restored. Its state is {model.state}.", as_json=as_json)
+    model = client.models.restore(handle)
+    return Answer(model, f"{handle} is restored. Its state is {model.state}.")
 
 
 @models.command("card")
@@ -214,18 +198,11 @@ def _policy(client: Traitbench, handle: str, changes: dict[str, Any]) -> Version
     return policy.model_copy(update=changes)
 
 
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def _forks(client: Traitbench, handle: str) -> list[Model]:
     return list(client.models.list(forked_from=handle, limit=LARGEST_PAGE))
 
 
-def _show(model: Model, forks: Sequence[Model], *, as_json: bool) -> None:
-    if as_json:
-        say_json(model)
-        return
+def _show(model: Model, forks: Sequence[Model]) -> None:
     policy = model.version_retention_policy
     say_fields(
         (
@@ -290,8 +267,8 @@ def export(handle: str, output: str | None) -> None:
 @click.command("import")
 @click.argument("file", type=InputFile())
 @click.option("--handle", help="The handle of the imported model. Default: the one in the file.")
-@as_json
-def import_(file: str, handle: str | None, as_json: bool) -> None:
+@answers
+def import_(client: Traitbench, file: str, handle: str | None) -> Answer:
     """Import a model that was exported.
 
     A FILE that was changed, or whose parts contradict each other, is refused.
@@ -302,9 +279,8 @@ def import_(file: str, handle: str | None, as_json: bool) -> None:
         raise Refused(
             f"{file} is not a model exported from Traitbench, or the file is damaged. Export it again."
         ) from error
-    with connected() as client:
-        model = client.models.import_(bundle, handle=handle)
-    say(model, f"{model.handle} is {model.state}: {version_name(model)}", as_json=as_json)
+    model = client.models.import_(bundle, handle=handle)
+    return Answer(model, f"{model.handle} is {model.state}: {version_name(model)}")
 
 
 def _write(path: Path, text: str) -> None:
@@ -325,17 +301,16 @@ def _write(path: Path, text: str) -> None:
 @click.command()
 @click.argument("handle")
 @click.argument("new_handle", metavar="NEW")
-@as_json
-def fork(handle: str, new_handle: str, as_json: bool) -> None:
+@answers
+def fork(client: Traitbench, handle: str, new_handle: str) -> Answer:
     """Make the draft NEW with the traits, samples and settings of a model.
 
     Change and train it without touching the model, then `traitbench promote` it.
     """
-    with connected() as client:
-        model = client.models.fork(handle, new_handle)
+    model = client.models.fork(handle, new_handle)
     lineage = model.forked_from
     origin = handle if lineage is None or lineage.version_no is None else f"v{lineage.version_no} of {handle}"
-    say(model, f"{model.handle} is a draft forked from {origin}. Change it, then train it.", as_json=as_json)
+    return Answer(model, f"{model.handle} is a draft forked from {origin}. Change it, then train it.")
 
 
 @click.command()
@@ -343,15 +318,14 @@ def fork(handle: str, new_handle: str, as_json: bool) -> None:
 @click.option("--from", "from_", metavar="FORK", required=True, help="The fork whose active version is promoted.")
 @click.option("--force", is_flag=True, help="Promote even if the model has changed since the fork was made.")
 @click.option("--keep", is_flag=True, help="Keep the fork instead of archiving it.")
-@as_json
-def promote(handle: str, from_: str, force: bool, keep: bool, as_json: bool) -> None:
+@answers
+def promote(client: Traitbench, handle: str, from_: str, force: bool, keep: bool) -> Answer:
     """Make the active version of a fork the next version of a model.
 
     The fork's traits and samples become the model's. Feedback that the model got since the fork was made is kept and
     waits for the next retrain. Earlier versions stay.
     """
-    with connected() as client:
-        version = client.models.promote(handle, from_=from_, force=force, keep=keep)
+    version = client.models.promote(handle, from_=from_, force=force, keep=keep)
     lineage = version.metrics.promoted_from
     rest = "" if keep else f" {from_} is archived."
     if lineage is not None and lineage.feedback_carried:
@@ -359,4 +333,4 @@ def promote(handle: str, from_: str, force: bool, keep: bool, as_json: bool) -> 
     if lineage is not None and lineage.feedback_dropped:
         dropped = count(lineage.feedback_dropped, "sample")
         rest += f" Dropped, because the trait is gone: {dropped} of feedback."
-    say(version, f"v{version.version_no} of {handle} now serves scores.{rest}", as_json=as_json)
+    return Answer(version, f"v{version.version_no} of {handle} now serves scores.{rest}")

@@ -1,12 +1,16 @@
-"""What commands need as input: a client, a text, a table, a confirmation, and options that they share."""
+"""What commands need as input: a client, a text, a table, a confirmation, and options that they share.
+
+A command that asks the service has `@answers`: it gets a client, and returns what to print.
+"""
 
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Protocol, TypeVar
 
 import click
 
@@ -43,6 +47,25 @@ class InputFile(click.Path):
 def connected() -> Traitbench:
     """Return a client for the service in the settings."""
     return Traitbench(*address_and_key(read_settings()))
+
+
+class Printed(Protocol):
+    """What a command returns; `traitbench.cli.output` and `traitbench.cli.runs` have its kinds."""
+
+    def say(self, *, as_json: bool) -> None:
+        """Print it for programs or for people."""
+
+
+def answers(command: Callable[..., Printed]) -> Callable[..., None]:
+    """Call a command with a client and its options, and print what it returns. Adds the option `--json`."""
+
+    @as_json
+    @wraps(command)
+    def run(as_json: bool, **options: Any) -> None:
+        with connected() as client:
+            command(client, **options).say(as_json=as_json)
+
+    return run
 
 
 def address_and_key(settings: Settings) -> tuple[str, str]:
@@ -89,6 +112,22 @@ def confirm(warning: str, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise click.UsageError("Confirmation needs a terminal. Add --yes to go ahead without it.")
     click.confirm("Continue?", abort=True, err=True)
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """Return the fields that were given: all that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def combined(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return several options as one, for commands that share them."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 def as_json(command: Command) -> Command:

@@ -7,13 +7,15 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 from rich.cells import cell_len, set_cell_size
 from rich.markup import escape
 
+from traitbench.client.pages import ListedRows, Pages
 from traitbench.contract.fields import Unreadable, Wire
 from traitbench.contract.models import LastOperation, Model
 from traitbench.display.text import span
@@ -21,25 +23,50 @@ from traitbench.display.text import span
 if TYPE_CHECKING:
     from rich.status import Status
 
+Item = TypeVar("Item", bound=Wire)
+
 _GAP = "  "
 _RESTORE = "Restore it from a backup, or ask the operator to remove it."
 _EMBEDDINGS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 
 
-def say(answer: Wire, sentence: str, *, as_json: bool) -> None:
-    """Print what was done, as a sentence or as the JSON of the answer."""
-    click.echo(answer.model_dump_json(indent=2) if as_json else _cell(sentence))
+@dataclass(frozen=True)
+class Answer:
+    """An answer of the service: programs get its JSON, people a sentence or what a function prints."""
+
+    answer: Wire
+    people: str | Callable[[], None]
+
+    def say(self, *, as_json: bool) -> None:
+        """Print it."""
+        if as_json:
+            click.echo(self.answer.model_dump_json(indent=2))
+        elif isinstance(self.people, str):
+            click.echo(_cell(self.people))
+        else:
+            self.people()
 
 
-def say_json(answer: Wire) -> None:
-    """Print an answer as JSON."""
-    click.echo(answer.model_dump_json(indent=2))
+@dataclass(frozen=True)
+class Listing(Generic[Item]):
+    """A list: programs get a line of JSON for each item, people a table. What cannot be read is named on stderr.
 
+    `noun` is the word for an item, such as "model". A cell that is None is shown as a dash.
+    """
 
-def say_lines(answers: Iterable[Wire]) -> None:
-    """Print answers as JSON, one per line."""
-    for answer in answers:
-        click.echo(answer.model_dump_json())
+    items: Pages[Item] | ListedRows[Item]
+    noun: str
+    heads: Sequence[str]
+    row: Callable[[Item], Sequence[object]]
+
+    def say(self, *, as_json: bool) -> None:
+        """Print it."""
+        if as_json:
+            for item in self.items:
+                click.echo(item.model_dump_json())
+        else:
+            say_table(self.heads, map(self.row, self.items))
+        say_unreadable(self.items.unreadable, self.noun)
 
 
 def say_unreadable(rows: Iterable[Unreadable], one: str, *, way_out: str = _RESTORE) -> None:
@@ -119,7 +146,7 @@ def _progress(operation: LastOperation | None) -> str:
 
 
 def _cell(value: object) -> str:
-    return _tame(" ".join(str(value).split()), keep="")
+    return "-" if value is None else _tame(" ".join(str(value).split()), keep="")
 
 
 def _tame(text: str, *, keep: str) -> str:

@@ -7,9 +7,10 @@ import click
 
 from traitbench.cli import options
 from traitbench.cli.batches import Form, Order, score_file
-from traitbench.cli.options import InputFile, as_json, connected, given_text, text_of
-from traitbench.cli.output import say_json, say_text
+from traitbench.cli.options import InputFile, answers, as_json, connected, given_text, text_of
+from traitbench.cli.output import Answer, say_text
 from traitbench.cli.reasons import say_reasons
+from traitbench.client import Traitbench
 from traitbench.contract.batches import Mode
 from traitbench.contract.scores import Card
 from traitbench.display.barchart import draw, draw_pair
@@ -84,29 +85,29 @@ def score(
 @click.option("--file-a", type=InputFile(), help="Read text A from a file; - for stdin.")
 @click.option("--file-b", type=InputFile(), help="Read text B from a file; - for stdin.")
 @options.traits
-@as_json
+@answers
 def compare(
+    client: Traitbench,
     handle: str,
     texts: tuple[str, ...],
     file_a: str | None,
     file_b: str | None,
     traits: list[str] | None,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Score two texts, and show the change from A to B and whether it is sure."""
     files = (file_a, file_b)
     if len(texts) + sum(file is not None for file in files) != 2 or [*texts, *files].count("-") > 1:
         raise click.UsageError("Give two texts, as A and B or with --file-a and --file-b. One of them may be -.")
     rest = iter(texts)
     a, b = (given_text(next(rest), None) if file is None else text_of(file) for file in files)
-    with connected() as client:
-        if as_json:
-            say_json(client.scores.compare(handle, a, b, traits=traits))
-        else:
-            comparison = client.scores.compare(handle, a, b, traits=traits)
-            say_text("\n".join((draw_pair(comparison), "", *sentences(comparison, {}))))
-            _say_why(comparison.a, "a: ")
-            _say_why(comparison.b, "b: ")
+    comparison = client.scores.compare(handle, a, b, traits=traits)
+
+    def say() -> None:
+        say_text("\n".join((draw_pair(comparison), "", *sentences(comparison, {}))))
+        _say_why(comparison.a, "a: ")
+        _say_why(comparison.b, "b: ")
+
+    return Answer(comparison, say)
 
 
 def _score(
@@ -115,9 +116,10 @@ def _score(
     feedback = dict(map(_feedback, words)) or None
     with connected() as client:
         card = client.scores.score(handle, text, traits=traits, feedback=feedback, explain=explain)
-    if as_json:
-        say_json(card)
-        return
+    Answer(card, lambda: _say_card(card, text)).say(as_json=as_json)
+
+
+def _say_card(card: Card, text: str) -> None:
     say_text(draw(card))
     _say_why(card)
     say_reasons(card, text)
@@ -145,15 +147,11 @@ def _feedback(option: str) -> tuple[str, float | str]:
 
 @click.command()
 @click.argument("url")
-@as_json
-def extract(url: str, as_json: bool) -> None:
+@answers
+def extract(client: Traitbench, url: str) -> Answer:
     """Print the readable text of the page at a URL.
 
     The service fetches it, and only from public addresses.
     """
-    with connected() as client:
-        extracted = client.extract(url)
-    if as_json:
-        say_json(extracted)
-    else:
-        say_text(extracted.content)
+    extracted = client.extract(url)
+    return Answer(extracted, lambda: say_text(extracted.content))

@@ -1,20 +1,17 @@
 """`traitbench traits`: list, add, update, delete, discover."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import click
 
-from traitbench.cli.options import Refused, as_json, confirm, connected, waits, yes
-from traitbench.cli.output import say, say_lines, say_table, say_unreadable
-from traitbench.cli.runs import follow
-from traitbench.client.pages import ListedRows
+from traitbench.cli.options import Refused, answers, combined, confirm, given, waits, yes
+from traitbench.cli.output import Answer, Listing
+from traitbench.cli.runs import Run
+from traitbench.client import Traitbench
 from traitbench.contract.models import Effort
 from traitbench.contract.traits import MOST_UNLABELLED, Aggregation, Trait, TraitInput
 from traitbench.errors import DuplicateTrait
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @click.group()
@@ -24,28 +21,19 @@ def traits() -> None:
 
 @traits.command("list")
 @click.argument("handle")
-@as_json
-def list_traits(handle: str, as_json: bool) -> None:
+@answers
+def list_traits(client: Traitbench, handle: str) -> Listing[Trait]:
     """List the traits."""
-    with connected() as client:
-        listing = client.traits.list(handle)
-    if as_json:
-        say_lines(listing)
-        say_unreadable(listing.unreadable, "trait")
-    else:
-        _say(listing)
+    return _listing(client, handle)
 
 
-def _fields(command: Command) -> Command:
-    """Add the options that `add` and `update` share."""
-    for option in reversed((
-        click.option("--description", help="What the trait measures."),
-        click.option("--positive", "positive_label", help="The label of the positive pole."),
-        click.option("--negative", "negative_label", help="The label of the negative pole."),
-        click.option("--aggregation", type=click.Choice(get_args(Aggregation)), help="How to combine scores of parts."),
-    )):  # fmt: skip
-        command = option(command)
-    return command
+# The options that `add` and `update` share.
+_fields = combined(
+    click.option("--description", help="What the trait measures."),
+    click.option("--positive", "positive_label", help="The label of the positive pole."),
+    click.option("--negative", "negative_label", help="The label of the negative pole."),
+    click.option("--aggregation", type=click.Choice(get_args(Aggregation)), help="How to combine scores of parts."),
+)
 
 
 @traits.command("add")
@@ -53,18 +41,16 @@ def _fields(command: Command) -> Command:
 @click.argument("name")
 @click.option("--key", help="The key of the trait. Default: made from NAME, which must not give another trait's key.")
 @_fields
-@as_json
-def add_trait(handle: str, name: str, as_json: bool, **fields: Any) -> None:
+@answers
+def add_trait(client: Traitbench, handle: str, **fields: Any) -> Answer:
     """Add a trait, or change the one with the same name or, if --key is given, the same key."""
-    given = {field: value for field, value in fields.items() if value is not None}
-    with connected() as client:
-        # Not validated here, because the service reports what is wrong.
-        sent = TraitInput.model_construct(_fields_set={"name", *given}, name=name, **given)
-        try:
-            [trait] = client.traits.add(handle, [sent])
-        except DuplicateTrait as error:
-            raise _with_free_key(error) from error
-    say(trait, f"{handle} has the trait {trait.key}: {trait.negative_label} … {trait.positive_label}", as_json=as_json)
+    # Not validated here, because the service reports what is wrong.
+    sent = TraitInput.model_construct(_fields_set={*given(**fields)}, **given(**fields))
+    try:
+        [trait] = client.traits.add(handle, [sent])
+    except DuplicateTrait as error:
+        raise _with_free_key(error) from error
+    return _changed(handle, trait)
 
 
 @traits.command("update")
@@ -78,31 +64,26 @@ def add_trait(handle: str, name: str, as_json: bool, **fields: Any) -> None:
     help="Keep a discovered trait when discovery runs again, or make it a suggestion that the next run replaces.",
 )
 @_fields
-@as_json
-def update_trait(handle: str, key: str, as_json: bool, **fields: Any) -> None:
+@answers
+def update_trait(client: Traitbench, handle: str, key: str, keep: bool | None, **fields: Any) -> Answer:
     """Change the given fields of a trait."""
-    keep = fields.pop("keep")
     fields["suggestion"] = None if keep is None else not keep
     if all(value is None for value in fields.values()):
         raise click.UsageError("Give at least one field to change.")
-    with connected() as client:
-        trait = client.traits.update(handle, key, **fields)
-    say(trait, f"{handle} has the trait {trait.key}: {trait.negative_label} … {trait.positive_label}", as_json=as_json)
+    return _changed(handle, client.traits.update(handle, key, **fields))
 
 
 @traits.command("delete")
 @click.argument("handle")
 @click.argument("key")
 @yes
-@as_json
-def delete_trait(handle: str, key: str, yes: bool, as_json: bool) -> None:
+@answers
+def delete_trait(client: Traitbench, handle: str, key: str, yes: bool) -> Answer:
     """Delete a trait and its samples."""
-    with connected() as client:
-        count = client.traits.get(handle, key).sample_count
-        if count:
-            confirm(f"This deletes the samples of {key} too: {count}.", yes=yes)
-        deleted = client.traits.delete(handle, key)
-    say(deleted, f"Deleted the trait {key} of {handle}.", as_json=as_json)
+    count = client.traits.get(handle, key).sample_count
+    if count:
+        confirm(f"This deletes the samples of {key} too: {count}.", yes=yes)
+    return Answer(client.traits.delete(handle, key), f"Deleted the trait {key} of {handle}.")
 
 
 @traits.command("discover")
@@ -114,14 +95,11 @@ def delete_trait(handle: str, key: str, yes: bool, as_json: bool) -> None:
     help=f"A file with texts without labels, one per line, to analyse too; at most {MOST_UNLABELLED:,}.",
 )
 @waits
-@as_json
-def discover_traits(handle: str, effort: Effort | None, texts: Path | None, wait: bool, as_json: bool) -> None:
+@answers
+def discover_traits(client: Traitbench, handle: str, effort: Effort | None, texts: Path | None, wait: bool) -> Run:
     """Look for traits in the samples of a draft."""
-    lines = _lines(texts) if texts else []
-    with connected() as client:
-        started = client.traits.discover(handle, effort=effort, texts=lines)
-        if follow(client, handle, started, wait=wait, as_json=as_json) and not as_json:
-            _say(client.traits.list(handle))
+    started = client.traits.discover(handle, effort=effort, texts=_lines(texts) if texts else [])
+    return Run(client, handle, started, wait, lambda _: _listing(client, handle).say(as_json=False))
 
 
 def _lines(file: Path) -> list[str]:
@@ -139,18 +117,20 @@ def _with_free_key(error: DuplicateTrait) -> Exception:
     return Refused(f"{error}\nTo add it beside the other trait, use: --key {free}") if free else error
 
 
-def _say(listing: ListedRows[Trait]) -> None:
+def _changed(handle: str, trait: Trait) -> Answer:
+    return Answer(trait, f"{handle} has the trait {trait.key}: {trait.negative_label} … {trait.positive_label}")
+
+
+def _listing(client: Traitbench, handle: str) -> Listing[Trait]:
     heads = ("KEY", "NAME", "NEGATIVE", "POSITIVE", "SAMPLES", "+", "-", "KIND", "DISCRIMINATION", "AGGREGATION")
-    say_table(
+    return Listing(
+        client.traits.list(handle),
+        "trait",
         heads,
-        [
-            (
-                *(each.key, each.name, each.negative_label, each.positive_label),
-                *(each.sample_count, each.positive_samples, each.negative_samples, each.kind),
-                "-" if each.discrimination is None else f"{each.discrimination:.3f}",
-                each.aggregation,
-            )
-            for each in listing
-        ],
+        lambda each: (
+            *(each.key, each.name, each.negative_label, each.positive_label),
+            *(each.sample_count, each.positive_samples, each.negative_samples, each.kind),
+            None if each.discrimination is None else f"{each.discrimination:.3f}",
+            each.aggregation,
+        ),
     )
-    say_unreadable(listing.unreadable, "trait")

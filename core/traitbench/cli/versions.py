@@ -1,13 +1,16 @@
 """`traitbench versions`: list, show, tag, untag, activate. `traitbench activations`."""
 
+from functools import cache
+
 import click
 
-from traitbench.cli.options import as_json, connected
-from traitbench.cli.output import say, say_fields, say_json, say_lines, say_table, say_unreadable
+from traitbench.cli.options import answers
+from traitbench.cli.output import Answer, Listing, say_fields, say_table
+from traitbench.client import Traitbench
 from traitbench.contract.metrics import HeldOutFigures, Metrics, TraitMetrics
 from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.rounding import in_decimals
-from traitbench.contract.versions import Version
+from traitbench.contract.versions import Activation, Version
 from traitbench.display import held_out
 from traitbench.display.words import REASONS
 from traitbench.names import parse_version
@@ -20,45 +23,35 @@ def versions() -> None:
 
 @versions.command("list")
 @click.argument("handle")
-@as_json
-def list_versions(handle: str, as_json: bool) -> None:
+@answers
+def list_versions(client: Traitbench, handle: str) -> Listing[Version]:
     """List versions, newest first."""
-    with connected() as client:
-        listing = client.versions.list(handle, limit=LARGEST_PAGE)
-        if as_json:
-            say_lines(listing)
-            say_unreadable(listing.unreadable, "version")
-            return
-        active = client.models.get(handle).version_no
-        rows = [
-            (
-                f"v{each.version_no}",
-                "active" if each.version_no == active else "",
-                ",".join(each.tags),
-                each.triggered_by,
-                each.sample_count,
-                _on_tests(each.metrics),
-                _figure(each.metrics.auroc),
-                f"{each.created_at:%Y-%m-%d %H:%M}",
-            )
-            for each in listing
-        ]
-    say_table(("VERSION", "", "TAGS", "BY", "SAMPLES", "TEST AUROC", "AUROC", "MADE"), rows)
-    say_unreadable(listing.unreadable, "version")
+    active = cache(lambda: client.models.get(handle).version_no)  # JSON does without it
+    return Listing(
+        client.versions.list(handle, limit=LARGEST_PAGE),
+        "version",
+        ("VERSION", "", "TAGS", "BY", "SAMPLES", "TEST AUROC", "AUROC", "MADE"),
+        lambda each: (
+            f"v{each.version_no}",
+            "active" if each.version_no == active() else "",
+            ",".join(each.tags),
+            each.triggered_by,
+            each.sample_count,
+            _on_tests(each.metrics),
+            _figure(each.metrics.auroc),
+            f"{each.created_at:%Y-%m-%d %H:%M}",
+        ),
+    )
 
 
 @versions.command("show")
 @click.argument("handle")
 @click.argument("version", default="active")
-@as_json
-def show_version(handle: str, version: str, as_json: bool) -> None:
+@answers
+def show_version(client: Traitbench, handle: str, version: str) -> Answer:
     """Show a VERSION: vN, a tag, or active (default). --json includes its snapshot."""
-    with connected() as client:
-        detail = client.versions.get(handle, version)
-    if as_json:
-        say_json(detail)
-    else:
-        _say(detail)
+    detail = client.versions.get(handle, version)
+    return Answer(detail, lambda: _say(detail))
 
 
 @versions.command("tag")
@@ -66,59 +59,50 @@ def show_version(handle: str, version: str, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--version", help="The version to tag, such as v3. Default: the active one.")
 @click.option("--note", help="A note for the tag, at most 500 characters. Without one, an earlier note is removed.")
-@as_json
-def tag_version(handle: str, name: str, version: str | None, note: str | None, as_json: bool) -> None:
+@answers
+def tag_version(client: Traitbench, handle: str, name: str, version: str | None, note: str | None) -> Answer:
     """Tag a version with NAME. A tag that exists moves to it."""
-    with connected() as client:
-        tagged = client.versions.tag(handle, name, version=version, note=note)
-    say(tagged, f"Tagged v{tagged.version_no} of {handle} as {tagged.tag}.", as_json=as_json)
+    tagged = client.versions.tag(handle, name, version=version, note=note)
+    return Answer(tagged, f"Tagged v{tagged.version_no} of {handle} as {tagged.tag}.")
 
 
 @versions.command("untag")
 @click.argument("handle")
 @click.argument("name")
-@as_json
-def untag_version(handle: str, name: str, as_json: bool) -> None:
+@answers
+def untag_version(client: Traitbench, handle: str, name: str) -> Answer:
     """Remove the tag NAME. The version stays."""
-    with connected() as client:
-        untagged = client.versions.untag(handle, name)
-    say(untagged, f"Removed the tag {untagged.tag} from {handle}.", as_json=as_json)
+    untagged = client.versions.untag(handle, name)
+    return Answer(untagged, f"Removed the tag {untagged.tag} from {handle}.")
 
 
 @versions.command("activate")
 @click.argument("handle")
 @click.argument("version")
-@as_json
-def activate_version(handle: str, version: str, as_json: bool) -> None:
+@answers
+def activate_version(client: Traitbench, handle: str, version: str) -> Answer:
     """Make a VERSION (vN or a tag) serve scores."""
-    given = {"tag" if parse_version(version) is None else "version": version}
-    with connected() as client:
-        activated = client.versions.activate(handle, **given)
-    say(activated, f"v{activated.version_no} of {handle} now serves scores.", as_json=as_json)
+    activated = client.versions.activate(handle, **{"tag" if parse_version(version) is None else "version": version})
+    return Answer(activated, f"v{activated.version_no} of {handle} now serves scores.")
 
 
 @click.command()
 @click.argument("handle")
-@as_json
-def activations(handle: str, as_json: bool) -> None:
+@answers
+def activations(client: Traitbench, handle: str) -> Listing[Activation]:
     """List which version of a model served when, newest first."""
-    with connected() as client:
-        listing = client.versions.activations(handle, limit=LARGEST_PAGE)
-        if as_json:
-            say_lines(listing)
-        else:
-            rows = [
-                (
-                    f"{each.activated_at:%Y-%m-%d %H:%M:%S}",
-                    f"v{each.version_no}",
-                    "-" if each.previous_version_no is None else f"v{each.previous_version_no}",
-                    each.cause,
-                    each.by or "-",
-                )
-                for each in listing
-            ]
-            say_table(("SINCE (UTC)", "VERSION", "BEFORE", "CAUSE", "BY"), rows)
-        say_unreadable(listing.unreadable, "activation")
+    return Listing(
+        client.versions.activations(handle, limit=LARGEST_PAGE),
+        "activation",
+        ("SINCE (UTC)", "VERSION", "BEFORE", "CAUSE", "BY"),
+        lambda each: (
+            f"{each.activated_at:%Y-%m-%d %H:%M:%S}",
+            f"v{each.version_no}",
+            None if each.previous_version_no is None else f"v{each.previous_version_no}",
+            each.cause,
+            each.by,
+        ),
+    )
 
 
 def _say(version: Version) -> None:
