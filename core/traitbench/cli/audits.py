@@ -3,38 +3,36 @@ service: `draw` writes the texts to label, `answer` reads their labels.
 """
 
 import json
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from traitbench.cli.options import InputFile, Misasked, Refused, as_json, check_columns, read_table, tell_problems
+from traitbench.batch.audits import NotScored, ScoredRows, read_scored
+from traitbench.cli.options import (
+    InputFile,
+    Misasked,
+    Refused,
+    as_json,
+    check_columns,
+    read_table,
+    tell_problems,
+    word_meanings,
+)
 from traitbench.cli.output import say_table, say_text
-from traitbench.cli.samples import meaning
 from traitbench.display.text import count
-from traitbench.tables.sample_files import FileLayout, LabelColumn, Table, guess_words, quality_of, words
+from traitbench.tables.sample_files import FileLayout, LabelColumn, Table, as_number, guess_words, quality_of, words
+from traitbench.tables.writing import csv_file
 
 if TYPE_CHECKING:
     from traitbench.tables.rating_files import Ratings
-
-import secrets
-from pathlib import Path
-
-from traitbench.batch.audits import NotScored, ScoredRows, read_scored
-from traitbench.tables.sample_files import as_number
-from traitbench.tables.writing import csv_file
 
 _COLUMNS = ("line", "text", "label")
 _SEED, _GROUP = "seed", "group"
 _TRAIT = click.option("--trait", metavar="KEY", help="The trait. Default: the only one in the file.")
 _TEXT = click.option("--text", metavar="COLUMN", help="The column of the texts. Default: guessed.")
-
-
-def _promised() -> float:
-    # With numpy and scipy, for which no other command waits.
-    from traitbench.analysis import corpus
-
-    return corpus.PROMISED
 
 
 @click.group()
@@ -98,7 +96,6 @@ def draw(
 @click.option(
     "--promise",
     type=click.FloatRange(0.5, 0.99),
-    default=_promised,
     help="The share of texts above the cut that are truly of the pole. Default: 0.9.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures as CSV.")
@@ -111,7 +108,7 @@ def answer(
     pole: str | None,
     negative: bool,
     by: str | None,
-    promise: float,
+    promise: float | None,
     output: Path | None,
     trait: str | None,
     text: str | None,
@@ -136,7 +133,7 @@ def answer(
             positive=not negative,
             groups=groups,
             stratified=stratified,
-            promised=promise,
+            promised=corpus.PROMISED if promise is None else promise,
             seed=seed,
             skipped=len(table.rows) - len(read),
         )
@@ -227,9 +224,7 @@ _ALL = "-"
 @click.option("--text", metavar="COLUMN", required=True, help="The column of the texts.")
 @click.option("--labels", metavar="COLUMN...", multiple=True, required=True, help="A column of labels for each rater.")
 @click.option("--trait", metavar="COLUMN", help="The column of the traits. Default: one trait for all rows.")
-@click.option(
-    "--word", "meanings", metavar="WORD=QUALITY", multiple=True, help="The quality that a word means, such as fine=1."
-)
+@word_meanings
 @as_json
 def agreement(
     file: str,
@@ -237,15 +232,13 @@ def agreement(
     text: str,
     labels: tuple[str, ...],
     trait: str | None,
-    meanings: tuple[str, ...],
+    meanings: dict[str, float],
     as_json: bool,
 ) -> None:
     """Compare the labels of several raters in a CSV, JSONL or Parquet FILE; `-` reads stdin.
 
     Prints the agreement of every two raters by trait: Cohen's kappa with its 95 % interval. Labels are numbers from 0
     to 1 or words; empty cells are left out. The exit code is 2 if the file or a column cannot be used.
-
-    Example: traitbench agreement labels.csv --text review --labels gpt anna
     """
     from traitbench.tables import agreement as shown
 
@@ -276,11 +269,11 @@ def agreement(
         say_text(f"All {len(raters)} raters{of}: Krippendorff's alpha {figure}.")
 
 
-def _words(table: Table, rater: str, meanings: Sequence[str]) -> dict[str, float]:
+def _words(table: Table, rater: str, meanings: Mapping[str, float]) -> dict[str, float]:
     """The quality of each word in a column."""
     used = words(table, rater)
     known = {word: each for word, each in guess_words(used, ()).items() if each is not None}
-    known |= dict(map(meaning, meanings))
+    known |= meanings
     if unknown := [word for word in used if word not in known]:
         named = ", ".join(map(repr, unknown[:_MOST_WORDS]))
         more = f" and {len(unknown) - _MOST_WORDS:,} more" if len(unknown) > _MOST_WORDS else ""

@@ -28,7 +28,7 @@ from traitbench.batch.outcomes import (
     write_parquet,
 )
 from traitbench.batch.parts import CannotResume, Parts, in_parts
-from traitbench.cli.options import STDIN, Refused, connected, source_of, tell_problems, text_column
+from traitbench.cli.options import MOST_LISTED, STDIN, Refused, connected, source_of, tell_problems, text_column
 from traitbench.cli.output import RowProgress
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchSettings, Mode
@@ -41,7 +41,6 @@ from traitbench.tables.source import ENDINGS, Source
 Form = Literal["csv", "jsonl", "parquet"]
 
 _LINES: Mapping[Form, Callable[[Shape, RowOutcome], bytes]] = {"csv": csv_line, "jsonl": jsonl_line}
-_MOST_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -51,12 +50,12 @@ class Order:
     handle: str
     file: str
     traits: Sequence[str] | None
-    mode: Mode
+    mode: Mode | None
     column: str | None
     output: str | None
     form: Form | None
     resume: bool
-    header: bool
+    no_header: bool
     sheet: str | None
 
 
@@ -72,17 +71,17 @@ class _Tally:
     def add(self, some: Sequence[RowOutcome]) -> None:
         failed = [(outcome.line, outcome.reason) for outcome in some if outcome.card is None]
         self.rows, self.bad, self.of_which = self.rows + len(some), self.bad + len(failed), self.of_which + len(failed)
-        self.first.extend(failed[: _MOST_LISTED - len(self.first)])
+        self.first.extend(failed[: MOST_LISTED - len(self.first)])
 
 
 def score_file(order: Order) -> None:
     """Score the rows of a file; raise `Refused` at the end if some could not be scored."""
-    source = source_of(order.file, header=order.header, sheet=order.sheet)
+    source = source_of(order.file, header=not order.no_header, sheet=order.sheet)
     column = text_column(table_of(source), order.column, "--column")
     click.echo(f"texts from {column}", err=True)
     with connected() as client:
         form = order.form or _form_of(order.output) or ("jsonl" if source.kind == "json" else "csv")
-        settings = BatchSettings(order.handle, order.traits, order.mode)
+        settings = BatchSettings(order.handle, order.traits, order.mode or "full")
         out = _file(order.output)
         if order.resume and out is None:
             raise click.UsageError("--resume needs the output file: name it with -o.")

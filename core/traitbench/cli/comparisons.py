@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import click
 
-from traitbench.cli.options import InputFile, Misasked, Refused, as_json, connected, read_table
+from traitbench.cli.options import InputFile, Misasked, Refused, as_json, connected, named_shares, read_table
 from traitbench.cli.output import Answer, say_table, say_text
 from traitbench.comparison.gate import EXIT_CODES, GateReport, Labelled, Rules, judge, junit, markdown
 from traitbench.contract.batches import FailedLine
@@ -63,7 +63,11 @@ def compare_versions(a: str, b: str, file: str | None, as_json: bool) -> None:
     "--max-drop", type=click.FloatRange(0, 1), help="By how much the AUROC of a trait may fall, such as 0.02."
 )
 @click.option(
-    "--min", "least", metavar="TRAIT=AUROC", multiple=True, help="The least AUROC of a trait; can be repeated."
+    *("--min", "least"),
+    metavar="TRAIT=AUROC",
+    multiple=True,
+    callback=lambda _context, _option, values: named_shares("--min", values, "TRAIT=AUROC, such as warmth=0.8"),
+    help="The least AUROC of a trait; can be repeated.",
 )
 @click.option("--must-pass", is_flag=True, help="All must-pass samples pass; no labelled text moves to the wrong side.")
 @click.option(
@@ -80,7 +84,7 @@ def gate(
     b: str,
     file: str | None,
     max_drop: float | None,
-    least: tuple[str, ...],
+    least: dict[str, float],
     must_pass: bool,
     form: Form,
     output: str | None,
@@ -90,7 +94,7 @@ def gate(
     A and B are handles or files, as in compare-versions. B must not be worse than A on the test samples, and must meet
     the options. Exit code 0: it may go on. 1: it does not pass. 2: this could not be judged, or the command is wrong.
     """
-    rules = Rules(max_drop, dict(map(_least, least)), must_pass)
+    rules = Rules(max_drop, least, must_pass)
     with _misasked():
         texts = [] if file is None else _texts(file)
         compared = _compared(a, b, [each.text for each in texts] or None)
@@ -230,17 +234,6 @@ def _with_traits(labelled: Labelled, compared: VersionsComparison) -> Labelled:
 
 def _column(columns: Iterable[str], names: Sequence[str]) -> str | None:
     return next((column for name in names for column in columns if column.strip().casefold() == name), None)
-
-
-def _least(option: str) -> tuple[str, float]:
-    trait, equals, number = option.rpartition("=")
-    try:
-        least = float(number)
-    except ValueError:
-        least = -1.0
-    if not (trait and equals and 0 <= least <= 1):
-        raise click.UsageError(f"--min {option} is not TRAIT=AUROC, such as warmth=0.8.")
-    return trait, least
 
 
 def _say(compared: VersionsComparison, texts: Sequence[str] | None) -> None:

@@ -20,6 +20,7 @@ from traitbench.cli import VERBS
 from traitbench.cli.examples import show_examples
 from traitbench.cli.options import Misasked, Refused, as_json
 from traitbench.cli.output import say_table, say_unreadable
+from traitbench.display.text import count
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.install import advice, require
 from traitbench.settings import SettingInvalid, Settings, read_settings
@@ -241,11 +242,11 @@ def restore(file: Path, replace: bool, as_json: bool) -> None:
         return
     click.echo(f"Restored {_contents(manifest)}, backed up at {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC.")
     if queued:
-        click.echo(f"{_many(queued, 'unfinished run')} will continue when Traitbench starts.")
+        click.echo(f"{count(queued, 'unfinished run')} will continue when Traitbench starts.")
 
 
 def _contents(manifest: Any) -> str:
-    parts = [_many(manifest.count(f"tb_{name}s"), name) for name in _BACKED_UP]
+    parts = [count(manifest.count(f"tb_{name}s"), name) for name in _BACKED_UP]
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
@@ -257,10 +258,6 @@ def _summary(manifest: Any, file: Path, **more: int) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, default=lambda time: time.isoformat())
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 for verb in VERBS:

@@ -156,7 +156,36 @@ def traits(command: Command) -> Command:
     )(command)
 
 
-_MOST_LISTED = 20
+def named_shares(option: str, values: Sequence[str], form: str) -> dict[str, float]:
+    """Return the numbers from 0 to 1 of an option that is repeated as NAME=NUMBER; raise `click.UsageError`."""
+    shares = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        try:
+            share = float(number)
+        except ValueError:
+            share = -1.0
+        if not (name and 0 <= share <= 1):
+            raise click.UsageError(f"{option} {value} is not {form}.")
+        shares[name] = share
+    return shares
+
+
+def word_meanings(command: Command) -> Command:
+    """The option `--word`."""
+    return click.option(
+        *("--word", "meanings"),
+        metavar="WORD=QUALITY",
+        multiple=True,
+        callback=lambda _context, _option, values: named_shares(
+            "--word", values, "WORD=QUALITY, with a quality from 0 to 1"
+        ),
+        help="The quality that a word means, such as fine=1.",
+    )(command)
+
+
+MOST_LISTED = 20
+"""The number of bad lines that are named."""
 
 
 def source_of(name: str, *, header: bool = True, sheet: str | None = None, keep: int = KEPT) -> Source:
@@ -198,9 +227,9 @@ def check_columns(table: Table, names: Sequence[str | None]) -> None:
 
 def tell_problems(problems: Sequence[tuple[int, str]], total: int | None = None) -> None:
     """Print the first bad lines and their reasons. `total` is the number of all bad lines, if `problems` has fewer."""
-    for line, reason in problems[:_MOST_LISTED]:
+    for line, reason in problems[:MOST_LISTED]:
         click.echo(f"line {line}: {reason}", err=True)
-    more = (len(problems) if total is None else total) - min(len(problems), _MOST_LISTED)
+    more = (len(problems) if total is None else total) - min(len(problems), MOST_LISTED)
     if more:
         click.echo(f"... and {more:,} more", err=True)
 

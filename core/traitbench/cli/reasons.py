@@ -8,7 +8,7 @@ from traitbench.cli.output import say_table, say_text
 from traitbench.contract.explanations import Explanation, Part
 from traitbench.contract.scores import Card
 from traitbench.display.reasons import amount, sign, text_of
-from traitbench.display.text import beginning
+from traitbench.display.text import shortened
 
 _MOST_PARTS, _MOST_PIECES, _MOST_CHARACTERS = 20, 5, 120
 
@@ -35,7 +35,7 @@ def _parts(explanation: Explanation, text: str) -> Iterator[tuple[object, ...]]:
     strongest = sorted(explanation.parts, key=lambda part: -abs(part.contribution))
     shown = sorted(strongest[:_MOST_PARTS], key=lambda part: part.start)
     for part in shown:
-        yield amount(part.contribution, explanation), _short(text_of(part, text))
+        yield amount(part.contribution, explanation), shortened(text_of(part, text), _MOST_CHARACTERS)
         if part.pieces:
             yield "", f"- {_pieces(part, explanation, text)}"
     if rest := strongest[_MOST_PARTS:]:
@@ -46,7 +46,8 @@ def _pieces(part: Part, explanation: Explanation, text: str) -> str:
     words = text_of(part, text)
     strongest = sorted(part.pieces, key=lambda each: -abs(each.contribution))[:_MOST_PIECES]
     return ", ".join(
-        f"{_short(words[each.start - part.start : each.end - part.start])} {amount(each.contribution, explanation)}"
+        f"{shortened(words[each.start - part.start : each.end - part.start], _MOST_CHARACTERS)}"
+        f" {amount(each.contribution, explanation)}"
         for each in sorted(strongest, key=lambda each: each.start)
     )
 
@@ -56,9 +57,4 @@ def _samples(explanation: Explanation) -> Iterator[tuple[object, ...]]:
     for mark, side in zip((1, -1), (nearest.positive, nearest.negative) if nearest else (), strict=False):
         for near in side:
             quality = "" if near.quality is None else f"{near.quality:g}"
-            yield f"{sign(mark)} {near.similarity:.2f}", near.id, quality, _short(near.text or "")
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MOST_CHARACTERS else f"{beginning(line, _MOST_CHARACTERS - 1)}…"
+            yield f"{sign(mark)} {near.similarity:.2f}", near.id, quality, shortened(near.text or "", _MOST_CHARACTERS)

@@ -16,6 +16,7 @@ from traitbench.cli.options import (
     tell_problems,
     text_column,
     waits,
+    word_meanings,
 )
 from traitbench.cli.output import Answer, Listing, RowProgress, say_table, say_text, say_unreadable
 from traitbench.cli.runs import Run
@@ -120,9 +121,7 @@ def add_sample(client: Traitbench, handle: str, text: str | None, file: str | No
 @click.option("--must-pass-column", help="The column that marks test samples that must pass with yes or no.")
 @click.option("--trait", help="The trait of rows without one. Default: the only trait.")
 @click.option("--quality", type=click.FloatRange(0, 1), help="The quality of rows without one.")
-@click.option(
-    "--word", "meanings", metavar="WORD=QUALITY", multiple=True, help="The quality that a word means, such as fine=1."
-)
+@word_meanings
 @click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one.")
 @click.option("--no-header", is_flag=True, help="The first row of a CSV or Excel file is a sample.")
 @click.option("--skip-bad", is_flag=True, help="Add the good rows even if others are bad.")
@@ -138,7 +137,7 @@ def import_samples(
     must_pass_column: str | None,
     trait: str | None,
     quality: float | None,
-    meanings: tuple[str, ...],
+    meanings: dict[str, float],
     sheet: str | None,
     no_header: bool,
     skip_bad: bool,
@@ -152,7 +151,7 @@ def import_samples(
     check_columns(table, (*given, *marks))
     traits = client.traits.list(handle)
     say_unreadable(traits.unreadable, "trait")
-    layout = _layout(table, traits, given, marks, (trait, quality), dict(map(meaning, meanings)))
+    layout = _layout(table, traits, given, marks, (trait, quality), meanings)
     checked = check(table, layout, traits)
     _tell(checked, layout)
     if checked.problems and not skip_bad:
@@ -318,18 +317,6 @@ def _layout(
 def _known(table: Table, column: str, traits: Sequence[Trait]) -> dict[str, float]:
     guessed = guess_words(words(table, column), traits)
     return {word: quality for word, quality in guessed.items() if quality is not None}
-
-
-def meaning(option: str) -> tuple[str, float]:
-    """Parse the option WORD=QUALITY."""
-    word, _, quality = option.rpartition("=")
-    try:
-        value = float(quality)
-    except ValueError:
-        value = -1.0
-    if not word or not 0.0 <= value <= 1.0:
-        raise click.UsageError(f"--word {option} is not WORD=QUALITY, with a quality from 0 to 1.")
-    return word, value
 
 
 def _tell(checked: Checked, layout: FileLayout) -> None:

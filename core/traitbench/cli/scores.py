@@ -1,7 +1,7 @@
 """`traitbench score`, `compare` and `extract`."""
 
 import math
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -48,14 +48,8 @@ def score(
     words: tuple[str, ...],
     explain: bool,
     batch: str | None,
-    column: str | None,
-    sheet: str | None,
-    no_header: bool,
-    output: str | None,
-    form: Form | None,
-    mode: Mode | None,
-    resume: bool,
     as_json: bool,
+    **options_of_batch: Any,
 ) -> None:
     """Score a TEXT, or every row of a file.
 
@@ -67,7 +61,7 @@ def score(
     killed, repeat it with --resume: it continues with the same version, and no row is lost or scored twice.
     """
     if batch is None:
-        if any((column, sheet, no_header, output, form, mode, resume)):
+        if any(options_of_batch.values()):
             raise click.UsageError(
                 "--column, --sheet, --no-header, --output, --format, --mode and --resume need --batch."
             )
@@ -75,8 +69,7 @@ def score(
         return
     if text is not None or file is not None or words or explain:
         raise click.UsageError("--batch does not take TEXT, --file, --feedback or --explain.")
-    form = "jsonl" if as_json else form
-    score_file(Order(handle, batch, traits, mode or "full", column, output, form, resume, not no_header, sheet))
+    score_file(Order(handle, batch, traits, **options_of_batch | ({"form": "jsonl"} if as_json else {})))
 
 
 @click.command()
