@@ -4,6 +4,9 @@ RFC 4180 encloses a cell in marks if it has a separator, a line break or a mark,
 files do not: texts that only begin with a mark, marks inside that are not doubled, one that is never closed. So the
 whole file is read with marks as RFC 4180 has them first, and where a record breaks its rules, as its writer meant it.
 What that shows (`Quoting`) decides whether marks mean anything in this file.
+
+No library decides that. Of the 55 kinds of delimited files in `tests/foreign_files`, `csv` with its `Sniffer` misreads
+19, pandas 20 with either engine, and Arrow 17: rows disappear into an open mark, or are skipped without a word.
 """
 
 import csv
@@ -201,10 +204,10 @@ class Quoting:
 
     `good` and `raw_good` count the lines in records of the right width, with and without quoting; `filled` counts all
     that are not blank. `marked` are the lines with a mark. `wrapped` and `bare` are the columns that have cells with
-    and without marks around them, other than numbers. Of the cells with marks around them, `needed` counts those that
-    RFC 4180 has to enclose, `commas` those that spreadsheets enclose too, and `plain` the others. Of the cells without,
-    `strays` counts those with a mark, and `open_commas` says whether one has a comma. `doubled` counts the lines with
-    doubled marks, `escaped` those with a backslash before a mark that break a rule.
+    and without marks around them, other than numbers. Of the cells with marks around them, `needed` counts those with
+    doubled marks inside, and `plain` those that no program has to enclose. Of the cells without, `strays` counts those
+    with a mark, and `open_commas` says whether one has a comma. `escaped` counts the lines with a backslash before a
+    mark that break a rule.
     """
 
     form: Form
@@ -218,11 +221,9 @@ class Quoting:
     wrapped: set[int] = field(default_factory=set)
     bare: set[int] = field(default_factory=set)
     needed: int = 0
-    commas: int = 0
     plain: int = 0
     strays: int = 0
     open_commas: bool = False
-    doubled: int = 0
     escaped: int = 0
 
     @property
@@ -263,10 +264,7 @@ class Quoting:
             self.wrapped.add(place)
             if MARK * 2 in inside:
                 self.needed += 1
-                self.doubled += 1
-            elif "," in inside or ";" in inside or inside != inside.strip():
-                self.commas += 1
-            else:
+            elif "," not in inside and ";" not in inside and inside == inside.strip():
                 self.plain += 1
             return
         if MARK in cell:
@@ -283,7 +281,7 @@ class Quoting:
         if not self._encloses():
             said = f"Quotation marks are read as part of the texts ({lines_named(self.marked)}), because the file does "
             return replace(self.form, quoted=False), [f"{said}not use them to enclose cells."]
-        return replace(self.form, doubled=not self.inner or self.doubled >= len(self.inner)), self._notes()
+        return replace(self.form, doubled=not self.inner or self.needed >= len(self.inner)), self._notes()
 
     def _encloses(self) -> bool:
         """Whether marks enclose cells: whether that reading explains more lines, else whether it is consistent."""
@@ -296,16 +294,11 @@ class Quoting:
                 return helped > 0 and (self.form.delimiter != "\t" or helped >= against)
         if against:
             return False
-        if self.spanning and not self._swallowed():
+        if self.spanning:
             return True
         if self.needed or not (self.wrapped or self.spanning):
             return True
-        return bool(self.commas) and not (self.plain or self.open_commas)
-
-    def _swallowed(self) -> bool:
-        """Whether every line of the cells with line breaks may be a record as well."""
-        longest = max(count for _, count in self.spanning)
-        return self.form.width > 1 and (self.form.delimiter == "\t" or longest > _FEWEST_SPANNED)
+        return not (self.plain or self.open_commas)
 
     def _notes(self) -> list[str]:
         notes = []
