@@ -1,6 +1,5 @@
 """From a file: what is in a labelled file, the model that it makes, its training and its first result."""
 
-import sys
 from pathlib import Path
 
 import streamlit as st
@@ -67,7 +66,7 @@ if file is None:
 
 top, body, reading = st.container(), st.container(), st.container(border=True, key="card.reading")
 with reading:
-    upload = read_upload(FORM, file, keep=sys.maxsize)
+    upload = read_upload(FORM, file)
 layout = found_in(upload) if upload else None
 plan, why, texts = None, "", []
 if layout is not None:

@@ -23,6 +23,7 @@ from tests.code_points import text_of, typical_texts
 from tests.conftest import COLD, WARM, Service, Trained
 from tests.contexts import AUTHOR, draft, export_of, fresh_settings, opened
 from tests.size import sized
+from tests.tables.in_process import read
 from traitbench.agents import server
 from traitbench.client import AsyncClient, Traitbench
 from traitbench.contract.batches import FailedLine, ScoredLine
@@ -31,7 +32,6 @@ from traitbench.contract.traits import TraitInput
 from traitbench.errors import ValidationFailed
 from traitbench.operations import samples
 from traitbench.operations.backups import backup, restore
-from traitbench.tables.sample_files import read
 
 ODD, NO_TEXTS = list(wild.ODD), list(wild.NO_TEXTS)
 FEW = wild.MANY[: sized(len(wild.KINDS), 600)]

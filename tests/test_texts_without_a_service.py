@@ -21,10 +21,11 @@ from tests.code_points import every_text, typical_texts
 from tests.conftest import COLD, WARM, Trained
 from tests.contexts import home_in_environment
 from tests.size import sized
+from tests.tables.in_process import read
 from traitbench.batch.audits import read_scored
 from traitbench.contract.batches import BatchSettings
 from traitbench.contract.samples import LONGEST_TEXT
-from traitbench.tables.sample_files import FileLayout, LabelColumn, check, read
+from traitbench.tables.sample_files import FileLayout, LabelColumn, check
 from traitbench.tables.source import opened
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
 from traitbench_app.batch.columns import as_csv, as_jsonl, as_parquet, frame_of

@@ -11,7 +11,7 @@ from typing import IO
 
 from tests import wild
 from traitbench.formulas import as_written
-from traitbench.tables.rows import Line, NotATable, Problem
+from traitbench.tables.rows import Line, NotATable, Problem, Row
 from traitbench.tables.source import Source
 
 Cell = str | frozenset[str]
@@ -181,10 +181,11 @@ def judged(right: Sequence[Right], read: Callable[[], Source]) -> Verdict:
         return Verdict(rows_in, refused=sentence, faults=(*faults, *_bad_sentences([sentence], right)))
     except Exception as error:
         return Verdict(rows_in, faults=(f"raised {type(error).__name__}",))
+    rows = tuple(line for line in lines if isinstance(line, Row))
     contract = [
         *(["its count is not the number of its lines"] if source.count != len(lines) else []),
         *(["its lines are others the second time"] if again != lines else []),
-        *(["the first lines are not the first"] if list(source.first) != lines[: len(source.first)] else []),
+        *(["the first rows are not the first"] if source.head.rows != rows[: len(source.head.rows)] else []),
         *(["two columns have one name"] if len(set(source.columns)) != len(source.columns) else []),
         *_bad_sentences([line.reason for line in lines if isinstance(line, Problem)], right, whole=False),
         *_bad_sentences(source.notes, right),

@@ -11,11 +11,12 @@ from streamlit.testing.v1 import AppTest
 from tests.conftest import COLD, WARM, Trained
 from tests.pages.drive import Workbench, buttons, ending, labeller, press, upload, words
 from tests.patience import PATIENCE_S
+from tests.tables.in_process import read
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.local.labeller import Action, LabelAnswer, decide
 from traitbench.tables.rating_files import labelled_file, read_ratings
-from traitbench.tables.sample_files import FileLayout, LabelColumn, read
+from traitbench.tables.sample_files import FileLayout, LabelColumn
 from traitbench_app.samples.blind import GIVEN
 
 TEXTS = dict.fromkeys(WARM, 1) | dict.fromkeys(COLD, 0)

@@ -10,6 +10,7 @@ from tests import wild
 from tests.conftest import Trained
 from tests.pages.drive import Workbench, bars, copied_link, ending, links, press, texts, upload, words
 from tests.size import sized
+from tests.tables.in_process import read
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -71,7 +72,7 @@ def test_of_a_file_with_bad_rows_the_good_ones_go_in(at: AppTest, client: Traitb
 
 
 def test_the_file_of_bad_rows_says_where_each_was_and_what_is_wrong(client: Traitbench, empty: str) -> None:
-    file = sample_files.read("a.csv", (CSV + ";warm\nHm.;purple\n").encode())
+    file = read("a.csv", (CSV + ";warm\nHm.;purple\n").encode())
     layout = FileLayout("message", (LabelColumn("kind", "warmth", {"warm": 1.0, "cold": 0.0}),))
     header, rows = sample_files.to_mend(file, sample_files.check(file, layout, client.traits.list(empty)))
     assert header == ["message", "kind", "line", "error"]

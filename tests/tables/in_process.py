@@ -1,11 +1,12 @@
 """Reads files in the process of the test; `test_process` and the hostile files are about the process that reads."""
 
+import io
 from typing import IO
 
 from traitbench.tables import process, reading
-from traitbench.tables.rows import NotATable
+from traitbench.tables.rows import NotATable, Table
 from traitbench.tables.scratch import Scratch
-from traitbench.tables.source import KEPT, Source, _source
+from traitbench.tables.source import Source
 
 
 def opened_here(name: str, file: IO[bytes], *, header: bool = True) -> Source:
@@ -18,4 +19,9 @@ def opened_here(name: str, file: IO[bytes], *, header: bool = True) -> Source:
             raise
         except Exception as error:
             raise NotATable(process._NO_TABLE) from error
-    return _source(survey, rows, typed if survey.kind == "parquet" else None, KEPT)
+    return Source(survey, typed if survey.kind == "parquet" else None, rows)
+
+
+def read(name: str, content: bytes, *, header: bool = True) -> Table:
+    """Return the whole table in a file."""
+    return opened_here(name, io.BytesIO(content), header=header).whole

@@ -6,19 +6,19 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from tests.foreign_files.sheets import Sheet, workbook
+from tests.tables.in_process import opened_here, read
 from traitbench.tables.rows import NotATable
-from traitbench.tables.sample_files import read
 
 
 def test_the_first_sheet_is_read_with_the_numbers_of_its_rows() -> None:
     rows = [("text", "label"), ("Thank you.", 1), (), ("Go away.", 0.25, True)]
-    table = read("a.xlsx", workbook(Sheet(rows), Sheet([("other",)], "Other")))
-    assert table.columns[:2] == ("text", "label")
-    assert [(row.number, row.cells["text"], row.cells["label"]) for row in table.rows] == [
+    source = opened_here("a.xlsx", io.BytesIO(workbook(Sheet(rows), Sheet([("other",)], "Other"))))
+    assert source.columns[:2] == ("text", "label")
+    assert [(row.number, row.cells["text"], row.cells["label"]) for row in source.head.rows] == [
         (2, "Thank you.", "1"),
         (4, "Go away.", "0.25"),
     ]
-    assert "2 sheets" in table.notes[0]
+    assert "2 sheets" in source.notes[0]
 
 
 def test_a_sheet_without_a_header_has_numbered_columns() -> None:

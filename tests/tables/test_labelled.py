@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables.in_process import read
 from traitbench.tables.labelled import (
     BLANK,
     CONTRADICTS,
@@ -22,8 +23,8 @@ from traitbench.tables.labelled import (
     shapes_of,
     traits_of,
 )
-from traitbench.tables.rows import Row
-from traitbench.tables.sample_files import Table, read, unlabelled
+from traitbench.tables.rows import Row, Table
+from traitbench.tables.sample_files import unlabelled
 
 
 def table_of(labels: list[str], *, name: str = "label", **more: list[str]) -> Table:
@@ -34,7 +35,7 @@ def table_of(labels: list[str], *, name: str = "label", **more: list[str]) -> Ta
 
 def of_rows(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     own = (Row(line, dict(zip(columns, cells, strict=True))) for line, cells in enumerate(rows, start=2))
-    return Table(columns, tuple(own), (), ())
+    return Table(columns, tuple(own), ())
 
 
 def column(table: Table, name: str) -> Column:

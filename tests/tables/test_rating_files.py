@@ -2,18 +2,20 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.size import sized
+from tests.tables.in_process import read
 from traitbench.analysis.agreement import Item
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import Trait
-from traitbench.tables.rating_files import Ratings, guess_raters, read_ratings, samples_of, subset
-from traitbench.tables.sample_files import FileLayout, LabelColumn, Table, read
+from traitbench.tables.rating_files import Ratings, guess_raters, in_order, preferred, read_ratings, samples_of
+from traitbench.tables.rows import Table
+from traitbench.tables.sample_files import FileLayout, LabelColumn
 
 WORDS = {"warm": 1.0, "cold": 0.0}
 
@@ -95,6 +97,11 @@ def test_a_table_without_labels_has_no_rater() -> None:
 
 
 # ---- a blind subset --------------------------------------------------------------------------------------------------
+
+
+def subset(candidates: Mapping[Item, float], number: int, *, seed: str, first: Collection[Item] = ()) -> list[Item]:
+    return in_order(preferred(candidates, seed=seed, first=first)[:number], seed=seed)
+
 
 CANDIDATES = st.dictionaries(st.text(max_size=6).map(item), st.sampled_from([0.0, 0.5, 1.0]), max_size=60)
 

@@ -1,9 +1,11 @@
 """A file is read in any usual form, every row is judged, and nothing is guessed that a person would not expect."""
 
+import io
 from collections.abc import Mapping
 
 import pytest
 
+from tests.tables.in_process import opened_here, read
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.traits import Trait
 from traitbench.tables.sample_files import (
@@ -14,7 +16,6 @@ from traitbench.tables.sample_files import (
     guess_text_column,
     guess_words,
     known_traits,
-    read,
     words,
 )
 
@@ -42,8 +43,8 @@ def layout(
 
 
 def test_unicode_is_read_without_a_remark() -> None:
-    table = read("a.csv", "text,quality\nGrüße,1\n".encode("utf-16"))
-    assert (table.columns, table.rows[0].cells, table.notes) == (
+    source = opened_here("a.csv", io.BytesIO("text,quality\nGrüße,1\n".encode("utf-16")))
+    assert (source.columns, source.head.rows[0].cells, source.notes) == (
         ("text", "quality"),
         {"text": "Grüße", "quality": "1"},
         (),
@@ -73,8 +74,8 @@ def test_numbers_and_dates_are_not_taken_for_texts(content: bytes, column: str |
 
 
 def test_numbers_of_dates_are_questioned() -> None:
-    table = read("a.csv", b"text,date\na,45123\nb,45124\nc,45125\n")
-    assert "serial numbers" in table.notes[0]
+    source = opened_here("a.csv", io.BytesIO(b"text,date\na,45123\nb,45124\nc,45125\n"))
+    assert "serial numbers" in source.notes[0]
 
 
 def test_rows_are_counted_as_lines_of_the_file() -> None:

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.size import sized
-from tests.tables.in_process import opened_here
-from traitbench.tables.sample_files import read, table_of
+from tests.tables.in_process import read
 from traitbench.tables.writing import csv_file, jsonl_file
 
 NUMBER = re.compile(r"[+-]?[0-9.,]+(e[+-]?[0-9]+)?%?")
@@ -54,7 +53,7 @@ def test_no_cell_begins_a_formula_and_a_file_that_is_read_again_has_the_same_tex
             first = re.split(r"[;\t\r\n]", cell)
             assert not any(part.startswith(tuple("=+-@＝＋－＠")) and not NUMBER.fullmatch(cell) for part in first)
     if texts:
-        result = table_of(opened_here("a.csv", io.BytesIO(content)))
+        result = read("a.csv", content)
         assert [row.cells["text"] for row in result.rows] == texts
         assert result.columns[1] in (f"{header}x".strip(), f"{header}x".strip() + " (2)")
 

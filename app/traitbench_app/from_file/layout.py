@@ -28,7 +28,8 @@ from traitbench.tables.labelled import (
     order_of,
     traits_of,
 )
-from traitbench.tables.sample_files import Checked, Table, table_of, to_mend, unlabelled
+from traitbench.tables.rows import Table
+from traitbench.tables.sample_files import Checked, to_mend, unlabelled
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download, question
 from traitbench_app.parts.model_actions import free_name, handle_fields
@@ -36,7 +37,7 @@ from traitbench_app.parts.upload import UploadedTable
 from traitbench_app.shell import session
 from traitbench_app.shell.service import field_error
 
-_TABLE, _READ, _CHECKED, _NAME = "from_file.table", "from_file.read", "from_file.checked", "from_file.name"
+_READ, _CHECKED, _NAME = "from_file.read", "from_file.checked", "from_file.name"
 _ROWS, _COLUMNS, _NAMED, _DECIDED = 5, 6, 6, 6
 _NOUNS = ("review", "comment", "message", "sentence", "answer", "sample")
 _STYLE = """
@@ -90,7 +91,7 @@ class Layout:
 def found_in(upload: UploadedTable) -> Layout:
     """Return what a file has, which is guessed once, with the roles that the person chose."""
     with st.spinner("Looking at the columns"):
-        table = session.once(_TABLE, upload.key, lambda: table_of(upload.source))
+        table = upload.source.whole
         columns = session.once(_READ, upload.key, lambda: columns_of(table))
     roles = tuple(session.get(_role_key(upload, place), each.role) for place, each in enumerate(columns))
     return Layout(upload, table, columns, roles)

@@ -9,9 +9,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain, shortened
-from traitbench.tables.rows import NotATable, Problem, Row
-from traitbench.tables.sample_files import MOST_MEGABYTES, Table, guess_text_column, table_of
-from traitbench.tables.source import KEPT, Source, of_texts, opened
+from traitbench.tables.rows import NotATable, Row, Table
+from traitbench.tables.sample_files import MOST_MEGABYTES, guess_text_column
+from traitbench.tables.source import Source, of_texts, opened
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 from traitbench_app.workspace import pool
@@ -31,17 +31,17 @@ class UploadedTable:
     source: Source
 
 
-def upload_table(name: str, *, empty: Callable[[], object], keep: int = KEPT) -> UploadedTable | None:
+def upload_table(name: str, *, empty: Callable[[], object]) -> UploadedTable | None:
     """Draw the uploader of the form `name` and read its file; None without a table.
 
-    `empty` draws what to say while there is no file. `keep` is the number of rows in `Source.first`.
+    `empty` draws what to say while there is no file.
     """
     file = pick_file(session.round_key(name))
     if file is None:
         session.store(_held(name), None)
         empty()
         return None
-    return read_upload(name, file, keep=keep)
+    return read_upload(name, file)
 
 
 def pick_file(key: str) -> UploadedFile | None:
@@ -57,12 +57,12 @@ def pick_file(key: str) -> UploadedFile | None:
     return file
 
 
-def read_upload(name: str, file: UploadedFile, *, keep: int = KEPT) -> UploadedTable | None:
+def read_upload(name: str, file: UploadedFile) -> UploadedTable | None:
     """Draw how the file of the form `name` is read, and read it; None if it has no table, which is said."""
     form, held = session.round_key(name), _held(name)
     header = _has_header(file, form)
     sheet = _pick_sheet(file, form)
-    source = _opened_once(file, header=header, sheet=sheet, keep=keep, key=held)
+    source = _opened_once(file, header=header, sheet=sheet, key=held)
     if isinstance(source, str):
         st.error(plain(source), icon=":material/error:")
         return None
@@ -121,7 +121,7 @@ def _say(source: Source) -> None:
         st.warning(notes[0] if len(notes) == 1 else "\n".join(f"- {note}" for note in notes), icon=":material/rule:")
 
 
-def _opened_once(file: UploadedFile, *, header: bool, sheet: str | None, keep: int, key: str) -> Source | str:
+def _opened_once(file: UploadedFile, *, header: bool, sheet: str | None, key: str) -> Source | str:
     """Return the table, or the reason why it cannot be read; kept below `key` for each way of reading it."""
     way = (file.file_id, header, sheet)
     held: tuple[object, Source | str] | None = session.get(key)
@@ -130,7 +130,7 @@ def _opened_once(file: UploadedFile, *, header: bool, sheet: str | None, keep: i
     try:
         with st.spinner("Reading the file"):
             content = io.BytesIO(file.getvalue())
-            result: Source | str = opened(file.name, content, header=header, sheet=sheet, keep=keep)
+            result: Source | str = opened(file.name, content, header=header, sheet=sheet)
     except NotATable as problem:
         result = str(problem)
     session.store(key, (way, result))
@@ -186,7 +186,7 @@ def texts_of_file(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
             icon=":material/error:",
         )
         return None
-    column = pick_text_column(table_of(source), key=f"{upload.key}.column")
+    column = pick_text_column(source.head, key=f"{upload.key}.column")
     if column is None:
         return None
     _preview(source, column)
@@ -220,7 +220,7 @@ def pasted_texts(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
 
 def _preview(source: Source, column: str) -> None:
     """Draw the row count and the first text; warn if most of the first rows have no text in this column."""
-    rows = [line.cells.get(column, "") for line in source.first if not isinstance(line, Problem)]
+    rows = [row.cells.get(column, "") for row in source.head.rows]
     empty = sum(not text.strip() for text in rows)
     first = next((shortened(text, 160) for text in rows if text.strip()), "")
     if first:
@@ -286,7 +286,7 @@ def _of_file() -> tuple[list[str], str] | None:
     upload = upload_table(_BRING, empty=lambda: st.caption(about))
     if upload is None:
         return None
-    column = pick_text_column(table_of(upload.source), key=f"{upload.key}.column")
+    column = pick_text_column(upload.source.head, key=f"{upload.key}.column")
     if column is None:
         return None
     texts = [row.cells.get(column, "") if isinstance(row, Row) else "" for row in upload.source.lines()]

@@ -4,7 +4,6 @@ Rows with errors are left out if the person agrees, and offered as a file to men
 or none.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal
@@ -20,8 +19,8 @@ from traitbench.display.sides import label_of
 from traitbench.display.text import count, plain
 from traitbench.errors import TraitbenchError
 from traitbench.tables import sample_files
-from traitbench.tables.rows import Problem
-from traitbench.tables.sample_files import Checked, Compared, FileLayout, LabelColumn, Table, table_of
+from traitbench.tables.rows import Problem, Table
+from traitbench.tables.sample_files import Checked, Compared, FileLayout, LabelColumn
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
@@ -48,10 +47,10 @@ _REPEATED: Mapping[Repeated, str] = {"skip": "Skip", "keep": "Keep both", "repla
 
 def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
     """Draw the steps in order, each one when the step before it is complete."""
-    upload = upload_table(_FORM, empty=lambda: _first_help(traits), keep=sys.maxsize)
+    upload = upload_table(_FORM, empty=lambda: _first_help(traits))
     if upload is None:
         return
-    table = table_of(upload.source)
+    table = upload.source.whole
     layout = _choose(upload.key, table, traits)
     if layout is None:
         return

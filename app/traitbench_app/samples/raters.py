@@ -4,7 +4,6 @@ The steps are drawn in order, each one when the step before it is complete.
 """
 
 import hashlib
-import sys
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -17,7 +16,8 @@ from traitbench.display.text import count, plain
 from traitbench.tables import sample_files
 from traitbench.tables.agreement import COLUMNS, all_pairs, alphas, rows, sentence
 from traitbench.tables.rating_files import MOST_RATERS, OWN, Ratings, guess_raters, read_ratings
-from traitbench.tables.sample_files import FileLayout, LabelColumn, Table, table_of
+from traitbench.tables.rows import Table
+from traitbench.tables.sample_files import FileLayout, LabelColumn
 from traitbench_app.parts.chart import figures_table
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.blind import draw_sheet, pick_number, sheets, your_labels
@@ -153,10 +153,10 @@ def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
         "The file needs a column of texts and a column of labels for each rater: a language model, a colleague, "
         "yourself. A column of traits is optional."
     )
-    upload = upload_table(_FORM, empty=lambda: st.caption(about), keep=sys.maxsize)
+    upload = upload_table(_FORM, empty=lambda: st.caption(about))
     if upload is None:
         return None
-    table = table_of(upload.source)
+    table = upload.source.whole
     layout = _choose(upload.key, table, traits)
     if layout is None:
         return None

@@ -12,7 +12,7 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables.rows import Row
-from traitbench.tables.sample_files import guess_columns, table_of
+from traitbench.tables.sample_files import guess_columns
 from traitbench_app.parts import upload as batch_input
 from traitbench_app.parts.upload import TextInput
 from traitbench_app.shell import people, session
@@ -95,7 +95,7 @@ def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> Expecte
     others = [column for column in given.source.columns if column != given.column]
     if not others:
         return ExpectedColumns(given.column)
-    _, trait, quality = guess_columns(table_of(given.source), traits)
+    _, trait, quality = guess_columns(given.source.head, traits)
     about = (
         "the column " + plain(trait)
         if trait in others

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from traitbench.tables.sample_files import Table, as_number
+from traitbench.tables.rows import Table
+from traitbench.tables.sample_files import as_number
 
 _OURS = ("line", "composite", "confidence", "confidence_reason", "version", "error")
 _KINDS = ("tier", "confidence", "confidence reason")

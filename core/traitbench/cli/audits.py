@@ -23,7 +23,8 @@ from traitbench.cli.options import (
 )
 from traitbench.cli.output import say_table, say_text
 from traitbench.display.text import count
-from traitbench.tables.sample_files import FileLayout, LabelColumn, Table, as_number, guess_words, quality_of, words
+from traitbench.tables.rows import Table
+from traitbench.tables.sample_files import FileLayout, LabelColumn, as_number, guess_words, quality_of, words
 from traitbench.tables.writing import csv_file
 
 if TYPE_CHECKING:

@@ -35,7 +35,6 @@ from traitbench.contract.batches import BatchSettings, Mode
 from traitbench.display.text import count
 from traitbench.errors import NotFound, TraitbenchError
 from traitbench.names import unpin
-from traitbench.tables.sample_files import table_of
 from traitbench.tables.source import ENDINGS, Source
 
 Form = Literal["csv", "jsonl", "parquet"]
@@ -77,7 +76,7 @@ class _Tally:
 def score_file(order: Order) -> None:
     """Score the rows of a file; raise `Refused` at the end if some could not be scored."""
     source = source_of(order.file, header=not order.no_header, sheet=order.sheet)
-    column = text_column(table_of(source), order.column, "--column")
+    column = text_column(source.head, order.column, "--column")
     click.echo(f"texts from {column}", err=True)
     with connected() as client:
         form = order.form or _form_of(order.output) or ("jsonl" if source.kind == "json" else "csv")

@@ -16,9 +16,9 @@ import click
 
 from traitbench.client import Traitbench
 from traitbench.settings import Settings, read_settings
-from traitbench.tables.rows import NotATable
-from traitbench.tables.sample_files import Table, guess_text_column, table_of
-from traitbench.tables.source import KEPT, Source, opened
+from traitbench.tables.rows import NotATable, Table
+from traitbench.tables.sample_files import guess_text_column
+from traitbench.tables.source import Source, opened
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -188,14 +188,14 @@ MOST_LISTED = 20
 """The number of bad lines that are named."""
 
 
-def source_of(name: str, *, header: bool = True, sheet: str | None = None, keep: int = KEPT) -> Source:
+def source_of(name: str, *, header: bool = True, sheet: str | None = None) -> Source:
     """Return a table, and say on stderr how much was read. Stdin is JSONL if it starts like JSON, else CSV."""
     with _rewindable(name) as file:
         if name == STDIN:
             file.seek(0)
             name = f"stdin{'.jsonl' if file.read(1_000).lstrip()[:1] in (b'{', b'[') else '.csv'}"
         try:
-            source = opened(name, file, header=header, sheet=sheet, keep=keep)
+            source = opened(name, file, header=header, sheet=sheet)
         except NotATable as error:
             raise Refused(f"{name}: {error}") from error
     for line in (source.survey.summary, *source.notes):
@@ -205,7 +205,7 @@ def source_of(name: str, *, header: bool = True, sheet: str | None = None, keep:
 
 def read_table(name: str, *, header: bool = True, sheet: str | None = None) -> Table:
     """Read the whole table in a file."""
-    return table_of(source_of(name, header=header, sheet=sheet, keep=_WHOLE))
+    return source_of(name, header=header, sheet=sheet).whole
 
 
 def text_column(table: Table, name: str | None, option: str) -> str:
@@ -247,6 +247,3 @@ def _rewindable(name: str) -> Iterator[IO[bytes]]:
             with Path(name).open("rb") as pipe:
                 copyfileobj(pipe, copy)
         yield copy
-
-
-_WHOLE = 2**62

@@ -28,11 +28,11 @@ from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Pole, Provenance, RejectedText, Sample, SampleIds, SampleInput, SynthesisPlan
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
+from traitbench.tables.rows import Table
 from traitbench.tables.sample_files import (
     Checked,
     FileLayout,
     LabelColumn,
-    Table,
     check,
     guess_columns,
     guess_test_columns,

@@ -80,7 +80,7 @@ class Csv:
         return f"{counted(rows, 'row')} from {counted(self._all, 'line')}{others}"
 
     def check(self, count: int, _has_columns: bool) -> None:
-        """Raise `Unreadable` if there are no rows."""
+        """Raise `NotATable` if there are no rows."""
         if not count:
             raise NotATable(
                 "The file has a header but no rows. If the first row is a text, say that the file has no column names."

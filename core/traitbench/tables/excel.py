@@ -59,7 +59,7 @@ class Excel:
         return f'{counted(rows, "row")} of the sheet "{self.sheet}"'
 
     def check(self, count: int, _has_columns: bool) -> None:
-        """Raise `Unreadable` if there are no rows."""
+        """Raise `NotATable` if there are no rows."""
         if not count:
             raise NotATable("The sheet has a header but no rows. If the first row is data, say so.")
 
@@ -117,7 +117,7 @@ def _is_filled(record: Cells, marks: SheetMarks) -> bool:
 
 
 def _check_size(file: IO[bytes]) -> None:
-    """Raise `Unreadable` for a file that is not complete, or that does not fit into memory when it is unpacked."""
+    """Raise `NotATable` for a file that is not complete, or that does not fit into memory when it is unpacked."""
     file.seek(0)
     try:
         with ZipFile(file) as archive:

@@ -63,7 +63,7 @@ class Json:
         return counted(rows, "row")
 
     def check(self, _count: int, has_columns: bool) -> None:
-        """Raise `Unreadable` if no line is an object."""
+        """Raise `NotATable` if no line is an object."""
         if not has_columns:
             raise NotATable('No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.')
 

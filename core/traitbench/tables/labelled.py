@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from traitbench.display.text import is_address
-from traitbench.tables.rows import Problem
+from traitbench.tables.rows import Problem, Table
 from traitbench.tables.sample_files import (
     QUALITY_NAMES,
     Checked,
     FileLayout,
     FileSample,
     LabelColumn,
-    Table,
     as_number,
     check,
     folded,

@@ -56,7 +56,7 @@ class Parquet:
         return counted(rows, "row")
 
     def check(self, count: int, _has_columns: bool) -> None:
-        """Raise `Unreadable` if there are no rows."""
+        """Raise `NotATable` if there are no rows."""
         if not count or not self.columns:
             raise NotATable("The file has no rows.")
 

@@ -50,7 +50,7 @@ def read_apart(
 ) -> Survey:
     """Do what `reading.read` does, in a process of its own.
 
-    Raise `Unreadable` if the file is not a table, takes too much to read, or changes meanwhile.
+    Raise `NotATable` if the file is not a table, takes too much to read, or changes meanwhile.
     """
     before = os.fstat(file.fileno())
     task = {

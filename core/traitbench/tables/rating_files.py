@@ -18,8 +18,8 @@ from traitbench.analysis.agreement import Item, sides
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.tables import sample_files
-from traitbench.tables.rows import Problem
-from traitbench.tables.sample_files import FileLayout, Table
+from traitbench.tables.rows import Problem, Table
+from traitbench.tables.sample_files import FileLayout
 from traitbench.tables.writing import csv_file
 
 MOST_RATERS = 8
@@ -150,17 +150,12 @@ def labelled_file(ratings: Ratings, labels: Mapping[Item, float | None]) -> byte
 _FEWEST_OF_A_POLE = 5
 
 
-def subset(candidates: Mapping[Item, float], number: int, *, seed: str, first: Collection[Item] = ()) -> list[Item]:
-    """Choose items at random, at least five at each pole if there are as many, in an order that shows no label.
-
-    `candidates` has the quality of each item by the rater whose poles have to occur. Items in `first` are chosen before
-    others. Equal seeds choose equal items, and a larger number adds items to those of a smaller one.
-    """
-    return in_order(preferred(candidates, seed=seed, first=first)[:number], seed=seed)
-
-
 def preferred(candidates: Mapping[Item, float], *, seed: str, first: Collection[Item] = ()) -> list[Item]:
-    """Return all items, those first that `subset` chooses first."""
+    """Return all items in a random order, the first ones with at least five of each pole if there are as many.
+
+    `candidates` has the quality of each item by the rater whose poles have to occur. Items in `first` precede others.
+    Equal seeds give equal orders.
+    """
     shuffled = sorted(candidates, key=lambda item: _mixed(seed, item))
     of_side: dict[int, list[Item]] = {0: [], 1: [], 2: []}
     for item, side in zip(shuffled, sides(np.array([candidates[item] for item in shuffled])).tolist(), strict=True):

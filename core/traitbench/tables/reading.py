@@ -65,7 +65,7 @@ class Survey:
 def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, header: bool, sheet: str | None) -> Survey:
     """Write the rows of a file to `rows`, and a Parquet file also to `typed` as Parquet; return what it has.
 
-    Raise `Unreadable` if the file is not a table, and `MemoryError` or `OSError` where this process has its limits.
+    Raise `NotATable` if the file is not a table, and `MemoryError` or `OSError` where this process has its limits.
     """
     reader = _reader(name, file, header=header, sheet=sheet)
     if isinstance(reader, Parquet) and reader.count > MOST_ROWS:

@@ -36,6 +36,16 @@ class Problem:
 
 Line = Row | Problem
 
+
+@dataclass(frozen=True)
+class Table:
+    """Rows with named columns, and the rows that cannot be read."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    problems: tuple[Problem, ...]
+
+
 Cells = tuple[int, list[str]]
 """The number of a record and its cells, in the order of the columns; there may be fewer cells than columns."""
 
@@ -114,7 +124,7 @@ class Encoding:
 
 
 def encoding_of(file: IO[bytes]) -> Encoding:
-    """Return the encoding of the file; raise `Unreadable` if it is blank or not text."""
+    """Return the encoding of the file; raise `NotATable` if it is blank or not text."""
     file.seek(0)
     head = file.read(_HEAD)
     for mark, name in _MARKS:
@@ -144,26 +154,15 @@ def is_damaged(text: str) -> bool:
 
 
 def _without_mark(head: bytes) -> str | None:
-    """Return the encoding with NULs at only one place of each two or four bytes, or None."""
-    nuls = [head[place::4].count(0) for place in range(4)]
-    if sum(nuls) < _FEWEST_NULS * len(head) or len(head) % 2:
+    """Return the byte order of UTF-16: its separators and line breaks have their NUL on one side; None without NULs."""
+    first, second = head[::2].count(0), head[1::2].count(0)
+    if first + second < _FEWEST_NULS * len(head) or len(head) % 2:
         return None
-    quarter = len(head) // 4
-    if nuls[2] >= quarter > 0 and nuls[3] >= quarter:
-        return "utf-32-le"
-    if nuls[0] >= quarter > 0 and nuls[1] >= quarter:
-        return "utf-32-be"
-    return max(("utf-16-le", "utf-16-be"), key=lambda name: _plain(head, name))
-
-
-def _plain(head: bytes, encoding: str) -> int:
-    """Return how many separators and line breaks a text has in an encoding; the wrong one has hardly any."""
-    text = head[: len(head) // 2 * 2].decode(encoding, "replace")
-    return sum(text.count(sign) for sign in "\n\t,;| ")
+    return "utf-16-be" if first > second else "utf-16-le"
 
 
 def _decodes(file: IO[bytes], encoding: str) -> bool:
-    """Whether the whole file is in this encoding; raise `Unreadable` if it is blank."""
+    """Whether the whole file is in this encoding; raise `NotATable` if it is blank."""
     blank = True
     try:
         for text in _decoded(file, encoding, "strict"):

@@ -1,12 +1,10 @@
-"""Read a file of samples: from bytes to a table, then to samples or the reasons why a row is not valid.
+"""Read a table of samples: what its columns are for, then its samples or the reasons why a row is not valid.
 
 Nothing here calls the service or draws. `check` returns the sample or the problem of each row; `problems` is empty only
 if the whole file can be sent. A problem never repeats the text of the row.
 """
 
-import io
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +15,7 @@ from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
 from traitbench.names import canonical
-from traitbench.tables.rows import Problem, Row
-from traitbench.tables.source import Source, opened
+from traitbench.tables.rows import Problem, Row, Table
 
 MOST_MEGABYTES = 50
 """The largest file that a page takes, with labels or without."""
@@ -55,16 +52,6 @@ _WORDS = {
     **dict.fromkeys(("neg", "false", "nein", "falsch", "schlecht", "negativ", "👎", "🙁", "☹", "😞", "😠", "😡"), 0.0),
     **dict.fromkeys(("❌", "✗"), 0.0),
 }
-
-
-@dataclass(frozen=True)
-class Table:
-    """The content of a file: rows with named columns, problems entries while reading, and notes for the person."""
-
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    problems: tuple[Problem, ...]
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -126,21 +113,6 @@ class Checked:
         return tuple(sorted({problem.row for problem in self.problems}))
 
 
-# ---- bytes to table ----------------------------------------------------------------------------------------------
-
-
-def read(name: str, content: bytes, *, header: bool = True) -> Table:
-    """Read the table in a CSV, TSV, JSONL, JSON, Parquet or Excel file; raise `tables.Unreadable` if there is none."""
-    return table_of(opened(name, io.BytesIO(content), header=header, keep=sys.maxsize))
-
-
-def table_of(source: Source) -> Table:
-    """Return the rows that were stored when the file was scanned."""
-    rows = tuple(line for line in source.first if isinstance(line, Row))
-    problems = tuple(line for line in source.first if isinstance(line, Problem))
-    return Table(source.columns, rows, problems, source.notes)
-
-
 # ---- guesses -----------------------------------------------------------------------------------------------------
 
 
@@ -156,8 +128,7 @@ def guess_text_column(table: Table) -> str | None:
 def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str | None, str | None, str | None]:
     """Guess the columns of text, trait and quality, by their names or their content; each may be None.
 
-    A column is taken as the trait column only if most of its
-    cells are traits of the model.
+    A column is taken as the trait column only if most of its cells are traits of the model.
     """
     keys = trait_keys(traits)
     text = guess_text_column(table)

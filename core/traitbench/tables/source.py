@@ -9,6 +9,7 @@ import mmap
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import islice
 from shutil import copyfileobj
 from typing import IO, Any
@@ -16,26 +17,39 @@ from typing import IO, Any
 from traitbench.formulas import as_written
 from traitbench.tables.process import HasDescriptor, read_apart, survey_of
 from traitbench.tables.reading import ENDINGS, Survey
-from traitbench.tables.rows import Kind, Line, Problem, Row, as_text
+from traitbench.tables.rows import Kind, Line, Problem, Row, Table, as_text
 from traitbench.tables.scratch import Scratch
 
-__all__ = ["ENDINGS", "KEPT", "Source", "of_texts", "opened", "restored"]
+__all__ = ["ENDINGS", "Source", "of_texts", "opened", "restored"]
 
-KEPT = 200
-"""The number of rows that are ready without reading all of them again."""
+_HEAD = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A file that was read: `survey` says what it has, and `first` has its first rows.
+    """A file that was read; `survey` says what it has.
 
     `typed` has the columns of a Parquet file with their types, as Parquet.
     """
 
     survey: Survey
-    first: tuple[Line, ...]
     typed: Scratch | None
     _rows: Scratch
+
+    @cached_property
+    def head(self) -> Table:
+        """The first rows: enough to guess what the columns are for."""
+        return self._table(_HEAD)
+
+    @cached_property
+    def whole(self) -> Table:
+        """All rows, which stay in memory."""
+        return self._table(None)
+
+    def _table(self, most: int | None) -> Table:
+        lines = [*islice(self.lines(), most)]
+        problems = tuple(line for line in lines if isinstance(line, Problem))
+        return Table(self.columns, tuple(line for line in lines if isinstance(line, Row)), problems)
 
     @property
     def kind(self) -> Kind:
@@ -67,17 +81,17 @@ class Source:
             return json.dumps(asdict(self.survey)).encode() + b"\n" + rows.read()
 
 
-def opened(name: str, file: IO[bytes], *, header: bool = True, sheet: str | None = None, keep: int = KEPT) -> Source:
-    """Read a file whose name says its format; raise `Unreadable` if it has no table.
+def opened(name: str, file: IO[bytes], *, header: bool = True, sheet: str | None = None) -> Source:
+    """Read a file whose name says its format; raise `NotATable` if it has no table.
 
     `header` says whether the first row of a CSV or Excel file names the columns, `sheet` which sheet of an Excel file
-    is read; by default it is the first visible one. `keep` is the number of rows in `first`.
+    is read; by default it is the first visible one.
     """
     described = _with_descriptor(file)
     size = os.fstat(described.fileno()).st_size
     rows, typed = Scratch(size), Scratch(size)
     survey = read_apart(name, described, rows, typed, header=header, sheet=sheet)
-    return _source(survey, rows, typed if survey.kind == "parquet" else None, keep)
+    return Source(survey, typed if survey.kind == "parquet" else None, rows)
 
 
 def of_texts(texts: Iterable[tuple[int, str]]) -> Source:
@@ -88,7 +102,7 @@ def of_texts(texts: Iterable[tuple[int, str]]) -> Source:
             out.write(json.dumps([number, {"text": text}]).encode() + b"\n")
             count += 1
     survey = Survey("json", ("text",), count, (), "", {"text": ("str",)}, False, f"{count:,} rows")
-    return _source(survey, rows, None, KEPT)
+    return Source(survey, None, rows)
 
 
 def restored(content: bytes) -> Source:
@@ -97,11 +111,7 @@ def restored(content: bytes) -> Source:
     rows = Scratch(len(lines))
     with rows.open("wb") as out:
         out.write(lines)
-    return _source(survey_of(json.loads(head)), rows, None, KEPT)
-
-
-def _source(survey: Survey, rows: Scratch, typed: Scratch | None, keep: int) -> Source:
-    return Source(survey, tuple(islice(_lines(rows, survey), keep)), typed, rows)
+    return Source(survey_of(json.loads(head)), None, rows)
 
 
 def _lines(rows: Scratch, survey: Survey) -> Iterator[Line]:
