@@ -17,6 +17,7 @@ from traitbench.cli.options import (
     confirm,
     connected,
     content_of,
+    fields_of,
     given,
     text_of,
     yes,
@@ -24,7 +25,15 @@ from traitbench.cli.options import (
 from traitbench.cli.output import Answer, Listing, say_fields, say_text, version_name
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle
-from traitbench.contract.models import ForkedFrom, LastOperation, Model, State, VersionRetentionPolicy
+from traitbench.contract.models import (
+    ForkedFrom,
+    LastOperation,
+    Model,
+    ModelCreate,
+    ModelUpdate,
+    State,
+    VersionRetentionPolicy,
+)
 from traitbench.contract.page import LARGEST_PAGE
 from traitbench.display.text import count
 
@@ -85,6 +94,7 @@ _fields = combined(
 
 
 @models.command("create")
+@fields_of(ModelCreate, without=("kind",))
 @click.argument("handle")
 @_fields
 @click.option(
@@ -98,6 +108,7 @@ def create_model(client: Traitbench, handle: str, **fields: Any) -> Answer:
 
 
 @models.command("update")
+@fields_of(ModelUpdate)
 @click.argument("handle")
 @_fields
 @click.option("--keep-unnamed", type=click.IntRange(0), help="The number of untagged versions that pruning keeps.")

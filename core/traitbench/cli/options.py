@@ -1,20 +1,23 @@
 """What commands need as input: a client, a text, a table, a confirmation, and options that they share.
 
-A command that asks the service has `@answers`: it gets a client, and returns what to print.
+A command that asks the service has `@answers`: it gets a client, and returns what to print. With `@fields_of`, a new
+field of a request is an option without more work.
 """
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, Any, Protocol, TypeVar
+from types import UnionType
+from typing import IO, Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
 
 import click
 
 from traitbench.client import Traitbench
+from traitbench.contract.fields import Received
 from traitbench.settings import Settings, read_settings
 from traitbench.tables.rows import NotATable, Table
 from traitbench.tables.sample_files import guess_text_column
@@ -66,6 +69,29 @@ def answers(command: Callable[..., Printed]) -> Callable[..., None]:
             command(client, **options).say(as_json=as_json)
 
     return run
+
+
+def fields_of(request: type[Received], *, without: Collection[str] = ()) -> Callable[[Command], Command]:
+    """Add an option for each field of a request that no argument or option below it sets.
+
+    Only texts, numbers, choices, and yes or no become options. Their help is the description of the field.
+    """
+
+    def add(command: Command) -> Command:
+        known = {*without, *(each.name for each in getattr(command, "__click_params__", ()))}
+        for name, field in reversed(request.model_fields.items()):
+            kind = field.annotation
+            while get_origin(kind) in (Annotated, Union, UnionType):
+                kind = get_args(kind)[0]
+            choices = get_args(kind) if get_origin(kind) is Literal else ()
+            if name not in known and (choices or kind in (bool, int, float, str)):
+                flag = name.replace("_", "-")
+                flags = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
+                of_type = click.Choice(choices) if choices else kind
+                command = click.option(flags, name, type=of_type, default=None, help=field.description)(command)
+        return command
+
+    return add
 
 
 def address_and_key(settings: Settings) -> tuple[str, str]:

@@ -5,12 +5,12 @@ from typing import Any, get_args
 
 import click
 
-from traitbench.cli.options import Refused, answers, combined, confirm, given, waits, yes
+from traitbench.cli.options import Refused, answers, combined, confirm, fields_of, given, waits, yes
 from traitbench.cli.output import Answer, Listing
 from traitbench.cli.runs import Run
 from traitbench.client import Traitbench
 from traitbench.contract.models import Effort
-from traitbench.contract.traits import MOST_UNLABELLED, Aggregation, Trait, TraitInput
+from traitbench.contract.traits import MOST_UNLABELLED, Aggregation, Trait, TraitInput, TraitUpdate
 from traitbench.errors import DuplicateTrait
 
 
@@ -37,6 +37,7 @@ _fields = combined(
 
 
 @traits.command("add")
+@fields_of(TraitInput)
 @click.argument("handle")
 @click.argument("name")
 @click.option("--key", help="The key of the trait. Default: made from NAME, which must not give another trait's key.")
@@ -54,20 +55,21 @@ def add_trait(client: Traitbench, handle: str, **fields: Any) -> Answer:
 
 
 @traits.command("update")
+@fields_of(TraitUpdate)
 @click.argument("handle")
 @click.argument("key")
 @click.option("--name", help="The new name. The key does not change.")
 @click.option("--flip", is_flag=True, default=None, help="Exchange the poles of a discovered trait.")
 @click.option(
-    "--keep/--suggestion",
+    *("--keep/--suggestion", "suggestion"),
     default=None,
+    callback=lambda _context, _option, keep: None if keep is None else not keep,
     help="Keep a discovered trait when discovery runs again, or make it a suggestion that the next run replaces.",
 )
 @_fields
 @answers
-def update_trait(client: Traitbench, handle: str, key: str, keep: bool | None, **fields: Any) -> Answer:
+def update_trait(client: Traitbench, handle: str, key: str, **fields: Any) -> Answer:
     """Change the given fields of a trait."""
-    fields["suggestion"] = None if keep is None else not keep
     if all(value is None for value in fields.values()):
         raise click.UsageError("Give at least one field to change.")
     return _changed(handle, client.traits.update(handle, key, **fields))
