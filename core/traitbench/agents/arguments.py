@@ -131,6 +131,7 @@ def judged(
     """
     result, seen = list[Proposed](), set[tuple[str, str]]()
     for index, sample in enumerate(samples):
+        # A lone surrogate, which JSON can escape, has no UTF-8; no stored text has one either.
         place = (traits.get(sample.trait, ""), text_hash(sample.text.encode("utf-8", "replace").decode()))
         known = sample.model_copy(update={"trait": place[0] or sample.trait})
         result.append(Proposed(index, _outcome(sample, place, stored, seen), known))
@@ -151,6 +152,7 @@ def command(handle: str, proposed: Iterable[Proposed]) -> str:
 
     The shell expands nothing in a document whose end is quoted. Each line begins with a brace, so none is that end.
     """
+    # A quoted document and not arguments: a text in it can neither end the command nor start another one.
     lines = [_line(each.sample) for each in proposed if each.outcome == "new"]
     return "\n".join((f"traitbench samples import {handle} - <<'{_END}'", *lines, _END))
 

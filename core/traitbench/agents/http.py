@@ -63,12 +63,14 @@ class Agents:
     async def _manager(self) -> "StreamableHTTPSessionManager":
         if self._ready is None:
             self._ready = asyncio.ensure_future(self._start())
+        # An agent that leaves cancels its own waiting only, not the start that others wait for.
         return await asyncio.shield(self._ready)
 
     async def _start(self) -> "StreamableHTTPSessionManager":
         manager = await asyncio.to_thread(self._make)
         started = asyncio.Event()
 
+        # Entered and left in one task, as the task group inside requires; the task of a request ends too early.
         async def run() -> None:
             async with manager.run():
                 started.set()
@@ -92,7 +94,9 @@ class Agents:
         """Connect a client to the service in this process, with the key of the request."""
         assert context.request is not None
         scope: Scope = context.request.scope
+        # With the address of the agent, which the log names and which says who is local.
         transport = httpx.ASGITransport(self._api, raise_app_exceptions=False, client=scope.get("client") or ("", 0))
+        # The transport calls the application, so nothing connects to this address.
         async with AsyncClient("http://127.0.0.1", _secret(scope), transport=transport) as client:
             yield client
 

@@ -125,4 +125,5 @@ class _OnlyPlaces(logging.Handler):
 def _keep_texts_out_of_the_log() -> None:
     library = logging.getLogger("mcp")
     library.handlers[:] = [_OnlyPlaces()]
+    # Otherwise the messages would reach the log of the process as well.
     library.propagate = False

@@ -48,9 +48,11 @@ def in_parts(coming: Iterable[RowOutcome]) -> Iterator[list[RowOutcome]]:
     try:
         for outcome in coming:
             some.append(outcome)
+            # By time, so that a kill costs as little with a slow encoder as with a quick one.
             if len(some) == _MOST_ROWS or time.monotonic() - last >= PART_SECONDS:
                 yield some
                 some, last = [], time.monotonic()
+    # A generator that is closed must not yield again; its caller wants no more parts.
     except GeneratorExit:
         raise
     except BaseException:
@@ -82,11 +84,13 @@ class Parts:
         """Let no other process append meanwhile; raise `CannotResume` if one does. Half-written files are removed."""
         directory = os.open(self.folder, os.O_RDONLY)
         try:
+            # On the folder itself: no file remains to be removed, and the lock ends with the process.
             fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(directory)
             raise CannotResume(f"Another command is writing {self.folder}. Wait until it ends.") from error
         try:
+            # Another process may have appended or been killed since the parts were counted.
             whole = {self._part(*each).name for each in self._count()}
             for place in self.folder.iterdir():
                 if place.name.endswith(_NEW) or (place.name.startswith(_PART) and place.name not in whole):
@@ -109,7 +113,7 @@ class Parts:
         bad = sum(outcome.card is None for outcome in outcomes)
         end = self.rows + len(outcomes)
         lines = "".join(f"{_record(outcome)}\n" for outcome in outcomes)
-        content = gzip.compress(lines.encode("utf-8", "surrogatepass"), compresslevel=1)
+        content = gzip.compress(lines.encode(), compresslevel=1)
         self.write(self._part(self.rows, end, bad).name, content)
         self.rows, self.bad = end, self.bad + bad
 
@@ -146,11 +150,13 @@ class Parts:
         half.replace(self.folder / name)
         directory = os.open(self.folder, os.O_RDONLY)
         try:
+            # The new name is on disk only with its directory.
             os.fsync(directory)
         finally:
             os.close(directory)
 
     def _part(self, start: int, end: int, bad: int) -> Path:
+        # With zeros, so that the order of names is that of rows.
         return self.folder / f"{_PART}{start:09}-{end:09}-{bad}"
 
     def _count(self) -> list[tuple[int, int, int]]:
@@ -159,6 +165,7 @@ class Parts:
         self.rows = self.bad = 0
         for place in sorted(self.folder.glob(f"{_PART}*[0-9]")):
             start, end, bad = map(int, place.name.removeprefix(_PART).split("-"))
+            # A part after a gap cannot be used: its rows would not be those of the input.
             if start == self.rows:
                 parts.append((start, end, bad))
                 self.rows, self.bad = end, self.bad + bad
@@ -212,6 +219,7 @@ _CARD = b', "card": '
 
 
 def _outcome(record: bytes, row: Row | None = None) -> RowOutcome:
+    # Split and not parsed as JSON first, because the card would be parsed twice.
     head, card, rest = record.partition(_CARD)
     if card:
         return RowOutcome(int(head.removeprefix(b'{"line": ')), row, ScoredLine.model_validate_json(rest[:-1]))

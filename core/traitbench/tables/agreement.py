@@ -22,6 +22,7 @@ from traitbench.tables.rating_files import Ratings
 COLUMNS = ("Trait", "Raters", "In words", "Same side", "Texts", "Kappa", "95 %")
 """The columns of `rows`."""
 
+# Three steps of `WORDS`: across so many, a word would claim more than the texts show.
 _TOO_WIDE = 0.6
 
 

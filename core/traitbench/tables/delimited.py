@@ -26,6 +26,7 @@ class Csv:
     def __init__(self, file: IO[bytes], encoding: Encoding, *, header: bool) -> None:
         self._file, self._encoding = file, encoding
         with encoding.text(file, "") as text:
+            # The separator is seen in the first lines; only quotation marks need the whole file.
             head = [line for line in islice(text, _HEAD_LINES) if line.strip()]
         self._directive = _DIRECTIVE.fullmatch(head[0]) if head else None
         head = head[1:] if self._directive else head
@@ -52,6 +53,7 @@ class Csv:
         for record in self._records():
             if left:
                 left -= 1
+            # Blank cells beyond the header are cut: separators at the end of a row say nothing.
             elif any(map(str.strip, record[1][width:])):
                 has = f"has {len(record[1])} cells where the header has {width}"
                 yield Problem(record[0], "", f"{has}; quote cells that contain a separator")
@@ -88,10 +90,12 @@ class Csv:
 
     def _decided(self, form: Form) -> tuple[Form, list[str]]:
         """Return what quotation marks mean in this file, and what to say about it."""
+        # Most files have no mark, and looking for one byte is far quicker than reading every record.
         if not _has_marks(self._file):
             return replace(form, quoted=False), []
         quoting = self._quoting(form)
         if quoting.escaped:
+            # Backslashes before marks may belong to the texts, so both readings are tried.
             other = self._quoting(replace(form, escaped=True))
             quoting = other if other.broken < quoting.broken else quoting
         return quoting.decided()
@@ -146,8 +150,10 @@ def _regularity(head: Sequence[str], delimiter: str, *, header: bool) -> tuple[f
     """Return the share of the first records that have the same number of cells, and that number."""
     widths = [len(record.cells) for record in records(QuotedLines(iter(head), 1), Form(delimiter, 0))]
     width, times = Counter(widths).most_common(1)[0]
+    # A text with a comma here and there is one text a line, unless names of columns stand below a title.
     if header and widths[0] == 1 and not any(_names_columns(line, delimiter, width) for line in head[1:_BELOW_TITLES]):
         return 0.0, 1
+    # Rows may lack their last cells. If many are as wide as the header, the header is right.
     if header and widths[0] > 1 and widths[0] != width and 2 * widths.count(widths[0]) >= times:
         width, times = widths[0], widths.count(widths[0])
     return (times / len(widths), width) if width > 1 else (0.0, 1)

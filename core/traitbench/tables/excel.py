@@ -94,6 +94,7 @@ def _records(file: IO[bytes], name: str, marks: SheetMarks) -> Iterator[Cells]:
     file.seek(0)
     try:
         sheet = CalamineWorkbook.from_filelike(_with_known_errors(file, marks)).get_sheet_by_name(name)
+        # With the empty area, so that numbers of rows are those that a person sees in Excel.
         rows = sheet.to_python(skip_empty_area=False)
         merged = sheet.merged_cell_ranges or []
     except (CalamineError, OSError, IndexError, ValueError) as error:
@@ -121,6 +122,7 @@ def _check_size(file: IO[bytes]) -> None:
     file.seek(0)
     try:
         with ZipFile(file) as archive:
+            # The library unpacks everything, and a few kilobytes can become gigabytes.
             unpacked = sum(part.file_size for part in archive.infolist())
     except _DAMAGED as error:
         raise NotATable(_BROKEN_EXCEL) from error
@@ -181,6 +183,7 @@ def _notes(marks: SheetMarks) -> list[str]:
 
 def _excel_text(value: Any) -> str:
     """Return a cell as text: whole numbers without a decimal point, dates and times as ISO 8601."""
+    # Excel has only floats, so an identifier 42 arrives as 42.0. Beyond 15 digits it has lost digits, and 1e20 says so.
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     if isinstance(value, bool):

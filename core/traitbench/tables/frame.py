@@ -38,6 +38,7 @@ def read_table(path: str | Path, *, header: bool = True, sheet: str | None = Non
     for note in source.notes:
         warnings.warn(f"{Path(path).name}: {note}", stacklevel=2)
     if problems:
+        # A problem of a whole row has no column, which leaves two blanks.
         first = f"line {problems[0].row}: {problems[0].column} {problems[0].reason}".replace(":  ", ": ")
         warnings.warn(f"{Path(path).name}: {len(problems):,} rows cannot be read; {first}.", stacklevel=2)
     return pd.DataFrame(rows, index=pd.Index(numbers, name="line"), columns=list(source.columns))

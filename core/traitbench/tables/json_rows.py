@@ -44,6 +44,7 @@ class Json:
             if isinstance(value, Problem):
                 yield value
             elif isinstance(value, dict):
+                # A file with a single object is often an answer of an API, whose rows are the list in it.
                 alone = value if number == 1 else None
                 yield number, value
             else:

@@ -95,10 +95,12 @@ class Parquet:
             self._unknown_zones[name] = column.type.tz
             column = column.cast(pa.timestamp(column.type.unit, "UTC"))
         if types.is_string(column.type) or types.is_large_string(column.type):
+            # As bytes: Arrow does not check that texts are UTF-8, and one bad text would fail the whole column.
             column = column.cast(pa.large_binary() if types.is_large_string(column.type) else pa.binary())
         try:
             return list(column.to_pylist())
         except _NO_PYTHON_VALUE:
+            # Only now value by value, because it is far slower.
             return [self._python_value(name, value, row) for row, value in enumerate(column, start=before + 1)]
 
     def _python_value(self, name: str, value: Any, row: int) -> Any:

@@ -65,6 +65,7 @@ def read_apart(
     seconds = _SECONDS + _SECONDS_PER_MEGABYTE * before.st_size / _MEGABYTE
     try:
         done = subprocess.run(
+            # With -P, a folder `traitbench` in the working directory is not taken for this package.
             [sys.executable, "-P", "-m", __name__],
             input=json.dumps(task).encode(),
             stdout=subprocess.PIPE,
@@ -78,6 +79,7 @@ def read_apart(
     except OSError as error:
         raise NotATable(f"The process that reads files could not be started ({error.strerror}). Try again.") from error
     after = os.fstat(file.fileno())
+    # The file is read several times, and the passes must see the same bytes.
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise NotATable(_CHANGED)
     return _answer(done.returncode, done.stdout, seconds)
@@ -143,10 +145,12 @@ def _limit(size: int) -> None:
     """Limit the memory, the processor time and the written bytes of this process; `size` is that of the file."""
     seconds = int(_SECONDS + _SECONDS_PER_MEGABYTE * size / _MEGABYTE) + 1
     _lower(resource.RLIMIT_CPU, seconds)
+    # Native code that gets no memory aborts, and a core dump would have the texts in it.
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, _MAX_WRITTEN + _MAX_WRITTEN_PER_BYTE * size)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails with an error instead
     status = Path("/proc/self/status")
+    # Only Linux has this file; elsewhere the limits of time and disk remain.
     if status.exists():
         [has] = [int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith("VmData:")]
         _lower(resource.RLIMIT_DATA, has + MAX_MEMORY)

@@ -20,13 +20,16 @@ from traitbench.tables.rows import lines_named
 
 MARK = '"'
 _ESCAPED_MARK = '\\"'
+# Bounds, because a mark that is never closed would be tried against the whole rest, again for each such line.
 _MOST_SPANNED, _MOST_TRIES = 2_000, 50
 """Lines that a quoted cell may have, and closing marks that are tried for one opening mark."""
 
+# A cell of two or three lines has the right number of separators in each of them by chance.
 _FEWEST_SPANNED = 3
 _MISSING = {"na", "n/a", "nan", "null", "none", "\\n", "true", "false"}
 _ENCLOSED = re.compile(r'"(?!"(?!"))')  # the begin of a cell in marks; inside another cell, marks are doubled
 _BARE = re.compile(r"[+-]?[\d.,:%/-]*")
+# The default refuses cells of more than 131,072 characters; a text that is too long gets its own message later.
 csv.field_size_limit(2**31 - 1)
 
 
@@ -125,6 +128,7 @@ def _spanning(lines: QuotedLines, number: int, line: str, form: Form, *, meant: 
         cells = _meant(whole, form) if meant else strict(whole, form)
         if cells is not None and form.width in (0, len(cells)) and not _swallows(taken, form):
             return QuotedRecord(number, cells, len(taken), raw=line, inner=meant)
+        # With marks as RFC 4180 has them, the record ends where their number is even, so later lines cannot help.
         if cells is not None or not meant:
             break
     lines.put_back(taken[1:])
@@ -140,6 +144,7 @@ def strict(text: str, form: Form) -> list[str] | None:
     """Return the cells of a record as RFC 4180 has them, or None if it breaks its rules."""
     if form.escaped:
         text = text.replace(_ESCAPED_MARK, MARK * 2)
+    # The csv module needs a separator, so one cell a line gets a character that its text does not have.
     delimiter = form.delimiter or next(mark for mark in "\x1f\x1e\x1d\x1c\x01\x02\x03" if mark not in text)
     try:
         [cells] = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -291,6 +296,7 @@ class Quoting:
         if self.form.width > 1 and self.raw_good < self.filled:
             helped = self.good - self.raw_good
             if helped:
+                # A file with tabs may be an export that quotes nothing, so there the evidence must be stronger.
                 return helped > 0 and (self.form.delimiter != "\t" or helped >= against)
         if against:
             return False

@@ -161,6 +161,7 @@ def preferred(candidates: Mapping[Item, float], *, seed: str, first: Collection[
     for item, side in zip(shuffled, sides(np.array([candidates[item] for item in shuffled])).tolist(), strict=True):
         of_side[side].append(item)
     forced = {item for pole in (0, 2) for item in of_side[pole][:_FEWEST_OF_A_POLE]}
+    # The sort is stable, so each group keeps its random order.
     return sorted(shuffled, key=lambda item: (item not in first, item not in forced))
 
 
@@ -170,4 +171,5 @@ def in_order(items: Sequence[Item], *, seed: str) -> list[Item]:
 
 
 def _mixed(seed: str, item: Item) -> str:
+    # A hash and no generator, so the order of two items does not depend on which others there are.
     return hashlib.sha256("\n".join((seed, *item)).encode()).hexdigest()

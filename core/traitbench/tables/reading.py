@@ -91,12 +91,15 @@ def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, heade
             else:
                 guards.add(values)
                 _count_serials(serial, reader.columns, values)
+        # A damaged byte is a lone surrogate here, and a text of JSON can have one; `_lines` of `source` reads them
+        # back.
         content = _ENCODER.encode(written).encode("utf-8", "surrogatepass")
         hashed.update(content)
         rows.write(content + b"\n")
     reader.check(counted, bool(columns))
     if isinstance(reader, Parquet):
         reader.copy(typed)
+    # Apostrophes guard headers too.
     names = column_names([*map(as_written, columns)]) if guards.consistent else tuple(columns)
     return Survey(
         _kind_of(reader),
@@ -126,6 +129,7 @@ def _reader(name: str, file: IO[bytes], *, header: bool, sheet: str | None) -> C
 
 def _kind(name: str, file: IO[bytes]) -> Kind:
     file.seek(0)
+    # By its content first: files are renamed, and exports get wrong endings.
     beginning = file.read(200)
     if beginning.startswith(_PARQUET):
         return "parquet"

@@ -226,6 +226,7 @@ def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, floa
     for trait in traits:
         for label, quality in ((trait.positive_label, 1.0), (trait.negative_label, 0.0)):
             meanings.setdefault(folded(label), set()).add(quality)
+    # A word that is also a label of a trait with the other meaning is ambiguous, so a person chooses.
     by_word = {word: meanings.get(folded(word).rstrip(_VARIANT), set()) for word in cells}
     return {word: next(iter(known)) if len(known) == 1 else None for word, known in by_word.items()}
 
@@ -258,6 +259,7 @@ def check(table: Table, layout: FileLayout, traits: Sequence[Trait] | None) -> C
             problems |= dict.fromkeys(wrong)
             if not wrong and isinstance(trait, str) and isinstance(quality, float):
                 sample = SampleInput(trait=trait, text=text, quality=quality)
+                # Only what is true is set, so that a request has no fields that the file does not give.
                 marks = {"held_out": held_out is True, "must_pass": must_pass is True}
                 sample = sample.model_copy(update={name: True for name, given in marks.items() if given})
                 entries.append(FileSample(row.number, reader.label.column, sample))
@@ -387,6 +389,7 @@ def known_traits(problems: Sequence[Problem], traits: Sequence[Trait]) -> str:
 def trait_keys(traits: Sequence[Trait]) -> dict[str, str]:
     """Map names and keys to keys. Keys precede names, and exact matches precede case-folded ones."""
     return (
+        # Later entries win, so exact keys come last.
         {folded(trait.name): trait.key for trait in traits}
         | {folded(trait.key): trait.key for trait in traits}
         | {trait.name.strip(): trait.key for trait in traits}

@@ -17,6 +17,7 @@ class Scratch:
             self._descriptor = os.memfd_create("traitbench")
         else:
             with tempfile.TemporaryFile() as file:
+                # The duplicate outlives the object, which closes its own descriptor.
                 self._descriptor = os.dup(file.fileno())
         weakref.finalize(self, os.close, self._descriptor)
 
@@ -26,6 +27,7 @@ class Scratch:
 
     def open(self, mode: str = "rb") -> IO[bytes]:
         """Open the file at its start; the caller closes it."""
+        # Duplicates share one position, so nobody reads while another one does.
         os.lseek(self._descriptor, 0, os.SEEK_SET)
         return os.fdopen(os.dup(self._descriptor), mode)
 

@@ -98,8 +98,6 @@ class _Reader:
 
     def end(self, name: str) -> None:
         """Handle the end of an element."""
-        if not name.endswith(("v", "c")):
-            return
         match name.rpartition(" ")[2]:
             case "v":
                 self._in_value = False
@@ -139,6 +137,7 @@ class _Reader:
         first, last = (attributes.get(name, "") for name in ("min", "max"))
         if not (first.isdecimal() and last.isdecimal()):
             return
+        # Cut, because int() raises for thousands of digits. Excel has 16,384 columns.
         names = [_letters(number) for number in dict.fromkeys((int(first[:6]), int(last[:6])))]
         if len(self.marks.hidden_columns) < _MOST_NAMED:
             self.marks.hidden_columns.append(" to ".join(names))
@@ -171,6 +170,7 @@ def _part_of(archive: ZipFile, sheet: str) -> str | None:
     targets = _targets(archive, posixpath.join(folder, "_rels", f"{name}.rels"), folder)
     for element in _elements(archive, book, "sheet"):
         if element.get("name") == sheet:
+            # Strict Open XML has another namespace for the same attribute.
             keys = [value for key, value in element.items() if key.endswith("}id")]
             return next((targets[key] for key in keys if key in targets), None)
     return None

@@ -21,6 +21,7 @@ def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]], *, mark: 
     """Return a CSV file with a header; for programs, without the byte order `mark` that Excel needs."""
     place = io.StringIO(newline="")
     writer = csv.writer(place, lineterminator="\r\n")
+    # A header is run as a formula like any other cell.
     writer.writerow(map(harmless, columns))
     writer.writerows([harmless(cell) for cell in row] for row in rows)
     return place.getvalue().encode("utf-8-sig" if mark else "utf-8")
