@@ -60,6 +60,10 @@ class TraitbenchError(Exception):
         return f"{self.message} [{self.request_id}]" if self.request_id else self.message
 
 
+class LocalError(Exception):
+    """An expected failure outside the API; the message says what is wrong and what to do."""
+
+
 class BadRequest(TraitbenchError, status=400):
     """400: the request could not be read."""
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from traitbench.batch.outcomes import RowOutcome
 from traitbench.contract.batches import ScoredLine
+from traitbench.errors import LocalError
 from traitbench.tables.rows import Line, Row
 
 PART_SECONDS = 0.5
@@ -38,7 +39,7 @@ Request = Mapping[str, Any]
 """What a batch was asked for, as JSON: model, version, traits, input and whatever else its owner keeps with it."""
 
 
-class CannotResume(ValueError):
+class CannotResume(LocalError):
     """The folder is not a batch that can be continued; the message says why and what to do."""
 
 

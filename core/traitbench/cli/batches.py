@@ -27,7 +27,7 @@ from traitbench.batch.outcomes import (
     probe,
     write_parquet,
 )
-from traitbench.batch.parts import CannotResume, Parts, in_parts
+from traitbench.batch.parts import Parts, in_parts
 from traitbench.cli.options import MOST_LISTED, STDIN, Refused, connected, source_of, tell_problems, text_column
 from traitbench.cli.output import RowProgress
 from traitbench.client import Traitbench
@@ -87,8 +87,6 @@ def score_file(order: Order) -> None:
         batch = _Batch(client, source, settings, column, form)
         try:
             tally = batch.to_stream(order.output or STDIN) if out is None else batch.to_file(out, resume=order.resume)
-        except CannotResume as error:
-            raise Refused(str(error)) from error
         except OSError as error:
             if out is None:
                 raise

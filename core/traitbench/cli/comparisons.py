@@ -21,7 +21,7 @@ from traitbench.contract.comparisons import ComparedText, FigureDelta, VersionsC
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.display.verdicts import VERDICTS
-from traitbench.errors import InvalidHandle, TraitbenchError
+from traitbench.errors import InvalidHandle, LocalError, TraitbenchError
 from traitbench.names import ACTIVE, parse_pinned_handle, unpin
 
 Form = Literal["markdown", "junit", "json"]
@@ -126,7 +126,7 @@ def _misasked() -> Any:
     """Turn every expected failure into exit code 2, because 1 means that the version does not pass."""
     try:
         yield
-    except (Refused, TraitbenchError, TimeoutError) as error:
+    except (Refused, LocalError, TraitbenchError, TimeoutError) as error:
         raise Misasked(str(error.message if isinstance(error, click.ClickException) else error)) from error
 
 
@@ -136,14 +136,11 @@ def _compared(a: str, b: str, texts: Sequence[str] | None) -> VersionsComparison
         with connected() as client:
             return client.versions.compare(a, b, texts=texts)
     # Imported here: most commands need neither numpy nor an encoder.
-    from traitbench.comparison.files import NotComparable, compare_bundles
+    from traitbench.comparison.files import compare_bundles
 
-    try:
-        first = _bundle(one)
-        second = first if one.name == other.name else _bundle(other)
-        return compare_bundles(first, second, version_a=one.version, version_b=other.version, texts=texts)
-    except NotComparable as error:
-        raise Refused(str(error)) from error
+    first = _bundle(one)
+    second = first if one.name == other.name else _bundle(other)
+    return compare_bundles(first, second, version_a=one.version, version_b=other.version, texts=texts)
 
 
 def _version(name: str) -> _Version:

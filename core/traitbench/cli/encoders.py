@@ -46,7 +46,7 @@ def check_folder(folder: Path, as_json: bool) -> None:
     except EncoderUnavailable as error:
         if as_json:
             click.echo(json.dumps(_refusal(path, error), indent=2))
-        raise Refused(str(error)) from error
+        raise
     if as_json:
         click.echo(json.dumps(report.to_json(), indent=2))
     else:
@@ -123,16 +123,12 @@ def _names(others: Sequence[str]) -> list[str | None]:
 def _encoders(others: Sequence[str], version: Version | None) -> "dict[str, Encoder]":
     """The current encoder of the model and the others, by name."""
     from traitbench.comparison import encoders
-    from traitbench.encoders import EncoderUnavailable
     from traitbench.encoders.registry import built_in, load_encoder
 
     settings = read_settings()
     names = [built_in(name) or name for name in _names(others)]
-    try:
-        first, encoder = encoders.current(settings.encoder, cache=settings.cache, version=version)
-        loaded = {first: encoder} | {name: load_encoder(name, cache=settings.cache) for name in names if name}
-    except EncoderUnavailable as error:
-        raise Refused(str(error)) from error
+    first, encoder = encoders.current(settings.encoder, cache=settings.cache, version=version)
+    loaded = {first: encoder} | {name: load_encoder(name, cache=settings.cache) for name in names if name}
     if len({each.digest for each in loaded.values()}) <= len(set(names)):
         raise click.UsageError(f"--with names {first}, the current encoder, or the same encoder twice. Name others.")
     return loaded
@@ -143,10 +139,7 @@ def _samples_of(client: Traitbench, model: Model) -> "Inputs":
 
     traits = client.traits.list(model.handle)
     samples = [] if model.zero_data_retention else list(client.samples.list(model.handle, limit=LARGEST_SAMPLE_PAGE))
-    try:
-        given = encoders.inputs(model, traits, samples)
-    except encoders.EncodersNotComparable as error:
-        raise Refused(str(error)) from error
+    given = encoders.inputs(model, traits, samples)
     if given.left_out:
         click.echo(
             f"Only the newest {encoders.MOST:,} samples are compared; {given.left_out:,} are left out.", err=True

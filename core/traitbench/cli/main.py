@@ -21,7 +21,7 @@ from traitbench.cli.examples import show_examples
 from traitbench.cli.options import Misasked, Refused, as_json
 from traitbench.cli.output import say_table, say_unreadable
 from traitbench.display.text import count
-from traitbench.errors import TraitbenchError, Unreachable
+from traitbench.errors import LocalError, TraitbenchError, Unreachable
 from traitbench.install import advice, require
 from traitbench.settings import SettingInvalid, Settings, read_settings
 from traitbench.synthesis import language_model
@@ -41,7 +41,7 @@ class _Commands(click.Group):
             raise Misasked(str(error)) from error
         except TraitbenchError as error:
             raise Refused("\n".join((str(error), *_particulars(error)))) from error
-        except TimeoutError as error:
+        except (LocalError, TimeoutError) as error:
             raise Refused(str(error)) from error
         except ModuleNotFoundError as error:
             if (sentence := advice(error)) is None:
@@ -111,8 +111,7 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
 
 
 def _serve(make: Any, settings: Settings, **how: Any) -> None:
-    from traitbench.encoders import EncoderUnavailable
-    from traitbench.service.serve import NotStarted, serve
+    from traitbench.service.serve import serve
 
     language_model.check(settings)
     if settings.near_host != settings.host and not settings.allowed_hosts:
@@ -123,8 +122,6 @@ def _serve(make: Any, settings: Settings, **how: Any) -> None:
         )
     try:
         serve(make, settings, **how)
-    except (NotStarted, EncoderUnavailable) as error:
-        raise Refused(str(error)) from error
     except (OSError, MemoryError) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
         raise Refused(f"Traitbench could not start: {why}. Fix this, then start it again.") from error
@@ -190,10 +187,7 @@ def revoke_key(key_id: str, as_json: bool) -> None:
     """Revoke a key, with immediate effect."""
     from traitbench.operations import console, keys
 
-    try:
-        keys.revoke(console.engine(), key_id)
-    except LookupError as error:
-        raise Refused(str(error)) from error
+    keys.revoke(console.engine(), key_id)
     click.echo(_json({"id": key_id, "revoked": True}) if as_json else f"{key_id} is revoked.")
 
 
@@ -212,10 +206,7 @@ def backup(file: Path, overwrite: bool, as_json: bool) -> None:
     """
     from traitbench.operations import backups
 
-    try:
-        manifest = backups.backup(read_settings(), file, overwrite=overwrite)
-    except backups.BackupRefused as error:
-        raise Refused(str(error)) from error
+    manifest = backups.backup(read_settings(), file, overwrite=overwrite)
     click.echo(_summary(manifest, file) if as_json else f"Backed up {_contents(manifest)} to {file}.")
 
 
@@ -229,14 +220,11 @@ def restore(file: Path, replace: bool, as_json: bool) -> None:
     The file is checked as a whole before anything changes. Unfinished runs continue when the service starts.
     """
     from traitbench.operations import backups
-    from traitbench.service.serve import NotStarted, held
+    from traitbench.service.serve import held
 
     settings = read_settings()
-    try:
-        with held(settings):
-            manifest, queued = backups.restore(settings, file, replace=replace)
-    except (backups.BackupRefused, NotStarted) as error:
-        raise Refused(str(error)) from error
+    with held(settings):
+        manifest, queued = backups.restore(settings, file, replace=replace)
     if as_json:
         click.echo(_summary(manifest, file, unfinished_runs=queued))
         return

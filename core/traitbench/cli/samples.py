@@ -194,11 +194,8 @@ def set_aside(client: Traitbench, handle: str, share: float, at_least: int, seed
     traits, own = list(client.traits.list(handle)), list(client.samples.list(handle, limit=LARGEST_SAMPLE_PAGE))
     texts = len({sample.content_sha256 for sample in own})
     progress = RowProgress("Reading", texts)
-    try:
-        preview.read(own, lambda done, _: progress.at(done))
-        vectors = preview.vectors(own)
-    except preview.PreviewUnavailable as error:
-        raise Refused(str(error)) from error
+    preview.read(own, lambda done, _: progress.at(done))
+    vectors = preview.vectors(own)
     chosen = held_out.choice(own, vectors, share=share, at_least=at_least, seed=seed)
     progress.end(texts)
     if refusal := held_out.refusal(chosen, traits):

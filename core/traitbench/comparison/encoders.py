@@ -30,6 +30,7 @@ from traitbench.contract.versions import Version
 from traitbench.display.verdicts import VERDICTS, counted, overall
 from traitbench.encoders import Encoder, EncoderUnavailable, FromFiles
 from traitbench.encoders.registry import NAMES, built_in, load_encoder, name_of
+from traitbench.errors import LocalError
 from traitbench.fitting.evaluate import divisions, judged
 from traitbench.fitting.fit import TraitSamples, feature_blocks, with_near_duplicates
 from traitbench.fitting.resampling import MOST_PER_POLE, Resampler, among, part
@@ -53,7 +54,7 @@ _INTRINSIC = "not compared: its axis was discovered with one encoder and is not 
 Encoders = Mapping[str, Encoder]
 
 
-class EncodersNotComparable(Exception):
+class EncodersNotComparable(LocalError):
     """Encoders cannot be compared on this model; the message says why."""
 
 

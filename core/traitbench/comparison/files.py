@@ -13,13 +13,14 @@ from traitbench.contract.bundles import Bundle, BundledSample, BundleInvalid, ch
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.samples import text_hash
+from traitbench.errors import LocalError
 from traitbench.local.version import LocalVersion, PreviewUnavailable
 from traitbench.local.version_files import snapshot_of
 
 _UNRECORDED = "Exported files do not record which samples each version was trained with."
 
 
-class NotComparable(Exception):
+class NotComparable(LocalError):
     """The files cannot be compared; the message says why and what to do."""
 
 

@@ -13,12 +13,14 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.errors import LocalError
+
 Vectors = NDArray[np.float32]
 
 FULL = "full"
 
 
-class EncoderUnavailable(Exception):
+class EncoderUnavailable(LocalError):
     """The encoder cannot be used here; the message says why and what to do."""
 
 

@@ -19,7 +19,7 @@ from traitbench.contract.samples import text_hash
 from traitbench.contract.scores import Card, Comparison
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import load_encoder_of
-from traitbench.errors import BodyTooLarge
+from traitbench.errors import BodyTooLarge, LocalError
 from traitbench.local.samples import LocalTrait
 from traitbench.local.texts import Problem, scored_size, text_problem
 from traitbench.local.vectors import vectors_of
@@ -37,7 +37,7 @@ _AT_ONCE, _MOST_LOADED = 512, 64
 _NOT_COMPARED = "Similar samples are shown by the service, once the model is trained there."
 
 
-class PreviewUnavailable(ValueError):
+class PreviewUnavailable(LocalError, ValueError):
     """Nothing can be scored or trained here; the message says why."""
 
 

@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ulid import ULID
 
 from traitbench.contract.texts import why_no_text
-from traitbench.errors import Unauthenticated, ValidationFailed
+from traitbench.errors import LocalError, Unauthenticated, ValidationFailed
 from traitbench.names import NAMESPACE
 from traitbench.operations import rules
 from traitbench.operations.access import Caller
@@ -48,7 +48,7 @@ _RECORD_EVERY = timedelta(minutes=1)
 _SESSION_PREFIX = "session_"
 
 
-class KeyNotFound(LookupError):
+class KeyNotFound(LocalError):
     """No key has this id."""
 
 

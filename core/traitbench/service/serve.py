@@ -22,6 +22,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from traitbench import logs
+from traitbench.errors import LocalError
 from traitbench.service.connections import limits_for, protocol, raise_file_limit
 from traitbench.settings import Settings
 
@@ -31,7 +32,7 @@ _LOOK_SECONDS = 0.05
 _KEEP_ALIVE = 75  # seconds; longer than our clients keep an idle connection
 
 
-class NotStarted(Exception):
+class NotStarted(LocalError):
     """The process cannot start; the message says why and what to do."""
 
 

@@ -42,6 +42,7 @@ from sqlalchemy import insert as insert_into
 from sqlalchemy.sql.expression import TableClause
 from sqlalchemy.types import TypeEngine
 
+from traitbench.errors import LocalError
 from traitbench.store import migrate
 
 FORMAT = 1
@@ -76,7 +77,7 @@ _KINDS: Mapping[str, tuple[type[TypeEngine[Any]], TypeEngine[Any]]] = {
 }
 
 
-class BackupRefused(Exception):
+class BackupRefused(LocalError):
     """A backup cannot be made or restored; the message says why and what to do."""
 
 
