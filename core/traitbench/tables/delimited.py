@@ -7,9 +7,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import IO
 
+from traitbench.display.text import count
 from traitbench.tables.heading import LOOKED_AT, heading_of
 from traitbench.tables.quoting import MARK, Form, QuotedLines, Quoting, quoting_of, records
-from traitbench.tables.rows import Cells, Encoding, NotATable, Problem, column_names, counted, is_damaged, lines_named
+from traitbench.tables.rows import Cells, Encoding, Kind, NotATable, Problem, column_names, is_damaged, lines_named
 
 _DELIMITERS = (",", ";", "\t", "|")
 _DIRECTIVE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # the first line of a file that Excel wrote for itself
@@ -22,6 +23,9 @@ _DAMAGED = "has bytes that are not UTF-8. Save the file as UTF-8"
 
 class Csv:
     """The rows of a delimited file, with columns named by its heading, or numbered without one."""
+
+    kind: Kind = "csv"
+    empty = "The file has a header but no rows. If the first row is a text, say that the file has no column names."
 
     def __init__(self, file: IO[bytes], encoding: Encoding, *, header: bool) -> None:
         self._file, self._encoding = file, encoding
@@ -69,7 +73,7 @@ class Csv:
         """What to say about the file; complete after an iteration."""
         if not self._short:
             return self._notes
-        some = f"{len(self._short):,} {'row has' if len(self._short) == 1 else 'rows have'}"
+        some = count(len(self._short), "row has", "rows have")
         return [*self._notes, f"{some} fewer cells than the header ({lines_named(self._short)}). The rest is empty."]
 
     def summary(self, rows: int) -> str:
@@ -79,14 +83,7 @@ class Csv:
             *([f"{self._blank:,} blank"] if self._blank else []),
         ]
         others = f" ({', '.join(parts)})" if parts else ""
-        return f"{counted(rows, 'row')} from {counted(self._all, 'line')}{others}"
-
-    def check(self, count: int, _has_columns: bool) -> None:
-        """Raise `NotATable` if there are no rows."""
-        if not count:
-            raise NotATable(
-                "The file has a header but no rows. If the first row is a text, say that the file has no column names."
-            )
+        return f"{count(rows, 'row')} from {count(self._all, 'line')}{others}"
 
     def _decided(self, form: Form) -> tuple[Form, list[str]]:
         """Return what quotation marks mean in this file, and what to say about it."""

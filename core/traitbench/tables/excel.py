@@ -7,8 +7,9 @@ from io import BytesIO
 from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
+from traitbench.display.text import count
 from traitbench.tables.heading import LOOKED_AT, heading_of
-from traitbench.tables.rows import Cells, NotATable, Problem, column_names, counted
+from traitbench.tables.rows import Cells, Kind, NotATable, Problem, column_names
 from traitbench.tables.sheet_marks import FarAway, SheetMarks, marks_of
 
 _MOST_UNPACKED = 512 << 20
@@ -27,6 +28,9 @@ class Excel:
     `sheet` is its name; by default it is the first visible one. `sheets` are the names of all that have cells.
     """
 
+    kind: Kind = "excel"
+    empty = "The sheet has a header but no rows. If the first row is data, say so."
+
     def __init__(self, file: IO[bytes], *, header: bool, sheet: str | None) -> None:
         self.sheets, apart, candidates = _sheets(file, sheet)
         for self.sheet in candidates:
@@ -40,7 +44,7 @@ class Excel:
         others = [name for name in self.sheets if name != self.sheet]
         if others or apart:
             more = f" ({', '.join(apart)})" if apart else ""
-            self.notes.insert(0, f'The file has {counted(len(others) + 1, "sheet")}{more}. "{self.sheet}" is read.')
+            self.notes.insert(0, f'The file has {count(len(others) + 1, "sheet")}{more}. "{self.sheet}" is read.')
         first = records[:LOOKED_AT]
         if header:
             heading = heading_of(first)
@@ -56,12 +60,7 @@ class Excel:
 
     def summary(self, rows: int) -> str:
         """Return how many rows there are, and of which sheet."""
-        return f'{counted(rows, "row")} of the sheet "{self.sheet}"'
-
-    def check(self, count: int, _has_columns: bool) -> None:
-        """Raise `NotATable` if there are no rows."""
-        if not count:
-            raise NotATable("The sheet has a header but no rows. If the first row is data, say so.")
+        return f'{count(rows, "row")} of the sheet "{self.sheet}"'
 
 
 def _sheets(file: IO[bytes], wanted: str | None) -> tuple[tuple[str, ...], list[str], list[str]]:
@@ -82,7 +81,7 @@ def _sheets(file: IO[bytes], wanted: str | None) -> tuple[tuple[str, ...], list[
     if wanted is not None and wanted not in names:
         raise NotATable(f'The file has no sheet "{wanted}". It has {", ".join(names)}.')
     charts = len(sheets) - len(tables)
-    apart = [*([f"{len(hidden)} hidden"] if hidden else []), *([f"and {counted(charts, 'chart')}"] if charts else [])]
+    apart = [*([f"{len(hidden)} hidden"] if hidden else []), *([f"and {count(charts, 'chart')}"] if charts else [])]
     visible = [name for name in names if name not in hidden]
     return names, apart, [wanted] if wanted else visible or [names[0]]
 
@@ -164,16 +163,16 @@ def _notes(marks: SheetMarks) -> list[str]:
     notes = []
     if errors := list(marks.errors.items()):
         _, (where, value) = errors[0]
-        some = "1 row has an error" if len(errors) == 1 else f"{len(errors):,} rows have an error"
-        notes.append(f"{some} such as {value} instead of a value ({where}). These cells are empty.")
+        some = count(len(errors), "row has", "rows have")
+        notes.append(f"{some} an error such as {value} instead of a value ({where}). These cells are empty.")
     if marks.not_calculated:
-        some = "1 formula has" if marks.not_calculated == 1 else f"{marks.not_calculated:,} formulas have"
+        some = count(marks.not_calculated, "formula has", "formulas have")
         notes.append(
             f"{some} no stored value ({marks.first_not_calculated}). Such cells are empty. Open the file in a "
             "spreadsheet program and save it again to calculate them."
         )
     if marks.hidden_rows:
-        rows = "1 hidden row is" if marks.hidden_rows == 1 else f"{marks.hidden_rows:,} hidden rows are"
+        rows = count(marks.hidden_rows, "hidden row is", "hidden rows are")
         notes.append(f"{rows} read too. To leave them out, delete them first.")
     if marks.hidden_columns:
         names = ", ".join(marks.hidden_columns)

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
 from typing import IO, Any
 
-from traitbench.tables.rows import Encoding, NotATable, Problem, Record, counted, is_damaged, lines_named
+from traitbench.display.text import count
+from traitbench.tables.rows import Encoding, Kind, NotATable, Problem, Record, is_damaged, lines_named
 
 _BLANK = " \t\r\n"
 _BROKEN_ARRAY = "The file starts like a JSON array but is not valid JSON. Save it as JSONL, with one object per line."
@@ -14,7 +15,9 @@ _DAMAGED = "has bytes that are not UTF-8. Save the file as UTF-8"
 class Json:
     """The rows of a JSON file: one object per line, or the elements of an array."""
 
+    kind: Kind = "json"
     columns: tuple[str, ...] = ()
+    empty = 'No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.'
 
     def __init__(self, file: IO[bytes], encoding: Encoding) -> None:
         self._file, self._encoding = file, encoding
@@ -29,7 +32,7 @@ class Json:
         """What to say about the file; complete after an iteration."""
         notes = [self._encoding.note] if self._encoding.note else []
         if self._twice:
-            some = "1 object has" if len(self._twice) == 1 else f"{len(self._twice):,} objects have"
+            some = count(len(self._twice), "object has", "objects have")
             notes.append(f"{some} a key twice ({lines_named(self._twice)}). The last value is read.")
         return notes
 
@@ -61,12 +64,7 @@ class Json:
 
     def summary(self, rows: int) -> str:
         """Return how many rows there are."""
-        return counted(rows, "row")
-
-    def check(self, _count: int, has_columns: bool) -> None:
-        """Raise `NotATable` if no line is an object."""
-        if not has_columns:
-            raise NotATable('No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.')
+        return count(rows, "row")
 
     def _lines(self, decoder: JSONDecoder) -> Iterator[tuple[int, Any]]:
         with self._encoding.text(self._file, "\n") as text:

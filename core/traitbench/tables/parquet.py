@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from traitbench.tables.rows import NotATable, Record, column_names, counted
+from traitbench.display.text import count
+from traitbench.tables.rows import Kind, NotATable, Record, column_names
 
 _AT_ONCE = 1_000
 _BROKEN_PARQUET = "This is not a valid Parquet file. Export it again, then retry."
@@ -14,6 +15,9 @@ _NO_PYTHON_VALUE = (ValueError, OverflowError, LookupError, TypeError, Arithmeti
 
 class Parquet:
     """The rows of a Parquet file, counted from 1. Values that JSON cannot represent become text."""
+
+    kind: Kind = "parquet"
+    empty = "The file has no rows."
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -39,7 +43,7 @@ class Parquet:
 
     @property
     def notes(self) -> list[str]:
-        """What to say about the values; complete after an iteration."""
+        """What to say about the file; complete after an iteration."""
         zones = [
             f"The time zone {zone} of the column {name} is not known. Its times are read as UTC."
             for name, zone in self._unknown_zones.items()
@@ -53,12 +57,7 @@ class Parquet:
 
     def summary(self, rows: int) -> str:
         """Return how many rows there are."""
-        return counted(rows, "row")
-
-    def check(self, count: int, _has_columns: bool) -> None:
-        """Raise `NotATable` if there are no rows."""
-        if not count or not self.columns:
-            raise NotATable("The file has no rows.")
+        return count(rows, "row")
 
     def copy(self, out: IO[bytes]) -> None:
         """Write all columns with their types as Parquet, under the names that the rows have."""
@@ -136,7 +135,7 @@ def _notes(cells: Mapping[str, Sequence[int]], what: str, so: str) -> list[str]:
     for name, rows in cells.items():
         where = f"row {rows[0]:,}" if len(rows) == 1 else f"first in row {rows[0]:,}"
         notes.append(
-            f"{counted(len(rows), 'cell')} of the column {name} "
+            f"{count(len(rows), 'cell')} of the column {name} "
             f"{'is' if len(rows) == 1 else 'are'} {what} ({where}). {so}"
         )
     return notes

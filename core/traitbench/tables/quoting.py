@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from traitbench.display.text import count
 from traitbench.tables.rows import lines_named
 
 MARK = '"'
@@ -309,18 +310,21 @@ class Quoting:
     def _notes(self) -> list[str]:
         notes = []
         if self.spanning:
-            line, count = max(self.spanning, key=lambda each: each[1])
+            line, lines = max(self.spanning, key=lambda each: each[1])
             which = "" if len(self.spanning) == 1 else "the longest is "
-            where = f"({which}line {line:,} to {line + count - 1:,})"
+            where = f"({which}line {line:,} to {line + lines - 1:,})"
             notes.append(f"{_rows(self.spanning)} line breaks inside quotation marks {where}.")
         if self.inner:
-            notes.append(
-                f"{_rows(self.inner)} quotation marks that are not doubled ({lines_named(self.inner)}). They are kept."
-            )
+            where = lines_named(self.inner)
+            notes.append(f"{_rows(self.inner)} quotation marks that are not doubled ({where}). They are kept.")
         if self.unclosed:
             where = lines_named(self.unclosed)
             notes.append(f"{_rows(self.unclosed)} a quotation mark that is never closed ({where}). It is kept as text.")
         return notes
+
+
+def _rows(some: Sequence[object]) -> str:
+    return count(len(some), "row has", "rows have")
 
 
 def quoting_of(lines: QuotedLines, form: Form) -> Quoting:
@@ -329,7 +333,3 @@ def quoting_of(lines: QuotedLines, form: Form) -> Quoting:
     for record in records(lines, form):
         quoting.add(record, heads=not quoting.filled)
     return quoting
-
-
-def _rows(some: Sequence[object]) -> str:
-    return "1 row has" if len(some) == 1 else f"{len(some):,} rows have"

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+from traitbench.display.text import count
 from traitbench.formulas import as_written, is_guarded, is_open, may_be_formula
 from traitbench.tables.delimited import Csv
 from traitbench.tables.excel import Excel
@@ -96,13 +97,14 @@ def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, heade
         content = _ENCODER.encode(written).encode("utf-8", "surrogatepass")
         hashed.update(content)
         rows.write(content + b"\n")
-    reader.check(counted, bool(columns))
+    if not (counted and columns):
+        raise NotATable(reader.empty)
     if isinstance(reader, Parquet):
         reader.copy(typed)
     # Apostrophes guard headers too.
     names = column_names([*map(as_written, columns)]) if guards.consistent else tuple(columns)
     return Survey(
-        _kind_of(reader),
+        reader.kind,
         names,
         counted,
         (*reader.notes, *guards.notes, *_serial_notes(serial, counted)),
@@ -149,11 +151,6 @@ def _kind(name: str, file: IO[bytes]) -> Kind:
     return named
 
 
-def _kind_of(reader: Csv | Json | Parquet | Excel) -> Kind:
-    kinds: Mapping[type, Kind] = {Csv: "csv", Json: "json", Parquet: "parquet", Excel: "excel"}
-    return kinds[type(reader)]
-
-
 def _type(value: Any) -> str:
     """Return the name of a value's type; "big" for integers beyond 64 bits."""
     return "big" if type(value) is int and not -_LONG <= value < _LONG else type(value).__name__
@@ -187,7 +184,7 @@ class _Guards:
         """What to say about the apostrophes."""
         if not self.consistent:
             return []
-        some = "1 cell has" if self._guarded == 1 else f"{self._guarded:,} cells have"
+        some = count(self._guarded, "cell has", "cells have")
         return [f"{some} an apostrophe that keeps spreadsheets from running a formula. It is removed."]
 
 

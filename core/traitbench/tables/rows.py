@@ -74,11 +74,6 @@ def column_names(cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def counted(number: int, thing: str) -> str:
-    """Return a count in words: `1 row`, `1,240 rows`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def lines_named(lines: Sequence[int]) -> str:
     """Return the first of some line numbers in words: `line 5`, or `first in line 5`."""
     return f"line {lines[0]:,}" if len(lines) == 1 else f"first in line {lines[0]:,}"
