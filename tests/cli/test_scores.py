@@ -45,6 +45,7 @@ def test_a_score_is_a_chart_for_people_and_a_card_for_programs(ask: Ask, trained
     file.write_text(WARM[0])
     _, chart, _ = ask("score", trained.handle, "--file", str(file), "--traits", "warmth")
     assert chart == trained.client.scores.chart(trained.handle, WARM[0]).rstrip("\n") + "\n"
+    assert ask("score", f"{trained.handle}@v1", "-", stdin=WARM[0])[1] == chart
     _, out, _ = ask("score", trained.handle, WARM[0], "--json")
     card = trained.client.scores.score(trained.handle, WARM[0])
     assert json.loads(out)["scores"] == card.scores
@@ -70,3 +71,9 @@ def test_why_a_confidence_is_not_high_is_said_beside_the_chart(ask: Ask, trained
     assert (sentence in err, "unlike" in chart) == (True, False)
     _, _, err = ask("compare", trained.handle, WARM[0], "qwpo xzzk vbnm lkjh asdf 48151")
     assert f"b: {sentence}" in err
+
+
+def test_an_address_that_is_not_public_is_refused(ask: Ask) -> None:
+    code, out, err = ask("extract", "http://127.0.0.1/secret")
+    assert (code, out) == (1, "")
+    assert "[req_" in err

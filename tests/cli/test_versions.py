@@ -16,20 +16,13 @@ def test_a_training_that_is_not_waited_for_names_its_run(ask: Ask, client: Trait
     assert ask("train", handle)[:2] == (0, f"{handle} is ready; nothing to do\n")
 
 
-def test_versions_are_listed_shown_and_activated(ask: Ask, trained: Trained) -> None:
-    _, out, _ = ask("versions", "list", trained.handle)
-    assert cells(out)[1][:3] == ["v1", "active", "train"]
-    _, out, _ = ask("versions", "list", trained.handle, "--json")
-    assert [json.loads(line)["version_no"] for line in out.splitlines()] == [1]
-    _, out, _ = ask("versions", "show", trained.handle)
-    assert out.startswith("version  v1")
-    assert "out-of-fold" in out
-    _, out, _ = ask("versions", "show", trained.handle, "v1", "--json")
-    assert "snapshot" in json.loads(out)
-    assert ask("versions", "tag", trained.handle, "shown")[0] == 0
-    assert ask("versions", "activate", trained.handle, "shown")[1] == f"v1 of {trained.handle} now serves scores.\n"
+def test_versions_are_shown_by_number_and_by_tag_with_its_note(ask: Ask, trained: Trained) -> None:
+    assert ask("versions", "tag", trained.handle, "shown", "--note", "Approved by the editors.")[0] == 0
+    assert ["note", "of", "shown", "Approved", "by", "the", "editors."] in cells(
+        ask("versions", "show", trained.handle, "shown")[1]
+    )
     assert ask("versions", "activate", trained.handle, "v1", "--json")[0] == 0
-    assert ask("versions", "untag", trained.handle, "shown")[1] == f"Removed the tag shown from {trained.handle}.\n"
+    assert ask("versions", "untag", trained.handle, "shown")[0] == 0
     code, _, err = ask("versions", "show", trained.handle, "shown")
     assert (code, "[req_" in err) == (1, True)
 
@@ -65,15 +58,3 @@ def test_a_model_is_trained_with_the_encoder_that_is_named(ask: Ask, client: Tra
     assert code == 0, err
     assert "ngrams-2" in ask("versions", "show", handle)[1]
     assert ask("score", handle, "Thanks a lot.")[0] == 0
-
-
-def test_a_tag_keeps_its_note_until_it_is_set_again(ask: Ask, client: Traitbench, own: str) -> None:
-    handle = own
-    note = "Approved by the editors."
-    assert ask("versions", "tag", handle, "best", "--note", note)[0] == 0
-    assert client.versions.get(handle).tag_notes == {"best": note}
-    assert note in ask("versions", "show", handle)[1]
-    assert ask("versions", "tag", handle, "best")[0] == 0
-    assert note not in ask("versions", "show", handle)[1]
-    code, _, err = ask("versions", "tag", handle, "best", "--note", "x" * 501)
-    assert (code, "500" in err) == (1, True)

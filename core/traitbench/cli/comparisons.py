@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -23,6 +24,7 @@ from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.display.verdicts import VERDICTS
 from traitbench.errors import InvalidHandle, LocalError, TraitbenchError
 from traitbench.names import ACTIVE, parse_pinned_handle, unpin
+from traitbench.tables.sample_files import quality_of
 
 Form = Literal["markdown", "junit", "json"]
 
@@ -144,10 +146,11 @@ def _compared(a: str, b: str, texts: Sequence[str] | None) -> VersionsComparison
 
 
 def _version(name: str) -> _Version:
-    if _is_file(name):
+    # Not `Path.is_file`, which raises for a text that is too long to be a name.
+    if isfile(name):
         return _Version(name, None, is_file=True)
     path, at, version = name.rpartition("@")
-    if version and at and _is_file(path):
+    if version and at and isfile(path):
         return _Version(path, version, is_file=True)
     if name.endswith(".json"):
         raise click.UsageError(f"There is no file {name}. If it is a handle, write {name}@{ACTIVE}.")
@@ -157,13 +160,6 @@ def _version(name: str) -> _Version:
         raise click.UsageError(f"{name} is neither a file nor a handle such as acme.tone or acme.tone@v3.") from error
     handle, pinned = unpin(name)
     return _Version(handle, pinned or None, is_file=False)
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError):  # a text that is too long to be a name, or cannot be one
-        return False
 
 
 def _bundle(version: _Version) -> Bundle:
@@ -202,17 +198,10 @@ def _labelled(
     word = cells.get(quality, "").strip() if quality else ""
     if not word:
         return Labelled(content)
-    return Labelled(content, {cells.get(trait, "").strip() if trait else "": _quality(name, line, word)})
-
-
-def _quality(name: str, line: int, word: str) -> float:
-    try:
-        number = FEEDBACK_WORDS[word.casefold()] if word.casefold() in FEEDBACK_WORDS else float(word)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
+    expected = quality_of(word.casefold(), FEEDBACK_WORDS)
+    if expected is None:
         raise click.UsageError(f"{name}: line {line}: {word!r} is not a label. Use a number from 0 to 1.")
-    return number
+    return Labelled(content, {cells.get(trait, "").strip() if trait else "": expected})
 
 
 def _with_traits(labelled: Labelled, compared: VersionsComparison) -> Labelled:
