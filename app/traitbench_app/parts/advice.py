@@ -37,6 +37,7 @@ def advice_on(trait: Trait, figures: TraitMetrics | None, *, negatives: int, pos
     if figures is not None and figures.shortcut is not None:
         alone = plain(figures.shortcut.claim(trait.positive_label, trait.negative_label))
         return Advice(f"{alone}. Change the texts so that both sides have it; until then, this says little.", "check")
+    # Before the figures, which say little as long as a side has so few.
     if trait.kind == "extrinsic" and min(negatives, positives) < FEW:
         return _more(trait, negatives, positives)
     if figures is None or figures.auroc is None:

@@ -335,6 +335,7 @@ def draw_bars(rows: Sequence[ScoreRow], *, key: str, can_pick: bool = False) -> 
     def pick() -> None:
         session.store(f"{key}.picked", st.session_state[key].get("picked"))
 
+    # The bar that was clicked last may be of a version with more traits.
     picked = min(picked_bar(key), len(rows) - 1) if can_pick else -1
     data = {"rows": [row.data for row in rows], "picked": picked}
     _bars(data=data, key=key, width="stretch", on_picked_change=pick)
@@ -361,6 +362,7 @@ def draw_card(
     """
     reasons = {each.confidence_reason for each in card.detail.values()}
     (reason,) = reasons if len(reasons) == 1 else (None,)
+    # A text is unlike the samples of the whole model, not of one trait, so that is never said on a bar.
     once = reason == "unlike_samples" or (reason is not None and len(card.detail) >= _OFTEN)
     if once and reason:
         st.warning(REASONS[reason].sentence, icon=":material/warning:")

@@ -35,6 +35,7 @@ def chart(
     `on_point` is called with the place of a bar or mark when a person clicks it, before the page runs again.
     """
     with st.container(gap="xxsmall"):
+        # Placed before the toggle and filled after it: the toggle below decides what is shown above.
         place = st.container()
         with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
             as_table = st.toggle("As a table", key=f"{key}.as_table", persist_state="session")

@@ -143,6 +143,7 @@ def primary_link(name: PageName, label: str, *, icon: str | None = None, **query
 def page_of(every: Sequence[Item], size: int, *, key: str) -> Sequence[Item]:
     """Return the items of the chosen page; draw the choice if there are several pages."""
     pages = -(-len(every) // size)
+    # With the number of pages in the key: after a filter, the chosen page may not exist.
     page = st.pagination(pages, key=f"{key}:{pages}") if pages > 1 else 1
     return every[(page - 1) * size : page * size]
 
@@ -160,6 +161,7 @@ _MEDIA_TYPES = {
 def download(label: str, content: Any, file_name: str, *, icon: str = ":material/download:", **look: Any) -> None:
     """Draw a button that downloads a file, whose extension says its type; a function makes it when it is pressed."""
     mime = _MEDIA_TYPES[file_name.rpartition(".")[2]]
+    # A download changes nothing on the page, so it does not run it again.
     st.download_button(label, content, file_name, mime, icon=icon, on_click="ignore", **look)
 
 

@@ -33,6 +33,7 @@ def shares_of(versions: Sequence[Version], active: int | None) -> list[RightShar
             is_accented=each.version_no == active,
             is_joined=is_joined,
         )
+        # `joined` begins with a False even if nothing was measured.
         for (each, evidence), is_joined in zip(measured, joined, strict=False)
     ]
 

@@ -197,6 +197,7 @@ def _undo(model: Model, this: str, sent: SentFeedback) -> None:
         client().samples.delete_many(model.handle, sent.samples)
     if undoing.done:
         key = f"{_SENT}:{this}"
+        # None removes the entry, so that the session does not grow with every text.
         session.store(key, tuple(each for each in session.get(key, ()) if each != sent) or None)
         session.flash("Feedback undone. The model does not learn it.")
         st.rerun()

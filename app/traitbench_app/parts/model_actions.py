@@ -292,6 +292,7 @@ def _ask_new(
             client().traits.add(model.handle, [given])
     if creating.done:
         _close_new()
+        # `round_key` has added the round after a colon.
         session.next_round(form.rpartition(":")[0])
         if copy_of:
             session.flash(f"{plain(model.handle)} was created. You can edit it now.")
@@ -365,6 +366,7 @@ def _create(handle: str, description: str, copy_of: str | None) -> Model:
 
 def _as_draft(bundle: Bundle, description: str) -> Bundle:
     """The bundle without its versions, as a draft; discovered traits and the provenance of samples are kept."""
+    # A draft has no waiting feedback: all of its samples are learned by the first training.
     samples = bundle.samples and [sample.model_copy(update={"pending": False}) for sample in bundle.samples]
     about = bundle.model.model_copy(update={"description": description})
     draft = bundle.model_copy(update={"model": about, "samples": samples, "versions": []})

@@ -213,6 +213,7 @@ def facts_of(model: Model, traits: Sequence[Trait]) -> StepFacts:
     """Read the facts of a model with these traits."""
     version, last, may_change = None, model.last_operation, not why_read_only(model)
     suggestions = sum(map(is_suggestion, traits)) if model.state in ("draft", "failed") else 0
+    # A damaged version does not close the pages of its model; the step then says that it cannot be read.
     with suppress(InternalError):
         version = active_version(model)
     origin, differs = _origin(model, traits) if may_change else ("", False)
@@ -258,6 +259,7 @@ def _origin(model: Model, traits: Sequence[Trait]) -> tuple[str, bool]:
         return "", False
     handle, number = model.forked_from.handle, model.forked_from.version_no
     try:
+        # The origin may be gone, or not be readable with this key.
         learned = _learned(reader(), handle, number)
     except TraitbenchError:
         return "", False

@@ -37,6 +37,7 @@ def reasons_of(scorer: PageScorer, text: str) -> Mapping[str, Explanation]:
     known: dict[str, Mapping[str, Explanation]] = session.get(_KNOWN, {})
     if asked not in known:
         started = time.perf_counter()
+        # The oldest one makes room.
         known = dict([*known.items()][1 - _MOST_KNOWN :]) | {asked: scorer.explain(text)}
         session.store(_KNOWN, known)
         _time(len(text), time.perf_counter() - started)
@@ -94,6 +95,7 @@ def _time(length: int, seconds: float) -> None:
     slow_from = session.get(_SLOW_FROM, _LONG)
     if seconds > QUICK_S:
         session.store(_SLOW_FROM, min(slow_from, length))
+    # One slow answer may have had another cause, so a quick one raises the limit again.
     elif length >= slow_from:
         session.store(_SLOW_FROM, length + 1)
 

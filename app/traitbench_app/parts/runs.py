@@ -143,6 +143,7 @@ def _draw_run(model: Model, traits: Sequence[Trait], *, is_first: bool) -> None:
         return
     run = f"Run `{last.run_id}`" if last and last.run_id else None
     with st.container(border=True, key="card.train.progress"):
+        # Streamlit raises beyond these bounds, which rounding can pass.
         st.progress(min(max(progress.fraction, 0.0), 1.0), text=_phase(progress, learns=learns))
         st.caption(f"{_clock(progress.elapsed_s)} so far.{_tries(model) if learns else ''}", help=run)
         if learns:
@@ -333,6 +334,7 @@ def watch_work(job: BackgroundWork, title: str, *, unit: str, key: str) -> None:
     @st.fragment(run_every=1.0)
     def look() -> None:
         with guarded():
+            # Counts as viewing it, so that work is not discarded while somebody watches.
             background.find(job.id, type(job), owner=job.owner)
             if job.state != "running":
                 st.rerun()

@@ -222,6 +222,7 @@ def _changes(samples: Sequence[Sample], edited: pd.DataFrame, before: Changes) -
         trait, quality = _Label.read(label) if isinstance(label, str) else (old.trait, old.quality)
         mark = _mark(old, bool(ticks[0]), bool(ticks[1]))
         if (text, trait, quality) != (old.text, old.trait, old.quality):
+            # Not validated: a text may be empty until the changes are saved.
             now = SampleInput.model_construct(text=text, trait=trait, quality=quality, source_url=old.source_url)
             edits[old.id] = now.model_copy(update={"held_out": mark[0], "must_pass": mark[1]} if mark[0] else {})
         elif mark != mark_of(old):

@@ -74,7 +74,10 @@ def add_by_hand(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
             given = [(quality, _texts(st.container(), "Texts" if by_line else "Text", form, by_line=by_line))]
     slot = st.empty()
     inputs = [
-        SampleInput.model_construct(trait=trait.key, text=text, quality=own) for own, texts in given for text in texts
+        # Not validated here: the service refuses what is wrong, and its reason stands below the field.
+        SampleInput.model_construct(trait=trait.key, text=text, quality=own)
+        for own, texts in given
+        for text in texts
     ]
     refusal = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):

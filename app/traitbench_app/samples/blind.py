@@ -98,6 +98,7 @@ def pick_number(sheet: Sheet) -> None:
         max_value=available,
         value=sheet.number,
         step=10,
+        # With the number that is suggested, which is the value of a new widget only.
         key=f"samples.raters.texts.{sheet.seed}.{sheet.suggested}",
         width=160,
         help=f"Chosen at random from {count(available, 'text')}, with at least five of each pole if there are as many. "

@@ -92,6 +92,7 @@ def draw_check_line(model: Model, traits: Sequence[Trait]) -> None:
     given = sum(trait.sample_count for trait in traits if trait.kind == "extrinsic")
     if not given:
         return
+    # The page is about training, so it must not wait for a long check.
     if given > _UNASKED_ON_TRAIN:
         _check_link(f"Check {count(given, 'sample')} before you train")
         return

@@ -75,6 +75,7 @@ def draw_no_match() -> None:
 def page_in_link(pages: int) -> int:
     """Return the page of the table in the link or on screen, at most `pages`."""
     wanted = str(st.session_state.get("page", st.query_params.get("page", "1")))
+    # Anybody can edit a link, and int() refuses thousands of digits.
     page = min(max(int(wanted), 1), pages) if wanted.isdecimal() and len(wanted) < 7 else 1
     if "page" in st.session_state and st.session_state["page"] != page:
         session.put({"page": page})
@@ -111,4 +112,5 @@ def pick_rows() -> str:
 
 def ids_of(rows: str) -> frozenset[int]:
     """The ids in the typed text; an empty set means all samples."""
+    # At most 18 digits, which fit into an id of the store.
     return frozenset(int(each) for each in re.findall(r"\d{1,18}", rows))

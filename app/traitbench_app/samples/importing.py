@@ -362,6 +362,7 @@ def _offer(
     places = [*against.new, *(against.other if repeated == "replace" else ())]
     chosen = range(len(checked.samples)) if repeated == "keep" else sorted(places)
     adding = [checked.samples[place] for place in chosen]
+    # By id, because several rows can replace the same sample.
     replacing = {each.id: each for old in against.other.values() for each in old} if repeated == "replace" else {}
     bad = len(checked.bad_rows)
     label = f"Import {len(adding):,}, leave out {bad:,}" if bad else f"Import {count(len(adding), 'sample')}"

@@ -178,6 +178,7 @@ def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
 
 def _ratings(read: str, table: Table, layout: FileLayout, traits: Sequence[Trait]) -> Ratings:
     """The labels, which are read once for every choice of columns."""
+    # Only what the labels depend on: the counts of the traits change with every sample.
     names = [(trait.key, trait.name) for trait in traits]
     chosen = (read, hashlib.sha256(repr((layout, names)).encode()).hexdigest())
     with st.spinner("Reading the labels", show_time=True):

@@ -39,6 +39,7 @@ def draw_review(model: Model, traits: Sequence[Trait], made: Sequence[Sample]) -
     if last is None or last.kind != "synthesize" or last.status != "succeeded" or not made:
         return
     state = _state(model)
+    # Without those that are marked for deletion elsewhere, such as in the table.
     open_ones = [each for each in made if each.id not in state.read and each.id not in waiting(model.handle).deletions]
     with st.container(border=True, key="samples.review"):
         left, right = st.columns([3, 2])

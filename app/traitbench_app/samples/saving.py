@@ -63,6 +63,7 @@ def _save(model: Model, table: LoadedSamples | ServedSamples, changes: Changes) 
         bar = st.progress(0.0, text="Saving")
         done = save(
             model.handle,
+            # Of a large model, only the samples that are edited are known.
             table.samples if isinstance(table, LoadedSamples) else unsaved(model.handle).originals.values(),
             changes,
             progress=lambda at, of: bar.progress(at / of, text=f"Saving {at:,} of {of:,}"),

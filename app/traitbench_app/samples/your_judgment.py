@@ -42,6 +42,7 @@ def draw_yours(
         return
     compared = [with_yours(ratings, rater, trait, yours) for trait in ready for rater in judged]
     several = len(ratings.traits) > 1
+    # The lowest agreement first; what cannot be measured comes last.
     ordered = sorted(compared, key=lambda pair: 1.0 if pair.agreement.kappa is None else pair.agreement.kappa)
     for pair in ordered[:_SENTENCES]:
         said = sentence(
@@ -170,6 +171,7 @@ def _said(loss: Loss) -> str:
 
 
 def _points(value: float) -> str:
+    # What rounds to nothing has no sign.
     return f"{value:.0f}".replace("-0", "0").replace("-", "−")
 
 

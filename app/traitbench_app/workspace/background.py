@@ -89,6 +89,7 @@ class BackgroundWork(ABC):
         """Stop the work and keep its results."""
         self._stop.set()
         if self._thread is not None:
+            # Usually it ends at the next row. A request on its way may take longer, and the page does not wait for it.
             self._thread.join(timeout=2.0)
 
     def _run(self) -> None:
@@ -191,6 +192,7 @@ def _make_room() -> None:
             " stop one."
         )
     ended = sorted((job for job in _JOBS.values() if job.state != "running"), key=lambda job: job.seen)
+    # One more, for the work that is about to be added.
     for job in ended[: max(len(_JOBS) - MOST_JOBS + 1, 0)]:
         del _JOBS[job.id]
         _TIMERS.pop(job.id).cancel()

@@ -114,8 +114,10 @@ class Batch(BackgroundWork):
         rest = islice(self.source.lines(), self.done, None)
         try:
             with self.parts.locked() if self.parts else nullcontext():
+                # Only under the lock is it certain that nobody appends meanwhile.
                 if self.parts and self.parts.rows != self.done:
                     raise InternalError("Another workbench continued this batch. Reload the page to see its results.")
+                # Closed at once, so that a stop also ends the request that is under way.
                 with closing(outcomes(self.client, self.settings, rest, self.column)) as coming:
                     for some in in_parts(self._until_stopped(coming)):
                         if self.parts:

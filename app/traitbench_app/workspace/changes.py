@@ -118,6 +118,7 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
                 back = [each for each in leaving[:done] if each in left and not unrestorable(each)]
                 _bring_back(handle, [as_input(by_id[each]) for each in back], added[:done])
             raise
+    # Someone else has edited or deleted these, and an edit would bring back what they removed.
     missing = frozenset(changes.edits.keys() - left)
     _remove(handle, [new for old, new in zip(edited, added, strict=True) if old in missing])
     kept = tuple(new for old, new in zip(edited, added, strict=True) if old not in missing)
@@ -155,6 +156,7 @@ def mark(handle: str, marks: Mapping[int, Mark]) -> None:
     """Make samples test samples or training samples, and set which test samples must pass."""
     for held_out, must_pass in sorted(set(marks.values())):
         ids = [each for each, own in marks.items() if own == (held_out, must_pass)]
+        # The service clears the second mark itself when a sample is no test sample any more.
         client().samples.update(handle, ids, held_out=held_out, must_pass=must_pass if held_out else None)
     if marks:
         forget_samples()
@@ -206,8 +208,9 @@ def take_back(undo: Undo, progress: Progress = lambda _done, _of: None) -> int:
         client().traits.update(undo.handle, key, **fields)
     if undo.traits:
         client().traits.add(undo.handle, undo.traits)
+    # Added before anything is removed: a failure in between leaves a text twice, and loses none.
     back = client().samples.add(undo.handle, undo.gone) if undo.gone else []
-    _renumber(dict(zip(undo.ids, back, strict=bool(undo.ids))))
+    _renumber(dict(zip(undo.ids, back, strict=True)))
     return _remove(undo.handle, undo.added, progress)
 
 
@@ -278,6 +281,7 @@ def _remove(handle: str, ids: Sequence[int], progress: Progress = lambda _done, 
         try:
             _delete(handle, ids[done : done + MOST_SAMPLES])
         except TraitbenchError:
+            # An undo that stops half-way has still undone the rest, so it says what is left instead of raising.
             return len(ids) - done
     return 0
 
@@ -336,6 +340,7 @@ def carried(decisions: Mapping[int, Decision], of: Sequence[Sample], into: Seque
 def _counterparts(of: Sequence[Sample], into: Sequence[Sample]) -> dict[int, Sample]:
     """The sample of the draft for each sample of the model, by id; equal samples are matched in their order."""
     there: dict[_Identity, list[Sample]] = {}
+    # The newest first, so that `pop` gives the oldest.
     for sample in sorted(into, key=lambda each: -each.id):
         there.setdefault(_identity(sample), []).append(sample)
     counterparts = {}

@@ -29,6 +29,7 @@ MOST_KEPT = 20
 
 _INPUT, _AUDITS = "input.gz", "audits.json"
 _OLD_ENDINGS = ("json.gz", "head.json", "input")
+# The id comes from the address of a page and becomes the name of a folder.
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -99,6 +100,7 @@ def load(folder: Path, job_id: str | None, *, owner: str, service: str, client: 
         if request is None or (request["owner"], request["service"]) != (owner, service):
             return None
         return _read(place, request, client)
+    # Whatever a damaged folder raises; the page then says that the batch is gone.
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, StopIteration):
         return None
 

@@ -91,9 +91,11 @@ class PoolFile:
     def __init__(self, path: Path | None) -> None:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Before SQLite creates it with the mode of the process.
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             path.chmod(0o600)
         self._connection = sqlite3.connect(path or ":memory:", timeout=_PATIENCE_S, check_same_thread=False)
+        # What is deleted is overwritten, and no text gets into a temporary file.
         for pragma in ("secure_delete = ON", "temp_store = MEMORY"):
             self._connection.execute(f"PRAGMA {pragma}")
         self._lock = threading.Lock()
@@ -211,6 +213,7 @@ def add(handle: str, texts: Iterable[str], source: str) -> int:
     file, place = _open(model), _place(handle)
     room = MOST_TEXTS - file.state(place)[0]
     if len(new) > room:
+        # Read only now: all texts of the pool are needed only where it may be full.
         known = {*file.texts(place).values()}
         new = [text for text in new if text not in known]
     if len(new) > room:
@@ -319,6 +322,7 @@ def _session_file() -> PoolFile:
 
 def _file(path: Path) -> PoolFile:
     with _LOCK:
+        # Under the lock, because `cache` alone may call the function twice at once.
         return _opened(path)
 
 

@@ -1,9 +1,9 @@
 """The samples of a model, all of them or those that pass filters, by page; kept in the session.
 
 A small request per run of the page refreshes them. A sample changes only by becoming a test sample or a training sample
-again, and ids only rise. So reading the last page
-again shows all new samples. If the totals of each trait then equal its sample counts, no older sample was deleted or
-changed; otherwise everything is read again. Call `forget_samples` after a change that no count shows.
+again, and ids only rise. So reading the last page again shows all new samples. If the totals of each trait then equal
+its sample counts, no older sample was deleted or changed; otherwise everything is read again. Call `forget_samples`
+after a change that no count shows.
 """
 
 from collections import Counter
@@ -51,6 +51,7 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
     if held is not None and held.address == address:
         try:
             held = _read(held)
+        # The model was deleted and made again under its name.
         except InvalidCursor:
             held = None
         if held is not None and held.totals == {
@@ -129,6 +130,7 @@ def _read(held: _Held, progress: Callable[[int], object] = lambda _done: None) -
         before += len(page.items)
         cursor = page.next_cursor
     new += page.items
+    # The same object, because what was computed from the list is kept by its identity.
     if held.samples and new == held.samples[held.before :]:
         return held
     samples = held.samples[: held.before] + new

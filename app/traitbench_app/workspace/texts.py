@@ -21,6 +21,7 @@ IN_USE = "in use"
 _RESTORED, _READ, _TURN = "score.restored", "score.read", "score.turn"
 _HANDED, _USUAL = "score.handed", "score.usual_version"
 _OF, _TEXTS, _FRESH = "score.of", "score.texts", "score.fresh"
+# A prime, so that the steps reach every text unless their number is a multiple of it. Neighbours are often alike.
 _STRIDE = 37
 
 
@@ -34,6 +35,7 @@ def restore_texts(model: Model) -> None:
         texts: dict[str, tuple[str, str, bool]] = session.get(_TEXTS, {})
         if before := session.get(_OF):
             now = session.get(TEXT, ""), session.get(AGAINST, ""), bool(session.get(COMPARE))
+            # What was typed for another model comes back with that model.
             texts = {**texts, before: now}
             session.store(_TEXTS, texts)
         text, against, two = texts.get(handle) or (_first(model), "", False)

@@ -174,6 +174,7 @@ def take_mine(model: Model, conflict: EditConflict) -> None:
 
 def moved(held: Unsaved, samples: Iterable[Sample]) -> Changes:
     """Return unsaved changes for a copy of the model: its samples are found by trait and text."""
+    # A copy has other ids.
     place = {(sample.trait, sample.content_sha256): sample.id for sample in samples}
     ids = {each: place.get((old.trait, old.content_sha256)) for each, old in held.originals.items()}
     changes = held.changes
@@ -193,8 +194,7 @@ def _wanted(held: Unsaved, sample_id: int) -> SampleInput | None:
         return None
     held_out, must_pass = held.changes.marks[sample_id]
     marks = {"held_out": held_out, "must_pass": must_pass}
-    own = as_input(original.model_copy(update=marks))
-    return own
+    return as_input(original.model_copy(update=marks))
 
 
 def _counterpart(original: Sample, samples: Sequence[Sample]) -> Sample | None:
@@ -202,7 +202,10 @@ def _counterpart(original: Sample, samples: Sequence[Sample]) -> Sample | None:
     newer = [each for each in samples if each.id > original.id and each.trait == original.trait][-_COMPARED:]
     best, most = None, _ALIKE
     for each in newer:
+        # The beginnings only, because the time grows with the square of the length. With junk detection, which begins
+        # at 200 characters, frequent letters would not count.
         matcher = SequenceMatcher(None, original.text[:500], each.text[:500], autojunk=False)
+        # Two upper bounds, the cheaper one first.
         if matcher.real_quick_ratio() > most and matcher.quick_ratio() > most and (ratio := matcher.ratio()) > most:
             best, most = each, ratio
     return best
@@ -227,6 +230,7 @@ def _write(file: Path, now: Unsaved) -> None:
         "originals": [sample.model_dump(mode="json") for sample in now.originals.values()],
     }
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # A kill leaves the old file or the new one.
     new = file.with_suffix(".new")
     with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
         json.dump(content, out)
@@ -240,8 +244,10 @@ def _read(file: Path) -> Unsaved:
             file.unlink(missing_ok=True)
             return Unsaved()
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        # Not validated: an unsaved text may be too long or empty.
         edits = {int(each): SampleInput.model_construct(**edit) for each, edit in content["edits"].items()}
         marks = {int(each): (bool(mark[0]), bool(mark[1])) for each, mark in content["marks"].items()}
+        # As JSON, because the models are strict: in Python mode, a time must not be a text.
         originals = {each["id"]: Sample.model_validate_json(json.dumps(each)) for each in content["originals"]}
         return Unsaved(Changes(edits, frozenset(content["deletions"]), marks), originals)
     except (OSError, ValueError, KeyError, TypeError):

@@ -58,6 +58,7 @@ class WaitingFeedback:
 def rule() -> RetrainRule:
     """Return the retraining rule: this process's settings, or the defaults for a remote service."""
     settings = read_settings()
+    # The API has no endpoint for this rule.
     return RetrainRule(settings.retrain_after_samples, settings.retrain_after_seconds, known=settings.api_url is None)
 
 
