@@ -221,17 +221,17 @@ def _show(model: Model, forks: Sequence[Model]) -> None:
             ("state", _state(model)),
             ("version", " ".join((version_name(model), *model.version_tags))),
             ("traits", ", ".join(model.traits) or "-"),
-            *([("main trait", model.main_trait)] if model.main_trait else []),
+            ("main trait", model.main_trait),
             ("description", model.description or "-"),
-            *([("demo texts", len(model.demo_texts))] if model.demo_texts else []),
+            ("demo texts", len(model.demo_texts) or None),
             ("scoring", f"{model.scoring_method}, depth {model.max_depth}"),
             ("zero data retention", "on" if model.zero_data_retention else "off"),
             ("hold if worse", "on" if model.hold_if_worse else "off"),
-            *([("on hold", f"v{model.held_version_no}")] if model.held_version_no is not None else []),
+            ("on hold", None if model.held_version_no is None else f"v{model.held_version_no}"),
             ("pruning", _pruning(policy) if policy else f"default: {_pruning(VersionRetentionPolicy())}"),
             ("last operation", _operation(model.last_operation)),
-            *((("forked from", _origin(model.forked_from)),) if model.forked_from else ()),
-            *((("forks", ", ".join(f"{each.handle} ({each.state})" for each in forks)),) if forks else ()),
+            ("forked from", _origin(model.forked_from) if model.forked_from else None),
+            ("forks", ", ".join(f"{each.handle} ({each.state})" for each in forks) or None),
         )
     )
 

@@ -95,8 +95,8 @@ def say_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def say_fields(pairs: Iterable[tuple[str, object]]) -> None:
-    """Print one name and its value per line."""
-    rows = [(name, _cell(value)) for name, value in pairs]
+    """Print one name and its value per line; leave out what has no value."""
+    rows = [(name, _cell(value)) for name, value in pairs if value is not None]
     width = max(cell_len(name) for name, _ in rows)
     for name, value in rows:
         click.echo(f"{set_cell_size(name, width)}{_GAP}{value}".rstrip())

@@ -114,7 +114,7 @@ def _say(version: Version) -> None:
             ("samples", version.sample_count),
             ("encoder", encoder.id if (encoder := version.metrics.encoder) and encoder.id else "-"),
             ("hash", version.param_hash),
-            *([("on hold", held.because)] if (held := version.metrics.held) else []),
+            ("on hold", version.metrics.held.because if version.metrics.held else None),
         )
     )
     _say_shortcuts(version)
@@ -123,7 +123,10 @@ def _say(version: Version) -> None:
         click.echo()
         say_table(
             ("TRAIT", "AUROC", "95 %", "BRIER", "CALIBRATION", "MEASURED ON"),
-            [(key, *_figures(each)) for key, each in version.metrics.traits.items()],
+            [
+                (key, *_area(each), *map(_figure, (each.brier, each.calibration_error)), each.measured_on or "")
+                for key, each in version.metrics.traits.items()
+            ],
         )
         _say_confidence(version)
 
@@ -163,11 +166,6 @@ def _say_confidence(version: Version) -> None:
     for key, each in version.metrics.traits.items():
         if each.confidence_reason:
             click.echo(f"{key}: low confidence for every text. {REASONS[each.confidence_reason].trait}", err=True)
-
-
-def _figures(trait: TraitMetrics) -> tuple[str, ...]:
-    errors = (_figure(trait.brier), _figure(trait.calibration_error))
-    return *_area(trait), *errors, trait.measured_on or ""
 
 
 def _area(figures: TraitMetrics | HeldOutFigures) -> tuple[str, str]:
