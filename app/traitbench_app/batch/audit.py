@@ -65,6 +65,7 @@ def _pick_trait(traits: Sequence[Trait]) -> Trait:
     if len(traits) == 1:
         return traits[0]
     names = {trait.key: trait.name for trait in traits}
+    # A value of another batch would not be among the options.
     if session.get(_TRAIT) not in names:
         session.store(_TRAIT, None)
     key = st.selectbox(
@@ -99,7 +100,7 @@ def _draw_question(job: Batch, trait: Trait, positive: bool, scored: int) -> Non
             size = st.select_slider(
                 "Texts to label",
                 _sizes(scored),
-                value=audit_answers.SIZES[min(scored >= audit_answers.SIZES[1], 1)],
+                value=audit_answers.SIZES[scored >= audit_answers.SIZES[1]],
                 key=_SIZE,
                 width=280,
                 help="More texts, narrower interval: 200 give an interval half as wide as 50.",
@@ -159,6 +160,7 @@ def _labels(job: Batch, trait: Trait, audit: Audit) -> LabelSession:
     run = _id(job, audit)
     decided = {item_id(f"{run}.{row}", trait.key): label for row, label in audit.decided.items()}
     texts = {f"{run}.{row}": job.texts[row] for row in audit.rows}
+    # Without hints: the labels measure the scores, so they must not follow them.
     return LabelSession(LabelWork([trait], texts, hints=False, decided=decided))
 
 

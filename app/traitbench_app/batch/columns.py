@@ -67,6 +67,7 @@ def frame_of(job: Batch) -> pd.DataFrame:
         columns[tier_of(key)] = _words(trait.tiers[:done], [tier or "uncertain" for tier in TIERS])
         columns[sure_of(key)] = _words(trait.confidences[:done], CONFIDENCES)
         columns[why_of(key)] = _words(trait.reasons[:done], REASONS)
+        # 0 is low, the first of `CONFIDENCES`.
         scores, is_open = np.asarray(trait.scores[:done]), np.asarray(trait.confidences[:done]) == 0
         columns[side_of(key)] = np.where(is_open | (scores == NONE), 0, np.sign(scores - _MIDDLE))
     for place, name in enumerate(job.other_columns):

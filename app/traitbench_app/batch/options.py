@@ -104,6 +104,7 @@ def start(model: Model, version: str, texts: TextInput, traits: Sequence[str] | 
     try:
         background.start(job, forget_after=_forgotten_after(model))
     except Full as full:
+        # It was written before it could start, so that no row is scored without a place for it.
         kept_batches.remove(_folder(), job.id)
         st.warning(str(full), icon=":material/hourglass_top:")
         return
@@ -120,6 +121,7 @@ def present_job(model: Model) -> Batch | None:
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
     if model.zero_data_retention:
+        # Batches that were written before zero data retention began.
         kept_batches.remove_of(_folder(), handle)
     job = (
         batches.find(held.get(handle), owner=owner)
@@ -191,6 +193,7 @@ def _restored(model: Model, job_id: str | None) -> Batch | None:
         job = kept_batches.load(_folder(), job_id, **about)
     if job is None or job.handle != model.handle:
         return None
+    # Results can be shown all the same. They are only read again in the next run.
     with suppress(Full):
         background.hold(job, forget_after=_forgotten_after(model))
     return job

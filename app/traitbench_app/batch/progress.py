@@ -17,6 +17,7 @@ def watch_batch(job: Batch, trait: Trait | None) -> None:
     @st.fragment(run_every=1.0)
     def look() -> None:
         with guarded():
+            # Counts as viewing it, so that the batch is not discarded while somebody watches.
             background.find(job.id, Batch, owner=job.owner)
             if job.state != "running":
                 st.rerun()

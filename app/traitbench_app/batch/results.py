@@ -170,6 +170,7 @@ def _draw_table(
                 alt="Scored rows",
             )
         _below(rows, shown, job)
+    # The row of an earlier run must not open on the Score page.
     hand_over(None)
     table_key, at = session.get(_ROW) or ("", 0)
     with beside:

@@ -49,9 +49,9 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Batch, traits: lis
 
 
 def _card(job: Batch, text: str) -> Card | None:
-    held = session.get(_CARD)
+    held: tuple[tuple[str, str], Card] | None = session.get(_CARD)
     if held and held[0] == (job.settings.handle, text):
-        return held[1]  # type: ignore[no-any-return]
+        return held[1]
     with attempt() as scoring:
         card = client().scores.score(job.settings.handle, text, traits=job.settings.traits)
     if scoring.error or not isinstance(card, Card):

@@ -32,6 +32,7 @@ def step_for(facts: StepFacts, labels: LabelSession, traits: Sequence[Trait], or
     The button of a pole that is short changes the order of the texts. A draft that is good enough is trained.
     """
     own = [sides_of(trait) for trait in traits]
+    # A model that is busy, archived or failed takes no labels.
     if facts.state not in ("draft", "ready") or not own:
         return next_step(facts)
     sides = min(own, key=lambda each: each.fewer[0])

@@ -105,10 +105,12 @@ def _take_back(model: Model, removed: Sequence[Decision], *, kept: AbstractSet[s
         try:
             if decision.sample_id:
                 client().samples.delete(model.handle, decision.sample_id)
+        # Somebody else deleted it, which is what was wanted.
         except SampleNotFound:
             pass
         except TraitbenchError as error:
             first = first or error
+            # The sample is still there, so the decision has to be.
             pool.decide(model, [decision])
             continue
         if item_id(decision.hash, decision.trait) not in kept:

@@ -87,6 +87,7 @@ def _draw(model: Model, view: View) -> None:
     st.html(_NEVER_FADED)
     with labels.lock, st.container(key="label.view"):
         labels.update(work.labelled(view.order, learner, hints=not view.blind))
+        # Scores are computed ahead only while somebody looks: a closed tab does not say that it is closed.
         labels.until = time.monotonic() + _WORKS_ON_S
         labels.rank()
         items = labels.upcoming(1)

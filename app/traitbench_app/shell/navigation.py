@@ -103,6 +103,7 @@ def _page(row: Entry, *, visible: bool, icon: bool = True) -> st.Page:
             default=not row.url_path,
             visibility="visible" if visible else "hidden",
         )
+    # Streamlit marks the object of the page that it draws, and other sessions have the same one.
     return copy(known)
 
 

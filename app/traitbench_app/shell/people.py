@@ -192,6 +192,7 @@ def holder(settings: Settings, secret: str) -> Person | None:
     """Ask the service who has an API key; return None if it does not accept the key."""
     with Traitbench(settings.base_url, secret, timeout=10.0) as client:
         try:
+            # No key owns this namespace, so the refusal names those that the key owns.
             client.models.list(namespace=_NOBODYS, limit=1)
         except Unauthenticated:
             return None

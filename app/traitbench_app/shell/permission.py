@@ -40,6 +40,7 @@ def _whose() -> str:
 @st.cache_data(max_entries=100, show_spinner=False)
 def _may_author(reader: tuple[str, str], _handle: str) -> bool:
     try:
+        # Any request that needs the scope would do. The underscore keeps the handle out of the cache's key.
         client().samples.list(_handle, limit=1)
     except InsufficientScope:
         return False

@@ -145,6 +145,7 @@ _MOST_MESSAGES = 3
 def explain(error: TraitbenchError, way_out: str | None = None) -> str:
     """Return an error as Markdown: what happened, what to do, and the request id for the operator."""
     if way_out is None:
+        # The most specific class comes first.
         way_out = next(_WAYS_OUT[cls] for cls in type(error).__mro__ if cls in _WAYS_OUT)
     nobody = isinstance(error, Unreachable) and _NO_ANSWER in error.message
     message = f"Nothing answers at `{read_settings().base_url}`." if nobody else plain(error.message)
@@ -348,8 +349,10 @@ def _wait_for_service() -> None:
     @st.fragment(run_every=_AGAIN_S)
     def look() -> None:
         nonlocal has_waited
+        # The first run comes with the page, which has just asked.
         if has_waited:
             with suppress(TraitbenchError):
+                # An answer has to come before the next look.
                 client().with_timeout(_AGAIN_S / 2).health()
                 st.rerun()
         has_waited = True
@@ -425,6 +428,7 @@ def reader() -> tuple[str, str]:
 
 @st.cache_data(max_entries=2_000, show_spinner=False)
 def _listed_version(reader: tuple[str, str], handle: str, version_id: int) -> Version | None:
+    # `reader` is only part of the cache's key.
     return next((each for each in client().versions.list(handle) if each.version_id == version_id), None)
 
 

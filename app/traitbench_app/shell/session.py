@@ -58,6 +58,7 @@ def next_model(handle: str) -> None:
 def take_next_model() -> None:
     """Set the picker to the model of `next_model`, or of the link that was followed, before it is drawn."""
     following = st.session_state.pop(_NEXT_MODEL, None) or st.query_params.get(FOLLOWED)
+    # Otherwise a reload would choose that model again.
     if FOLLOWED in st.query_params:
         del st.query_params[FOLLOWED]
     if following:
@@ -141,6 +142,7 @@ def _not_drawn() -> Iterator[tuple[str, Any]]:
     context = get_script_run_ctx()
     if context is None:
         return
+    # Private: Streamlit has no public way to ask which fields a run has drawn.
     state, drawn = context.session_state._state, context.shared.widget_ids_this_run.snapshot()
     for key in list(st.session_state):
         widget = state.get_widget_id_from_key(str(key))

@@ -196,6 +196,7 @@ def _apply(
             namespace, _, name = model.handle.partition(".")
             draft = client().models.fork(model.handle, f"{namespace}.{free_name(namespace, name)}")
         there = list(client().samples.list(draft.handle))
+        # The samples of a draft have other ids.
         changes, lost = carried(decisions, samples, there)
         undo = save(draft.handle, there, changes, progress=lambda _done, _of: None, whole=True)
     if not applying.done or draft is None:

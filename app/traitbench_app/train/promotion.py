@@ -116,6 +116,7 @@ def _confirm(model: Model, origin: Model, comparison: VersionsComparison, names:
         does = "Do it anyway" if force else "Put it in use"
         pressed = st.button(does, type="primary", icon=":material/publish:", key="train.promote_yes")
     with refusal:
+        # Another training may have changed what the person agreed to.
         agreed = agreed_to(_ASK, f"{_pinned(model)} {version_no} {comparison.reason}", pressed)
     if not agreed:
         return

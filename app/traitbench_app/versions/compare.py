@@ -109,6 +109,7 @@ def _draw_use(pair: Pair, comparison: VersionsComparison) -> None:
 def _draw_activate(side: PairSide, verb: str, *, is_primary: bool = False, end: str = "") -> None:
     label = f"{verb} {side.name}{end}"
     pressed = st.button(label, key="versions.use", type="primary" if is_primary else "secondary")
+    # The version in use may have changed since the button was drawn.
     if as_shown("versions.use", f"{side.pinned} instead of v{side.model.version_no}: {label}", pressed):
         with attempt() as activating:
             client().versions.activate(side.model.handle, version=side.name)

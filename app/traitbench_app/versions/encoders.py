@@ -115,6 +115,7 @@ def _compare(model: Model, given: Inputs, chosen: Encoders) -> None:
 def _identity(model: Model, given: Inputs) -> tuple[object, ...]:
     """What a comparison depends on besides its encoders."""
     samples = tuple((sample.id, sample.trait, sample.quality, sample.content_sha256) for sample in given.samples)
+    # The hash is enough, because a report stays in the session that made it.
     return model.handle, model.version_no, hash(samples)
 
 

@@ -59,6 +59,7 @@ def sides_of(model: Model, versions: Sequence[Version], *, relatives: bool) -> d
     sides = {label(each): PairSide(label(each), model, each) for each in versions}
     for relative in _relatives(model) if relatives else ():
         for each in client().versions.list(relative.handle, limit=LARGEST_PAGE):
+            # The names of both models' versions begin at v1, so those of the other have its handle.
             name = pin(relative.handle, label(each))
             sides[name] = PairSide(name, relative, each)
     return sides

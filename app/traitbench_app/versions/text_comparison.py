@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -184,6 +184,7 @@ def frame_of(job: TextComparison, *keys: str) -> pd.DataFrame:
     """
     frame = pd.concat([_of_trait(job, key) for key in keys], ignore_index=True)
     ranks = frame[KIND].map(lambda kind: _RANKS.get(kind, len(_RANKS)))
+    # Rows without a score come last: their size is 1, and all others are at most 0.
     order = pd.DataFrame({"rank": ranks, "size": -frame[DELTA].abs().astype("Float64").fillna(-1)})
     return frame.loc[order.sort_values(["rank", "size"], kind="stable").index]
 
@@ -304,4 +305,4 @@ def _kinds(a: Sides, b: Sides, expected: Sides, scored: NDArray[np.bool_]) -> li
         ["regression", "fixed", "side changed"],
         "",
     )
-    return [str(kind) if ok else "" for kind, ok in zip(kinds, scored, strict=True)]  # type: ignore[misc]
+    return [cast(Kind, str(kind)) if ok else "" for kind, ok in zip(kinds, scored, strict=True)]

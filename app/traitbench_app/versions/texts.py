@@ -211,6 +211,7 @@ def _samples(pair: Pair, *, tests: bool) -> list[Sample]:
     samples: list[Sample] = []
     for handle in dict.fromkeys(each.model.handle for each in pair):
         pages = client().samples.list(handle, held_out=True if tests else None, limit=LARGEST_SAMPLE_PAGE)
+        # A text has a sample for each of its traits, so there are more samples than texts.
         samples += islice(pages, 5 * MOST_COMPARED)
     return samples
 

@@ -146,6 +146,7 @@ def _draw_texts(
     rows = shown(frame, cast(Show, picked or "All"))
     pages = -(-len(rows) // _PAGE)
     place = st.container()
+    # Other rows begin at the first page again.
     page = st.pagination(pages, key=f"versions.page:{job.id}:{picked}:{len(rows)}") if pages > 1 else 1
     with place:
         st.html(STYLE)
@@ -357,11 +358,11 @@ def _draw_moved(pair: tuple[PairSide, PairSide], key: str, text: str) -> None:
 def _moved(pair: tuple[PairSide, PairSide], key: str, text: str) -> Moved:
     """The changed samples that are most similar to the text, with their texts; of the last text from memory."""
     asked = (pair[0].pinned, pair[1].pinned, key, text)
-    known, moved = session.get(_MOVED, (None, ()))
-    if known != asked:
-        moved = _find(pair, key, text)
-        session.store(_MOVED, (asked, moved))
-    return moved  # type: ignore[no-any-return]
+    held: tuple[object, Moved] = session.get(_MOVED, (None, ()))
+    if held[0] != asked:
+        held = asked, _find(pair, key, text)
+        session.store(_MOVED, held)
+    return held[1]
 
 
 def _find(pair: tuple[PairSide, PairSide], key: str, text: str) -> Moved:
