@@ -28,7 +28,7 @@ ONLY_READ = {"", "serve", "worker", "mcp", "extract", "encoder check", "encoder 
 # What they print is a document, or says what this machine has. The keys of JSON are tested in `test_json.py`.
 NOT_SHOWN = {"doctor", "skill", "completion", "models card"}
 
-_PROGRESS = re.compile(r"! (queued|\w+: \d+%.*)")
+_PROGRESS = re.compile(r"! (queued|[^:]+: \d+%.*)")
 _MASKS = (
     (re.compile(r"\b(key|run|req)_\w{26}|\btb[as]_\w+…?|\b[0-9a-f]{12,64}\b"), "ID"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?"), "TIME"),
