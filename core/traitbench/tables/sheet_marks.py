@@ -6,16 +6,14 @@ The library that reads the values gives none of these, so the XML of the sheet i
 import posixpath
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
 from xml.etree import ElementTree
-from xml.parsers import expat
 from zipfile import ZipFile
 
 MOST_CELLS = 20_000_000
 """Cells between the first and the last one, the empty ones included, because they take memory too."""
 
 _ADDRESS = re.compile(r"([A-Za-z]{1,4})(\d{1,9})")
-_CHUNK = 1 << 20
 _MOST_NAMED = 8
 _TRUE = ("1", "true", "on")
 
@@ -48,18 +46,13 @@ def marks_of(archive: ZipFile, sheet: str) -> SheetMarks:
     part = _part_of(archive, sheet)
     if part is None:
         return SheetMarks()
-    reader = _Reader()
-    reader.marks.part = part
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
-    parser.CharacterDataHandler = reader.text
-    parser.buffer_text = True
+    reader = _Reader(part)
     try:
         with archive.open(part) as content:
-            while chunk := content.read(_CHUNK):
-                parser.Parse(chunk, False)
-            parser.Parse(b"", True)
-    except expat.ExpatError:
+            for _, element in ElementTree.iterparse(content):
+                if element.tag.endswith(("row", "col")):
+                    reader.read(element)
+    except ElementTree.ParseError:
         pass  # the library that reads the values decides whether the sheet is valid
     return reader.marks
 
@@ -67,74 +60,55 @@ def marks_of(archive: ZipFile, sheet: str) -> SheetMarks:
 class _Reader:
     """Collects the marks while the XML passes by."""
 
-    def __init__(self) -> None:
-        self.marks = SheetMarks()
+    def __init__(self, part: str) -> None:
+        self.marks = SheetMarks(part=part)
         self._row = self._column = self._last_row = self._last_column = 0
-        self._where = ""
-        self._is_error = self._has_formula = self._has_value = self._in_value = False
-        self._value = ""
 
-    def start(self, name: str, attributes: dict[str, Any]) -> None:
-        """Handle the begin of an element."""
-        match name.rpartition(" ")[2]:
-            case "c":
-                self._cell(attributes)
-            case "v":
-                self._in_value = self._is_error
-                self._has_value = True
-            case "is":
-                self._has_value = True
-            case "f":
-                self._has_formula = True
+    def read(self, element: ElementTree.Element) -> None:
+        """Read a row with its cells, or the format of a column."""
+        match _name(element):
             case "row":
-                self._start_row(attributes)
-            case "col" if attributes.get("hidden") in _TRUE:
-                self._hidden_column(attributes)
+                self._read_row(element)
+                element.clear()  # all cells would take too much memory
+            case "col" if element.get("hidden") in _TRUE:
+                self._hidden_column(element)
 
-    def text(self, characters: str) -> None:
-        """Handle text."""
-        if self._in_value:
-            self._value += characters
-
-    def end(self, name: str) -> None:
-        """Handle the end of an element."""
-        match name.rpartition(" ")[2]:
-            case "v":
-                self._in_value = False
-            case "c":
-                if self._is_error:
-                    error = self._value[:20].strip() or "#ERROR"
-                    self.marks.errors.setdefault(self._row, (self._where, error))
-                    self.marks.kinds.add(error)
-                elif self._has_formula and not self._has_value:
-                    self.marks.not_calculated += 1
-                    self.marks.first_not_calculated = self.marks.first_not_calculated or self._where
-
-    def _start_row(self, attributes: dict[str, Any]) -> None:
-        number = attributes.get("r", "")
+    def _read_row(self, row: ElementTree.Element) -> None:
+        number = row.get("r", "")
         self._row = int(number) if number.isdecimal() and len(number) < 10 else self._row + 1
         self._column = 0
-        if attributes.get("hidden") in _TRUE:
+        if row.get("hidden") in _TRUE:
             self.marks.hidden_rows += 1
+        for element in row:
+            if element.tag.endswith("c"):
+                self._cell(element)
 
-    def _cell(self, attributes: dict[str, Any]) -> None:
-        self._is_error = attributes.get("t") == "e"
-        self._has_formula = self._has_value = False
-        self._value = ""
+    def _cell(self, cell: ElementTree.Element) -> None:
         self._column += 1
-        if parts := _ADDRESS.fullmatch(attributes.get("r", "").strip()):
+        if parts := _ADDRESS.fullmatch(cell.get("r", "").strip()):
             letters, digits = parts[1].upper(), parts[2]
             self._column = _column_number(letters)
             self._row = int(digits)
-            self._where = f"{letters}{digits}"
+            where = f"{letters}{digits}"
         else:
-            self._where = f"{_letters(self._column)}{self._row}"
+            where = f"{_letters(self._column)}{self._row}"
         self._last_row, self._last_column = max(self._last_row, self._row), max(self._last_column, self._column)
         if self._last_row * self._last_column > MOST_CELLS:
-            raise FarAway(self._where)
+            raise FarAway(where)
+        is_error = cell.get("t") == "e"
+        if not is_error and not (len(cell) and cell[0].tag.endswith("f")):  # a formula comes before its value
+            return
+        inside = {_name(element): element.text for element in cell}
+        if is_error:
+            error = (inside.get("v") or "")[:20].strip() or "#ERROR"
+            self.marks.errors.setdefault(self._row, (where, error))
+            self.marks.kinds.add(error)
+        elif not inside.keys() & {"v", "is"}:
+            self.marks.not_calculated += 1
+            self.marks.first_not_calculated = self.marks.first_not_calculated or where
 
-    def _hidden_column(self, attributes: dict[str, Any]) -> None:
-        first, last = (attributes.get(name, "") for name in ("min", "max"))
+    def _hidden_column(self, column: ElementTree.Element) -> None:
+        first, last = (column.get(name, "") for name in ("min", "max"))
         if not (first.isdecimal() and last.isdecimal()):
             return
         # Cut, because int() raises for thousands of digits. Excel has 16,384 columns.
@@ -143,6 +117,11 @@ class _Reader:
             self.marks.hidden_columns.append(" to ".join(names))
 
 
+def _name(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+@lru_cache(2**14)
 def _column_number(letters: str) -> int:
     number = 0
     for letter in letters:
@@ -197,7 +176,7 @@ def _elements(archive: ZipFile, part: str, name: str) -> list[ElementTree.Elemen
             root = ElementTree.parse(content).getroot()
     except ElementTree.ParseError:
         return []
-    return [element for element in root.iter() if element.tag.rpartition("}")[2] == name]
+    return [element for element in root.iter() if _name(element) == name]
 
 
 def _without_case(archive: ZipFile, part: str) -> str | None:
