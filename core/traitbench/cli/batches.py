@@ -42,22 +42,6 @@ Form = Literal["csv", "jsonl", "parquet"]
 _LINES: Mapping[Form, Callable[[Shape, RowOutcome], bytes]] = {"csv": csv_line, "jsonl": jsonl_line}
 
 
-@dataclass(frozen=True)
-class Order:
-    """The options of the command."""
-
-    handle: str
-    file: str
-    traits: Sequence[str] | None
-    mode: Mode | None
-    column: str | None
-    output: str | None
-    form: Form | None
-    resume: bool
-    no_header: bool
-    sheet: str | None
-
-
 @dataclass
 class _Tally:
     """The rows and failed rows so far, and the first failures in this command."""
@@ -73,20 +57,32 @@ class _Tally:
         self.first.extend(failed[: MOST_LISTED - len(self.first)])
 
 
-def score_file(order: Order) -> None:
+def score_file(
+    handle: str,
+    file: str,
+    *,
+    traits: Sequence[str] | None,
+    mode: Mode | None,
+    column: str | None,
+    output: str | None,
+    form: Form | None,
+    resume: bool,
+    no_header: bool,
+    sheet: str | None,
+) -> None:
     """Score the rows of a file; raise `Refused` at the end if some could not be scored."""
-    source = source_of(order.file, header=not order.no_header, sheet=order.sheet)
-    column = text_column(source.head, order.column, "--column")
+    source = source_of(file, header=not no_header, sheet=sheet)
+    column = text_column(source.head, column, "--column")
     click.echo(f"texts from {column}", err=True)
     with connected() as client:
-        form = order.form or _form_of(order.output) or ("jsonl" if source.kind == "json" else "csv")
-        settings = BatchSettings(order.handle, order.traits, order.mode or "full")
-        out = _file(order.output)
-        if order.resume and out is None:
+        form = form or _form_of(output) or ("jsonl" if source.kind == "json" else "csv")
+        settings = BatchSettings(handle, traits, mode or "full")
+        out = _file(output)
+        if resume and out is None:
             raise click.UsageError("--resume needs the output file: name it with -o.")
         batch = _Batch(client, source, settings, column, form)
         try:
-            tally = batch.to_stream(order.output or STDIN) if out is None else batch.to_file(out, resume=order.resume)
+            tally = batch.to_stream(output or STDIN) if out is None else batch.to_file(out, resume=resume)
         except OSError as error:
             if out is None:
                 raise

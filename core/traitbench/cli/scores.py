@@ -6,7 +6,7 @@ from typing import Any, get_args
 import click
 
 from traitbench.cli import options
-from traitbench.cli.batches import Form, Order, score_file
+from traitbench.cli.batches import Form, score_file
 from traitbench.cli.options import InputFile, answers, as_json, connected, given_text, text_of
 from traitbench.cli.output import Answer, say_text
 from traitbench.cli.reasons import say_reasons
@@ -69,7 +69,7 @@ def score(
         return
     if text is not None or file is not None or words or explain:
         raise click.UsageError("--batch does not take TEXT, --file, --feedback or --explain.")
-    score_file(Order(handle, batch, traits, **options_of_batch | ({"form": "jsonl"} if as_json else {})))
+    score_file(handle, batch, traits=traits, **options_of_batch | ({"form": "jsonl"} if as_json else {}))
 
 
 @click.command()
