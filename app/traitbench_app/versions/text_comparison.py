@@ -16,8 +16,8 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 from traitbench.names import unpin
-from traitbench.tables.rows import Row
-from traitbench.tables.sample_files import folded, guess_words, quality_of, trait_keys
+from traitbench.tables.rows import Table
+from traitbench.tables.sample_files import FileLayout, read_labels
 from traitbench.tables.writing import csv_file, jsonl_file
 from traitbench_app.shell.people import OPERATOR
 from traitbench_app.workspace import background
@@ -53,32 +53,13 @@ def of_samples(samples: Iterable[Sample]) -> list[ComparedInput]:
     return [ComparedInput(text, by_trait) for text, by_trait in labels.items()]
 
 
-@dataclass(frozen=True)
-class ExpectedColumns:
-    """The columns of a file: text, expected quality, and the trait that the quality is about."""
-
-    text: str
-    quality: str | None = None
-    trait: str | None = None
-
-
-def of_rows(rows: Iterable[Row], columns: ExpectedColumns, traits: Sequence[Trait], key: str) -> list[ComparedInput]:
-    """Return the texts of a file. A quality is a number from 0 to 1, a pole's label or a word such as "positive".
-
-    Without a trait column, the qualities are about the trait `key`. A quality that cannot be read is no label.
-    """
-    known = list(rows)
-    keys = trait_keys(traits)
-    words = guess_words({row.cells.get(columns.quality or "", "") for row in known}, traits)
-
-    def labels(row: Row) -> dict[str, TextLabel]:
-        cell = row.cells.get(columns.quality or "", "")
-        quality = quality_of(cell, words)
-        name = row.cells.get(columns.trait or "", "").strip()
-        trait = key if columns.trait is None else keys.get(name, keys.get(folded(name)))
-        return {} if quality is None or trait is None else {trait: TextLabel(quality)}
-
-    return [ComparedInput(row.cells.get(columns.text, ""), labels(row)) for row in known]
+def of_table(table: Table, layout: FileLayout, traits: Sequence[Trait]) -> list[ComparedInput]:
+    """Return the texts of a file with their labels. A label that cannot be read is none."""
+    labels: dict[int, dict[str, TextLabel]] = {}
+    for row, _, trait, quality in read_labels(table, layout, traits):
+        if isinstance(trait, str) and isinstance(quality, float):
+            labels.setdefault(row.number, {})[trait] = TextLabel(quality)
+    return [ComparedInput(row.cells.get(layout.text, ""), labels.get(row.number, {})) for row in table.rows]
 
 
 class SideColumn:

@@ -11,8 +11,7 @@ from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
-from traitbench.tables.rows import Row
-from traitbench.tables.sample_files import guess_columns
+from traitbench.tables.sample_files import FileLayout, LabelColumn, guess_columns, known_words
 from traitbench_app.parts import upload as batch_input
 from traitbench_app.parts.upload import TextInput
 from traitbench_app.shell import people, session
@@ -23,10 +22,9 @@ from traitbench_app.versions.pair import PairSide
 from traitbench_app.versions.text_comparison import (
     MOST_COMPARED,
     ComparedInput,
-    ExpectedColumns,
     TextComparison,
-    of_rows,
     of_samples,
+    of_table,
 )
 from traitbench_app.workspace import background
 from traitbench_app.workspace.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
@@ -85,16 +83,15 @@ def pick_source(model: Model, pair: Pair, traits: Sequence[Trait], key: str) -> 
         given = batch_input.pasted_texts(command, most=MOST_COMPARED)
     if given is None:
         return None
-    columns = _pick_labels(given, traits, key) if picked == FILE else ExpectedColumns(given.column)
-    rows = (line for line in given.source.lines() if isinstance(line, Row))
-    return TextSource(given.name, of_rows(rows, columns, traits, key))
+    layout = _pick_labels(given, traits, key) if picked == FILE else FileLayout(given.column, ())
+    return TextSource(given.name, of_table(given.source.whole, layout, traits))
 
 
-def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> ExpectedColumns:
+def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> FileLayout:
     """Draw the choice of the column with the labels; there may be none."""
     others = [column for column in given.source.columns if column != given.column]
     if not others:
-        return ExpectedColumns(given.column)
+        return FileLayout(given.column, ())
     _, trait, quality = guess_columns(given.source.head, traits)
     about = (
         "the column " + plain(trait)
@@ -109,7 +106,12 @@ def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> Expecte
         placeholder="No column",
         help=f"Numbers from 0 to 1, or labels of the poles. They are about {about}. With them you see regressions.",
     )
-    return ExpectedColumns(given.column, picked, trait if trait in others and trait != picked else None)
+    if picked is None:
+        return FileLayout(given.column, ())
+    if trait not in others or trait == picked:
+        trait = None
+    words = known_words(given.source.whole, picked, traits)
+    return FileLayout(given.column, (LabelColumn(picked, None if trait else key, words),), trait)
 
 
 def start(pair: Pair, source: TextSource, keys: Sequence[str]) -> None:

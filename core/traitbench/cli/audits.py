@@ -24,7 +24,15 @@ from traitbench.cli.options import (
 from traitbench.cli.output import say_table, say_text
 from traitbench.display.text import count
 from traitbench.tables.rows import Table
-from traitbench.tables.sample_files import FileLayout, LabelColumn, as_number, guess_words, quality_of, words
+from traitbench.tables.sample_files import (
+    FileLayout,
+    LabelColumn,
+    as_number,
+    guess_words,
+    known_words,
+    quality_of,
+    words,
+)
 from traitbench.tables.writing import csv_file
 
 if TYPE_CHECKING:
@@ -272,10 +280,8 @@ def agreement(
 
 def _words(table: Table, rater: str, meanings: Mapping[str, float]) -> dict[str, float]:
     """The quality of each word in a column."""
-    used = words(table, rater)
-    known = {word: each for word, each in guess_words(used, ()).items() if each is not None}
-    known |= meanings
-    if unknown := [word for word in used if word not in known]:
+    known = {**known_words(table, rater, ()), **meanings}
+    if unknown := [word for word in words(table, rater) if word not in known]:
         named = ", ".join(map(repr, unknown[:_MOST_WORDS]))
         more = f" and {len(unknown) - _MOST_WORDS:,} more" if len(unknown) > _MOST_WORDS else ""
         raise click.UsageError(

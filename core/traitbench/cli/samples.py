@@ -37,9 +37,8 @@ from traitbench.tables.sample_files import (
     guess_columns,
     guess_test_columns,
     guess_wide,
-    guess_words,
     known_traits,
-    words,
+    known_words,
 )
 
 
@@ -299,21 +298,16 @@ def _layout(
     wide = guess_wide(table, traits)
     if wide and trait is None and quality in (None, *wide) and (given[2], *defaults) == (None, None, None):
         labels = [
-            LabelColumn(column, key, {**_known(table, column, traits), **meanings, "": None})
+            LabelColumn(column, key, {**known_words(table, column, traits), **meanings, "": None})
             for column, key in wide.items()
         ]
         return FileLayout(text, tuple(labels), None, held_out, must_pass)
-    known = {**(_known(table, quality, traits) if quality else {}), **meanings}
+    known = {**(known_words(table, quality, traits) if quality else {}), **meanings}
     if defaults[1] is not None:
         known[""] = defaults[1]
     only = traits[0].key if len(traits) == 1 else None
     label = LabelColumn(quality if quality != text else None, defaults[0] or only, known)
     return FileLayout(text, (label,), trait if trait != text else None, held_out, must_pass)
-
-
-def _known(table: Table, column: str, traits: Sequence[Trait]) -> dict[str, float]:
-    guessed = guess_words(words(table, column), traits)
-    return {word: quality for word, quality in guessed.items() if quality is not None}
 
 
 def _tell(checked: Checked, layout: FileLayout) -> None:

@@ -15,6 +15,7 @@ from traitbench.display.text import is_address
 from traitbench.tables.rows import Problem, Table
 from traitbench.tables.sample_files import (
     QUALITY_NAMES,
+    YES_NO,
     Checked,
     FileLayout,
     FileSample,
@@ -53,10 +54,6 @@ _LABEL_NAMES = (
     *(*QUALITY_NAMES, "labels", "category", "topic", "mood", "tone", "emotion", "intent", "stars", "type", "kategorie"),
     *("thema", "stimmung", "bewertung", "sterne", "klasse", "gefühl", "ton"),
 )
-_YES_NO = {
-    **dict.fromkeys(("1", "yes", "y", "true", "t", "x", "ja", "wahr"), 1.0),
-    **dict.fromkeys(("0", "no", "n", "false", "f", "nein", "falsch"), 0.0),
-}
 _NEGATIONS = ("un", "in", "im", "ir", "il", "dis", "non", "not", "no", "nicht", "kein", "keine")
 _SCALES = (
     ("low", "medium", "high"),
@@ -232,7 +229,7 @@ def _scaled(name: str, counts: Mapping[str, int], order: Sequence[str]) -> Trait
 
 def _sides_of(counts: Mapping[str, int]) -> tuple[str, str] | None:
     """Return the negative and the positive kind; None if more than two kinds could be sides."""
-    known = guess_words(counts, ()) | {cell: _YES_NO[folded(cell)] for cell in counts if folded(cell) in _YES_NO}
+    known = guess_words(counts, ()) | {cell: float(YES_NO[folded(cell)]) for cell in counts if folded(cell) in YES_NO}
     low, high = ([cell for cell in counts if known[cell] == quality] for quality in (0.0, 1.0))
     if len(low) == len(high) == 1 and not _scale_of(counts) and not (len(counts) > 2 and _are_numbers(counts)):
         return low[0], high[0]
@@ -260,7 +257,7 @@ def _scale_of(counts: Mapping[str, int]) -> tuple[str, ...] | None:
 
 def _named_poles(name: str, negative: str, positive: str) -> tuple[str, str]:
     """Return the names of the poles: the labels, or the column's own name if they are only yes and no."""
-    if folded(name) in _NO_NAMES or not {folded(negative), folded(positive)} <= _YES_NO.keys():
+    if folded(name) in _NO_NAMES or not {folded(negative), folded(positive)} <= YES_NO.keys():
         return negative, positive
     what = re.sub(r"^(is|has|ist|hat)[ _-]+", "", " ".join(re.split(r"[\s_]+", name.strip())), flags=re.IGNORECASE)
     return f"not {what}", what

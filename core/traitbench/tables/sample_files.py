@@ -6,7 +6,7 @@ if the whole file can be sent. A problem never repeats the text of the row.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -30,10 +30,13 @@ _UNKNOWN_TRAIT = "is not the name or key of a trait of this model"
 _NOT_YES_NO = "is neither yes nor no"
 _TEST_NAMES = ("held_out", "held out", "heldout", "test", "is_test", "test sample", "split")
 _MUST_PASS_NAMES = ("must_pass", "must pass", "mustpass")
-_YES_NO = {
-    **dict.fromkeys(("", "no", "n", "false", "0", "train", "training"), False),
-    **dict.fromkeys(("yes", "y", "true", "1", "x", "test", "held_out"), True),
+YES_NO = {
+    **dict.fromkeys(("1", "yes", "y", "true", "t", "x", "ja", "wahr"), True),
+    **dict.fromkeys(("0", "no", "n", "false", "f", "nein", "falsch"), False),
 }
+"""What a cell says in a column of yes and no, case-folded."""
+
+_MARKS = {**YES_NO, "": False, "train": False, "training": False, "test": True, "held_out": True}
 _IN_TEXTS = re.compile(r"[^\W\d_]|[\u2000-\U0010ffff]")
 _INVALID = re.compile("[\x00\ud800-\udfff]")
 _VARIANT = "\ufe0f"  # asks for the coloured form of an emoji
@@ -165,7 +168,7 @@ def guess_test_columns(table: Table) -> tuple[str | None, str | None]:
 
 
 def _is_yes_no(table: Table, column: str) -> bool:
-    return all(row.cells.get(column, "").strip().casefold() in _YES_NO for row in table.rows[:_LOOKED_AT])
+    return all(row.cells.get(column, "").strip().casefold() in _MARKS for row in table.rows[:_LOOKED_AT])
 
 
 def _named(table: Table, names: Sequence[str], *, among: Sequence[str] | None = None) -> str | None:
@@ -226,9 +229,14 @@ def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, floa
     for trait in traits:
         for label, quality in ((trait.positive_label, 1.0), (trait.negative_label, 0.0)):
             meanings.setdefault(folded(label), set()).add(quality)
-    # A word that is also a label of a trait with the other meaning is ambiguous, so a person chooses.
     by_word = {word: meanings.get(folded(word).rstrip(_VARIANT), set()) for word in cells}
     return {word: next(iter(known)) if len(known) == 1 else None for word, known in by_word.items()}
+
+
+def known_words(table: Table, column: str, traits: Sequence[Trait]) -> dict[str, float]:
+    """Return the quality of each word of a label column whose meaning can be guessed."""
+    guessed = guess_words(words(table, column), traits)
+    return {word: quality for word, quality in guessed.items() if quality is not None}
 
 
 # ---- table to samples --------------------------------------------------------------------------------------------
@@ -239,31 +247,36 @@ def check(table: Table, layout: FileLayout, traits: Sequence[Trait] | None) -> C
 
     The traits in the file must be among `traits`; if that is None, their cells are taken as keys.
     """
-    keys = None if traits is None else trait_keys(traits)
-    readers = [_LabelReader(table, each) for each in layout.labels]
     entries, problems, left_out = list[FileSample](), dict.fromkeys(table.problems), 0
-    for row in table.rows:
+    for row, column, trait, quality in read_labels(table, layout, traits):
+        if quality is None:
+            left_out += 1
+            continue
         text = row.cells.get(layout.text, "")
-        text_problem = _text_problem(row.number, layout.text, text)
-        held_out, must_pass = (_yes_no(row, column) for column in (layout.held_out, layout.must_pass))
+        held_out, must_pass = (_yes_no(row, marks) for marks in (layout.held_out, layout.must_pass))
         if must_pass is True and held_out is False:
             must_pass = Problem(row.number, str(layout.must_pass), "is yes, but only test samples can be must-pass")
-        for reader in readers:
-            quality = reader.quality(row)
-            if quality is None:
-                left_out += 1
-                continue
-            trait = _trait_of(row, layout.trait, reader.label.trait, keys)
-            cells = (text_problem, trait, quality, held_out, must_pass)
-            wrong = [each for each in cells if isinstance(each, Problem)]
-            problems |= dict.fromkeys(wrong)
-            if not wrong and isinstance(trait, str) and isinstance(quality, float):
-                sample = SampleInput(trait=trait, text=text, quality=quality)
-                # Only what is true is set, so that a request has no fields that the file does not give.
-                marks = {"held_out": held_out is True, "must_pass": must_pass is True}
-                sample = sample.model_copy(update={name: True for name, given in marks.items() if given})
-                entries.append(FileSample(row.number, reader.label.column, sample))
+        cells = (_text_problem(row.number, layout.text, text), trait, quality, held_out, must_pass)
+        wrong = [each for each in cells if isinstance(each, Problem)]
+        problems |= dict.fromkeys(wrong)
+        if not wrong and isinstance(trait, str) and isinstance(quality, float):
+            sample = SampleInput(trait=trait, text=text, quality=quality)
+            marks = {"held_out": held_out is True, "must_pass": must_pass is True}
+            sample = sample.model_copy(update={name: True for name, given in marks.items() if given})
+            entries.append(FileSample(row.number, column, sample))
     return Checked(tuple(entries), tuple(sorted(problems, key=lambda problem: problem.row)), left_out)
+
+
+def read_labels(
+    table: Table, layout: FileLayout, traits: Sequence[Trait] | None
+) -> Iterator[tuple[Row, str | None, str | Problem, float | Problem | None]]:
+    """Yield each row with each column of labels, its trait and its quality, which is None if it gives no sample."""
+    keys = None if traits is None else trait_keys(traits)
+    readers = [_LabelReader(table, each) for each in layout.labels]
+    for row in table.rows:
+        for reader in readers:
+            trait = _trait_of(row, layout.trait, reader.label.trait, keys)
+            yield row, reader.label.column, trait, reader.quality(row)
 
 
 class _LabelReader:
@@ -356,7 +369,7 @@ def compared(checked: Checked, samples: Iterable[Sample]) -> Compared:
 
 def _yes_no(row: Row, column: str | None) -> bool | Problem:
     cell = row.cells.get(column, "").strip().casefold() if column else ""
-    return _YES_NO[cell] if cell in _YES_NO else Problem(row.number, column or "", _NOT_YES_NO)
+    return _MARKS[cell] if cell in _MARKS else Problem(row.number, column or "", _NOT_YES_NO)
 
 
 def _text_problem(row: int, column: str, text: str) -> Problem | None:

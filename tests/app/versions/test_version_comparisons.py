@@ -9,7 +9,8 @@ import pytest
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained
-from traitbench.tables.rows import Row
+from traitbench.tables.rows import Row, Table
+from traitbench.tables.sample_files import FileLayout, LabelColumn, known_words
 from traitbench_app.versions import text_comparison
 from traitbench_app.versions.text_comparison import (
     CHUNK,
@@ -21,7 +22,6 @@ from traitbench_app.versions.text_comparison import (
     SCORE_B,
     TEXT,
     ComparedInput,
-    ExpectedColumns,
     Show,
     SideColumn,
     TextComparison,
@@ -29,8 +29,8 @@ from traitbench_app.versions.text_comparison import (
     as_csv,
     as_jsonl,
     frame_of,
-    of_rows,
     of_samples,
+    of_table,
     shown,
     summary,
 )
@@ -102,15 +102,20 @@ def test_the_texts_of_samples_are_distinct_and_have_the_labels_of_all_traits(tra
 
 def test_a_file_may_say_what_each_text_should_score(trained: Trained) -> None:
     labelled = (("a", "0.9", "Warmth"), ("b", "cold", "warmth"))
-    cells = (*labelled, ("c", "maybe", "warmth"), ("d", "1.5", ""), ("e", "", "x"))
+    cells = (*labelled, ("c", "maybe", "warmth"), ("d", "?", ""), ("e", "", "x"))
     columns = ("text", "label", "trait")
-    rows = [Row(number, dict(zip(columns, each, strict=True))) for number, each in enumerate(cells, 1)]
+    rows = tuple(Row(number, dict(zip(columns, each, strict=True))) for number, each in enumerate(cells, 1))
+    table = Table(columns, rows, ())
     traits = trained.client.traits.list(trained.handle)
     for trait in (None, "trait"):
-        texts = of_rows(rows, ExpectedColumns("text", "label", trait), traits, "warmth")
+        labels = LabelColumn("label", None if trait else "warmth", known_words(table, "label", traits))
+        texts = of_table(table, FileLayout("text", (labels,), trait), traits)
         assert [each.text for each in texts] == ["a", "b", "c", "d", "e"]
         assert [each.labels for each in texts] == [{"warmth": TextLabel(0.9)}, {"warmth": TextLabel(0.0)}, {}, {}, {}]
-    assert not of_rows(rows, ExpectedColumns("text"), traits, "warmth")[0].labels
+    assert not of_table(table, FileLayout("text", ()), traits)[0].labels
+    stars = Table(("text", "label"), tuple(Row(each, {"text": "a", "label": str(each)}) for each in range(1, 6)), ())
+    labels = LabelColumn("label", "warmth", {})
+    assert not any(each.labels for each in of_table(stars, FileLayout("text", (labels,)), traits)), "1 star is no pole"
 
 
 # ---- pure functions of the results -----------------------------------------------------------------------------------
