@@ -67,7 +67,8 @@ def traits_of(model: Model) -> Sequence[Trait]:
 
 
 @st.cache_data(max_entries=2_000, show_spinner=False)
-def _frozen_traits(reader: tuple[str, str], handle: str, _of: tuple[int | str, ...]) -> list[Trait]:
+def _frozen_traits(reader: tuple[str, str], handle: str, of: tuple[int | str, ...]) -> list[Trait]:
+    # `of` is only part of the cache's key. Streamlit leaves out of it what begins with an underscore.
     return list(client().traits.list(handle))
 
 
@@ -186,6 +187,7 @@ def _rank(version: Version | None) -> tuple[int, float]:
     evidence = evidence_on(by_trait(version.metrics)) if version else None
     if evidence is None:
         return 2, 0.0
+    # The lower end of the interval: 9 of 10 is less than 90 of 100.
     return int(evidence.is_guessed), -wilson(evidence.right, evidence.samples)[0]
 
 
