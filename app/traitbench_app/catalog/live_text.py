@@ -73,6 +73,7 @@ def _live_text(model: Model, active: Version, traits: Sequence[Trait], texts: Se
         with left:
             _draw_chips(key, texts)
             typed = session.get(key, "")
+            # Read by `_watch`, which runs apart from this fragment.
             session.store(_EDITED, typed not in ("", *texts))
             text, marks = lit_field(key, typed, default=texts[0] if texts else "")
             words = st.container()
@@ -99,6 +100,7 @@ def _draw_chips(key: str, texts: Sequence[str]) -> None:
 
     if len(texts) > 1:
         now = session.get(key, texts[0])
+        # No chip is chosen once the text is edited.
         session.put({chip: texts.index(now) if now in texts else None})
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.caption("Edit this, or try:", width="content")

@@ -115,6 +115,7 @@ def _ask(owned: Sequence[str]) -> None:
         "File",
         type=["json"],
         key=f"{form}.file",
+        # The uploader takes whole megabytes, at least one; the service has the last word.
         max_upload_size=max(read_settings().max_import_bytes // _MEGABYTE, 1),
         label_visibility="collapsed",
     )
@@ -123,6 +124,7 @@ def _ask(owned: Sequence[str]) -> None:
             session.store(_READ, None)
             st.rerun()
         return
+    # Drawn again, because only then the dialog cannot be closed by a click outside.
     if session.get(_READ) is None:
         _read(file)
         st.rerun()

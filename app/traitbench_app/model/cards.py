@@ -34,6 +34,7 @@ def read(model: Model, traits: Sequence[Trait]) -> list[Sample] | None:
         return None
     if number_of(traits) <= MOST_LOADED:
         return all_samples(model.handle, traits)
+    # Enough for the picture of the texts; the counts come from the service.
     return client().samples.list(model.handle, newest_first=True, limit=_NEWEST).items
 
 

@@ -161,6 +161,7 @@ def _command(base_url: str, handle: str, text: str) -> str:
 
 def _quoted(text: str) -> str:
     """Return the text as a Python literal."""
+    # A JSON string is a Python literal too.
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -50,6 +50,7 @@ def edit_about(model: Model) -> None:
     form = f"{session.round_key(_FORM)}.{model.handle}"
     now = _of(model)
     initial = session.get(f"{_INITIAL}.{form}") or now
+    # Somebody else saved, and nothing is typed here: show what there is now.
     if initial != now and not _touched(form, initial):
         _start_over()
         form, initial = f"{session.round_key(_FORM)}.{model.handle}", now
@@ -272,6 +273,7 @@ def cleaned(table: Iterable[Mapping[str, Any]]) -> list[Cells]:
 
 def sources_of(table: Sequence[Cells], before: Sequence[Source]) -> list[dict[str, Any]]:
     """Convert a table back to sources; `before` are those that the table was made from."""
+    # Cells are text, so values of other types are found again by their text.
     values = {
         (name, _cell(value)): value for source in before for name, value in source.items() if not isinstance(value, str)
     }

@@ -90,6 +90,7 @@ def _fields(model: Model, shown: VersionRetentionPolicy) -> VersionRetentionPoli
     unnamed = st.number_input(
         "Versions without a tag to keep",
         min_value=0,
+        # A rule that a program has set may be larger than people choose here.
         max_value=max(_MOST, min(shown.keep_unnamed, _LARGEST)),
         value=min(shown.keep_unnamed, _LARGEST),
         step=1,

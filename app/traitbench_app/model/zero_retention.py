@@ -154,6 +154,7 @@ def _ask_for_the_name(model: Model, traits: Sequence[Trait], forks: Sequence[Mod
             field_error(slot, "This is not the model's name." if typed.strip() else "Type the model's name.")
             return
         with refusal:
+            # Samples may have been added since the person read what is removed.
             agreed = agreed_to(PURGE, " ".join(lines), pressed)
         if agreed:
             with refusal, attempt() as acting:

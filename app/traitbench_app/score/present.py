@@ -138,6 +138,7 @@ def _draw(model: Model, traits: Sequence[Trait], versions: Sequence[Version], ch
     def answer() -> None:
         events = (session.get(_KEY) or {}).get("events") or []
         for event in events:
+            # The component sends its events again until the page says that they are handled.
             if event["n"] > session.get(_HANDLED, 0):
                 session.store(_HANDLED, event["n"])
                 session.store(_CHANGED, True)

@@ -119,12 +119,14 @@ class Teacher:
         """Fit the traits in the background, once, so that the first text that is taught is learned quickly."""
         if session.get(f"{_SAMPLES}:{self.model.handle}") is None:
             samples, keys = self._samples(), ordered([*filter(self.can_teach, self.traits)], self.model.main_trait)
+            # What is fitted is kept by `preview`, so the thread has nothing to return.
             threading.Thread(target=lambda: [self._fit(key, samples) for key in keys], daemon=True).start()
 
     def scorer(self, key: str, taught: Sequence[Taught]) -> PageScorer:
         """What scores the trait after these texts, of which those for other traits do not count."""
         latest = {each.text: each for each in taught if each.trait == key}
         samples = [each for each in self._samples() if each.trait != key or each.text not in latest]
+        # Negative, because no sample of the service has such an id.
         samples += [_sample(-place, each) for place, each in enumerate(latest.values(), start=1)]
         return PageScorer(by=self._fit(key, samples))
 

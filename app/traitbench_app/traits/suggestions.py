@@ -256,6 +256,7 @@ def left_out(handle: str, suggestions: Sequence[Trait], start: Callable[[], obje
             raise dismissed.error
         start()
     except TraitbenchError:
+        # Otherwise a failed start would have dismissed them for nothing.
         take_back(dismissed.undo)
         raise
 
@@ -304,6 +305,7 @@ def _made_own(handle: str, suggestions: Sequence[Trait], texts: Mapping[str, str
             client().traits.update(handle, each.key, suggestion=True)
         raise
     finally:
+        # Also after a failure, which may have come after the samples were added.
         forget_samples()
     return new
 

@@ -152,6 +152,7 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
     # Outside the expander, so that an error is seen while it is closed.
     slots["key"] = st.empty()
     slots["aggregation"] = st.empty()
+    # Not validated here: the service does it and names the fields.
     fields = TraitInput.model_construct(
         name=name,
         key=key or None,
@@ -185,6 +186,7 @@ def _save(handle: str, trait: Trait, fields: TraitInput, *, shown: str) -> dict[
         for name, each in theirs.items()
         if each != changes[name]
     }
+    # What the person has read now counts as shown, so that a second press replaces it.
     session.store(shown, before.model_copy(update={name: theirs[name] for name in complaints}))
     if not complaints:
         # Saving keeps a suggestion, also as it is.

@@ -125,6 +125,7 @@ class AsyncConnection:
             try:
                 response = await self._once(request)
             except Unreachable as error:
+                # The service has the request, and a second one would only add to what makes it slow.
                 if isinstance(error.__cause__, httpx.ReadTimeout):
                     raise
             else:
@@ -185,6 +186,7 @@ class AsyncLines:
                     yield line
         except httpx.RequestError as error:
             raise self._broken(self._response) from error
+        # Every line of an answer ends with a line break, so the rest is a line that was cut off.
         if rest:
             raise self._broken(self._response)
 

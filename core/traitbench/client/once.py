@@ -51,6 +51,7 @@ class ReadsOnce(httpx.BaseTransport):
         if request.method != "GET":
             answers.clear()
             return self._inner.handle_request(request)
+        # The answer depends on the key, and on the media type that is asked for.
         address = f"{request.headers.get('authorization')} {request.headers.get('accept')} {request.url}"
         if address not in answers:
             response = self._inner.handle_request(request)

@@ -55,6 +55,7 @@ class AsyncSamples:
             try:
                 added = await self._connection.send("POST", _path(handle), SampleIds, body={"samples": batch})
                 ids += added.ids
+            # Also after Ctrl+C: all samples are added or none.
             except BaseException as error:
                 left_behind = await self._remove(handle, ids)
                 if isinstance(error, TraitbenchError):
@@ -91,6 +92,7 @@ class AsyncSamples:
             lambda at: self._connection.get(
                 _path(handle),
                 SamplePage,
+                # Counted and skipped once: the cursor of a page knows where it ends.
                 params={**(first if at == cursor else others).parameters(), "limit": limit, "cursor": at},
             ),
             cursor,

@@ -190,6 +190,7 @@ class _Chunk:
                     raise Unreachable("The service ended its answer before the last line.")
             except Unavailable as error:
                 await self.close()
+                # Every line that arrived shows that the service is there, so the patience begins anew.
                 if self.answered > before:
                     pauses, deadline = iter(_PAUSES), monotonic() + _PATIENCE
                 busy = busy_for(error)
@@ -211,6 +212,7 @@ class _Chunk:
         except BodyTooLarge as error:
             if len(self.texts) > 1:
                 raise
+            # A single text that is too long is the fault of its line, and the others are scored.
             self.answered = 1
             yield FailedLine(index=self.places[0], error=_reason(error))
             return
@@ -238,6 +240,7 @@ def _chunks(values: Iterator[Any], size: int) -> Iterator[_Chunk]:
     chunk = _Chunk(first := 0)
     for value in values:
         length = len(value) if isinstance(value, str) else 0
+        # A character has at most four bytes in UTF-8.
         if chunk.count == size or (chunk.texts and chunk.length + length > _MOST_BYTES // 4):
             yield chunk
             chunk = _Chunk(first := first + chunk.count)

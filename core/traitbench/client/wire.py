@@ -60,6 +60,7 @@ def busy_for(error: TraitbenchError | None) -> float | None:
 def segment(name: str | int) -> str:
     """Quote a name as one segment of a path; raise `ValidationFailed` if it is not valid Unicode."""
     quoted = quote(valid_unicode(str(name)), safe="")
+    # `quote` leaves dots as they are, and `.` and `..` would be removed from the path.
     return quoted.replace(".", "%2E") if not quoted.strip(".") else quoted
 
 
