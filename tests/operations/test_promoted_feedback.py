@@ -9,6 +9,7 @@ from tests.contexts import AUTHOR, ON_BOTH, done_here, draft, export_of, trained
 from tests.operations import author
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import ValidationFailed
+from traitbench.fitting.fit import fit
 from traitbench.operations import feedback, training, traits
 from traitbench.operations.context import Context
 from traitbench.store import tables, version_samples
@@ -113,8 +114,10 @@ def test_feedback_that_came_during_a_training_is_not_recorded_as_learned(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handle = trained_here(context)
-    run_id, fit = training.start(context, AUTHOR, handle, author.REFIT)[0].run_id, training._fit
-    monkeypatch.setattr(training, "_fit", lambda *given: (fit(*given), author.give_feedback(context, handle))[0])
+    run_id = training.start(context, AUTHOR, handle, author.REFIT)[0].run_id
+    monkeypatch.setattr(
+        training, "fit", lambda *given, **named: (fit(*given, **named), author.give_feedback(context, handle))[0]
+    )
     done_here(context, run_id)
     version = author.active(context, handle)
     with reading(context.engine) as connection:

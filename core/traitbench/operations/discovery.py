@@ -41,7 +41,7 @@ from traitbench.operations.access import Caller
 from traitbench.operations.axis_names import named
 from traitbench.operations.context import Context
 from traitbench.operations.rules import language_model, sends_nothing
-from traitbench.operations.sample_vectors import ENCODING, encoded
+from traitbench.operations.sample_vectors import ENCODING, encoded, texts_of
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.progress import Timeline
 from traitbench.scoring.segments import embed
@@ -96,7 +96,7 @@ def run(engine: Engine, encoder: Encoder, settings: Settings, execution: Executi
     execution.report(_DISCOVERING, 0, 1, fraction=timeline.fraction, left_s=timeline.left_s)
     directions = _known(encoder, pool, known)
     chosen = _chosen(pool)
-    texts = _read_texts(engine, pool, chosen)
+    texts = _read_texts(engine, execution, pool, chosen)
     discovered = _find(encoder, execution.run.effort, pool, chosen, texts, known, directions)
     private = sends_nothing(pool.model)
     axes, notes = named(settings, execution, timeline, discovered.traits, texts, sends_nothing=private)
@@ -172,13 +172,11 @@ def _pool(connection: Connection, run: RunRow) -> _DraftTexts:
     return _DraftTexts(model, labels, stay, replaced, traits.axes(connection, model_id), unlabelled)
 
 
-def _read_texts(engine: Engine, pool: _DraftTexts, chosen: Sequence[_TextToRead]) -> dict[int, str]:
+def _read_texts(
+    engine: Engine, execution: Execution, pool: _DraftTexts, chosen: Sequence[_TextToRead]
+) -> dict[int, str]:
     """The texts to analyse, by id."""
-    labelled = [text.id for text in chosen if text.id > 0]
-    with reading(engine) as connection:
-        texts = samples.texts(connection, labelled)
-    if len(texts) < len(labelled):
-        raise Fenced(pool.model.id)
+    texts = texts_of(engine, execution, [text.id for text in chosen if text.id > 0])
     return texts | {text.id: pool.unlabelled[text.content_sha256] for text in chosen if text.id < 0}
 
 

@@ -18,7 +18,8 @@ from traitbench.encoders import Encoder
 from traitbench.errors import UnreadableRow
 from traitbench.fitting.fit import TraitSamples, feature_blocks
 from traitbench.fitting.search import chosen_before
-from traitbench.runs.execution import Fenced
+from traitbench.operations.sample_vectors import texts_of
+from traitbench.runs.execution import Execution
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid
 from traitbench.store import samples, versions
 from traitbench.store.database import reading
@@ -31,15 +32,13 @@ Label = samples.Label
 def reason_to_hold(
     engine: Engine,
     encoder: Encoder,
+    execution: Execution,
     *,
-    run_id: str,
-    model_id: int,
     active_version_id: int,
     after: Snapshot,
     traits: Sequence[TraitSamples],
     labels: Sequence[Label],
     fixed: Mapping[str, Any],
-    effort: str,
     on_progress: Callable[[], object],
 ) -> dict[str, Any] | None:
     """`metrics.held` if the version is worse than the active one; None if it is not.
@@ -50,15 +49,15 @@ def reason_to_hold(
     with reading(engine) as connection:
         before = _snapshot(connection, active_version_id)
         compared_with = versions.by_id(connection, active_version_id)
-        tests = [label for label in samples.all_labels(connection, model_id) if label.held_out]
+        tests = samples.held_out_labels(connection, execution.run.model_id)
     tested: dict[str, TraitDifference] = {}
     if before is not None and before.encoder.digest == encoder.digest:
-        tested = _tested(engine, encoder, run_id, before, after, tests, on_progress)
+        tested = _tested(engine, encoder, execution, before, after, tests, on_progress)
     given = [trait for trait in traits if trait.intrinsic_axis is None]
     return retrains.reason_to_hold(
         [trait.key for trait in given],
         tested,
-        lambda: _out_of_fold(encoder, given, labels, fixed, effort, on_progress),
+        lambda: _out_of_fold(encoder, given, labels, fixed, execution.run.effort, on_progress),
         compared_with=None if compared_with is None else compared_with.version_no,
     )
 
@@ -93,7 +92,7 @@ def _out_of_fold(
 def _tested(
     engine: Engine,
     encoder: Encoder,
-    run_id: str,
+    execution: Execution,
     before: Snapshot,
     after: Snapshot,
     tests: Sequence[Label],
@@ -106,10 +105,7 @@ def _tested(
     for first in range(0, len(own), _TEXTS_AT_ONCE):
         on_progress()
         some = own[first : first + _TEXTS_AT_ONCE]
-        with reading(engine) as connection:
-            texts = samples.texts(connection, [label.id for label in some])
-        if len(texts) < len(some):
-            raise Fenced(run_id)
+        texts = texts_of(engine, execution, [label.id for label in some])
         scored += score_pairs(before, after, encoder.encode, encoder.encode, [texts[label.id] for label in some])
     given = [TestSample(label.trait, at, label.quality, label.must_pass) for at, label in enumerate(own)]
     return compare_traits(before, after, keys, TestSet(given), scored)

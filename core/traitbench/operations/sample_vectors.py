@@ -49,11 +49,7 @@ def encoded(
     timeline.expect(ENCODING, work)
     timeline.reach(ENCODING)
     for batch in _batches(list(new.items())):
-        with reading(engine) as connection:
-            texts = samples.texts(connection, [sample_id for _, sample_id in batch])
-        if len(texts) < len(batch):
-            # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
-            raise Fenced(execution.run.id)
+        texts = texts_of(engine, execution, [sample_id for _, sample_id in batch])
         # After a run has brought its worker down, the next attempt shows at which text.
         for piece in _pieces(batch, texts, alone=execution.suspected):
             execution.report(ENCODING, done, len(new), fraction=timeline.fraction, left_s=timeline.left_s)
@@ -63,6 +59,16 @@ def encoded(
             worked += cost.reading(lengths[sample_id] for _, sample_id in piece)
             timeline.reach(ENCODING, worked / work)
     return known
+
+
+def texts_of(engine: Engine, execution: Execution, sample_ids: Sequence[int]) -> dict[int, str]:
+    """The texts of samples of the run's model, by id; raise `Fenced` if one is gone."""
+    with reading(engine) as connection:
+        texts = samples.texts(connection, sample_ids)
+    if len(texts) < len(sample_ids):
+        # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
+        raise Fenced(execution.run.id)
+    return texts
 
 
 VectorsById = Mapping[int, tuple[str, Vector]]

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from traitbench.operations import access, holding, retention, rules, training_en
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.operations.model_runs import launch, run_key
-from traitbench.operations.sample_vectors import ENCODING, encoded
+from traitbench.operations.sample_vectors import ENCODING, encoded, texts_of
 from traitbench.runs import Queue
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.progress import Timeline
@@ -121,21 +120,7 @@ def run(
     """
     with reading(engine) as connection:
         inputs = _read_inputs(connection, encoder, execution.run)
-    labels = labels if inputs.use_labels else None
-    timeline = _timeline(inputs, labels)
-    known = encoded(engine, encoder, execution, [*inputs.labels, *inputs.tests], timeline=timeline)
-    timeline.reach(_WORDS)
-    texts = _texts_to_spell(engine, execution, inputs)
-    collected = _collect(execution, inputs, known, spelled(texts), labels, timeline)
-    trained = _fit(encoder, execution, inputs, collected, timeline).with_languages(languages_of(texts.values()))
-    trained = trained.with_shortcuts(_shortcuts(engine, encoder, execution, inputs, known, timeline))
-    tests = _measured_on_tests(engine, encoder, execution, inputs, known, trained.snapshot, timeline)
-    held = _reason_to_hold(engine, encoder, execution, inputs, collected, trained, timeline)
-    timeline.reach(_SAVING)
-    with writing(engine) as connection:
-        model = _finish(connection, execution, inputs, _with_tests(trained, tests), held, chosen)
-    if model.zero_data_retention:
-        zero_retention.settle(engine, model.id)
+    _Training(engine, encoder, execution, inputs, labels if inputs.use_labels else None).run(chosen)
 
 
 def _options(body: TrainRequest, kept: str | None) -> dict[str, Any]:
@@ -190,19 +175,6 @@ class _TrainingInputs:
         return [len(self.labels) if trait.id in self.axes else counts[trait.key] for trait in self.traits]
 
 
-def _timeline(inputs: _TrainingInputs, labels: LabelAxes | None) -> Timeline:
-    """The phases of a training and their work; that of encoding is set when it begins."""
-    named = 0 if labels is None else sum(not labels.is_known(trait) for trait in inputs.traits)
-    work = {
-        ENCODING: 0.0,
-        _WORDS: cost.naming(named, labels.unread() if labels is not None and named else 0),
-        _LEARNING: sum(map(cost.learning, inputs.per_trait())),
-        _MEASURING: cost.reading(inputs.test_lengths.values()),
-        _SAVING: cost.saving(),
-    }
-    return Timeline(work)
-
-
 def _read_inputs(connection: Connection, encoder: Encoder, run: RunRow) -> _TrainingInputs:
     model = models.find_by_id(connection, run.model_id)
     if model is None:
@@ -239,182 +211,162 @@ def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, A
         )
 
 
-def _report(
-    execution: Execution, inputs: _TrainingInputs, timeline: Timeline, phase: str, done: int, share: float
-) -> None:
-    timeline.reach(phase, share)
-    execution.report("learning", done, len(inputs.traits), fraction=timeline.fraction, left_s=timeline.left_s)
+class _Training:
+    """The work of one training, from its inputs to the stored version."""
 
+    def __init__(
+        self,
+        engine: Engine,
+        encoder: Encoder,
+        execution: Execution,
+        inputs: _TrainingInputs,
+        labels: LabelAxes | None,
+    ) -> None:
+        self._engine, self._encoder, self._execution = engine, encoder, execution
+        self._inputs, self._labels = inputs, labels
+        named = 0 if labels is None else sum(not labels.is_known(trait) for trait in inputs.traits)
+        # The work of encoding is set when it begins.
+        work = {
+            ENCODING: 0.0,
+            _WORDS: cost.naming(named, labels.unread() if labels is not None and named else 0),
+            _LEARNING: sum(map(cost.learning, inputs.per_trait())),
+            _MEASURING: cost.reading(inputs.test_lengths.values()),
+            _SAVING: cost.saving(),
+        }
+        self._timeline = Timeline(work)
+        self._known: Mapping[str, Vector] = {}
 
-def _collect(
-    execution: Execution,
-    inputs: _TrainingInputs,
-    known: Mapping[str, Vector],
-    spellings: Mapping[str, Spelling],
-    labels: LabelAxes | None,
-    timeline: Timeline,
-) -> list[TraitSamples]:
-    report, named = partial(_report, execution, inputs, timeline), 0
+    def run(self, chosen: str | None) -> None:
+        """Train and store the version; `chosen` is the name of the encoder if it is not that of the service."""
+        inputs, timeline = self._inputs, self._timeline
+        every = [*inputs.labels, *inputs.tests]
+        self._known = encoded(self._engine, self._encoder, self._execution, every, timeline=timeline)
+        timeline.reach(_WORDS)
+        spelled_ids = to_spell(inputs.labels)
+        texts = texts_of(self._engine, self._execution, list(spelled_ids.values()))
+        collected = self._collect(spelled({digest: texts[each] for digest, each in spelled_ids.items()}))
+        trained = self._fit(collected).with_languages(languages_of(texts.values()))
+        trained = trained.with_shortcuts(self._shortcuts())
+        tests = self._measured_on_tests(trained.snapshot)
+        held = self._reason_to_hold(collected, trained)
+        timeline.reach(_SAVING)
+        with writing(self._engine) as connection:
+            model = _finish(connection, self._execution, inputs, _with_tests(trained, tests), held, chosen)
+        if model.zero_data_retention:
+            zero_retention.settle(self._engine, model.id)
 
-    def label_axis(trait: TraitRow) -> Vector | None:
-        nonlocal named
-        axis = None if labels is None else labels.of(trait)
-        named += 1
-        report(_WORDS, 0, named / len(inputs.traits))
-        return axis
+    def _report(self, phase: str, done: int, share: float) -> None:
+        self._timeline.reach(phase, share)
+        self._execution.report(
+            "learning",
+            done,
+            len(self._inputs.traits),
+            fraction=self._timeline.fraction,
+            left_s=self._timeline.left_s,
+        )
 
-    # Label axes may take a while; the samples that were encoded last are not to blame for it.
-    report(_WORDS, 0, 0.0)
-    axes = {trait.key: inputs.axes[trait.id].vector for trait in inputs.traits if trait.id in inputs.axes}
-    return collect(inputs.traits, inputs.labels, known, spellings=spellings, axes=axes, label_axis=label_axis)
+    def _collect(self, spellings: Mapping[str, Spelling]) -> list[TraitSamples]:
+        inputs, named = self._inputs, 0
 
+        def label_axis(trait: TraitRow) -> Vector | None:
+            nonlocal named
+            axis = None if self._labels is None else self._labels.of(trait)
+            named += 1
+            self._report(_WORDS, 0, named / len(inputs.traits))
+            return axis
 
-def _fit(
-    encoder: Encoder,
-    execution: Execution,
-    inputs: _TrainingInputs,
-    collected: Sequence[TraitSamples],
-    timeline: Timeline,
-) -> Trained:
-    report = partial(_report, execution, inputs, timeline)
-    return fit(
-        collected,
-        encoder=EncoderIdentity.of(encoder),
-        scoring_method=inputs.model.scoring_method,
-        max_depth=inputs.model.max_depth,
-        effort=execution.run.effort,
-        fixed=inputs.fixed,
-        modes=encoder.modes,
-        on_progress=lambda done, _total, share: report(_LEARNING, done, share),
-    )
+        # Label axes may take a while; the samples that were encoded last are not to blame for it.
+        self._report(_WORDS, 0, 0.0)
+        axes = {trait.key: inputs.axes[trait.id].vector for trait in inputs.traits if trait.id in inputs.axes}
+        return collect(inputs.traits, inputs.labels, self._known, spellings=spellings, axes=axes, label_axis=label_axis)
 
+    def _fit(self, collected: Sequence[TraitSamples]) -> Trained:
+        return fit(
+            collected,
+            encoder=EncoderIdentity.of(self._encoder),
+            scoring_method=self._inputs.model.scoring_method,
+            max_depth=self._inputs.model.max_depth,
+            effort=self._execution.run.effort,
+            fixed=self._inputs.fixed,
+            modes=self._encoder.modes,
+            on_progress=lambda done, _total, share: self._report(_LEARNING, done, share),
+        )
 
-def _shortcuts(
-    engine: Engine,
-    encoder: Encoder,
-    execution: Execution,
-    inputs: _TrainingInputs,
-    known: Mapping[str, Vector],
-    timeline: Timeline,
-) -> dict[str, dict[str, Any]]:
-    """What alone tells the poles of a trait apart, by trait key."""
-    able = [trait for trait in inputs.traits if trait.id not in inputs.axes]
-    keys = {trait.key for trait in able}
+    def _shortcuts(self) -> dict[str, dict[str, Any]]:
+        """What alone tells the poles of a trait apart, by trait key."""
+        inputs = self._inputs
+        able = [trait for trait in inputs.traits if trait.id not in inputs.axes]
+        keys = {trait.key for trait in able}
 
-    def texts_of(labels: Sequence[samples.Label]) -> list[LabelledText]:
-        read = set(to_read([label for label in labels if label.trait in keys]))
-        with reading(engine) as connection:
-            texts, sources = samples.texts(connection, sorted(read)), samples.sources(connection, sorted(read))
-        if len(texts) < len(read):
-            # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
-            raise Fenced(execution.run.id)
-        return [
-            LabelledText(each.id, each.trait, texts[each.id], each.quality, each.provenance, sources.get(each.id))
-            for each in labels
-            if each.id in read
-        ]
+        def read(labels: Sequence[samples.Label]) -> list[LabelledText]:
+            ids = sorted(set(to_read([label for label in labels if label.trait in keys])))
+            texts = texts_of(self._engine, self._execution, ids)
+            with reading(self._engine) as connection:
+                sources = samples.sources(connection, ids)
+            return [
+                LabelledText(each.id, each.trait, texts[each.id], each.quality, each.provenance, sources.get(each.id))
+                for each in labels
+                if each.id in texts
+            ]
 
-    def embedded(texts: Sequence[str]) -> Vectors:
-        rows = []
-        for start in range(0, len(texts), _AT_ONCE):
-            _report(execution, inputs, timeline, _LEARNING, len(inputs.traits), 1.0)
-            rows.append(embed(encoder.encode, texts[start : start + _AT_ONCE]))
+        def embedded(texts: Sequence[str]) -> Vectors:
+            rows = []
+            for start in range(0, len(texts), _AT_ONCE):
+                self._report(_LEARNING, len(inputs.traits), 1.0)
+                rows.append(embed(self._encoder.encode, texts[start : start + _AT_ONCE]))
+            return np.concatenate(rows)
+
+        some, digests = read(inputs.labels), {label.id: label.content_sha256 for label in inputs.labels}
+        X = np.array([self._known[digests[each.id]] for each in some], np.float32).reshape(-1, self._encoder.dimension)
+        return shortcuts_of(able, some, X, embedded, read(inputs.tests))
+
+    def _measured_on_tests(self, snapshot: Snapshot) -> dict[str, dict[str, Any]]:
+        """The figures on the test samples, by trait key."""
+        tests = self._inputs.tests
+        if not tests:
+            return {}
+        self._timeline.reach(_MEASURING)
+        vectors = np.array([self._known[label.content_sha256] for label in tests], np.float32)
+        if card.is_scored_whole(snapshot):
+            points = card.in_points(card.of_vectors(snapshot, vectors))
+        else:
+            points = self._points_by_parts(vectors, snapshot)
+        by_key = {trait.key: points[:, place] for place, trait in enumerate(snapshot.traits)}
+        return measure(tests, by_key, self._inputs.labels, self._known)
+
+    def _points_by_parts(self, vectors: Vectors, snapshot: Snapshot) -> NDArray[np.int64]:
+        """(n, n_traits): the scores of the test samples, whose parts are encoded here."""
+        tests, rows = self._inputs.tests, []
+        for place, (label, vector) in enumerate(zip(tests, vectors, strict=True)):
+            self._report(_MEASURING, len(self._inputs.traits), place / len(tests))
+            self._execution.announce(ENCODING, samples=[label.id])
+            text = texts_of(self._engine, self._execution, [label.id])[label.id]
+            rows.append(card.points(snapshot, self._encoder.encode, [text], vector[None]))
         return np.concatenate(rows)
 
-    some, digests = texts_of(inputs.labels), {label.id: label.content_sha256 for label in inputs.labels}
-    X = np.array([known[digests[each.id]] for each in some], np.float32).reshape(-1, encoder.dimension)
-    return shortcuts_of(able, some, X, embedded, texts_of(inputs.tests))
-
-
-def _measured_on_tests(
-    engine: Engine,
-    encoder: Encoder,
-    execution: Execution,
-    inputs: _TrainingInputs,
-    known: Mapping[str, Vector],
-    snapshot: Snapshot,
-    timeline: Timeline,
-) -> dict[str, dict[str, Any]]:
-    """The figures on the test samples, by trait key."""
-    if not inputs.tests:
-        return {}
-    timeline.reach(_MEASURING)
-    vectors = np.array([known[label.content_sha256] for label in inputs.tests], np.float32)
-    if card.is_scored_whole(snapshot):
-        points = card.in_points(card.of_vectors(snapshot, vectors))
-    else:
-        points = _points_by_parts(engine, encoder, execution, inputs, vectors, snapshot, timeline)
-    by_key = {trait.key: points[:, place] for place, trait in enumerate(snapshot.traits)}
-    return measure(inputs.tests, by_key, inputs.labels, known)
-
-
-def _points_by_parts(
-    engine: Engine,
-    encoder: Encoder,
-    execution: Execution,
-    inputs: _TrainingInputs,
-    vectors: Vectors,
-    snapshot: Snapshot,
-    timeline: Timeline,
-) -> NDArray[np.int64]:
-    """(n, n_traits): the scores of the test samples, whose parts are encoded here."""
-    total, rows = len(inputs.traits), []
-    for place, (label, vector) in enumerate(zip(inputs.tests, vectors, strict=True)):
-        timeline.reach(_MEASURING, place / len(inputs.tests))
-        execution.report("learning", total, total, fraction=timeline.fraction, left_s=timeline.left_s)
-        execution.announce(ENCODING, samples=[label.id])
-        with reading(engine) as connection:
-            texts = samples.texts(connection, [label.id])
-        if not texts:
-            # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
-            raise Fenced(execution.run.id)
-        rows.append(card.points(snapshot, encoder.encode, [texts[label.id]], vector[None]))
-    return np.concatenate(rows)
+    def _reason_to_hold(self, collected: Sequence[TraitSamples], trained: Trained) -> dict[str, Any] | None:
+        """Why a retrained version should not serve; None if it should, or nobody asked."""
+        inputs = self._inputs
+        active = inputs.model.active_version_id
+        if self._execution.run.kind != "retrain" or not inputs.model.hold_if_worse or active is None:
+            return None
+        return holding.reason_to_hold(
+            self._engine,
+            self._encoder,
+            self._execution,
+            active_version_id=active,
+            after=trained.snapshot,
+            traits=collected,
+            labels=inputs.labels,
+            fixed=inputs.fixed or {},
+            on_progress=lambda: self._report(_LEARNING, len(inputs.traits), 1.0),
+        )
 
 
 def _with_tests(trained: Trained, tests: Mapping[str, Mapping[str, Any]]) -> Trained:
     """The result of the training with the figures on test samples; the snapshot does not change."""
     traits = {key: figures | {"test": tests.get(key)} for key, figures in trained.metrics["traits"].items()}
     return replace(trained, metrics={**trained.metrics, "traits": traits}) if tests else trained
-
-
-def _reason_to_hold(
-    engine: Engine,
-    encoder: Encoder,
-    execution: Execution,
-    inputs: _TrainingInputs,
-    collected: Sequence[TraitSamples],
-    trained: Trained,
-    timeline: Timeline,
-) -> dict[str, Any] | None:
-    """Why a retrained version should not serve; None if it should, or nobody asked."""
-    active = inputs.model.active_version_id
-    if execution.run.kind != "retrain" or not inputs.model.hold_if_worse or active is None:
-        return None
-    done = len(inputs.traits)
-    return holding.reason_to_hold(
-        engine,
-        encoder,
-        run_id=execution.run.id,
-        model_id=inputs.model.id,
-        active_version_id=active,
-        after=trained.snapshot,
-        traits=collected,
-        labels=inputs.labels,
-        fixed=inputs.fixed or {},
-        effort=execution.run.effort,
-        on_progress=lambda: _report(execution, inputs, timeline, _LEARNING, done, 1.0),
-    )
-
-
-def _texts_to_spell(engine: Engine, execution: Execution, inputs: _TrainingInputs) -> dict[str, str]:
-    chosen = to_spell(inputs.labels)
-    with reading(engine) as connection:
-        texts = samples.texts(connection, list(chosen.values()))
-    if len(texts) < len(chosen):
-        # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
-        raise Fenced(execution.run.id)
-    return {digest: texts[sample_id] for digest, sample_id in chosen.items()}
 
 
 def _metrics_of_run(
