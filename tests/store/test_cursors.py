@@ -5,15 +5,16 @@ import pytest
 
 from tests.contexts import ON_SQLITE
 from traitbench.errors import InvalidCursor
-from traitbench.store.cursors import read_name, read_number, write_cursor
+from traitbench.store.cursors import PageRequest, write_cursor
 
 pytestmark = ON_SQLITE
 
 
 def test_a_cursor_brings_back_its_place() -> None:
-    assert read_number("samples 1 None", write_cursor("samples 1 None", 42)) == 42
-    assert read_name("models a", write_cursor("models a", "local.näme")) == "local.näme"
-    assert read_number("samples 1 None", None) is None
+    samples, models = write_cursor("samples 1 None", 42), write_cursor("models a", "local.näme")
+    assert PageRequest.of(int, "samples 1 None", 5, samples, most=5).after == 42
+    assert PageRequest.of(str, "models a", 5, models, most=5).after == "local.näme"
+    assert PageRequest.of(int, "samples 1 None", 5, None, most=5).after is None
 
 
 @pytest.mark.parametrize(
@@ -35,4 +36,4 @@ def test_a_cursor_brings_back_its_place() -> None:
 )
 def test_a_cursor_that_this_listing_did_not_give_out_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidCursor):
-        read_number("samples 1 None", cursor)
+        PageRequest.of(int, "samples 1 None", 5, cursor, most=5)

@@ -25,7 +25,7 @@ from traitbench.operations.access import Caller
 from traitbench.operations.context import LISTING, Context
 from traitbench.operations.trait_names import TraitIndex
 from traitbench.store import models, runs, text_vectors, traits
-from traitbench.store.cursors import paged, read_name
+from traitbench.store.cursors import PageRequest
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
 
@@ -78,28 +78,19 @@ def list_models(
             "The key does not own this namespace.",
             details={"namespace": namespace[:200], "namespaces": sorted(caller.namespaces)},
         )
-    rules.check_limit(limit, most=LARGEST_PAGE)
     _check_choice("state", state, _STATES)
     _check_choice("kind", kind, _KINDS)
     unnamed = context.settings.public_namespaces if forked_from is None else caller.namespaces
     namespaces = unnamed if namespace is None else (namespace,)
     listing = f"models {sorted(namespaces)} {state} {kind}" + (f" {forked_from}" if forked_from is not None else "")
-    after = read_name(listing, cursor)
+    asked = PageRequest.of(str, listing, limit, cursor, most=LARGEST_PAGE)
 
     def read() -> ModelPage:
         with reading(context.engine) as connection:
-            rows = models.page(
-                connection,
-                limit=limit + 1,
-                after=after,
-                namespaces=namespaces,
-                state=state,
-                kind=kind,
-                forks_of=forked_from,
-            )
-        return ModelPage(**paged(rows, listing, limit))
+            rows = models.page(connection, asked, namespaces=namespaces, state=state, kind=kind, forks_of=forked_from)
+        return ModelPage(**asked.fields(rows))
 
-    return context.cached((listing, limit, after), read, weight=LISTING)
+    return context.cached(asked, read, weight=LISTING)
 
 
 def get(context: Context, caller: Caller, handle: str) -> Model:

@@ -14,7 +14,6 @@ from traitbench.contract.states import Operation, Outcome, outcome
 from traitbench.errors import (
     FeatureUnavailable,
     InsufficientSamples,
-    InvalidParameter,
     ModelArchived,
     ModelBusy,
     ModelNotDraft,
@@ -97,14 +96,6 @@ def insufficient(connection: Connection, model: ModelRow) -> InsufficientSamples
         + (f"Add samples to: {', '.join(missing)}." if missing else "The model has no samples. Add some."),
         details={"traits": samples_by_pole(connection, model.id), "lacking": list(missing)},
     )
-
-
-def check_limit(limit: int, *, most: int) -> None:
-    """Raise `InvalidParameter` unless a page may be this large."""
-    if not 1 <= limit <= most:
-        raise InvalidParameter(
-            f"limit is {limit}; use 1 to {most}.", details={"parameter": "limit", "least": 1, "most": most}
-        )
 
 
 def check_sample_count(count: int, most: int) -> None:

@@ -28,7 +28,7 @@ from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.operations.trait_names import Problem, TraitIndex
 from traitbench.store import models, samples, traits
-from traitbench.store.cursors import paged, read_number
+from traitbench.store.cursors import PageRequest
 from traitbench.store.database import reading
 from traitbench.store.models import ModelRow
 
@@ -107,15 +107,14 @@ def list_samples(
 ) -> SamplePage:
     """One page of the samples of a model that pass a query."""
     with access.to_read(context, caller, "samples.list", handle) as (connection, model):
-        rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
         trait_id = None if query.trait is None else access.trait_of(connection, model, query.trait).id
         # A cursor belongs to its listing: the filters and the order, by whatever name the trait was given.
         chosen = replace(query, trait=None, text=" ".join(query.words) or None, offset=0, count=False).parameters()
         listing = " ".join((f"samples {model.id} {trait_id}", *(f"{name}={value}" for name, value in chosen.items())))
-        after = read_number(listing, cursor)
-        rows = samples.page(connection, model.id, query, trait_id=trait_id, limit=limit + 1, after=after)
+        asked = PageRequest.of(int, listing, limit, cursor, most=LARGEST_SAMPLE_PAGE)
+        rows = samples.page(connection, model.id, query, asked, trait_id=trait_id)
         counted = samples.count_of(connection, model.id, query, trait_id) if query.count else None
-    return SamplePage(**paged(rows, listing, limit), count=counted)
+    return SamplePage(**asked.fields(rows), count=counted)
 
 
 def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -> SampleIds:

@@ -22,7 +22,7 @@ from traitbench.operations import access, rules
 from traitbench.operations.access import Caller
 from traitbench.operations.context import LISTING, Context
 from traitbench.store import activations, models, samples, versions
-from traitbench.store.cursors import paged, read_number
+from traitbench.store.cursors import PageRequest
 from traitbench.store.database import reading
 from traitbench.store.models import ModelRow
 from traitbench.store.versions import VersionRow
@@ -40,10 +40,8 @@ def list_versions(
     def read() -> VersionPage:
         with reading(context.engine) as connection:
             model = access.require_model(models.find(connection, name), name)
-            rules.check_limit(limit, most=LARGEST_PAGE)
-            listing = f"versions {model.id}"
-            rows = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
-        return VersionPage(**paged(rows, listing, limit))
+            asked = PageRequest.of(int, f"versions {model.id}", limit, cursor, most=LARGEST_PAGE)
+            return VersionPage(**asked.fields(versions.page(connection, model.id, asked)))
 
     return context.cached(("versions", name, limit, cursor), read, weight=LISTING)
 
@@ -107,10 +105,8 @@ def list_activations(
     Only an authoring key that owns the namespace learns whose key asked for them.
     """
     with access.to_read(context, caller, "versions.activations", handle) as (connection, model):
-        rules.check_limit(limit, most=LARGEST_PAGE)
-        listing = f"activations {model.id}"
-        rows = activations.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
-    page = ActivationPage(**paged(rows, listing, limit))
+        asked = PageRequest.of(int, f"activations {model.id}", limit, cursor, most=LARGEST_PAGE)
+        page = ActivationPage(**asked.fields(activations.page(connection, model.id, asked)))
     if access.is_author(caller, model.handle):
         return page
     return page.model_copy(update={"items": [each.model_copy(update={"by": None}) for each in page.items]})

@@ -14,6 +14,7 @@ from sqlalchemy import insert as insert_into
 from traitbench.contract.fields import Unreadable
 from traitbench.contract.versions import Activation, ActivationCause
 from traitbench.store import tables, versions
+from traitbench.store.cursors import PageRequest
 from traitbench.store.rows import ListingRows, read_listing
 
 _ACTIVATIONS = tables.activations.c
@@ -51,12 +52,10 @@ def number_of(connection: Connection, version_id: int | None) -> int | None:
     return None if row is None else row.version_no
 
 
-def page(connection: Connection, model_id: int, *, limit: int, before: int | None) -> ListingRows[Activation]:
-    """The activations before an id, newest first."""
+def page(connection: Connection, model_id: int, asked: PageRequest[int]) -> ListingRows[Activation]:
+    """The activations of a page, newest first; their position is their id."""
     shown = select(tables.activations).where(_ACTIVATIONS.model_id == model_id)
-    statement = shown.order_by(_ACTIVATIONS.id.desc()).limit(limit)
-    if before is not None:
-        statement = statement.where(_ACTIVATIONS.id < before)
+    statement = asked.select(shown, _ACTIVATIONS.id, descending=True)
     listing = read_listing(
         connection,
         statement,

@@ -1,21 +1,61 @@
-"""Cursors: opaque positions in a listing, each valid only for the listing and the filters that it was made for.
+"""Pages of listings. A cursor is an opaque position, valid only for the listing and the filters it was made for.
 
-A cursor is a digest of listing and position, followed by the position. The digest is not a secret: a cursor gives
-access to nothing that its caller could not read anyway.
+It is a digest of listing and position, followed by the position. The digest is not a secret: a cursor gives access to
+nothing that its caller could not read anyway.
 """
 
 import base64
 import binascii
 import hashlib
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from traitbench.errors import InvalidCursor
-from traitbench.store.rows import ListingRows
+from sqlalchemy import Column, Select
+
+from traitbench.errors import InvalidCursor, InvalidParameter
+from traitbench.store.rows import ListingRows, Position
 
 _DIGEST = 9
 
-Position = str | int
+Place = TypeVar("Place", str, int)
+
+
+@dataclass(frozen=True)
+class PageRequest(Generic[Place]):
+    """The page of a listing that begins after a position: None for the first page."""
+
+    listing: str
+    limit: int
+    after: Place | None
+
+    @classmethod
+    def of(cls, kind: type[Place], listing: str, limit: int, cursor: str | None, *, most: int) -> "PageRequest[Place]":
+        """The page at a cursor of this listing, whose positions are of a `kind`.
+
+        Raise `InvalidParameter` unless a page may be this large, and `InvalidCursor` for any other cursor.
+        """
+        if not 1 <= limit <= most:
+            raise InvalidParameter(
+                f"limit is {limit}; use 1 to {most}.", details={"parameter": "limit", "least": 1, "most": most}
+            )
+        return cls(listing, limit, None if cursor is None else _read(kind, listing, cursor))
+
+    def select(self, statement: Select[Any], position: Column[Any], *, descending: bool = False) -> Select[Any]:
+        """The rows of the page in order, and one more if there is one: then the page has a next cursor."""
+        if self.after is not None:
+            statement = statement.where(position < self.after if descending else position > self.after)
+        return statement.order_by(position.desc() if descending else position).limit(self.limit + 1)
+
+    def fields(self, rows: ListingRows[Any]) -> dict[str, Any]:
+        """The fields of the page with the rows that `select` selected."""
+        more = rows.next_after(self.limit)
+        return {
+            "items": rows.items(self.limit),
+            "unreadable": rows.unreadable(self.limit),
+            "limit": self.limit,
+            "next_cursor": None if more is None else write_cursor(self.listing, more),
+        }
 
 
 def write_cursor(listing: str, position: Position) -> str:
@@ -24,39 +64,7 @@ def write_cursor(listing: str, position: Position) -> str:
     return base64.urlsafe_b64encode(_digest(listing, place) + place).decode().rstrip("=")
 
 
-def paged(rows: ListingRows[Any], listing: str, limit: int) -> dict[str, Any]:
-    """The fields of a page with the first `limit` rows.
-
-    Pass one row more if there is one: then the page has a next cursor.
-    """
-    more = rows.next_after(limit)
-    return {
-        "items": rows.items(limit),
-        "unreadable": rows.unreadable(limit),
-        "limit": limit,
-        "next_cursor": None if more is None else write_cursor(listing, more),
-    }
-
-
-def read_number(listing: str, cursor: str | None) -> int | None:
-    """The number in a cursor of this listing; raise `InvalidCursor` for any other cursor."""
-    position = _read(listing, cursor)
-    if isinstance(position, str):
-        raise _invalid()
-    return position
-
-
-def read_name(listing: str, cursor: str | None) -> str | None:
-    """The name in a cursor of this listing; raise `InvalidCursor` for any other cursor."""
-    position = _read(listing, cursor)
-    if isinstance(position, int):
-        raise _invalid()
-    return position
-
-
-def _read(listing: str, cursor: str | None) -> Position | None:
-    if cursor is None:
-        return None
+def _read(kind: type[Place], listing: str, cursor: str) -> Place:
     try:
         packed = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
@@ -64,8 +72,8 @@ def _read(listing: str, cursor: str | None) -> Position | None:
     digest, place = packed[:_DIGEST], packed[_DIGEST:]
     if digest != _digest(listing, place):
         raise _invalid()
-    position: Position = json.loads(place)
-    if write_cursor(listing, position) != cursor:
+    position = json.loads(place)
+    if not isinstance(position, kind) or write_cursor(listing, position) != cursor:
         raise _invalid()
     return position
 

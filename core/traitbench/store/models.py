@@ -21,6 +21,7 @@ from traitbench.contract.models import (
     VersionRetentionPolicy,
 )
 from traitbench.store import tables
+from traitbench.store.cursors import PageRequest
 from traitbench.store.database import insert
 from traitbench.store.rows import ListingRows, one_of, read_listing, readable
 
@@ -286,16 +287,15 @@ def read(connection: Connection, model_id: int) -> Model:
 
 def page(
     connection: Connection,
+    asked: PageRequest[str],
     *,
-    limit: int,
-    after: str | None,
     namespaces: Collection[str],
     state: str | None,
     kind: str | None,
     forks_of: str | None = None,
 ) -> ListingRows[Model]:
-    """The models after a handle, by handle; archived ones only if they are asked for, or as forks of a model."""
-    statement = _shown().where(_MODELS.namespace.in_(namespaces)).order_by(_MODELS.handle).limit(limit)
+    """The models of a page, by handle; archived ones only if they are asked for, or as forks of a model."""
+    statement = asked.select(_shown().where(_MODELS.namespace.in_(namespaces)), _MODELS.handle)
     if forks_of is not None:
         statement = statement.where(_MODELS.handle.in_(forks(connection, forks_of)))
     if state:
@@ -304,8 +304,6 @@ def page(
         statement = statement.where(_MODELS.state != "archived")
     if kind:
         statement = statement.where(_MODELS.kind == kind)
-    if after is not None:
-        statement = statement.where(_MODELS.handle > after)
     return read_listing(
         connection,
         statement,

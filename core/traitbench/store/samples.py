@@ -11,6 +11,7 @@ from sqlalchemy import insert as insert_into
 
 from traitbench.contract.samples import Sample, SampleQuery
 from traitbench.store import tables
+from traitbench.store.cursors import PageRequest
 from traitbench.store.rows import ListingRows, read_listing
 
 _SAMPLES = tables.samples.c
@@ -150,20 +151,17 @@ def page(
     connection: Connection,
     model_id: int,
     query: SampleQuery,
+    asked: PageRequest[int],
     *,
     trait_id: int | None,
-    limit: int,
-    after: int | None,
 ) -> ListingRows[Sample]:
-    """The samples after an id in the order of the query that pass it; `trait_id` is that of its trait."""
+    """The samples of a page that pass the query, by id in its order; `trait_id` is that of its trait."""
     shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
-    order = _SAMPLES.id.desc() if query.newest_first else _SAMPLES.id
-    statement = shown.where(*_passing(connection, model_id, query, trait_id)).order_by(order).limit(limit)
+    passing = shown.where(*_passing(connection, model_id, query, trait_id))
+    statement = asked.select(passing, _SAMPLES.id, descending=query.newest_first)
     # With cursors alone, a link to page 300 would have to read the 299 pages before it.
     if query.offset:
         statement = statement.offset(query.offset)
-    if after is not None:
-        statement = statement.where(_SAMPLES.id < after if query.newest_first else _SAMPLES.id > after)
     return read_listing(
         connection,
         statement,

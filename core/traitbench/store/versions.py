@@ -13,6 +13,7 @@ from sqlalchemy import insert as insert_into
 from traitbench.contract.versions import Version
 from traitbench.errors import UnreadableRow
 from traitbench.store import tables
+from traitbench.store.cursors import PageRequest
 from traitbench.store.database import insert
 from traitbench.store.rows import ListingRows, one_of, read_listing, readable
 
@@ -114,12 +115,10 @@ def read_if_readable(connection: Connection, version_id: int) -> Version | None:
     return readable(lambda: read(connection, version_id))
 
 
-def page(connection: Connection, model_id: int, *, limit: int, before: int | None) -> ListingRows[Version]:
-    """The versions before a number, newest first."""
-    statement = select(tables.versions).where(_VERSIONS.model_id == model_id)
-    if before is not None:
-        statement = statement.where(_VERSIONS.version_no < before)
-    statement = statement.order_by(_VERSIONS.version_no.desc()).limit(limit)
+def page(connection: Connection, model_id: int, asked: PageRequest[int]) -> ListingRows[Version]:
+    """The versions of a page, newest first; their position is their number."""
+    mine = select(tables.versions).where(_VERSIONS.model_id == model_id)
+    statement = asked.select(mine, _VERSIONS.version_no, descending=True)
     return read_listing(
         connection,
         statement,
