@@ -128,20 +128,8 @@ def _intrinsic(row: Row[Any], places: Places) -> Intrinsic:
 
 
 def _sample(row: Row[Any], places: Places) -> BundledSample:
-    return BundledSample(
-        trait=row.trait,
-        text=row.text,
-        quality=row.quality,
-        source_url=row.source_url,
-        content_sha256=row.content_sha256,
-        provenance=row.provenance,
-        seed=places.get(row.seed_sample_id),
-        generator=row.generator,
-        pending=row.pending,
-        held_out=row.held_out,
-        must_pass=row.must_pass,
-        score_then=row.score_then,
-    )
+    own = {name: getattr(row, name) for name in BundledSample.model_fields if name != "seed"}
+    return BundledSample(**own, seed=places.get(row.seed_sample_id))
 
 
 def _version(

@@ -37,20 +37,9 @@ _LAST_RUN = (
     _RUNS.error_code.label("run_error_code"),
     _RUNS.error_message.label("run_error_message"),
 )
+_OWN = [name for name in Model.model_fields if name in _MODELS and name not in ("forked_from", "demo_texts")]
 # A response reads only these columns: damage elsewhere in the row must not hide the model.
-_SHOWN = (
-    *("id", "handle", "scoring_method", "description", "state", "kind", "active_version_id", "zero_data_retention"),
-    *("max_depth", "additional_terms", "upstream_sources", "readme_markdown", "version_retention_policy"),
-    *(
-        "hold_if_worse",
-        "language_model_allowed",
-        "forked_from",
-        "forked_from_version_no",
-        "archived_at",
-        "main_trait",
-        "demo_texts",
-    ),
-)
+_SHOWN = (*_OWN, "id", "active_version_id", "forked_from", "forked_from_version_no", "demo_texts")
 _CHECKS: Mapping[str, TypeAdapter[Any]] = {
     "archived_at": TypeAdapter(datetime | None),
     "upstream_sources": TypeAdapter(list[dict[str, Any]] | None),
@@ -350,28 +339,12 @@ def _names(connection: Connection, owner: Any, name: Any, ids: Sequence[int | No
 
 def _model(row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[int | None, list[str]]) -> Model:
     return Model(
-        handle=row.handle,
-        scoring_method=row.scoring_method,
-        description=row.description,
-        state=row.state,
-        kind=row.kind,
+        **{name: getattr(row, name) for name in (*_OWN, "version_no", "held_version_no")},
         traits=traits.get(row.id, []),
         current_version_id=row.active_version_id,
-        version_no=row.version_no,
         version_tags=tags.get(row.active_version_id, []),
-        zero_data_retention=row.zero_data_retention,
         last_operation=_last_operation(row),
-        max_depth=row.max_depth,
-        additional_terms=row.additional_terms,
-        upstream_sources=row.upstream_sources,
-        readme_markdown=row.readme_markdown,
-        version_retention_policy=row.version_retention_policy,
-        hold_if_worse=row.hold_if_worse,
-        language_model_allowed=row.language_model_allowed,
-        held_version_no=row.held_version_no,
         forked_from=row.forked_from and ForkedFrom(handle=row.forked_from, version_no=row.forked_from_version_no),
-        archived_at=row.archived_at,
-        main_trait=row.main_trait,
         demo_texts=row.demo_texts or [],
     )
 

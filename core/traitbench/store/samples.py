@@ -228,32 +228,26 @@ def held_out_labels(connection: Connection, model_id: int) -> list[Label]:
 
 def texts(connection: Connection, sample_ids: Sequence[int]) -> dict[int, str]:
     """The texts of some samples, by id."""
-    known: dict[int, str] = {}
-    for first in range(0, len(sample_ids), _AT_ONCE):
-        some = select(_SAMPLES.id, _SAMPLES.text).where(_SAMPLES.id.in_(sample_ids[first : first + _AT_ONCE]))
-        known |= {row.id: row.text for row in connection.execute(some)}
-    return known
+    return _values(connection, _SAMPLES.text, sample_ids)
 
 
 def sources(connection: Connection, sample_ids: Sequence[int]) -> dict[int, str]:
     """The addresses that some samples came from, by id; samples without one are left out."""
-    known: dict[int, str] = {}
-    for first in range(0, len(sample_ids), _AT_ONCE):
-        some = select(_SAMPLES.id, _SAMPLES.source_url).where(
-            _SAMPLES.id.in_(sample_ids[first : first + _AT_ONCE]), _SAMPLES.source_url.is_not(None)
-        )
-        known |= {row.id: row.source_url for row in connection.execute(some)}
-    return known
+    known = _values(connection, _SAMPLES.source_url, sample_ids)
+    return {sample_id: source for sample_id, source in known.items() if source is not None}
 
 
 def lengths(connection: Connection, sample_ids: Sequence[int]) -> dict[int, int]:
     """The numbers of characters of some samples' texts, by id."""
-    known: dict[int, int] = {}
+    known = _values(connection, func.length(_SAMPLES.text), sample_ids)
+    return {sample_id: length or 0 for sample_id, length in known.items()}
+
+
+def _values(connection: Connection, value: ColumnElement[Any], sample_ids: Sequence[int]) -> dict[int, Any]:
+    known: dict[int, Any] = {}
     for first in range(0, len(sample_ids), _AT_ONCE):
-        some = select(_SAMPLES.id, func.length(_SAMPLES.text)).where(
-            _SAMPLES.id.in_(sample_ids[first : first + _AT_ONCE])
-        )
-        known |= {sample_id: length or 0 for sample_id, length in connection.execute(some)}
+        some = select(_SAMPLES.id, value).where(_SAMPLES.id.in_(sample_ids[first : first + _AT_ONCE]))
+        known |= {row[0]: row[1] for row in connection.execute(some)}
     return known
 
 
@@ -264,19 +258,4 @@ def _labels(connection: Connection, *which: ColumnElement[bool]) -> list[Label]:
 
 
 def _sample(row: Row[Any]) -> Sample:
-    return Sample(
-        id=row.id,
-        trait=row.trait,
-        text=row.text,
-        quality=row.quality,
-        provenance=row.provenance,
-        source_url=row.source_url,
-        content_sha256=row.content_sha256,
-        created_at=row.created_at,
-        seed_sample_id=row.seed_sample_id,
-        generator=row.generator,
-        held_out=row.held_out,
-        must_pass=row.must_pass,
-        pending=row.pending,
-        score_then=row.score_then,
-    )
+    return Sample(**{name: getattr(row, name) for name in Sample.model_fields})

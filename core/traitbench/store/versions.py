@@ -20,6 +20,7 @@ from traitbench.store.rows import ListingRows, one_of, read_listing, readable
 _VERSIONS = tables.versions.c
 _TAGS = tables.tags.c
 _AT_ONCE = 500
+_OWN = [name for name in Version.model_fields if name in _VERSIONS]
 
 
 @dataclass(frozen=True)
@@ -207,14 +208,8 @@ def _tags(connection: Connection, version_ids: Sequence[int]) -> Mapping[int, di
 
 def _version(row: Row[Any], tags: Mapping[str, str | None]) -> Version:
     return Version(
+        **{name: getattr(row, name) for name in _OWN},
         version_id=row.id,
-        version_no=row.version_no,
-        triggered_by=row.triggered_by,
-        param_hash=row.param_hash,
-        sample_count=row.sample_count,
-        created_at=row.created_at,
-        run_id=row.run_id,
-        metrics=row.metrics,
         tags=list(tags),
         tag_notes={name: note for name, note in tags.items() if note},
     )
