@@ -135,6 +135,19 @@ def rfc_csv_numbers_not_quoted(chance: Random) -> Case:
 
 
 @DELIMITED.add
+def plain_words_in_marks(_chance: Random) -> Case:
+    """Nothing needs its marks, and still they enclose each text."""
+    rows = [("id", "text"), *((str(at), word) for at, word in enumerate(("Thanks", "Never again", "Fine")))]
+    return as_is(rows, "".join(f'{number},"{word}"\n' for number, word in rows))
+
+
+@DELIMITED.add
+def one_column_of_cells_with_line_breaks(_chance: Random) -> Case:
+    rows = [("text",), ("first\nsecond",), ("one line",), ("third\n\nfourth",)]
+    return as_is(rows, quoted(rows), "texts.txt")
+
+
+@DELIMITED.add
 def single_quotation_marks(chance: Random) -> Case:
     """Not a way of quoting: the marks may stay."""
     some = texts(chance, 0, without="\r\n',;\t|\"")
@@ -169,7 +182,7 @@ def semicolons_and_decimal_commas(chance: Random) -> Case:
 
 @DELIMITED.add
 def a_line_that_names_the_separator(chance: Random) -> Case:
-    rows = [COLUMNS, *numbered(texts(chance))]
+    rows = [COLUMNS[:2], *((number, text) for number, text, _ in numbered(texts(chance)))]
     separator = chance.choice(";,\t|")
     return as_is(rows, f"sep={separator}\r\n" + quoted(rows, separator))
 
@@ -273,6 +286,14 @@ def columns_of_one_name(chance: Random) -> Case:
     names = chance.choice((("x (3)", "x", "x"), ("x", "x", "x"), ("", "Column 1", ""), (" x", "x", "x ")))
     rows = numbered(texts(chance, 5))
     return Case("a.csv", quoted([names, *rows]).encode(), (Rows((), tuple(rows)),))
+
+
+@DELIMITED.add
+def a_header_without_the_first_name(chance: Random) -> Case:
+    """R writes the names of rows and no name above them."""
+    rows = plain_rows(chance, without="\t\r\n,")
+    right = (Rows(("Column 1", *COLUMNS[1:]), tuple(rows[1:]), "one name fewer"),)
+    return Case("a.csv", quoted([rows[0][1:], *rows[1:]]).encode(), right)
 
 
 @DELIMITED.add

@@ -377,6 +377,14 @@ def cells_with_errors(_chance: Random) -> Case:
 
 
 @SHEETS.add
+def a_row_with_only_an_error(_chance: Random) -> Case:
+    error = Xml("<c{at} t='e'><v>#REF!</v></c>")
+    return _case(
+        [("1", "a b", "warm"), (error,), ("3", "c d", "cold")], [("1", "a b", "warm"), ..., ("3", "c d", "cold")]
+    )
+
+
+@SHEETS.add
 def cells_with_formulas_without_a_value(_chance: Random) -> Case:
     """Programs that write formulas do not compute them; a blank text would be silent loss."""
     cell = Xml("<c{at}><f>CONCATENATE(A1,B1)</f></c>")

@@ -75,7 +75,7 @@ def score_file(
     column = text_column(source.head, column, "--column")
     click.echo(f"texts from {column}", err=True)
     with connected() as client:
-        form = form or _form_of(output) or ("jsonl" if source.kind == "json" else "csv")
+        form = form or _form_of(output) or ("jsonl" if source.survey.kind == "json" else "csv")
         settings = BatchSettings(handle, traits, mode or "full")
         out = _file(output)
         if resume and out is None:

@@ -17,7 +17,7 @@ from typing import IO, Any
 from traitbench.formulas import as_written
 from traitbench.tables.process import HasDescriptor, read_apart, survey_of
 from traitbench.tables.reading import ENDINGS, Survey
-from traitbench.tables.rows import Kind, Line, Problem, Row, Table, as_text
+from traitbench.tables.rows import Line, Problem, Row, Table, as_text
 from traitbench.tables.scratch import Scratch
 
 __all__ = ["ENDINGS", "Source", "of_texts", "opened", "restored"]
@@ -50,11 +50,6 @@ class Source:
         lines = [*islice(self.lines(), most)]
         problems = tuple(line for line in lines if isinstance(line, Problem))
         return Table(self.columns, tuple(line for line in lines if isinstance(line, Row)), problems)
-
-    @property
-    def kind(self) -> Kind:
-        """The format of the file."""
-        return self.survey.kind
 
     @property
     def columns(self) -> tuple[str, ...]:
