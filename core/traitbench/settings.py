@@ -165,6 +165,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     global _known
     if environment is not None:
         return _read(environment)
+    # The folder counts too, because a setting may be a relative path.
     now = (os.getcwd(), dict(_HERE))
     known = _known
     if known is None or known[0] != now:

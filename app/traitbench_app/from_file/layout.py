@@ -106,6 +106,7 @@ def draw_columns(layout: Layout) -> None:
     first = sorted(places, key=lambda place: layout.roles[place] not in ("text", "label"))[:_COLUMNS]
     with st.container(border=True, key="card.columns"):
         st.html(_STYLE)
+        # Few columns stay in the order of the file.
         shown = sorted(first) if len(places) <= _COLUMNS else first
         widths = [4.0 if layout.roles[place] == "text" else 1.0 for place in shown]
         for place, column in zip(shown, st.columns(widths, wrap=False), strict=True):
@@ -185,6 +186,7 @@ def draw_plan(layout: Layout, owned: Sequence[str]) -> tuple[Plan | None, str]:
     if why or not handle:
         return None, why
     used, rows = len({*checked.lines}), layout.upload.source.count
+    # A text that the model will not have learned, if there is one.
     unseen = [*blank[:1], *(each.text for each in samples if each.held_out), samples[0].text]
     said = f"{used:,} of {count(rows, 'row')} in {layout.upload.name} became samples."
     return Plan(handle, _inputs(traits), samples, layout.upload.name, unseen[0], said), ""

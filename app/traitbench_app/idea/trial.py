@@ -118,6 +118,7 @@ def _draw_language(words: str) -> None:
         st.caption(f":material/translate: {says}")
 
 
+# In the session and not in the process, because the key has a person's own texts.
 @st.cache_data(max_entries=20, scope="session", show_spinner="Reading the two names")
 def _six(negative: str, positive: str, own: tuple[str, ...]) -> dict[str, Place]:
     """The texts to label: those nearest to either pole by the names, of the person's own texts if there are enough."""

@@ -22,6 +22,7 @@ def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -
     hops = ",".join(Headers(scope=scope).getlist("x-forwarded-for")).split(",")
     address = _ip(peer)
     while hops and address is not None and any(address in each for each in proxies):
+        # From the right: the last hop is what the nearest proxy saw, and a client can make up those before it.
         address = _ip(hops.pop().strip()) or address
     if isinstance(address, IPv6Address):
         return str(IPv6Network((address, 64), strict=False))

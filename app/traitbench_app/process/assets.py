@@ -1,8 +1,8 @@
 """Streamlit's scripts, styles and fonts, sent from memory.
 
 A first visit asks for a hundred of these files. Streamlit reads each of them in a thread, in parts, with a look at the
-file system before; that takes longer than the rest of the server's work for the visit. The names of the files contain
-a hash of their content, so a file never changes and a browser may keep it.
+file system before. That takes longer than the rest of the server's work for the visit. The names of the files contain a
+hash of their content, so a file never changes and a browser may keep it.
 """
 
 import mimetypes

@@ -173,6 +173,7 @@ class Provider:
 
         Raise `ProviderFailed` if the provider refused, cannot be reached, or sent something that cannot be verified.
         """
+        # RFC 9207: an answer of another provider must not be taken for one of this.
         if answer.get("iss", self.issuer) != self.issuer:
             raise self._unverified("it came from another issuer")
         if "error" in answer:
@@ -181,6 +182,7 @@ class Provider:
             tokens = await self._exchange(attempt, answer.get("code", ""))
             claims = self._claims(tokens, await self._json("GET", self._metadata["jwks_uri"]), attempt.nonce)
             if "email" not in claims and "userinfo_endpoint" in self._metadata and tokens.get("access_token"):
+                # The claims of the ID token win, because only they are signed.
                 claims = {**await self._further(tokens["access_token"], claims["sub"]), **claims}
         except httpx.HTTPError as error:
             _log.warning("the OpenID provider %s does not answer: %s", self.host, type(error).__name__)
@@ -237,6 +239,7 @@ class Provider:
         """Return the claims of the userinfo endpoint; raise `ValueError` if they are about another person."""
         headers = {"Authorization": f"Bearer {access_token}"}
         claims = await self._json("GET", self._metadata["userinfo_endpoint"], headers=headers)
+        # OpenID Connect Core, section 5.3.2.
         if claims["sub"] != subject:
             raise ValueError
         return dict(claims)

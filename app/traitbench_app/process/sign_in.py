@@ -2,7 +2,7 @@
 
 `/sign-in` accepts the secret of the start-up link or an API key, and sets a cookie that all other paths of the
 workbench need. With an OpenID provider (`app/traitbench_app/process/openid.py`), people sign in there instead of with
-an API key; behind a proxy that signs people in (`app/traitbench_app/process/proxy.py`), a session begins with the first
+an API key. Behind a proxy that signs people in (`app/traitbench_app/process/proxy.py`), a session begins with the first
 request that names a person. The cookie is `HttpOnly` and `SameSite=Strict`, so that pages cannot read it and other
 sites cannot use it. The API below `/v1` needs an API key and ignores the cookie, and so do the tools for agents at
 `/mcp`.

@@ -1,6 +1,6 @@
 """Turns: only a few pages are drawn at the same moment.
 
-Python runs one thread at a time. Ten pages that are drawn side by side all take ten times as long; drawn one after the
+Python runs one thread at a time. Ten pages that are drawn side by side all take ten times as long. Drawn one after the
 other, they take half of that on average, and each call to the service waits for fewer threads. A page that does not
 finish soon, because it computes or waits, gives its turn to the next one. So every page gets its turn.
 """

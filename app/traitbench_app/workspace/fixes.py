@@ -61,7 +61,7 @@ def examine(traits: Sequence[Trait], samples: Sequence[Sample], *, progress: Pro
 
 def identity(finding: Finding) -> str:
     """Return a stable id of a finding. It changes only with its samples or, if it is about a whole pole or about a mark
-    that others may share, with its sentence; that of several findings together stays while some of them are fixed.
+    that others may share, with its sentence. That of several findings together stays while some of them are fixed.
     """
     about = "" if finding.alone else ",".join(map(str, sorted(finding.sample_ids)))
     if finding.parts:

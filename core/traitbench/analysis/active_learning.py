@@ -2,8 +2,8 @@
 
 The first labels go to typical texts of different kinds, because a classifier that knows little asks badly (TypiClust:
 Hacohen, Dekel and Weinshall 2022). Then they go to the texts whose side is least certain. What labels say is modelled
-by a Gaussian process on the cosines between texts: the labelled texts around a text say on which side it is (its mean)
-and how much is known there (its variance), so a text counts as uncertain if it is near the border or unlike everything
+by a Gaussian process on the cosines between texts. The labelled texts around a text say on which side it is (its mean)
+and how much is known there (its variance). So a text counts as uncertain if it is near the border or unlike everything
 labelled. A constant is learned too: where one pole is rare, the border lies near its texts. The prior mean is the
 position on the label axis, so there is an order before the first label.
 

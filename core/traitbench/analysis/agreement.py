@@ -1,7 +1,7 @@
 """How far raters agree on the sides of a trait: Cohen's kappa, Krippendorff's alpha, shares, and their intervals.
 
 A rater puts a text on the positive side, on the negative side or in between. Kappa (Cohen, Educational and
-Psychological Measurement 20, 1960, 37-46) is the agreement beyond chance: 0 is what two raters with these frequencies
+Psychological Measurement 20, 1960, 37-46) is the agreement beyond chance. 0 is what two raters with these frequencies
 of labels would reach by chance, 1 is perfect. Alpha (Krippendorff, Content Analysis, 4th ed., 2018, chapter 12, nominal
 data) is the same for any number of raters with missing labels.
 
@@ -9,7 +9,7 @@ The 95 % interval of kappa is the equal-tailed interval of a posterior over the 
 Dirichlet distribution with a prior weight of 1/2 for each cell in which the raters agree and of 1 for all other cells
 together. With two labels this is Jeffreys' prior. With three, Jeffreys' prior has a weight of 3 for disagreement, and
 its interval is wrong one time in five at 20 texts and a kappa of 0.8. This prior was chosen by simulated coverage. The
-interval is widened to the kappa itself where it does not contain it, as after perfect agreement; Brown, Cai and
+interval is widened to the kappa itself where it does not contain it, as after perfect agreement. Brown, Cai and
 DasGupta (Statistical Science 16, 2001, 101-133) do so for shares.
 """
 

@@ -7,11 +7,11 @@ prediction-powered inference (Angelopoulos et al., Science 382, 2023, 669-674). 
 the least variance ("power tuning", Angelopoulos, Duchi and Zrnic, arXiv 2311.01453, 2023): useless scores do no harm.
 
 The interval is that of Wilson (Journal of the American Statistical Association 22, 1927, 209-212) with an effective
-sample size: the number of labels that would be as exact without scores, with the correction for a finite corpus. It
-has Student's t with n - 2 degrees of freedom, residuals corrected for their leverage (HC2 of MacKinnon and White,
-Journal of Econometrics 29, 1985, 305-325), and one imaginary error, because a sample without errors does not prove that
-there are none. Differences and totals of groups combine the intervals of their parts (Newcombe, Statistics in Medicine
-17, 1998, 873-890; Zou and Donner, Statistics in Medicine 27, 2008, 1693-1702).
+sample size. That is the number of labels that would be as exact without scores, with the correction for a finite
+corpus. It has Student's t with n - 2 degrees of freedom, residuals corrected for their leverage (HC2 of MacKinnon and
+White, Journal of Econometrics 29, 1985, 305-325), and one imaginary error, because a sample without errors does not
+prove that there are none. Differences and totals of groups combine the intervals of their parts (Newcombe, Statistics
+in Medicine 17, 1998, 873-890; Zou and Donner, Statistics in Medicine 27, 2008, 1693-1702).
 
 `tests/benchmarks/corpus.py` measures how often the intervals contain the truth; see core/docs/scoring.md.
 """
@@ -183,11 +183,10 @@ def promised_cut(
     """Return the lowest cut that keeps the promise, or None if these labels show none.
 
     Looking at the labels and then taking the cut that fits them best would promise too much. So the possible cuts
-    are tested from the top down, each with the exact hypergeometric test, and testing ends where one fails ("fixed
-    sequence testing", as in Learn then Test: Angelopoulos et al., Annals of Applied Statistics 19, 2025,
-    1641-1662). The first cut is the highest one that could pass. The promise then holds in 95 of 100 audits
-    whatever the scores are worth. The upper end of the interval is that of Clopper and Pearson, simultaneous for
-    all cuts (Bonferroni).
+    are tested from the top down, each with the exact hypergeometric test. Testing ends where one fails ("fixed sequence
+    testing", as in Learn then Test: Angelopoulos et al., Annals of Applied Statistics 19, 2025, 1641-1662). The first
+    cut is the highest one that could pass. The promise then holds in 95 of 100 audits whatever the scores are worth.
+    The upper end of the interval is that of Clopper and Pearson, simultaneous for all cuts (Bonferroni).
 
     `scores` (N,) are of all texts, `rows` (n,) are the rows of a simple random sample, and `labels` (n,) are theirs;
     a label above 0.5 is positive.

@@ -1,10 +1,9 @@
 """Which groups of texts differ from the others in their mean score, beyond what chance gives.
 
-Each group is compared with all other texts by a permutation test of the mean: under random groups the variance of a
+Each group is compared with all other texts by a permutation test of the mean. Under random groups the variance of a
 group's mean is known exactly (Student's t with its size minus one degrees of freedom for the tails). Holm's correction
-bounds the chance that any group is marked by mistake (Holm 1979). The level leaves a margin for very skewed scores: of
-random groups (2, 4 and 12, of 60 to 1,000 texts, five shapes of scores) at most 4.1 % of comparisons marked any.
-Pure.
+bounds the chance that any group is marked by mistake (Holm 1979). The level leaves a margin for very skewed scores. Of
+random groups (2, 4 and 12, of 60 to 1,000 texts, five shapes of scores) at most 4.1 % of comparisons marked any. Pure.
 """
 
 from collections.abc import Mapping, Sequence

@@ -110,7 +110,7 @@ def _best_cut(values: Floats, is_positive: NDArray[np.bool_]) -> float:
 
 
 def within(scores: Floats, y: Floats, groups: Sequence[str | None]) -> tuple[float, Counts] | None:
-    """The AUROC of scores (n,) among texts of one group only, and how many of these texts are on their side; None if
+    """The AUROC of scores (n,) among texts of one group only, and how many of these texts are on their side. None if
     too few pairs of both poles share a group.
     """
     won, pairs, shared = 0.0, 0, np.zeros(len(y), bool)

@@ -160,6 +160,7 @@ class _Batch:
                     shape = _shape(self._source, unfinished.request)
                     self._write(file, shape, unfinished.outcomes(self._source.lines()), head=True)
                     file.flush()
+                    # The parts are removed next, so the output must be on disk before.
                     os.fsync(file.fileno())
                 os.replace(made, out)
         except (KeyboardInterrupt, TraitbenchError, OSError):

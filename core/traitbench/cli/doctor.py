@@ -111,6 +111,7 @@ def _port(settings: Settings) -> DoctorCheck:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     where = f"port {settings.port} on {settings.host}"
     with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # As servers do: without it, a port whose last connections are just ending would seem used.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((settings.host, settings.port))

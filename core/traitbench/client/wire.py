@@ -1,7 +1,7 @@
 """What the two clients share: addresses, bodies, answers and errors, as pure functions.
 
 Reads (GET) are retried when the connection fails or the service is not ready (502, 503, 504). A `Retry-After` of up to
-five seconds is honoured. A score or a comparison without feedback changes nothing either, so it is retried while the
+five seconds is honoured. A score or a comparison without feedback changes nothing either. So it is retried while the
 service is too busy, after the pause that the service asks for, until the timeout. Every pause has jitter, so that
 clients do not all retry at once. Writes and 409 responses are never retried.
 """

@@ -4,7 +4,7 @@ The service compares stored versions with this module, the command line exported
 retrain the version that serves; so all give the same answer.
 
 A trait is better if its AUROC rises or its error falls by more than chance explains, and neither gets worse. There are
-two figures per trait, so each is tested at a level that is divided by the number of all figures (Bonferroni): a
+two figures per trait, so each is tested at a level that is divided by the number of all figures (Bonferroni). A
 comparison of two versions that do not differ is called better or worse at most 5 times in 100, however many traits it
 has. A test sample that has to pass, passed before and fails now makes its trait worse, whatever the figures say.
 """

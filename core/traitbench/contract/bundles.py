@@ -75,8 +75,8 @@ class BundledOrigin(Received):
 class BundledVersion(Received):
     """A version with its snapshot.
 
-    `samples` is base64 of what it was trained with and measured on, without texts (`store.version_samples`); null if
-    that is not recorded, or if the records of newer versions are very large.
+    `samples` is base64 of what it was trained with and measured on, without texts (`store.version_samples`). It is null
+    if that is not recorded, or if the records of newer versions are very large.
 
     `tag_notes` has the notes of its tags, without tags that have none.
 

@@ -367,6 +367,7 @@ class Metrics(_Measured):
     @classmethod
     def _keep(cls, value: Any, handler: ModelWrapValidatorHandler[Any]) -> Any:
         metrics = handler(value)
+        # Metrics that are validated again have what they received already.
         if metrics is not value:
             metrics._received = value
         return metrics
@@ -378,6 +379,7 @@ class Metrics(_Measured):
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Describe the fields, which the serializer above hides."""
+        # The validators of this class wrap the schema of the model.
         while schema["type"] != "model":
             schema = schema["schema"]
         fields: Any = {name: part for name, part in schema.items() if name != "serialization"}

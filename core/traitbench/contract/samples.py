@@ -130,7 +130,7 @@ class Sample(Returned):
 
     `generator` is what made a synthesized sample: `offline` or the name of a language model. `seed_sample_id` is the
     sample that a variation was made from; that sample may have been deleted since. A `pending` sample is feedback that
-    the model has not learned yet. `score_then` is the score that the text had when the feedback was given; it is null
+    the model has not learned yet. `score_then` is the score that the text had when the feedback was given. It is null
     for other samples, for feedback on a trait that was not scored, and for feedback that an older release stored.
     """
 

@@ -42,7 +42,7 @@ class Activation(Returned):
     """A change of the version that serves scores.
 
     `previous_version_no` is null for the first version. `by` is the name of the key that asked for it, or its id if it
-    has no name; it is null if the service acted by itself, and for callers that may not know it.
+    has no name. It is null if the service acted by itself, and for callers that may not know it.
     """
 
     version_no: int

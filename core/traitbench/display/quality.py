@@ -1,8 +1,8 @@
 """How often a version is right on texts it has not seen, in plain words: `about 9 in 10 right`.
 
 The share is of test samples if there are any, else of samples that were scored out of fold. A figure that flatters is
-said as what it is: a share that always answering one pole gets too, a figure of texts that share a shortcut, and an
-AUROC near 1 of few samples.
+said as what it is. Such are a share that always answering one pole gets too, a figure of texts that share a shortcut,
+and an AUROC near 1 of few samples.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The explanation of a score for people: rows for a table or a file, and the text with highlighted parts.
 
-Texts are not trusted: everything in the HTML is escaped. Colour is not the only sign: parts that pull towards the
+Texts are not trusted: everything in the HTML is escaped. Colour is not the only sign. Parts that pull towards the
 negative pole have a dashed underline, those towards the positive pole a solid one, and each part shows its number on
 hover. The text keeps the colour of the theme.
 """

@@ -69,8 +69,8 @@ def figures(traits: Mapping[str, TraitDifference]) -> int:
 def right(error: FigureDelta, figures: int) -> tuple[float, float, tuple[float, float] | None]:
     """The share of test samples that a and b have on the right side, and the interval of the difference.
 
-    The interval on the wire is widened to the level at which each of `figures` figures is tested (Bonferroni), so that
-    all intervals together are true 95 times in 100, and a picture agrees with the verdicts.
+    The interval on the wire is widened to the level at which each of `figures` figures is tested (Bonferroni). So all
+    intervals together are true 95 times in 100, and a picture agrees with the verdicts.
     """
     if error.interval is None:
         return 1 - error.a, 1 - error.b, None

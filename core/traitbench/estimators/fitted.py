@@ -35,8 +35,8 @@ class Fitted:
     """The fitted part of an estimator.
 
     Attributes after `fit` or `load`: `version_` is the trained version, `traits_` are its traits with their poles,
-    `snapshot_` is everything that scoring needs, `param_hash_` its hash as the service computes it, `metrics_` the
-    figures of the training, `n_samples_` the number of labels, and `fitted_at_` the time of the training.
+    `snapshot_` is everything that scoring needs. `param_hash_` is its hash as the service computes it, `metrics_` are
+    the figures of the training, `n_samples_` the number of labels, and `fitted_at_` the time of the training.
     """
 
     effort: str

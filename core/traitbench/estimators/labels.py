@@ -1,6 +1,6 @@
 """Labels as people pass them to an estimator: qualities from 0 to 1, or names of the poles.
 
-scikit-learn expects the labels that come out of `predict` to be those that went in, and `classes_` to be sorted: its
+scikit-learn expects the labels that come out of `predict` to be those that went in, and `classes_` to be sorted. Its
 metrics sort labels themselves, and an unsorted `classes_` would turn an AUROC of 0.9 into 0.1.
 """
 

@@ -2,9 +2,9 @@
 
 The guard is where sockets are opened (core/docs/contract.md, "Addresses").
 
-Layers, from the inside out: `sockets` says which addresses are public and connects only to those, `fetch`
-makes one bounded GET through them, and `reading` turns the response into text in a separate process. Nothing is stored,
-cached or logged. An error never reveals more about a refused address than that nothing answered (`refusals`).
+Layers, from the inside out: `sockets` says which addresses are public and connects only to those. `fetch` makes one
+bounded GET through them, and `reading` turns the response into text in a separate process. Nothing is stored, cached or
+logged. An error never reveals more about a refused address than that nothing answered (`refusals`).
 """
 
 import hashlib

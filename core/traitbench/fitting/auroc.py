@@ -1,9 +1,9 @@
 """AUROC and its 95 % interval.
 
-The interval is method 5 of Newcombe (Statistics in Medicine 25, 2006, 559-573): the score interval with the variance of
-Hanley and McNeil (Radiology 143, 1982, 29-36), in which the mean of both sample sizes replaces each of them. It stays
-valid at an AUROC of 1.0. `out_of_fold_interval` adapts it to out-of-fold values. These come from fits to fewer samples
-than the final trait, so it counts only six of ten samples. That factor was chosen by measured coverage.
+The interval is method 5 of Newcombe (Statistics in Medicine 25, 2006, 559-573). It is the score interval with the
+variance of Hanley and McNeil (Radiology 143, 1982, 29-36), in which the mean of both sample sizes replaces each of
+them. It stays valid at an AUROC of 1.0. `out_of_fold_interval` adapts it to out-of-fold values. These come from fits to
+fewer samples than the final trait, so it counts only six of ten samples. That factor was chosen by measured coverage.
 """
 
 from collections.abc import Callable

@@ -2,7 +2,7 @@
 
 See Platt, Probabilistic outputs for support vector machines, in Advances in Large Margin Classifiers (1999).
 
-Priors keep a positive and b near zero, so the two parameters cannot degenerate even with four samples per pole: the
+Priors keep a positive and b near zero, so the two parameters cannot degenerate even with four samples per pole. The
 slope never reverses the axis, and the midpoint between the poles stays near 0.5. Many columns of values are calibrated
 at once, by Newton's method.
 """

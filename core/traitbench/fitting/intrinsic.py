@@ -1,6 +1,6 @@
 """Calibrate an axis that discovery found, by how the texts of the model spread along it.
 
-These texts have no labels for the trait, so the target of a text is the share of texts below it: a score of 80 means
+These texts have no labels for the trait, so the target of a text is the share of texts below it. A score of 80 means
 farther towards the positive pole than about four in five. The outer third at either end is the cluster of that pole.
 The scores that set the breaks come from calibrations that have not seen the text. The axis itself has seen it, because
 discovery derived the axis from these texts.

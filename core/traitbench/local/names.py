@@ -2,10 +2,10 @@
 
 The axis leads from the mean vector of a few phrases with one name to that of the same phrases with the other. A score
 is a place among two hundred everyday sentences: 50 is their middle, so the side of a text is the side of 50. No label
-tested it. The axis that names give to a training (`traitbench.synthesis.label_axis`) is no better at this, with a mean
-AUROC of 0.90 to 0.93 on the pairs of `tests.benchmarks.names`, and takes seconds instead of a moment.
+tested it. The axis that names give to a training (`traitbench.synthesis.label_axis`) is no better at this. It has a
+mean AUROC of 0.90 to 0.93 on the pairs of `tests.benchmarks.names`, and takes seconds instead of a moment.
 
-In another language than English, the names are right less often: on 66 sentences in German, Spanish, Japanese, Arabic
+In another language than English, the names are right less often. On 66 sentences in German, Spanish, Japanese, Arabic
 and Hindi, the encoder `multilingual` had 46 on the right side by names in their own language and 53 by English names.
 """
 

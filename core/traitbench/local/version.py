@@ -1,7 +1,7 @@
 """A version in memory, with its encoder: the only place that makes cards and explanations without the service.
 
 The rehearsal of a draft, a fitted estimator, a version of the service and one in a file are scored here by the code of
-the service, so they give its numbers and refuse the texts that it refuses.
+the service. So they give its numbers and refuse the texts that it refuses.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -107,8 +107,8 @@ def get(context: Context, caller: Caller, handle: str) -> Model:
 def update(context: Context, caller: Caller, handle: str, body: ModelUpdate) -> Model:
     """Change the fields that were sent; an explicit null resets a field to its default.
 
-    When the call returns, versions that a new retention policy does not keep are deleted, and so are the samples if
-    zero retention was switched on: those of the model and of its archived forks in the caller's namespaces.
+    When the call returns, versions that a new retention policy does not keep are deleted. So are the samples if zero
+    retention was switched on: those of the model and of its archived forks in the caller's namespaces.
     """
     name = str(access.permit(context, caller, "models.update", handle))
     fields = _changes(body)

@@ -1,7 +1,7 @@
 """Which of the samples that changed between two versions moved the score of a text.
 
 Of the changed samples of a trait, those most similar to the text are named. For the nearest few groups of them (near
-duplicates form a group), the second version is fitted again with this one change undone: added samples are left out,
+duplicates form a group), the second version is fitted again with this one change undone. Added samples are left out,
 removed ones are put back, relabelled ones get their old label. The parameters stay, so nothing is searched. The
 difference of the two fits is the shift.
 """

@@ -4,8 +4,8 @@ A draft is trained for the first time. On a ready model, there is nothing to do 
 from feedback has the same body.
 
 A run may be executed more than once and be killed at any moment. Vectors are stored as they are made. All the rest is
-written in one transaction that only the run's current owner can commit: the version, the active version, the state, the
-end of the run, and the deletion of old versions and, under zero retention, of samples.
+written in one transaction that only the run's current owner can commit. It has the version, the active version, the
+state, the end of the run, and the deletion of old versions and, under zero retention, of samples.
 """
 
 from collections import Counter

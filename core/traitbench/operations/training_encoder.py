@@ -1,7 +1,7 @@
 """The encoder of a training: the one that the request names, else the one that was chosen for the active version.
 
 Else it is the one of TRAITBENCH_ENCODER. Without this setting, it is the encoder of the active version, so that a new
-release with another default changes no model by itself; for a first version, it is the best one installed. A fork
+release with another default changes no model by itself. For a first version, it is the best one installed. A fork
 without a version keeps the encoder of the model that it was made from.
 
 A retrain from feedback keeps the encoder of the active version, as it keeps its parameters. Only built-in encoders and

@@ -1,8 +1,8 @@
 """How long a run still takes: the work that is left, at the pace at which the run has worked so far.
 
-Work is counted in seconds on a reference machine. The pace is the time by the clock for each of them: measured for the
-run as a whole and for each phase, because a machine may be slow at one kind of work and fast at another. Recent work
-counts most, so that the forecast follows a machine that becomes busy.
+Work is counted in seconds on a reference machine. The pace is the time by the clock for each of them. It is measured
+for the run as a whole and for each phase, because a machine may be slow at one kind of work and fast at another. Recent
+work counts most, so that the forecast follows a machine that becomes busy.
 """
 
 from collections.abc import Callable, Mapping

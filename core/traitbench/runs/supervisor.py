@@ -6,8 +6,8 @@ standard output it reports that it is alive and what it works on (`heartbeat`); 
 killed.
 
 The parent distinguishes bad luck from a worker's own fault. A worker that hangs, crashes, exceeds the time limit of a
-piece or is killed by the kernel for its memory was brought down by the runs that it held, and the supervisor tells the
-next worker. No run is blamed for a worker that was killed or stopped from outside, or that ended with its parent.
+piece or is killed by the kernel for its memory was brought down by the runs that it held. The supervisor tells the next
+worker. No run is blamed for a worker that was killed or stopped from outside, or that ended with its parent.
 """
 
 import json

@@ -1,10 +1,10 @@
 """How sure a score is about its side: from which scores on held-out samples lie on the side of their own pole.
 
 A logistic regression of the pole on the held-out logit says how often the side is right at each place of the scale. Its
-prior is that the scores are right as they are (slope 1, offset 0), and the inverse of its Hessian says how uncertain it
-is (Laplace's approximation; MacKay, Neural Computation 4, 1992). A place counts as sure only if the chance is high
-enough one standard error below the estimate. Both poles count equally, and so does every group of a pole. Held-out
-values come from fits to fewer samples than the final trait, so they count as fewer, as in the interval of the AUROC.
+prior is that the scores are right as they are (slope 1, offset 0). The inverse of its Hessian says how uncertain it is
+(Laplace's approximation; MacKay, Neural Computation 4, 1992). A place counts as sure only if the chance is high enough
+one standard error below the estimate. Both poles count equally, and so does every group of a pole. Held-out values come
+from fits to fewer samples than the final trait, so they count as fewer, as in the interval of the AUROC.
 
 Where the interval of the AUROC reaches down to 0.5, no score is sure: the poles may not differ at all.
 

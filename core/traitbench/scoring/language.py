@@ -2,7 +2,7 @@
 
 Words of one of these languages must outnumber those of English. A word that English texts also have counts half, and so
 does a letter with an accent. The lists are the function words of each language. Of 32,000 English texts in nine sets,
-six of which did not serve to choose the words, none counts as another language; of 46 new sentences of 3 to 9 words in
+six of which did not serve to choose the words, none counts as another language. Of 46 new sentences of 3 to 9 words in
 seven other languages, two in three do.
 """
 

@@ -1,7 +1,7 @@
 """Whether a text resembles the samples of a model, judged without any sample text.
 
 Numbers of a text are compared with those of the samples. The first is the cosine between its vector and the mean of the
-samples. The bound is where a new sample would hardly ever lie: a prediction interval of Student's t, with a prior for
+samples. The bound is where a new sample would hardly ever lie: a prediction interval of Student's t. It has a prior for
 the deviation, because a few samples say little about it. The cosine of a sample is with the mean of the other groups,
 so that no sample resembles itself. The other numbers depend on the encoder:
 
@@ -14,7 +14,7 @@ The vector of a long text is a mean over its segments, scaled to length one, so 
 a single segment does. So `Resemblance.shrinkage` says how much nearer to the middle the confidence of a longer text has
 to be read.
 
-The bounds were chosen on sets of real texts, see `core/docs/scoring.md`: 1 to 5 in 100 new texts of the same kind are
+The bounds were chosen on sets of real texts, see `core/docs/scoring.md`. 1 to 5 in 100 new texts of the same kind are
 taken for unlike, and nearly all random strings are found, but not every text on another subject.
 """
 

@@ -1,9 +1,9 @@
 """The snapshot of a version: everything that scoring needs as one immutable value, without any sample text.
 
-As JSON a snapshot is self-contained: its format, the identity of its encoder, what the samples have in common
-(`resemblance`, left out if they were too few to measure it), and the traits in order with poles, vector (base64 of
-little-endian float32), offset, quartiles, breaks and certainty. `param_hash` is the SHA-256 of the canonical bytes of
-that JSON: sorted keys, no white space, numbers rounded to float32.
+As JSON a snapshot is self-contained. It has its format, the identity of its encoder, what the samples have in common
+(`resemblance`, left out if they were too few to measure it), and the traits in order. A trait has poles, vector (base64
+of little-endian float32), offset, quartiles, breaks and certainty. `param_hash` is the SHA-256 of the canonical bytes
+of that JSON: sorted keys, no white space, numbers rounded to float32.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Copy a model's traits, samples and vectors to another model, inside the database.
 
-A copied sample gets a new id. Samples are copied in the order of their ids, so the new ids ascend in the same order and
+A copied sample gets a new id. Samples are copied in the order of their ids. So the new ids ascend in the same order and
 the n-th sample of one model is the n-th of the other. Only ids are in memory, never a text or a vector.
 """
 

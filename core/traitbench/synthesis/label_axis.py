@@ -1,7 +1,7 @@
 """Make the label axis of a trait from its words, without a single sample, and cache it by these words.
 
 It is fitted to sentences made from the labels and description, then mixed with the direction from one pole's words to
-the other's. If one label means the rest ("something else"), no sentence can show that pole: then two thirds of the axis
+the other's. If one label means the rest ("something else"), no sentence can show that pole. Then two thirds of the axis
 are the direction from sentences about anything to the other pole. The axis is a second opinion for a training: it has
 seen no sample, so the samples decide how much it counts. Equal words give an equal axis.
 """

@@ -1,7 +1,7 @@
 """Filter texts that were made for a trait, by whatever generator, before they become samples.
 
 A made text must not repeat what is there, must lie on its own side, and must not betray its pole by anything but its
-meaning: a pole whose texts are longer, or all end in "!", teaches length or marks instead of the trait. Each rejected
+meaning. A pole whose texts are longer, or all end in "!", teaches length or marks instead of the trait. Each rejected
 text has one reason, the first that applies. "invalid" and "strayed" (a variation that says something else than its
 seed) are for the generators. Pure: equal inputs give equal results.
 """

@@ -1,7 +1,7 @@
 """What each column of a labelled file is for, and the traits that its labels make, if no model says it yet.
 
 Nothing here calls the service or draws. `columns_of` guesses a role for every column and gives a reason for each one
-that is not used; `traits_of` makes traits of a label column; `check_all` makes their samples, and names every row that
+that is not used. `traits_of` makes traits of a label column; `check_all` makes their samples, and names every row that
 gives none.
 """
 

@@ -79,8 +79,8 @@ class Source:
 def opened(name: str, file: IO[bytes], *, header: bool = True, sheet: str | None = None) -> Source:
     """Read a file whose name says its format; raise `NotATable` if it has no table.
 
-    `header` says whether the first row of a CSV or Excel file names the columns, `sheet` which sheet of an Excel file
-    is read; by default it is the first visible one.
+    `header` says whether the first row of a CSV or Excel file names the columns. `sheet` says which sheet of an Excel
+    file is read; by default it is the first visible one.
     """
     described = _with_descriptor(file)
     size = os.fstat(described.fileno()).st_size

@@ -72,7 +72,7 @@ class Scores:
         """Score any number of texts and yield a line for each, in order, as the answers arrive.
 
         A line is a `ScoredLine`, which is a card, or a `FailedLine` with its `error`, also for None, NaN and other
-        values that are no text; `index` counts from the first. A single text instead of a list raises `TypeError`. One
+        values that are no text. `index` counts from the first. A single text instead of a list raises `TypeError`. One
         version scores all texts. The modes "layer4", "layer6" and "static" trade quality for speed, if the version was
         trained for them. `size` is the number of texts per request; out of bounds, it raises `ValueError`.
         """
