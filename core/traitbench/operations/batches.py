@@ -120,16 +120,19 @@ def _single(context: Context, score: Score, content: str) -> bytes:
         check_content(content)
         [line] = score([_text_of(context, content)])
         return line
-    except TraitbenchError as error:
-        return _failed(error)
     except Exception as error:
-        _log.error("a text of a batch could not be scored: %s", _place(error))
-        return _failed(InternalError("The service failed at this text; its log has the reason."))
+        known = error_of(error)
+        return to_json({"error": LineError(code=known.code, message=known.message, details=known.details)})
 
 
-def _failed(error: TraitbenchError) -> bytes:
-    """The result of a text that cannot be scored."""
-    return to_json({"error": LineError(code=error.code, message=error.message, details=error.details)})
+def error_of(error: Exception) -> TraitbenchError:
+    """The error that is reported for one text; the place of an unexpected one is logged."""
+    if isinstance(error, TraitbenchError):
+        return error
+    # Never the message, which may hold content.
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    _log.error("a text could not be scored: %s at %s:%s", type(error).__qualname__, frame.filename, frame.lineno)
+    return InternalError("The service failed at this text; its log has the reason.")
 
 
 def check_content(content: str) -> None:
@@ -161,9 +164,3 @@ def _text_of(context: Context, content: str) -> str:
         return content
     with _fetching:
         return serving.text_of(context, content)
-
-
-def _place(error: BaseException) -> str:
-    """The type of an error and where it was raised; never its message, which may hold content."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{type(error).__qualname__} at {frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown"

@@ -5,7 +5,6 @@ from typing import IO, Any
 
 from traitbench.contract.bundles import FORMAT, Bundle, BundledSample, digest, document
 from traitbench.contract.models import Model, ModelCreate
-from traitbench.errors import HandleTaken
 from traitbench.operations import access, rules
 from traitbench.operations.access import Caller
 from traitbench.operations.bundle_checks import check
@@ -54,10 +53,7 @@ def import_(context: Context, caller: Caller, bundle: Bundle, handle: str | None
     with writing(context.engine) as connection:
         model_id = models.add(connection, handle=str(name), namespace=name.namespace, now=now, **_fields(bundle))
         if model_id is None:
-            raise HandleTaken(
-                f"There is already a model {name}, perhaps an archived one. Choose another handle.",
-                details={"handle": str(name)},
-            )
+            raise rules.handle_taken(str(name))
         active = bundles.write(connection, model_id, bundle, now=now)
         if active is not None:
             last_version_no = bundle.versions[-1].version_no
@@ -68,7 +64,7 @@ def import_(context: Context, caller: Caller, bundle: Bundle, handle: str | None
                 connection,
                 model_id,
                 version_no=next(each.version_no for each in bundle.versions if each.active),
-                previous_version_no=None,
+                previous_version_id=None,
                 cause="import",
                 by=caller.label,
                 now=now,

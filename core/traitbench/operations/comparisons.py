@@ -5,8 +5,6 @@ version was trained with is no test of it and is left out. Texts are scored as i
 with cached vectors, and once for both versions if they have the same encoder. No text is stored or logged.
 """
 
-import logging
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -32,10 +30,10 @@ from traitbench.contract.comparisons import (
 )
 from traitbench.contract.texts import is_url
 from traitbench.encoders.scheduler import SCHEDULER, WIDTH
-from traitbench.errors import InternalError, TraitbenchError, Unavailable, ValidationFailed
+from traitbench.errors import TraitbenchError, Unavailable, ValidationFailed
 from traitbench.operations import access, rules, serving
 from traitbench.operations.access import Caller
-from traitbench.operations.batches import ahead_of, check_content
+from traitbench.operations.batches import ahead_of, check_content, error_of
 from traitbench.operations.context import Context
 from traitbench.operations.encoding import BatchEncoding
 from traitbench.operations.moved import Movers
@@ -47,8 +45,6 @@ from traitbench.store import samples, version_samples, versions
 from traitbench.store.database import reading
 from traitbench.store.samples import Label
 from traitbench.store.version_samples import Records
-
-_log = logging.getLogger(__name__)
 
 
 def compare(context: Context, caller: Caller, body: VersionsCompareRequest) -> VersionsComparison:
@@ -264,13 +260,8 @@ def _together(score: Callable[[Sequence[int]], list[Scored]], several: Sequence[
 def _single(score: Callable[[Sequence[int]], list[Scored]], number: int) -> Scored:
     try:
         [scored] = score([number])
-    except TraitbenchError as error:
-        return error
     except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        # Never the message, which may hold content.
-        _log.error("a text could not be compared: %s at %s:%s", type(error).__qualname__, frame.filename, frame.lineno)
-        return InternalError("The service failed at this text; its log has the reason.")
+        return error_of(error)
     return scored
 
 

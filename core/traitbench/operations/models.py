@@ -13,7 +13,6 @@ from traitbench.contract.models import RESTORABLE_DAYS, Model, ModelCreate, Mode
 from traitbench.contract.page import LARGEST_PAGE, ModelPage
 from traitbench.contract.states import Outcome
 from traitbench.errors import (
-    HandleTaken,
     InvalidParameter,
     ModelArchived,
     NamespaceForbidden,
@@ -50,10 +49,7 @@ def create(context: Context, caller: Caller, body: ModelCreate) -> Model:
     with writing(context.engine) as connection:
         model_id = models.add(connection, handle=body.handle, namespace=name.namespace, now=rules.now(), **fields)
         if model_id is None:
-            raise HandleTaken(
-                f"There is already a model {body.handle}, perhaps an archived one. Choose another handle.",
-                details={"handle": body.handle},
-            )
+            raise rules.handle_taken(body.handle)
         return models.read(connection, model_id)
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from traitbench.contract.models import ForkRequest, Model, PromoteRequest
 from traitbench.contract.versions import Version
-from traitbench.errors import HandleTaken, ModelNotTrained, PromotionConflict
+from traitbench.errors import ModelNotTrained, PromotionConflict
 from traitbench.operations import access, retention, rules, zero_retention
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
@@ -159,7 +159,7 @@ def _take_over(
         connection,
         model.id,
         version_no=version_no,
-        previous_version_no=activations.number_of(connection, model.active_version_id),
+        previous_version_id=model.active_version_id,
         cause="promote",
         by=caller.label,
         now=rules.now(),
@@ -230,10 +230,7 @@ def fork(context: Context, caller: Caller, handle: str, body: ForkRequest) -> Mo
             connection, model.id, handle=str(name), fields={**own, **_lineage(connection, model)}
         )
         if fork_id is None:
-            raise HandleTaken(
-                f"There is already a model {name}, perhaps an archived one. Choose another handle.",
-                details={"handle": str(name)},
-            )
+            raise rules.handle_taken(str(name))
         copies.add_traits(connection, model.id, fork_id)
         if not model.zero_data_retention:
             copies.add_samples(connection, model.id, fork_id, keep_pending=False)

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from traitbench.contract.states import Operation, Outcome, outcome
 from traitbench.errors import (
     FeatureUnavailable,
+    HandleTaken,
     InsufficientSamples,
     ModelArchived,
     ModelBusy,
@@ -63,6 +64,14 @@ def refusal(error: type[TraitbenchError], model: ModelRow) -> TraitbenchError:
         _MESSAGES[error].format(handle=model.handle, run_id=model.run_id),
         details={"handle": model.handle, "state": model.state} | ({"run_id": model.run_id} if busy else {}),
         headers={"X-Run-Id": str(model.run_id)} if busy else None,
+    )
+
+
+def handle_taken(handle: str) -> HandleTaken:
+    """The error for a new model whose handle another one has."""
+    return HandleTaken(
+        f"There is already a model {handle}, perhaps an archived one. Choose another handle.",
+        details={"handle": handle},
     )
 
 

@@ -438,14 +438,14 @@ def _hold(connection: Connection, model: ModelRow, version_id: int, labels: Sequ
 
 def _activate(connection: Connection, model: ModelRow, version_id: int, version_no: int, run: RunRow) -> None:
     """Make the version the active one, which ends any hold."""
-    now, before = rules.now(), activations.number_of(connection, model.active_version_id)
+    now = rules.now()
     no_hold = {"held_version_id": None, "held_up_to": None}
     models.move(connection, model, "ready", now=now, active_version_id=version_id, **no_hold)
     activations.add(
         connection,
         model.id,
         version_no=version_no,
-        previous_version_no=before,
+        previous_version_id=model.active_version_id,
         cause="retrain" if run.kind == "retrain" else "train",
         by=run.requested_by,
         now=now,

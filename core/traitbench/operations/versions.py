@@ -137,12 +137,11 @@ def _activate(connection: Connection, model: ModelRow, row: VersionRow, *, by: s
         decided["held_up_to"] = None
     models.change(connection, model.id, now=now, active_version_id=row.id, **decided)
     if row.id != model.active_version_id:
-        before = activations.number_of(connection, model.active_version_id)
         activations.add(
             connection,
             model.id,
             version_no=row.version_no,
-            previous_version_no=before,
+            previous_version_id=model.active_version_id,
             cause="activate",
             by=by,
             now=now,

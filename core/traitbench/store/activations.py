@@ -26,7 +26,7 @@ def add(
     model_id: int,
     *,
     version_no: int,
-    previous_version_no: int | None,
+    previous_version_id: int | None,
     cause: ActivationCause,
     by: str | None,
     now: datetime,
@@ -35,8 +35,9 @@ def add(
 
     `by` is the name of the key that asked for it, None if the service did it by itself.
     """
-    fields = {"version_no": version_no, "previous_version_no": previous_version_no, "cause": cause, "by": by}
-    connection.execute(insert_into(tables.activations).values(model_id=model_id, activated_at=now, **fields))
+    previous = None if previous_version_id is None else versions.by_id(connection, previous_version_id)
+    fields = {"version_no": version_no, "previous_version_no": previous and previous.version_no, "cause": cause}
+    connection.execute(insert_into(tables.activations).values(model_id=model_id, activated_at=now, by=by, **fields))
 
 
 def add_all(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> None:
@@ -44,12 +45,6 @@ def add_all(connection: Connection, model_id: int, fields: Sequence[Mapping[str,
     for first in range(0, len(fields), _AT_ONCE):
         rows = [{"model_id": model_id, **each} for each in fields[first : first + _AT_ONCE]]
         connection.execute(insert_into(tables.activations), rows)
-
-
-def number_of(connection: Connection, version_id: int | None) -> int | None:
-    """The number of a version, for `previous_version_no`; None if there was no active version."""
-    row = None if version_id is None else versions.by_id(connection, version_id)
-    return None if row is None else row.version_no
 
 
 def page(connection: Connection, model_id: int, asked: PageRequest[int]) -> ListingRows[Activation]:

@@ -7,7 +7,7 @@ A sample is recorded as numbers: a part of a hash of its trait and text, its qua
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sqlalchemy import BigInteger, Connection, delete, func, literal, select, ty
 from sqlalchemy import insert as insert_into
 
 from traitbench.store import tables
+from traitbench.store.samples import Label
 
 RECORD = np.dtype([("sample", "<u8"), ("quality", "<f4"), ("held_out", "?"), ("must_pass", "?")])
 """One sample: the number of its trait and text (`number`), its quality, and whether it is a test sample."""
@@ -27,47 +28,18 @@ _MODELS = tables.models.c
 _AT_ONCE = 1_000
 
 
-class Recorded(Protocol):
-    """The fields of a sample that are recorded."""
-
-    @property
-    def trait(self) -> str:
-        """The key of its trait."""
-        ...
-
-    @property
-    def content_sha256(self) -> str:
-        """The SHA-256 of its text."""
-        ...
-
-    @property
-    def quality(self) -> float:
-        """Its quality, 0-1."""
-        ...
-
-    @property
-    def held_out(self) -> bool:
-        """Whether it is a test sample."""
-        ...
-
-    @property
-    def must_pass(self) -> bool:
-        """Whether its score has to be on its pole's side."""
-        ...
-
-
 def number(trait: str, content_sha256: str) -> int:
     """The first 64 bits of SHA-256 over a trait's key and a text's hash; equal for equal samples of two models."""
     return int.from_bytes(hashlib.sha256(f"{trait}\0{content_sha256}".encode()).digest()[:8], "little")
 
 
-def records(samples: Iterable[Recorded]) -> Records:
+def records(samples: Iterable[Label]) -> Records:
     """(n,) of `RECORD`, sorted by all fields, so that equal samples give equal bytes in any order."""
     rows = [(number(each.trait, each.content_sha256), each.quality, each.held_out, each.must_pass) for each in samples]
     return np.sort(np.array(rows, RECORD))
 
 
-def add(connection: Connection, version_id: int, samples: Iterable[Recorded]) -> None:
+def add(connection: Connection, version_id: int, samples: Iterable[Label]) -> None:
     """Record the samples of a version."""
     fields = {"version_id": version_id, "samples": records(samples).tobytes()}
     connection.execute(insert_into(tables.version_samples).values(**fields))
