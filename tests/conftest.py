@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import hypothesis
 import pytest
@@ -50,6 +50,8 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile(SIZE)
+
+Value = TypeVar("Value")
 
 WARM = (
     "Thank you so much, you have been a wonderful help to all of us today.",
@@ -260,6 +262,12 @@ def train(client: Traitbench, handle: str, *, effort: TrainEffort | None = "low"
     model = client.models.wait(handle, timeout=PATIENCE_S)
     assert model.state == "ready"
     return model
+
+
+def not_none(value: Value | None) -> Value:
+    """A value that must be there."""
+    assert value is not None
+    return value
 
 
 def free_port() -> int:

@@ -25,6 +25,7 @@ from tests.benchmarks import (
 from tests.benchmarks.__main__ import BENCHMARKS, write
 from tests.benchmarks.page import Measured, Table, publish
 from tests.benchmarks.scorers import METHODS
+from tests.conftest import not_none
 from tests.foreign_files.cases import judged
 from traitbench.tables.source import opened
 
@@ -97,8 +98,7 @@ def test_the_same_samples_are_drawn_again(folder: Path) -> None:
 
 def test_graded_samples_spread_over_the_scale(folder: Path) -> None:
     data = protocol.load("emobank_v", folder)
-    chosen = protocol.sample(data, 4, 0)
-    assert chosen is not None
+    chosen = not_none(protocol.sample(data, 4, 0))
     assert sorted(int(8 * data.quality[i]) for i in chosen) == list(range(8))
 
 

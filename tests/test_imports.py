@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import not_none
 from tests.docs.markdown import codes, read, table
 
 ROOT = Path(__file__).parent.parent
@@ -157,8 +158,7 @@ def test_a_planted_cycle_is_found_also_inside_a_function(tmp_path: Path) -> None
     plant(tmp_path, "traitbench.a", "from traitbench import b")
     plant(tmp_path, "traitbench.b", "def late():\n    from traitbench.c.d import thing")
     plant(tmp_path, "traitbench.c.d", "import traitbench.a as other")
-    result = cycle(tmp_path)
-    assert result is not None
+    result = not_none(cycle(tmp_path))
     assert set(result) == {"traitbench.a", "traitbench.b", "traitbench.c.d"}
 
 

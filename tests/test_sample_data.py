@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.conftest import not_none
 from traitbench import sample_data
 from traitbench.analysis.languages import language
 from traitbench.contract.models import ModelCreate
@@ -149,9 +150,7 @@ def test_the_hard_trait_is_taught_and_its_clusters_overlap(taught: dict[str, Tra
     assert figures["auroc_interval"][0] > 0.5
     assert figures["auroc"] < 0.8
     axis = next(trait for trait in taught[handle].snapshot.traits if trait.key == key)
-    assert axis.positive is not None
-    assert axis.negative is not None
-    assert axis.positive.p25 <= axis.negative.p75
+    assert not_none(axis.positive).p25 <= not_none(axis.negative).p75
 
 
 def test_an_example_shows_low_confidence_on_the_hard_trait(encoder: Encoder, taught: dict[str, Trained]) -> None:

@@ -20,7 +20,7 @@ import traitbench as tb
 from tests import wild
 from tests.cli.asking import Ask, asking
 from tests.code_points import text_of, typical_texts
-from tests.conftest import COLD, WARM, Service, Trained
+from tests.conftest import COLD, WARM, Service, Trained, not_none
 from tests.contexts import AUTHOR, draft, export_of, fresh_settings, opened
 from tests.size import sized
 from tests.tables.in_process import read
@@ -92,8 +92,7 @@ def test_a_line_of_a_batch_a_score_and_its_explanation_agree(trained: Trained, t
         card = trained.client.scores.score(trained.handle, text, explain=True)
         assert isinstance(line := by_text[text], ScoredLine)
         assert (card.scores, card.detail) == (line.scores, line.detail)
-        assert card.explanation is not None
-        parts = card.explanation["warmth"].parts
+        parts = not_none(card.explanation)["warmth"].parts
         assert [text[part.start : part.end] for part in parts] == [part.text for part in parts]
         assert trained.client.scores.compare(trained.handle, text, text).per_trait["warmth"].delta == 0
         assert trained.client.scores.chart(trained.handle, text)

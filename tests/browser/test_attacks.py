@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, Playwright
 
 from tests.app.processes import Started
 from tests.browser.conftest import chromium, settled, violations
+from tests.conftest import not_none
 from tests.patience import PATIENCE_MS
 from tests.size import sized
 
@@ -85,8 +86,7 @@ def local_models(workbench: Started) -> list[str]:
 
 
 def test_a_foreign_name_for_this_machine_opens_nothing(workbench: Started, page: Page) -> None:
-    answer = page.goto(f"http://{EVIL}:{workbench.port}/console")
-    assert answer is not None
+    answer = not_none(page.goto(f"http://{EVIL}:{workbench.port}/console"))
     assert (answer.status, page.locator("body").inner_text().startswith("Forbidden")) == (403, True)
     before = local_models(workbench)
     reached = page.evaluate(

@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from tests.app.openid_provider import CLIENT, MUCH, SECRET, OpenIdProvider, providing
 from tests.app.processes import Started, eventually, serving
 from tests.browser.conftest import settled
+from tests.conftest import not_none
 from tests.patience import PATIENCE_MS, PATIENCE_S
 from traitbench.operations import keys
 from traitbench.settings import sqlite_url
@@ -327,8 +328,7 @@ def test_an_operator_of_the_list_and_the_one_of_the_link_come_in(
     (started.home / "people.toml").write_text('["alice@example.org"]\noperator = true\n')
     assert sign_in(visitor).status_code == 200
     assert [(key.scope, key.namespaces) for key in of_sessions(engine)][-1] == ("authoring", ("local", "demo"))
-    assert started.process.stdout is not None
-    link, people = (started.process.stdout.readline().rstrip("\n") for _ in range(2))
+    link, people = (not_none(started.process.stdout).readline().rstrip("\n") for _ in range(2))
     assert people == f"People who may sign in: {started.home / 'people.toml'}"
     match = re.search(r"/sign-in\?token=\S+$", link)
     assert match

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.app.processes import Started, running
 from tests.browser.conftest import press_shortcut, settled
-from tests.conftest import COLD, WARM, make_draft, train
+from tests.conftest import COLD, WARM, make_draft, not_none, train
 from tests.contexts import ENCODER
 
 pytestmark = pytest.mark.browser
@@ -127,8 +127,7 @@ def test_a_room_sends_a_text_that_waits_until_it_is_shown(browser: Browser, tmp_
         expect(page.locator(".hint")).to_have_text("Hands up: which side?")
         page.keyboard.press("Escape")
         expect(page.get_by_placeholder("Type or paste a text.")).to_have_value("")
-        answer = phone.goto(f"{started.base_url}{path}")
-        assert answer is not None
+        answer = not_none(phone.goto(f"{started.base_url}{path}"))
         assert answer.status == 404
         page.close()
         phone.close()

@@ -13,7 +13,7 @@ from tests.app.processes import Started, serving
 from tests.app.streamlit_socket import refusal
 from tests.browser.conftest import HOME, settled
 from tests.cli.asking import call
-from tests.conftest import make_draft, train
+from tests.conftest import make_draft, not_none, train
 from tests.patience import PATIENCE_MS, PATIENCE_S
 
 LINK = re.compile(r"Sign in: (http://127\.0\.0\.1:\d+/sign-in\?token=[\w-]{43})$")
@@ -29,8 +29,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 @pytest.fixture(scope="module")
 def link(guarded: Started) -> str:
     """The link that the start has printed."""
-    assert guarded.process.stdout is not None
-    result = LINK.match(guarded.process.stdout.readline().rstrip("\n"))
+    result = LINK.match(not_none(guarded.process.stdout).readline().rstrip("\n"))
     assert result
     return result[1]
 

@@ -5,6 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
 from tests.browser.conftest import press_shortcut, settled
+from tests.conftest import not_none
 from traitbench.sample_data import demo_models
 
 pytestmark = [pytest.mark.browser, pytest.mark.soak]
@@ -39,5 +40,4 @@ def test_suggestions_are_decided_and_brought_back_by_keys(with_a_model: Started,
         press_shortcut(page, "k")
         expect(shown).to_have_count(len(rest))
         kept = client.traits.get(handle, second.key)
-        assert kept.discovered is not None
-        assert not kept.discovered.suggestion
+        assert not_none(kept.discovered).suggestion is False

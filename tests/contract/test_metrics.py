@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from tests.conftest import not_none
 from traitbench.contract.metrics import CurvePoint, Forecast, Metrics, Sureness, TraitMetrics
 
 TIERS = {"Weak": 1, "Developing": 2, "Solid": 3, "Strong": 4}
@@ -53,8 +54,7 @@ def test_everything_that_a_version_says_of_a_trait_is_read() -> None:
     assert figures.curve == [CurvePoint(samples=40, auroc=0.8, interval=(0.6, 0.9))]
     assert figures.forecast == Forecast(samples=104, auroc=0.86, interval=(0.8, 0.9), more=20)
     assert figures.feed is not None
-    assert figures.confusion is not None
-    assert list(figures.confusion["negative"].values()) == [1, 2, 3, 4]
+    assert list(not_none(figures.confusion)["negative"].values()) == [1, 2, 3, 4]
     assert figures.sides == {"positive": Sureness(samples=7, right=4), "negative": Sureness(samples=56, right=8)}
     assert figures.modes["layer4"].auroc == 0.834
     assert metrics.use_labels is False

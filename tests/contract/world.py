@@ -19,6 +19,7 @@ import uvicorn
 from jsonschema import Draft202012Validator
 from starlette.types import ASGIApp
 
+from tests.conftest import not_none
 from tests.contexts import done_here
 from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import Bundle, digest
@@ -86,8 +87,7 @@ class World:
 
     def issue(self, scope: Scope, *namespaces: str) -> str:
         """The secret of a new key."""
-        assert self.context is not None
-        return keys.create(self.context.engine, scope=scope, namespaces=namespaces).secret
+        return keys.create(not_none(self.context).engine, scope=scope, namespaces=namespaces).secret
 
     def call(
         self, method: str, path: str, *, key: str | None = "authoring", raw: bytes | None = None, **request: Any
@@ -114,16 +114,13 @@ class World:
 
     def run(self, handle: str) -> None:
         """Execute the run of a busy model here, and now; it succeeds."""
-        assert self.context is not None
-        done_here(self.context, self._operation(handle)["run_id"])
+        done_here(not_none(self.context), self._operation(handle)["run_id"])
         assert self._operation(handle)["status"] == "succeeded"
 
     def fail(self, handle: str) -> None:
         """Let the run of a busy model fail."""
-        assert self.context is not None
-        with writing(self.context.engine) as connection:
-            run = runs.read(connection, self._operation(handle)["run_id"])
-            assert run is not None
+        with writing(not_none(self.context).engine) as connection:
+            run = not_none(runs.read(connection, self._operation(handle)["run_id"]))
             assert model_runs.fail(connection, run, code="internal_error", message="It failed.")
 
     def _operation(self, handle: str) -> dict[str, Any]:

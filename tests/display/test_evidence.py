@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import not_none
 from traitbench.contract.metrics import HeldOutFigures, Metrics, ShortcutFigures, Sureness, TraitMetrics
 from traitbench.contract.traits import Trait
 from traitbench.display.quality import Evidence, by_trait, evidence_on, wilson
@@ -12,8 +13,7 @@ from traitbench.display.quality import Evidence, by_trait, evidence_on, wilson
 
 def on(known: Mapping[str, Evidence]) -> Evidence:
     """The evidence on a version that was measured."""
-    evidence = evidence_on(known)
-    assert evidence is not None
+    evidence = not_none(evidence_on(known))
     return evidence
 
 

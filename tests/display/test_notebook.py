@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import not_none
 from tests.display.answers import EVIL, NOW, card, filled, trait_score
 from traitbench.client.pages import ListedRows, Pages
 from traitbench.contract.batches import FailedLine
@@ -178,8 +179,7 @@ class Page(HTMLParser):
 
 def shown(answer: Wire) -> str:
     """The HTML of an answer in a notebook."""
-    html = answer._repr_html_()
-    assert html is not None
+    html = not_none(answer._repr_html_())
     return html
 
 

@@ -7,6 +7,7 @@ import time
 import pytest
 from sqlalchemy import func, select
 
+from tests.conftest import not_none
 from tests.contexts import AUTHOR, draft, opened, settled, until
 from traitbench.contract.models import RunStarted
 from traitbench.contract.samples import SynthesizeRequest
@@ -54,11 +55,9 @@ def test_what_is_killed_in_the_middle_is_done_once(settings: Settings) -> None:
                 begin(context, handle)
             until(lambda: context.runs.healthy() and _runs(context, "running"), what="a run under way")
             time.sleep(0.1)
-            worker = context.runs.worker.pid
-            assert worker is not None
+            worker = not_none(context.runs.worker.pid)
             os.kill(worker, signal.SIGKILL)
             for handle in killed:
                 model = settled(context, handle)
-                assert model.last_operation is not None
-                assert (model.state, model.last_operation.status) == ("draft", "succeeded")
+                assert (model.state, not_none(model.last_operation).status) == ("draft", "succeeded")
                 assert _outcome(context, handle) == grown

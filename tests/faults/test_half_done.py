@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
+from tests.conftest import not_none
 from tests.contexts import AUTHOR, ON_BOTH_IN_SOAK, export_of, new_handle, opened, trained_here
 from tests.operations.author import give_feedback, improved
 from traitbench.contract.bundles import Bundle
@@ -29,9 +30,7 @@ def attempts(settings: Settings) -> Iterator[Callable[..., str]]:
     """A function that tries an operation in a process which is killed before a statement."""
     command = [sys.executable, "-m", "tests.faults.half_done", str(settings.home), settings.database_url]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    stdin, stdout = process.stdin, process.stdout
+    stdin, stdout = not_none(process.stdin), not_none(process.stdout)
 
     def attempt(operation: str, handle: str, other: str, number: int) -> str:
         stdin.write(f"{operation} {handle} {other} {number}\n")

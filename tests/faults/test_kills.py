@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.app.processes import gone
+from tests.conftest import not_none
 from tests.contexts import (
     AUTHOR,
     COLD,
@@ -68,8 +69,7 @@ def test_a_service_that_ends_in_mid_run_takes_its_worker_along_and_comes_back_to
         drafts = [draft(context, warm=12, cold=12, words=16) for _ in range(2)]
     command = [sys.executable, "-m", "tests.faults.service_process", str(settings.home), settings.database_url]
     with subprocess.Popen([*command, *drafts, retrained], cwd=ROOT, stdout=subprocess.PIPE) as service:
-        assert service.stdout is not None
-        worker = int(service.stdout.readline())
+        worker = int(not_none(service.stdout).readline())
         service.send_signal(end)
     until(lambda: gone(worker), what="the worker to end")
     with opened(settings, runs=True) as context:
@@ -105,8 +105,7 @@ def test_a_model_deleted_in_mid_training_stays_archived_without_a_version(settin
         models.delete(context, AUTHOR, handle)
         training.start(context, AUTHOR, other, author.QUICK)
         _assert_trained_exactly_once(context, [other])
-        error = author.last_operation(context, handle).error
-        assert error is not None
+        error = not_none(author.last_operation(context, handle).error)
         assert (author.get(context, handle).state, error.code) == ("archived", "cancelled")
         assert versions.list_versions(context, AUTHOR, handle).items == []
 

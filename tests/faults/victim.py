@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 from tests.app.processes import gone
-from tests.conftest import free_port
+from tests.conftest import free_port, not_none
 from tests.patience import PATIENCE_S
 from traitbench.settings import Settings
 
@@ -107,5 +107,4 @@ class Victim:
                 self._process.wait()
 
     def _running(self) -> subprocess.Popen[bytes]:
-        assert self._process is not None
-        return self._process
+        return not_none(self._process)

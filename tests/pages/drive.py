@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select, update
 from streamlit.testing.v1 import AppTest
 from ulid import ULID
 
-from tests.conftest import Service, free_port
+from tests.conftest import Service, free_port, not_none
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.models import OperationKind, Progress
@@ -195,8 +195,7 @@ def hold_busy(context: Context, handle: str, progress: Progress | None = None, *
 def end_badly(context: Context, run_id: str, message: str) -> None:
     """Let that run fail."""
     with writing(context.engine) as connection:
-        run = runs.read(connection, run_id)
-        assert run is not None
+        run = not_none(runs.read(connection, run_id))
         assert model_runs.fail(connection, run, code="internal_error", message=message)
 
 
@@ -251,8 +250,7 @@ def leave_few_figures(context: Context, handle: str) -> None:
 
 
 def _held(connection: Connection, handle: str) -> ModelRow:
-    model = models.hold(connection, handle)
-    assert model is not None
+    model = not_none(models.hold(connection, handle))
     return model
 
 

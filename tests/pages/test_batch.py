@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Trained, free_port, train
+from tests.conftest import COLD, WARM, Trained, free_port, not_none, train
 from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
 from tests.foreign_files.sheets import Sheet, workbook
@@ -47,8 +47,7 @@ def scored(at: AppTest) -> AppTest:
 def held() -> Batch:
     """The one batch in memory."""
     [job_id] = background.held()
-    job = batches.find(job_id)
-    assert job is not None
+    job = not_none(batches.find(job_id))
     return job
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import Service, Trained, make_draft
+from tests.conftest import Service, Trained, make_draft, not_none
 from tests.pages.drive import (
     Workbench,
     bars,
@@ -109,8 +109,7 @@ def test_a_trained_model_says_how_often_it_is_right_in_words_and_leads_on(
     workbench: Workbench, trained: Trained
 ) -> None:
     at = workbench.open("catalog")
-    evidence = evidence_on(by_trait(trained.client.versions.get(trained.handle).metrics))
-    assert evidence is not None
+    evidence = not_none(evidence_on(by_trait(trained.client.versions.get(trained.handle).metrics)))
     assert evidence.in_short in words(at).lower()
     assert "AUROC" not in words(at)
     assert "v1 in use" in words(at)

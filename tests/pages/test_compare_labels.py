@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, WARM, Trained
+from tests.conftest import COLD, WARM, Trained, not_none
 from tests.pages.drive import Workbench, buttons, ending, labeller, press, upload, words
 from tests.patience import PATIENCE_S
 from tests.tables.in_process import read
@@ -60,8 +60,7 @@ def give(at: AppTest, handle: str, action: Action, item: str = "", quality: floa
 def label(at: AppTest, handle: str, number: int) -> AppTest:
     """Label so many texts as they are."""
     for _ in range(number):
-        text = text_of(at)
-        assert text is not None
+        text = not_none(text_of(at))
         give(at, handle, "label", quality=float(TEXTS[text]))
     return at
 

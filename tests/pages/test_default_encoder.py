@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, own_service, train
+from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, not_none, own_service, train
 from tests.contexts import fresh_settings
 from tests.pages.drive import Workbench, add_version, frame, labelled, plain, press, words
 from traitbench.client import Traitbench
@@ -156,8 +156,7 @@ def test_a_model_of_the_default_can_be_switched_to_the_earlier_one(workbench: Wo
 
 
 def _encoder(client: Traitbench, handle: str, version: str = "active") -> str:
-    encoder = client.versions.get(handle, version).metrics.encoder
-    assert encoder is not None
+    encoder = not_none(client.versions.get(handle, version).metrics.encoder)
     return str(encoder.id)
 
 

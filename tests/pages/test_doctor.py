@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, WARM, Trained, train
+from tests.conftest import COLD, WARM, Trained, not_none, train
 from tests.pages.drive import Workbench, buttons, copied_link, labelled, links, plain, press, texts, words
 from traitbench.analysis.findings import Fix
 from traitbench.client import Traitbench
@@ -133,12 +133,9 @@ def test_two_marks_of_the_same_texts_are_two_findings(workbench: Workbench, clie
 def test_every_page_says_the_shortcut_before_any_praise(workbench: Workbench, client: Traitbench, marked: str) -> None:
     train(client, marked)
     metrics = client.versions.get(marked).metrics
-    shortcut = metrics.traits["warmth"].shortcut
-    assert shortcut is not None
+    shortcut = not_none(metrics.traits["warmth"].shortcut)
     assert (shortcut.kind, shortcut.auroc, shortcut.in_tests) == ("token", 1.0, None)
-    assert shortcut.base is not None
-    assert shortcut.without is not None
-    assert shortcut.base - shortcut.without >= 0.1
+    assert not_none(shortcut.base) - not_none(shortcut.without) >= 0.1
     assert "zylor" not in metrics.model_dump_json().casefold(), "no text in a version"
     for page, view in (("train", None), ("model", None), ("versions", None), ("versions", "Details")):
         at = workbench.open(page, model=marked, **({} if view is None else {"view": view, "version": "v1"}))

@@ -14,7 +14,7 @@ from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
 from tests.bundles import material
-from tests.conftest import Service, Trained
+from tests.conftest import Service, Trained, not_none
 from tests.pages.drive import Workbench, plain, words
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
@@ -144,8 +144,7 @@ def _markdown_in(proto: Message, names: set[str]) -> Iterator[str]:
 
 
 def _in_file(service: Service, statement: str, *values: Any) -> None:
-    file = sqlite_file(service.settings.database_url)
-    assert file is not None
+    file = not_none(sqlite_file(service.settings.database_url))
     with closing(sqlite3.connect(file, timeout=PATIENCE_S)) as connection, connection:
         connection.execute(statement, values)
 

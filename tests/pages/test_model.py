@@ -5,7 +5,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import Service, Trained
+from tests.conftest import Service, Trained, not_none
 from tests.pages.drive import (
     Workbench,
     add_version,
@@ -71,8 +71,7 @@ def test_the_verdict_is_the_title_and_each_question_has_its_picture(workbench: W
 
 @pytest.mark.parametrize("page", ["model", "traits"])
 def test_dots_of_a_strip_open_their_texts(workbench: Workbench, trained: Trained, page: str) -> None:
-    counts = trained.client.versions.get(trained.handle).metrics.traits["warmth"].score_counts
-    assert counts is not None
+    counts = not_none(trained.client.versions.get(trained.handle).metrics.traits["warmth"].score_counts)
     tenth = next(tenth_of(score) for score, samples in enumerate(counts["positive"]) if samples)
     at = workbench.open(page, model=trained.handle)
     at.session_state["strip.warmth.open"] = f"positive.{tenth}"
@@ -89,8 +88,7 @@ def test_mistakes_and_corrections_wait_where_they_are_done(
 ) -> None:
     client.scores.score(ready, "How lovely to see you again.", feedback={"warmth": "warm"})
     at = workbench.open("model", model=ready)
-    sides = client.versions.get(ready).metrics.traits["warmth"].sides
-    assert sides is not None
+    sides = not_none(client.versions.get(ready).metrics.traits["warmth"].sides)
     wrong = 20 - sum(side.right for side in sides.values())
     assert "Open 1" in links(at)
     assert (f"Review {wrong}" in links(at)) == (wrong > 0)

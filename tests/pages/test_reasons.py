@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, WARM, Trained
+from tests.conftest import COLD, WARM, Trained, not_none
 from tests.pages.drive import Workbench, bars, html, plain, press, typed, words
 from traitbench.contract.explanations import Explanation
 from traitbench.display.reasons import amount, strongest
@@ -97,8 +97,7 @@ def test_samples_like_the_text_are_named_or_it_says_why_not(
 ) -> None:
     workbench: Workbench = request.getfixturevalue("workbench" if role == "author" else "scorer")
     at = workbench.open("score", model=trained.handle, text=WARM[0])
-    nearest = explained(trained, WARM[0]).nearest
-    assert nearest is not None
+    nearest = not_none(explained(trained, WARM[0]).nearest)
     assert HIGHLIGHT in html(at)
     first = nearest.positive[0]
     assert str(first.text if role == "author" else f"sample {first.id}") in plain(at)

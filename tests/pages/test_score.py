@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import Service, Trained, train
+from tests.conftest import Service, Trained, not_none, train
 from tests.pages.drive import (
     KIND,
     UNKIND,
@@ -53,8 +53,7 @@ def test_a_typed_text_is_scored_at_once_and_as_the_service_does(workbench: Workb
     assert at.metric[0].value == str(card.composite)
     assert at.selectbox(key="version").label == "Scored with v1"
     ((row,),) = bars(at)
-    counts = trained.client.versions.get(trained.handle).metrics.traits["warmth"].score_counts
-    assert counts is not None
+    counts = not_none(trained.client.versions.get(trained.handle).metrics.traits["warmth"].score_counts)
     assert row["ticks"].count("<i ") == sum(number > 0 for pole in counts.values() for number in pole)
     assert (row["name"], row["negative"], row["positive"]) == ("Warmth", "cold", "warm")
     assert (row["score"], row["words"]) == (card.scores["warmth"], "clearly warm")

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, Service, Trained
+from tests.conftest import COLD, Service, Trained, not_none
 from tests.pages.drive import (
     Workbench,
     buttons,
@@ -281,8 +281,7 @@ def test_traits_are_discovered_in_texts_without_labels(workbench: Workbench, cli
     assert client.samples.list(new).items == []
 
     at = workbench.open("traits", model=new)
-    assert found[0].discovered is not None
-    typical = {text_hash(text): text for text in texts}[found[0].discovered.typical.positive[0]]
+    typical = {text_hash(text): text for text in texts}[not_none(found[0].discovered).typical.positive[0]]
     assert typical.split(",")[0][:40] in plain(at)
     press(at, f"traits.own.{found[0].key}")
     own = client.traits.list(new)[-1]
@@ -302,12 +301,10 @@ def test_discovered_traits_can_be_edited(
     assert f"Decide {len(results)}" in links(workbench.open("model", model=replies))
     assert "Only what you keep becomes a trait." in words(at)
     for trait in results:
-        assert trait.discrimination is not None
-        assert f"**Discrimination {trait.discrimination:.2f}:**" in words(at)
+        assert f"**Discrimination {not_none(trait.discrimination):.2f}:**" in words(at)
     assert "on held-out texts" in words(at)
     texts = {sample.id: sample.text for sample in client.samples.list(replies)}
-    anchors = results[0].anchor_sample_ids
-    assert anchors is not None
+    anchors = not_none(results[0].anchor_sample_ids)
     assert texts[anchors.positive[0]].split(",")[0][:40] in plain(at)
     assert "Needs" not in words(at)
 
@@ -357,17 +354,15 @@ def test_each_decision_about_a_suggestion_can_be_undone(workbench: Workbench, cl
     press(at, f"traits.own.{first.key}")
     own = client.traits.list(replies)[-1]
     assert (own.kind, own.name, own.positive_label) == ("extrinsic", first.name, first.positive_label)
-    assert first.discovered is not None
     samples = client.samples.list(replies, trait=own.key)
-    assert [each.content_sha256 for each in samples if each.quality == 1] == first.discovered.typical.positive
+    assert [each.content_sha256 for each in samples if each.quality == 1] == not_none(first.discovered).typical.positive
     assert (own.positive_samples, own.negative_samples) == (5, 5)
     press(press(at, "traits.cancel"), "samples.undo_button")
     assert client.traits.list(replies) == before
 
 
 def suggested(client: Traitbench, handle: str, key: str) -> bool:
-    found = client.traits.get(handle, key).discovered
-    assert found is not None
+    found = not_none(client.traits.get(handle, key).discovered)
     return found.suggestion
 
 

@@ -25,7 +25,7 @@ import httpx
 import pytest
 
 from tests.app.processes import Started, serving
-from tests.conftest import train
+from tests.conftest import not_none, train
 from tests.contexts import ON_BOTH, ON_SQLITE, done_here, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
@@ -296,10 +296,8 @@ def _is_forgotten(client: Traitbench) -> None:
         assert {trait.sample_count for trait in client.traits.list(handle)} == {0}
         shown = [client.models.export(handle).model_dump_json(), client.models.card(handle)]
         assert marks_in({handle: "".join(shown).encode()}, KEPT) == []
-    flight = client.models.get("local.flight").last_operation
-    assert flight is not None
-    assert flight.error is not None
-    assert flight.error.code == "cancelled"
+    flight = not_none(client.models.get("local.flight").last_operation)
+    assert not_none(flight.error).code == "cancelled"
     assert client.versions.get("local.kept", "v1").sample_count > 0
     with pytest.raises(SamplesPurged):
         client.models.train("local.kept", reoptimize_params=True)

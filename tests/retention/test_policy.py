@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import not_none
 from tests.contexts import AUTHOR, ON_BOTH, SCORER, draft, trained_here
 from tests.operations.author import active, refit, score, train
 from tests.size import sized
@@ -30,8 +31,7 @@ def test_a_test_is_on_the_database_it_names(context: Context, database: str) -> 
 def _add_version(context: Context, handle: str, created_at: datetime) -> int:
     """Add a version created at this time, like the end of a training; return its number."""
     with writing(context.engine) as connection:
-        model = stored.hold(connection, handle)
-        assert model is not None
+        model = not_none(stored.hold(connection, handle))
         number = stored.next_version_no(connection, model.id)
         version_id = stored_versions.add(
             connection,
@@ -72,8 +72,7 @@ def test_a_key_that_is_missing_takes_its_default_and_null_clears(
     handle = draft(context)
     changed = models.update(context, AUTHOR, handle, _policy(keep_unnamed=7, keep_first_of_month=False))
     changed = models.update(context, AUTHOR, handle, _policy(**sent))
-    assert changed.version_retention_policy is not None
-    assert changed.version_retention_policy.model_dump() == shown
+    assert not_none(changed.version_retention_policy).model_dump() == shown
     assert models.update(context, AUTHOR, handle, ModelUpdate(description="x")) == changed.model_copy(
         update={"description": "x"}
     )

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sqlalchemy import event, func, select
 
+from tests.conftest import not_none
 from tests.contexts import (
     AUTHOR,
     COLD,
@@ -333,8 +334,7 @@ def test_a_run_in_flight_is_cancelled_and_stores_nothing(context: Context) -> No
     after = author.get(context, handle)
     assert after == shown
     operation = author.last_operation(context, handle)
-    assert operation.error is not None
-    assert (operation.run_id, operation.error.code) == (started.run_id, "cancelled")
+    assert (operation.run_id, not_none(operation.error).code) == (started.run_id, "cancelled")
     assert _kept(context, handle) == {"samples": 0, "vectors": 0}
     assert versions.list_versions(context, AUTHOR, handle).items == []
     assert _files(context) == []
@@ -466,11 +466,9 @@ def test_names_that_were_words_of_the_texts_give_way_to_keys_in_the_versions_too
     trait = traits.get(context, AUTHOR, handle, "axis_1")
     assert (trait.name, trait.positive_label, trait.negative_label) == ("axis_1", "positive", "my own word")
     assert (trait.description, trait.kind) == ("", "intrinsic")
-    assert trait.anchor_sample_ids is not None
-    assert trait.anchor_sample_ids.model_dump() == {"positive": [], "negative": []}
+    assert not_none(trait.anchor_sample_ids).model_dump() == {"positive": [], "negative": []}
     version = author.active(context, handle)
-    assert version.snapshot is not None
-    assert param_hash(Snapshot.from_json(version.snapshot)) == version.param_hash
+    assert param_hash(Snapshot.from_json(not_none(version.snapshot))) == version.param_hash
     assert _files(context) == []
     assert author.score(context, handle).scores.keys() == {"warmth", "axis_1"}
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.conftest import not_none
 from tests.contexts import database as database
 from tests.contexts import fresh_settings, opened
 from tests.contract.world import World, served
@@ -29,8 +30,7 @@ def still(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[W
 @pytest.fixture(scope="package")
 def context(still: World) -> Context:
     """The context of that service."""
-    assert still.context is not None
-    return still.context
+    return not_none(still.context)
 
 
 @pytest.fixture(scope="package")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import COLD, WARM, make_draft, train
+from tests.conftest import COLD, WARM, make_draft, not_none, train
 from tests.contexts import ON_SQLITE, done_here, until
 from tests.contract.world import World
 from tests.size import sized
@@ -131,8 +131,7 @@ def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: 
             partial(standing.samples.synthesize, handle, effort="low"),
             partial(standing.samples.synthesize, handle, effort="low", synth_type="diversify"),
         )
-        operation = standing.models.get(handle).last_operation
-        assert operation is not None
+        operation = not_none(standing.models.get(handle).last_operation)
         assert {each.run_id for each in outcomes} == {operation.run_id}
         alike = THREADS // 5
         trained = {"": alike, "model_busy": THREADS - alike}
@@ -172,8 +171,7 @@ def test_of_twenty_that_discover_one_has_begun_however_soon_it_is_done(client: T
         outcomes = _at_once(partial(client.traits.discover, handle, effort="low"))
         assert _codes(outcomes) == {"": 1, "duplicate_run": THREADS - 1}
         [run_id] = {each.run_id for each in outcomes}
-        operation = client.models.wait(handle).last_operation
-        assert operation is not None
+        operation = not_none(client.models.wait(handle).last_operation)
         assert (operation.run_id, operation.status) == (run_id, "succeeded")
 
 
@@ -202,8 +200,7 @@ def test_edits_that_race_a_training_are_in_it_whole_or_refused_whole(client: Tra
         assert version.sample_count == len(there) == before + 3 * len(added)
         assert {number for ids in added for number in ids} <= {sample.id for sample in there}
         assert trait.positive_label.removeprefix("warm") == trait.negative_label.removeprefix("cold")
-        assert version.snapshot is not None
-        [trained] = version.snapshot["traits"]
+        [trained] = not_none(version.snapshot)["traits"]
         assert (trained["positive_label"], trained["negative_label"]) == (trait.positive_label, trait.negative_label)
 
 

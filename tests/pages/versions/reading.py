@@ -3,6 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
+from tests.conftest import not_none
 from tests.pages.drive import Workbench
 from traitbench_app.versions import text_comparison
 from traitbench_app.versions.text_comparison import TextComparison
@@ -21,8 +22,7 @@ def side_by_side(workbench: Workbench, handle: str, **query: str) -> AppTest:
 def compared(at: AppTest) -> TextComparison:
     """Press the button, and wait for the comparison, which is found by its id in the address."""
     at.button(key="versions.compare").click().run()
-    job = text_comparison.find(str(at.query_params["comparison"]))
-    assert job is not None
+    job = not_none(text_comparison.find(str(at.query_params["comparison"])))
     assert eventually(lambda: job.state != "running")
     at.run()
     return job

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
-from tests.conftest import Service, Trained, free_port
+from tests.conftest import Service, Trained, free_port, not_none
 from tests.pages.drive import (
     Workbench,
     add_version,
@@ -184,8 +184,7 @@ def test_the_texts_of_the_batch_of_this_tab_can_be_compared(workbench: Workbench
     at.segmented_control(key="batch.from").set_value("Pasted lines").run()
     at.text_area(key="batch.pasted").set_value(PASTED).run()
     at.button(key="batch.start").click().run()
-    batch = batches.find(str(at.query_params["batch"]))
-    assert batch is not None
+    batch = not_none(batches.find(str(at.query_params["batch"])))
     assert eventually(lambda: batch.state == "done")
     at.query_params.update({"view": "Compare", "a": "v1", "b": "v2"})
     at.switch_page(str(entry("versions").file)).run()

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, WARM, Service, Trained, train
+from tests.conftest import COLD, WARM, Service, Trained, not_none, train
 from tests.pages.drive import (
     Workbench,
     add_version,
@@ -38,8 +38,7 @@ def test_details_show_figures_parameters_hash_and_snapshot(workbench: Workbench,
     assert version.param_hash in [code.value for code in at.code]
     assert any(set(known.parameters) < set(each.value.columns) for each in at.dataframe)
     assert "Download snapshot (JSON)" in [button.label for button in at.download_button]
-    assert known.search is not None
-    assert f"**{known.search.tried} settings tried.**" in words(at)
+    assert f"**{not_none(known.search).tried} settings tried.**" in words(at)
 
 
 def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench: Workbench, twice: Trained) -> None:

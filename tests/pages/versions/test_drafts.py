@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
 from tests.comparing import COLD_TESTS, LEARNED, TESTS, WARM_TESTS, inputs, trained_model
-from tests.conftest import WARM, Service, Trained, make_draft, train
+from tests.conftest import WARM, Service, Trained, make_draft, not_none, train
 from tests.pages.drive import Workbench, charts, copied_link, frame, html, labelled, links, words
 from tests.pages.versions.reading import side_by_side
 from traitbench.client import Traitbench
@@ -56,8 +56,7 @@ def untested(service: Service) -> Iterator[Trained]:
 def worse(workbench: Workbench, improved: Trained) -> AppTest:
     """The draft compared with its original, on the test samples."""
     at = side_by_side(workbench, f"{improved.handle}-next", table="true")
-    job = text_comparison.find(str(at.query_params["comparison"]))
-    assert job is not None
+    job = not_none(text_comparison.find(str(at.query_params["comparison"])))
     assert eventually(lambda: job.state != "running")
     return at.run()
 
@@ -79,8 +78,7 @@ def test_the_verdict_is_the_title_and_its_picture_has_a_table_of_all_figures(wor
     assert f"{failed} texts that should never be wrong are wrong now." in html(worse)
     worse.toggle(key="versions.verdict.as_table").set_value(True).run()
     figures = frame(worse, "Change (95 % interval)").iloc[0]
-    difference = truth.traits["warmth"].auroc
-    assert difference is not None
+    difference = not_none(truth.traits["warmth"].auroc)
     assert figures["AUROC the draft"] == pytest.approx(difference.b, abs=0.001)
     assert f"{difference.delta:+.3f}" in figures["Change (95 % interval)"]
     assert "relabelled" in words(worse)
