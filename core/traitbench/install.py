@@ -15,6 +15,7 @@ EXTRA_OF: Mapping[str, str] = {
     "dbos": "service",
     "fastapi": "service",
     "httptools": "service",
+    "httpx2": "workbench",
     "joserfc": "workbench",
     "mcp": "service",
     "mcp_types": "service",

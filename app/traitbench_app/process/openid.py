@@ -3,13 +3,11 @@
 `/sign-in/start` sends the browser to the provider, which sends it back to `/sign-in/callback`. In between, a cookie
 binds the attempt to the browser that started it. An attempt is valid for ten minutes and only once.
 
-This is the authorization-code flow with PKCE. Authlib builds the requests and checks the claims; joserfc checks
-signatures. Only the issuer and the addresses in its discovery document are contacted. The signing keys are fetched for
-each sign-in, so that a withdrawn key is no longer accepted.
+Authlib's client for Starlette does the authorization-code flow with PKCE and checks the token. Only the issuer and the
+addresses in its discovery document are contacted.
 """
 
 import asyncio
-import hmac
 import json
 import logging
 import secrets
@@ -21,14 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
-from authlib.oauth2.auth import ClientAuth
-from authlib.oauth2.rfc6749.parameters import prepare_grant_uri, prepare_token_request
-from authlib.oauth2.rfc7636 import create_s256_code_challenge
-from authlib.oidc.core import CodeIDToken
-from joserfc import jwt
+import httpx2
+from authlib.integrations.starlette_client import OAuth, OAuthError
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
+from starlette.requests import Request
+from starlette.types import Scope
 
 from traitbench.settings import SettingInvalid, Settings, is_safe_address
 from traitbench_app.process.sessions import Identity, ListedPeople, NotSignedIn, digest
@@ -43,30 +38,22 @@ _ALGORITHMS = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"}
 )
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-_SCOPE = "openid email profile"
+_OPTIONAL = ("userinfo_endpoint",)
 _SECONDS = 10.0
 _LEEWAY_SECONDS = 60  # allowed difference between the provider's clock and ours
 _LONGEST_SAID = 200
 _LARGEST_ANSWER = 2**20  # bytes; real answers have a few thousand
 _AS_IT_IS = {"Accept": "application/json", "Accept-Encoding": "identity"}  # what is compressed may be of any size
 
+# At level DEBUG, they log the secrets of an attempt and the headers of answers.
+for _library in ("authlib", "httpcore2"):
+    logging.getLogger(_library).setLevel(logging.INFO)
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """The secrets of one sign-in, which tie the provider's response and token to it."""
-
-    redirect_uri: str
-    state: str
-    nonce: str
-    verifier: str
-
-
-@dataclass(frozen=True)
 class _PendingSignIn:
-    attempt: Attempt
-    browser: str
+    session: dict[str, Any]
     following: str
     at: float
 
@@ -83,28 +70,29 @@ class OpenId:
         self._pending: OrderedDict[str, _PendingSignIn] = OrderedDict()
         self._at_once = 0
 
-    def begin(self, origin: str, following: str, *, choose: bool) -> tuple[str, str]:
+    async def begin(self, origin: str, following: str, *, choose: bool) -> tuple[str, str]:
         """Return the address to send the browser to, and the value of its cookie."""
-        url, attempt = self.provider.begin(f"{self._base or origin}{CALLBACK}", choose=choose)
+        url, session = await self.provider.begin(f"{self._base or origin}{CALLBACK}", choose=choose)
         browser, now = secrets.token_urlsafe(32), time.monotonic()
-        self._pending[attempt.state] = _PendingSignIn(attempt, digest(browser), following, now)
+        self._pending[digest(browser)] = _PendingSignIn(session, following, now)
         while len(self._pending) > _MOST_ATTEMPTS or now - next(iter(self._pending.values())).at > ATTEMPT_SECONDS:
             self._pending.popitem(last=False)
         return url, browser
 
-    async def finish(self, answer: Mapping[str, str], browser: str) -> tuple[str, str]:
+    async def finish(self, scope: Scope, browser: str) -> tuple[str, str]:
         """Return the token of a new session and the path to continue with; raise `NotSignedIn` with the reason."""
-        pending = self._pending.get(answer.get("state", ""))
-        if pending is None or not hmac.compare_digest(pending.browser, digest(browser)):
+        pending = self._pending.get(digest(browser))
+        if pending is None or time.monotonic() - pending.at > ATTEMPT_SECONDS:
             raise NotSignedIn(self._unknown_attempt())
-        del self._pending[pending.attempt.state]
-        if time.monotonic() - pending.at > ATTEMPT_SECONDS:
+        request = Request({**scope, "session": pending.session})
+        if not await self.provider.awaits(request):
             raise NotSignedIn(self._unknown_attempt())
+        del self._pending[digest(browser)]
         if self._at_once >= _MOST_AT_ONCE:
             raise NotSignedIn("Too many people are signing in. Try again in a moment.", status=503)
         self._at_once += 1
         try:
-            identity = await self.provider.finish(pending.attempt, answer)
+            identity = await self.provider.finish(request)
         except ProviderFailed as error:
             raise NotSignedIn(str(error)) from None
         finally:
@@ -115,10 +103,7 @@ class OpenId:
     async def lifespan(self) -> AsyncIterator[None]:
         """Clean up sessions while the process serves, and end them with it."""
         async with self._people.lifespan():
-            try:
-                yield
-            finally:
-                await self.provider.close()
+            yield
 
     def _unknown_attempt(self) -> str:
         where = f" Open this workbench at {self._base}." if self._base else ""
@@ -133,129 +118,123 @@ class _TooLarge(Exception):
     """An answer has more than `_LARGEST_ANSWER` bytes; the rest was not read."""
 
 
+class _Limited(httpx2.AsyncByteStream):
+    """The bytes of an answer; raises `_TooLarge` as soon as they are too many."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        length = 0
+        async for part in self._stream:
+            length += len(part)
+            if length > _LARGEST_ANSWER:
+                raise _TooLarge
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _limit(answer: httpx2.Response) -> None:
+    if answer.headers.get("content-encoding", "identity") != "identity" or not isinstance(
+        answer.stream, httpx2.AsyncByteStream
+    ):
+        raise ValueError
+    answer.stream = _Limited(answer.stream)
+
+
 class Provider:
     """One OpenID provider."""
 
     def __init__(self, settings: Settings, metadata: Mapping[str, Any]) -> None:
         """`metadata` is the provider's discovery document, already checked."""
-        self._metadata = metadata
         self.issuer: str = metadata["issuer"]
         self.host = urlsplit(self.issuer).netloc
-        self._client_id = str(settings.oidc_client_id)
-        self._auth = ClientAuth(self._client_id, settings.oidc_client_secret, _auth_method(metadata))
-        self._algorithms = sorted(
-            _ALGORITHMS & {*_texts(metadata, "id_token_signing_alg_values_supported")} or {"RS256"}
+        self._client_id = settings.oidc_client_id
+        supported = {*_texts(metadata, "id_token_signing_alg_values_supported")}
+        self._client = OAuth().register(
+            "openid",
+            client_id=settings.oidc_client_id,
+            client_secret=settings.oidc_client_secret,
+            client_kwargs={
+                "scope": "openid email profile",
+                "code_challenge_method": "S256",
+                "token_endpoint_auth_method": _auth_method(metadata),
+                "timeout": _SECONDS,
+                "headers": _AS_IT_IS,
+                "event_hooks": {"response": [_limit]},
+                "trust_env": _through_proxy(self.issuer),
+            },
+            id_token_signing_alg_values_supported=sorted(_ALGORITHMS & supported or {"RS256"}),
+            **{name: metadata[name] for name in ("issuer", *_ENDPOINTS, *_OPTIONAL) if name in metadata},
         )
-        self._http = httpx.AsyncClient(timeout=_SECONDS, headers=_AS_IT_IS, trust_env=_through_proxy(self.issuer))
 
-    def begin(self, redirect_uri: str, *, choose: bool) -> tuple[str, Attempt]:
-        """Return the address that signs a person in, and the attempt to keep until the response arrives.
+    async def begin(self, redirect_uri: str, *, choose: bool) -> tuple[str, dict[str, Any]]:
+        """Return the address that signs a person in, and the attempt's secrets, to keep until the response arrives.
 
         With `choose`, the provider asks which account to use even if the person is already signed in there.
         """
-        attempt = Attempt(redirect_uri, *(secrets.token_urlsafe(32) for _ in range(3)))
-        url = prepare_grant_uri(
-            self._metadata["authorization_endpoint"],
-            self._client_id,
-            "code",
-            redirect_uri,
-            _SCOPE,
-            attempt.state,
-            nonce=attempt.nonce,
-            code_challenge=create_s256_code_challenge(attempt.verifier),
-            code_challenge_method="S256",
-            **({"prompt": "select_account"} if choose else {}),
-        )
-        return str(url), attempt
+        session: dict[str, Any] = {}
+        request = Request({"type": "http", "session": session})
+        prompt = {"prompt": "select_account"} if choose else {}
+        answer = await self._client.authorize_redirect(request, redirect_uri, **prompt)
+        return answer.headers["location"], session
 
-    async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Identity:
-        """Return the identity of the person, from the query with which the provider sent the browser back.
+    async def awaits(self, request: Request) -> bool:
+        """Whether a response belongs to the attempt in the session of its request."""
+        return bool(await self._client.framework.get_state_data(request.session, request.query_params.get("state")))
+
+    async def finish(self, request: Request) -> Identity:
+        """Return the identity of the person, from the request with which the provider sent the browser back.
 
         Raise `ProviderFailed` if the provider refused, cannot be reached, or sent something that cannot be verified.
         """
+        answer = request.query_params
         # RFC 9207: an answer of another provider must not be taken for one of this.
         if answer.get("iss", self.issuer) != self.issuer:
             raise self._unverified("it came from another issuer")
         if "error" in answer:
             raise ProviderFailed(f"{self.host} did not sign you in: {_said(answer)}.")
         try:
-            tokens = await self._exchange(attempt, answer.get("code", ""))
-            claims = self._claims(tokens, await self._json("GET", self._metadata["jwks_uri"]), attempt.nonce)
-            if "email" not in claims and "userinfo_endpoint" in self._metadata and tokens.get("access_token"):
-                # The claims of the ID token win, because only they are signed.
-                claims = {**await self._further(tokens["access_token"], claims["sub"]), **claims}
-        except httpx.HTTPError as error:
+            claims = await self._claims(request)
+        except OAuthError as error:
+            raise self._refused({"error": error.error, "error_description": error.description}) from None
+        except httpx2.HTTPError as error:
             _log.warning("the OpenID provider %s does not answer: %s", self.host, type(error).__name__)
             raise ProviderFailed(f"{self.host} does not answer. Try again in a moment.") from None
         except _TooLarge:
             _log.warning("an answer of the OpenID provider %s has more than %d bytes", self.host, _LARGEST_ANSWER)
             raise ProviderFailed(f"{self.host} sent more than 1 MB, so nothing was read. Tell the operator.") from None
-        except (JoseError, httpx.InvalidURL, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (JoseError, httpx2.InvalidURL, ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._unverified(str(error) if isinstance(error, JoseError) else type(error).__name__) from None
         return _identity(claims, self.host, self.issuer)
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
-
-    async def _exchange(self, attempt: Attempt, code: str) -> Mapping[str, Any]:
-        """Exchange a code for tokens; each code is valid only once."""
-        if not code:
-            raise self._unverified("the response has no code")
-        body = prepare_token_request(
-            "authorization_code", redirect_uri=attempt.redirect_uri, code=code, code_verifier=attempt.verifier
-        )
-        headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
-        url, headers, body = self._auth.prepare("POST", self._metadata["token_endpoint"], headers, body)
-        answer = await self._ask("POST", url, headers=headers, content=body)
-        if answer.status_code >= 500:
-            answer.raise_for_status()
-        tokens = answer.json()
-        if not isinstance(tokens, dict):
-            raise TypeError
-        if answer.status_code != 200 or "error" in tokens:
-            why = _said(tokens)
-            _log.warning("the OpenID provider %s gave no token: %s", self.host, why)
-            if tokens.get("error") in ("invalid_client", "unauthorized_client"):
-                _log.error("check TRAITBENCH_OIDC_CLIENT_ID and TRAITBENCH_OIDC_CLIENT_SECRET")
-            raise ProviderFailed(f"{self.host} did not accept the sign-in: {why}. Start again.")
-        return tokens
-
-    def _claims(self, tokens: Mapping[str, Any], keys: Any, nonce: str) -> dict[str, Any]:
-        """Return the claims of the ID token; check signature, issuer, audience, times and nonce."""
-        token = jwt.decode(tokens["id_token"], KeySet.import_key_set(keys), algorithms=self._algorithms)
-        claims = CodeIDToken(
-            token.claims,
-            token.header,
-            {"iss": {"essential": True, "value": self.issuer}, "aud": {"essential": True, "value": self._client_id}},
-            {"nonce": nonce, "client_id": self._client_id, "access_token": tokens.get("access_token")},
-        )
-        claims.validate(leeway=_LEEWAY_SECONDS)
+    async def _claims(self, request: Request) -> dict[str, Any]:
+        """Exchange the code, which is valid only once, for the claims about a person."""
+        # Otherwise a key that the provider has withdrawn would still be accepted.
+        self._client.server_metadata.pop("jwks", None)
+        wanted = {"iss": self.issuer, "aud": self._client_id}
+        options = {name: {"essential": True, "value": value} for name, value in wanted.items()}
+        tokens = await self._client.authorize_access_token(request, claims_options=options, leeway=_LEEWAY_SECONDS)
+        claims = dict(tokens["userinfo"]) if "id_token" in tokens else {}
         if not isinstance(claims["sub"], str) or not claims["sub"]:
             raise TypeError
-        return dict(claims)
-
-    async def _further(self, access_token: str, subject: str) -> Mapping[str, Any]:
-        """Return the claims of the userinfo endpoint; raise `ValueError` if they are about another person."""
-        headers = {"Authorization": f"Bearer {access_token}"}
-        claims = await self._json("GET", self._metadata["userinfo_endpoint"], headers=headers)
+        if "email" in claims or "userinfo_endpoint" not in self._client.server_metadata:
+            return claims
+        further = dict(await self._client.userinfo(token=tokens))
         # OpenID Connect Core, section 5.3.2.
-        if claims["sub"] != subject:
+        if further["sub"] != claims["sub"]:
             raise ValueError
-        return dict(claims)
+        # The claims of the ID token win, because only they are signed.
+        return {**further, **claims}
 
-    async def _json(self, method: str, url: str, **how: Any) -> Any:
-        answer = await self._ask(method, url, **how)
-        answer.raise_for_status()
-        return answer.json()
-
-    async def _ask(self, method: str, url: str, **how: Any) -> httpx.Response:
-        """Return an answer that was read in full; raise `_TooLarge` as soon as it is too large."""
-        content = bytearray()
-        async with self._http.stream(method, url, **how) as answer:
-            async for part in answer.aiter_raw():
-                _append(content, part)
-        return httpx.Response(answer.status_code, content=bytes(content), request=answer.request)
+    def _refused(self, answer: Mapping[str, Any]) -> ProviderFailed:
+        why = _said(answer)
+        _log.warning("the OpenID provider %s gave no token: %s", self.host, why)
+        if answer["error"] in ("invalid_client", "unauthorized_client"):
+            _log.error("check TRAITBENCH_OIDC_CLIENT_ID and TRAITBENCH_OIDC_CLIENT_SECRET")
+        return ProviderFailed(f"{self.host} did not accept the sign-in: {why}. Start again.")
 
     def _unverified(self, why: str) -> ProviderFailed:
         _log.warning("the answer of the OpenID provider %s was refused: %s", self.host, why)
@@ -275,9 +254,9 @@ def discover(settings: Settings) -> Provider:
         metadata = _described(url, trust_env=_through_proxy(issuer))
     except _TooLarge:
         raise _unusable(issuer, f"{url} sends more than 1 MB") from None
-    except httpx.HTTPStatusError as error:
+    except httpx2.HTTPStatusError as error:
         raise _unusable(issuer, f"{url} answers with status {error.response.status_code}") from None
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         raise _unusable(issuer, f"{url} cannot be reached ({str(error) or type(error).__name__})") from None
     except ValueError:
         raise _unusable(issuer, f"{url} is not JSON") from None
@@ -287,19 +266,15 @@ def discover(settings: Settings) -> Provider:
 
 
 def _described(url: str, *, trust_env: bool) -> Any:
-    """Return the JSON of a discovery document; raise `_TooLarge`, `ValueError` or an error of httpx."""
+    """Return the JSON of a discovery document; raise `_TooLarge`, `ValueError` or an error of httpx2."""
     content = bytearray()
-    with httpx.stream("GET", url, headers=_AS_IT_IS, timeout=_SECONDS, trust_env=trust_env) as answer:
+    with httpx2.stream("GET", url, headers=_AS_IT_IS, timeout=_SECONDS, trust_env=trust_env) as answer:
         answer.raise_for_status()
         for part in answer.iter_raw():
-            _append(content, part)
+            content += part
+            if len(content) > _LARGEST_ANSWER:
+                raise _TooLarge
     return json.loads(content)
-
-
-def _append(content: bytearray, part: bytes) -> None:
-    if len(content) + len(part) > _LARGEST_ANSWER:
-        raise _TooLarge
-    content += part
 
 
 def _problem(metadata: Any, issuer: str) -> str:
@@ -309,7 +284,7 @@ def _problem(metadata: Any, issuer: str) -> str:
     named = metadata.get("issuer")
     if not isinstance(named, str) or named.rstrip("/") != issuer.rstrip("/"):
         return f"its discovery document names the issuer {str(named)[:_LONGEST_SAID]!r}"
-    for name in (*_ENDPOINTS, *({"userinfo_endpoint"} & metadata.keys())):
+    for name in (*_ENDPOINTS, *(each for each in _OPTIONAL if each in metadata)):
         if not isinstance(metadata.get(name), str) or not is_safe_address(metadata[name]):
             return f"its discovery document has no usable {name}, which must begin with https://"
     return ""

@@ -173,7 +173,7 @@ class SignIn:
             following = _within(_one(query, "next"))
             if not _is_ours(scope):
                 return self._form(following)  # another site may link here, but not start a sign-in
-            url, browser = openid.begin(_origin(scope), following, choose=bool(_one(query, "choose")))
+            url, browser = await openid.begin(_origin(scope), following, choose=bool(_one(query, "choose")))
             answer: Response = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
             # `Lax`, because the provider's page sends the browser back; limited to the sign-in paths.
             answer.set_cookie(
@@ -187,9 +187,7 @@ class SignIn:
             )
             return answer
         try:
-            token, following = await openid.finish(
-                {name: values[0] for name, values in query.items()}, _cookie(scope, openid.cookie) or ""
-            )
+            token, following = await openid.finish(scope, _cookie(scope, openid.cookie) or "")
         except NotSignedIn as refusal:
             answer = self._form("/", refusal.message, status=refusal.status, stranger=refusal.stranger)
         else:

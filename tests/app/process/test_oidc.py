@@ -1,5 +1,7 @@
 """What stops a start with an OpenID provider, where its answer goes, and what the end of a session does."""
 
+import asyncio
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -88,12 +90,18 @@ def test_the_path_of_an_issuer_counts(with_provider: Settings, provider: OpenIdP
 
 def test_behind_a_proxy_the_answer_comes_to_the_address_that_is_set(with_provider: Settings) -> None:
     def redirect_uri(openid: OpenId) -> str:
-        url, _ = openid.begin("http://127.0.0.1:8501", "/", choose=False)
+        url, _ = asyncio.run(openid.begin("http://127.0.0.1:8501", "/", choose=False))
         return httpx.URL(url).params["redirect_uri"]
 
     assert redirect_uri(OpenId(with_provider)) == "http://127.0.0.1:8501/sign-in/callback"
     named = replace(with_provider, oidc_redirect_url="https://bench.example.org/")
     assert redirect_uri(OpenId(named)) == "https://bench.example.org/sign-in/callback"
+
+
+def test_no_secret_of_an_attempt_is_logged(with_provider: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        asyncio.run(OpenId(with_provider).begin("http://127.0.0.1:8501", "/", choose=False))
+    assert "verifier" not in caplog.text
 
 
 def test_a_session_ends_once_when_its_person_may_not_come_in_any_more() -> None:
