@@ -5,7 +5,10 @@ and there are time limits for a header and a body to arrive and for a response t
 limited too. Beyond it, the connections that have been idle longest are closed; a new one is refused only if all are
 active. Refusals have the error envelope of the API.
 
-One sweep per second checks the deadlines of all connections, so that no request needs a timer.
+Uvicorn has no setting for these, so its protocol is subclassed, by its public methods alone. Without the limits, 1,100
+half-open connections keep everyone out, and clients that do not read fill the memory; tests show both. A proxy in front
+would help, but most workbenches have none. One sweep per second checks the deadlines of all connections, so that no
+request needs a timer.
 """
 
 import asyncio
@@ -15,7 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import httptools
 from ulid import ULID
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
@@ -199,24 +201,19 @@ class BoundedProtocol(HttpToolsProtocol):
         """Parse the data; refuse the connection if it is not HTTP or exceeds a limit."""
         if self.refusal is not None:
             return
-        self._unset_keepalive_if_required()
         self._chunk = len(data)
-        try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserError:
-            reason: Refusal = self.refusal or NOT_HTTP
-            self._count(reason)
-            self._refuse(reason)
-            return
-        except httptools.HttpParserUpgrade:
-            if self._should_upgrade():
-                self.handle_websocket_upgrade()
-            return
-        if self._in_head:
+        super().data_received(data)
+        if self._in_head and self.refusal is None:
             self._head_before += len(data)
             if self._head_before > LONGEST_URL + LARGEST_HEAD:
                 self._count(LARGE_HEAD)
                 self._refuse(LARGE_HEAD)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what cannot be parsed, or what one of the checks below has stopped."""
+        reason = self.refusal or NOT_HTTP
+        self._count(reason)
+        self._refuse(reason)
 
     def on_message_begin(self) -> None:
         """Set the deadline of the header."""
@@ -242,6 +239,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._due = self.loop.time() + self.guard.limits.body_seconds
         super().on_headers_complete()
+        if not self.pipeline:
+            self._running = self.cycle
 
     def on_body(self, body: bytes) -> None:
         """Move the deadline of the body: every byte adds a little time for the next ones."""
@@ -259,6 +258,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Record the time from which the connection is idle."""
         self.since = self.loop.time()
+        self._running = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
 
     def handle_websocket_upgrade(self) -> None:
@@ -276,10 +276,6 @@ class BoundedProtocol(HttpToolsProtocol):
         if any(len(name) + len(b": ") + len(value) > LONGEST_SOCKET_LINE for name, value in self.headers):
             return LONG_SOCKET_FIELD
         return None if self.guard.has_websocket_left(self.connections) else FULL
-
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._running = cycle
-        super()._start_asgi_task(cycle, app)
 
     # ---- refusing ----
 
