@@ -160,8 +160,8 @@ def watch() -> None:
     now = state(seen, failed=failed, free_bytes=free, trainings=trainings)
     room = "" if free is None else f", {size(free)} free on the disk"
     draw_title(now.sentence, now.way_out or f"{count(len(seen.alive), 'worker')}{room}.")
-    for place, run in enumerate(runs.failed[:MOST_FAILED]):
-        draw_failed(run, is_first=place == 0)
+    for position, run in enumerate(runs.failed[:MOST_FAILED]):
+        draw_failed(run, is_first=position == 0)
     if failed > MOST_FAILED:
         st.caption(f"{count(failed - MOST_FAILED, 'more run')} failed. They follow here as these are repaired.")
     draw_unreadable(runs.unreadable, "run", key="operations.unreadable")

@@ -9,7 +9,7 @@ from traitbench_app.parts.controls import draw_unreadable
 from traitbench_app.parts.heading import chosen_model, heading
 from traitbench_app.parts.next_step import editable
 from traitbench_app.parts.sample_table import edit_table, show_table
-from traitbench_app.samples.add import add_by_hand, link_place, restore_place
+from traitbench_app.samples.add import add_by_hand, link_values, restore_link
 from traitbench_app.samples.checks import draw_check
 from traitbench_app.samples.filters import NO_FILTERS, draw_filters, draw_no_match, page_in_link
 from traitbench_app.samples.held_out import draw_set_aside
@@ -99,9 +99,9 @@ if view != "table":
     with damaged:
         draw_unreadable(table.unreadable(), "sample", key="samples.unreadable")
     if view == "add":
-        restore_place(traits)
+        restore_link(traits)
     with top:
-        heading("samples", model, traits, task=VIEWS[view], **(link_place(traits) if view == "add" else {}))
+        heading("samples", model, traits, task=VIEWS[view], **(link_values(traits) if view == "add" else {}))
     if view == "add":
         add_by_hand(model, traits, samples)
         draw_just_now(model, traits, adds=True)

@@ -118,23 +118,23 @@ with left, st.container(border=True, key="card.text"):
             shortcut="P",
             help="Show the scores in large type, for a room.",
         )
-    text, place = lit_field(TEXT, session.get(TEXT, ""))
-    fields.append(place)
+    text, slot = lit_field(TEXT, session.get(TEXT, ""))
+    fields.append(slot)
     said = st.container()
     if len(text) > TEXTS_IN_LINK:
         st.caption(f"Copied links leave out texts of more than {TEXTS_IN_LINK:,} characters.")
 if two:
     with right, st.container(border=True, key="card.second_text"):
         st.caption("Second text")
-        against, place = lit_field(AGAINST, session.get(AGAINST, ""), label="Second text")
-        fields.append(place)
+        against, slot = lit_field(AGAINST, session.get(AGAINST, ""), label="Second text")
+        fields.append(slot)
         said_second = st.container()
 read_while_typing(TEXT, AGAINST, keep="" if model.zero_data_retention else model.handle, restore=are_fresh())
-places = [(left if two else right).container(border=True, key="card.scores")]
+slots = [(left if two else right).container(border=True, key="card.scores")]
 if two:
-    places.append(right.container(border=True, key="card.second_scores"))
+    slots.append(right.container(border=True, key="card.second_scores"))
 
-with places[0]:
+with slots[0]:
     picked = IN_USE
     if numbers:
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
@@ -157,7 +157,7 @@ cards: list[Card] = []
 comparison: Comparison | None = None
 scorer: PageScorer | None = None
 
-with places[0]:
+with slots[0]:
     if not numbers and not can_rehearse(traits):
         st.stop()
     if not text.strip():
@@ -192,12 +192,12 @@ if comparison:
     with difference, question("What changes with the second text", key="difference", note="○ text, ◆ second text"):
         draw_change(comparison, names, poles, main=main, key="score.change")
 samples = score_counts(versions[numbers.index(chosen)]) if numbers else {}
-for place, card, key in zip(places, cards, (BARS, "score.second_card"), strict=False):
-    with place:
+for slot, card, key in zip(slots, cards, (BARS, "score.second_card"), strict=False):
+    with slot:
         draw_card(card, names, poles, main=main, key=key, can_pick=key == BARS, samples=samples)
 keys = ordered([*cards[0].detail], main)
 trait = keys[min(picked_bar(BARS), len(keys) - 1)]
-with places[0]:
+with slots[0]:
     if numbers:
         draw_feedback(model, chosen, text, cards[0], traits)
     else:
@@ -207,10 +207,10 @@ with places[0]:
 
 explained: list[Explanation] = []
 if are_quick(texts) or session.get(ASKED) == texts:
-    for place, line, each in zip(fields, (said, said_second) if two else (said,), texts, strict=False):
+    for slot, line, each in zip(fields, (said, said_second) if two else (said,), texts, strict=False):
         with line, attempt():
             explanation = reasons_of(scorer, each)[trait]
-            light(place, explanation, each, by_pieces=shows_words(explanation, each))
+            light(slot, explanation, each, by_pieces=shows_words(explanation, each))
             name = names.get(trait, trait) if len(keys) > 1 else ""
             draw_strongest(explanation, each, poles.get(trait, ("negative", "positive")), name=name)
             explained.append(explanation)

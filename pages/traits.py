@@ -137,8 +137,8 @@ else:
                 draw_name(trait)
             with poles, st.container(gap="small"):
                 opened = draw_poles(model, version, trait, traits, can_edit=can_edit)
-            for place in actions:
-                with place, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+            for slot in actions:
+                with slot, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
                     draw_actions(model.handle, trait)
             if version is not None and opened:
                 draw_opened(model, version, trait, *opened)

@@ -63,7 +63,7 @@ def event(logger: logging.Logger, level: int, name: str, /, **fields: Any) -> No
         logger.log(level, name, extra={_FIELDS: fields})
 
 
-def places(error: BaseException | None) -> Iterator[str]:
+def locations(error: BaseException | None) -> Iterator[str]:
     """Yield the types and code locations of an error and its causes, without messages or values."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
@@ -140,7 +140,7 @@ def _entry(record: logging.LogRecord) -> dict[str, Any]:
     else:
         entry = _head(record.levelno, str(record.msg), record.name) | fields
     if record.exc_info and record.exc_info[1] is not None:
-        entry["error"] = [*places(record.exc_info[1])]
+        entry["error"] = [*locations(record.exc_info[1])]
     return entry
 
 
@@ -157,9 +157,9 @@ def _as_json(entry: Mapping[str, Any]) -> str:
 def _as_text(entry: Mapping[str, Any]) -> str:
     head = f"{entry['time']} {str(entry['level']).upper():<7} {entry['logger']}: {entry.get('message', entry['event'])}"
     rest = {name: value for name, value in entry.items() if name not in ("time", "level", "logger", "event", "message")}
-    places_of = rest.pop("error", [])
+    locations_of = rest.pop("error", [])
     line = " ".join([_printable(head), *(f"{name}={_value(value)}" for name, value in rest.items())])
-    return "\n".join([line, *(f"    {place}" for place in places_of)])
+    return "\n".join([line, *(f"    {location}" for location in locations_of)])
 
 
 def _value(value: Any) -> str:

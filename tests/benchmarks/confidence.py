@@ -22,7 +22,7 @@ from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, run
 from tests.benchmarks.protocol import LANGUAGES
 from tests.benchmarks.scorers import fitted
-from traitbench.scoring.card import ceiling, choose, place_whole, read
+from traitbench.scoring.card import ceiling, choose, project_whole, read
 from traitbench.scoring.snapshot import Snapshot
 
 KS = (2, 4, 8, 16, 64, 256)
@@ -132,7 +132,7 @@ def _count(
 ) -> None:
     """By the rule of today, and by the rule of quartiles alone, as it was before."""
     trait = snapshot.traits[0]
-    for i, placed in enumerate(place_whole(snapshot, texts, kept.vectors(texts))):
+    for i, placed in enumerate(project_whole(snapshot, texts, kept.vectors(texts))):
         score = read(snapshot, choose(snapshot, None), placed).traits[trait.key]
         before = ceiling(score.score, trait.breaks, trait.positive, trait.negative)
         right = positive is not None and (score.score > 50) == bool(positive[i]) and score.score != 50

@@ -18,7 +18,7 @@ from tests.benchmarks import kept, protocol
 from tests.benchmarks.page import Measured, Table, run
 from tests.benchmarks.scorers import fitted
 from traitbench.analysis.estimates import PROMISED, Estimate, difference, estimate_mean, estimate_share, promised_cut
-from traitbench.scoring.card import choose, place_whole, read
+from traitbench.scoring.card import choose, project_whole, read
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ def _corpus(draw: protocol.Draw, folder: Path) -> Corpus:
     by_text = {text.strip(): label for text, label in labels.items()}
     y = np.array([by_text[text] for text in texts])
     snapshot = fitted(draw.texts, draw.quality, trait=vars(data.trait), effort="medium").snapshot
-    placed = place_whole(snapshot, texts, kept.vectors(texts))
+    placed = project_whole(snapshot, texts, kept.vectors(texts))
     key = snapshot.traits[0].key
     scores = [read(snapshot, choose(snapshot, None), each).traits[key].score for each in placed]
     # EmoBank's raters grade from 1 to 5.

@@ -7,7 +7,7 @@ import pytest
 from tests.benchmarks.names import figures, pairs
 from tests.real_encoder import KEPT
 from traitbench.local import names
-from traitbench.local.names import NoNamesAxis, needs_opposite, places
+from traitbench.local.names import NoNamesAxis, name_scores, needs_opposite
 
 
 @pytest.fixture(autouse=True)
@@ -35,14 +35,14 @@ def test_only_the_multilingual_encoder_reads_other_languages(
 
 
 def test_half_of_the_everyday_sentences_are_on_either_side() -> None:
-    scores = [each.score for each in places("rude", "polite", names.everyday_texts())]
+    scores = [each.score for each in name_scores("rude", "polite", names.everyday_texts())]
     assert sorted(scores)[len(scores) // 2] in (49, 50, 51)
     assert {min(scores), max(scores)} == {0, 100}
 
 
 def test_exchanged_poles_mirror_the_score() -> None:
     text = ["Would you kindly take a seat?"]
-    [one], [other] = places("rude", "polite", text), places("polite", "rude", text)
+    [one], [other] = name_scores("rude", "polite", text), name_scores("polite", "rude", text)
     assert one.positive is True
     assert other.positive is False
     assert abs(one.score + other.score - 100) <= 1
@@ -50,7 +50,7 @@ def test_exchanged_poles_mirror_the_score() -> None:
 
 def test_equal_names_give_no_axis() -> None:
     with pytest.raises(NoNamesAxis, match="Use other words"):
-        places("warm", "warm", ["A text."])
+        name_scores("warm", "warm", ["A text."])
 
 
 @pytest.mark.parametrize("pole", ["not ironic", "neither", "other", "none", "nothing special", "the rest", "others"])

@@ -101,7 +101,7 @@ def test_a_run_waits_for_its_database_and_is_executed_when_that_is_back(
 def test_a_suspected_run_is_executed_alone(yard: Yard) -> None:
     suspected, other = _queue(yard)[1], _queue(yard)[1]
     with writing(yard.engine) as connection:
-        runs.strike(connection, suspected, strikes=1, place=WorkItem("learning").to_json())
+        runs.strike(connection, suspected, strikes=1, item=WorkItem("learning").to_json())
     began, beside, leave = Event(), list[str](), Event()
 
     def body(execution: Execution) -> None:

@@ -46,7 +46,7 @@ def test_the_parent_hears_what_the_worker_says_however_it_is_cut() -> None:
     for each in content:
         listener.hear(bytes([each]))
     assert (listener.ready, listener.judged, listener.encoder) == (True, True, "loaded")
-    assert listener.places == {"run_2": WorkItem("learning", 3)}
+    assert listener.work == {"run_2": WorkItem("learning", 3)}
     os.close(near)
     os.close(far)
 

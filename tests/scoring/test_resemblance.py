@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tests.benchmarks.confidence import OTHER_LANGUAGES
 from tests.scoring.hand import axis, directions, encode, fitted, samples, snapshot
 from traitbench.fitting.fit import Trained
-from traitbench.scoring.card import place, place_whole, score
+from traitbench.scoring.card import project, project_whole, score
 from traitbench.scoring.certainty import Certainty, Levels
 from traitbench.scoring.resemblance import Direction, Resemblance, resemblance
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, SnapshotOutdated, canonical_bytes
@@ -107,7 +107,7 @@ def test_a_version_of_german_samples_from_before_languages_were_looked_at_scores
 def test_a_vector_far_from_all_samples_is_unlike() -> None:
     texts = [*ENGLISH, *ENGLISH]
     snapshot = trained(texts, [20, 25, 30, 35, 15, 22, 28, 33, -20, -25, -30, -35, -15, -22, -28, -33]).snapshot
-    placed = place_whole(snapshot, ["Please send the parcel."] * 3, directions(0, 30, 180))
+    placed = project_whole(snapshot, ["Please send the parcel."] * 3, directions(0, 30, 180))
     assert [each.unlike for each in placed] == [False, False, True]
 
 
@@ -122,7 +122,7 @@ def test_an_unlike_text_has_low_confidence_no_tier_and_says_why() -> None:
 
 def test_a_text_without_a_token_is_unlike() -> None:
     known = Resemblance(Direction(directions(0)[0], -1.0), None, None)
-    [placed] = place(replace(snapshot(), resemblance=known), encode, ["nothing here"])
+    [placed] = project(replace(snapshot(), resemblance=known), encode, ["nothing here"])
     assert placed.unlike
 
 
@@ -151,7 +151,7 @@ def test_a_snapshot_keeps_what_it_needs_and_no_text() -> None:
     assert not any(word.encode() in content for text in ENGLISH for word in text.split() if len(word) > 7)
     texts = [*ENGLISH, gibberish(1, string.digits, 5)]
     vectors = directions(*range(0, 180, 20))
-    assert place_whole(again, texts, vectors) == place_whole(snapshot, texts, vectors)
+    assert project_whole(again, texts, vectors) == project_whole(snapshot, texts, vectors)
 
 
 def test_the_order_of_the_samples_does_not_matter() -> None:

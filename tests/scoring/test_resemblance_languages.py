@@ -17,7 +17,7 @@ from tests.scoring.hand import axis, snapshot
 from traitbench.encoders import Encoder
 from traitbench.encoders.registry import load_encoder
 from traitbench.fitting.fit import EncoderIdentity, TraitSamples, fit
-from traitbench.scoring.card import Placed, place_whole, read
+from traitbench.scoring.card import Placed, project_whole, read
 from traitbench.scoring.certainty import Certainty, Levels
 from traitbench.scoring.resemblance import Resemblance, background
 from traitbench.scoring.segments import embed, segment_count, segments
@@ -108,7 +108,7 @@ def trained(texts: tuple[str, ...]) -> Snapshot:
 
 def unlike(snapshot: Snapshot, texts: Sequence[str], mode: str = "full") -> NDArray[np.bool_]:
     vectors = embed(lambda pieces: encoder().encode(pieces, mode=mode), texts)
-    return np.array([placed.unlike for placed in place_whole(snapshot.in_mode(mode), texts, vectors)])
+    return np.array([placed.unlike for placed in project_whole(snapshot.in_mode(mode), texts, vectors)])
 
 
 def nonsense(alphabet: str) -> list[str]:

@@ -24,8 +24,8 @@ def scored_rows(job: Batch, trait: str) -> list[int]:
 def group_columns(job: Batch) -> list[str]:
     """Return the columns of the input that divide the texts into 2 to `MOST_GROUPS` groups."""
     columns = []
-    for place, name in enumerate(job.other_columns):
-        names = {cells[place] for cells in job.others[: job.done]}
+    for position, name in enumerate(job.other_columns):
+        names = {cells[position] for cells in job.others[: job.done]}
         if 2 <= len(names) <= MOST_GROUPS:
             columns.append(name)
     return columns
@@ -33,16 +33,16 @@ def group_columns(job: Batch) -> list[str]:
 
 def groups_of(job: Batch, column: str, rows: Sequence[int]) -> list[str]:
     """Return the group of each row; an empty cell is a group too."""
-    place = job.other_columns.index(column)
-    return [job.others[row][place].strip() or "(empty)" for row in rows]
+    position = job.other_columns.index(column)
+    return [job.others[row][position].strip() or "(empty)" for row in rows]
 
 
 def drawn(job: Batch, trait: str, *, size: int, seed: int, by: str | None) -> Audit:
     """Draw a new audit sample from the rows with a score."""
     rows = scored_rows(job, trait)
     groups = None if by is None else groups_of(job, by, rows)
-    places = corpus.draw(len(rows), size=size, seed=seed, groups=groups)
-    return Audit(trait, seed, [rows[place] for place in places], by)
+    positions = corpus.draw(len(rows), size=size, seed=seed, groups=groups)
+    return Audit(trait, seed, [rows[position] for position in positions], by)
 
 
 def extended(job: Batch, audit: Audit, size: int) -> Audit:
@@ -54,12 +54,12 @@ def extended(job: Batch, audit: Audit, size: int) -> Audit:
 def answer_of(job: Batch, audit: Audit, *, pole: str, positive: bool, promised: float) -> Answer:
     """Return what the labels so far say; raise `ValueError` if they are too few."""
     rows = scored_rows(job, audit.trait)
-    place = {row: at for at, row in enumerate(rows)}
+    position = {row: at for at, row in enumerate(rows)}
     scores = job.traits[audit.trait].scores
     judged = audit.judged
     return corpus.answer(
         [scores[row] for row in rows],
-        {place[row]: label for row, label in judged.items()},
+        {position[row]: label for row, label in judged.items()},
         pole=pole,
         positive=positive,
         groups=None if audit.by is None else groups_of(job, audit.by, rows),

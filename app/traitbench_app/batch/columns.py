@@ -70,8 +70,8 @@ def frame_of(job: Batch) -> pd.DataFrame:
         # 0 is low, the first of `CONFIDENCES`.
         scores, is_open = np.asarray(trait.scores[:done]), np.asarray(trait.confidences[:done]) == 0
         columns[side_of(key)] = np.where(is_open | (scores == NONE), 0, np.sign(scores - _MIDDLE))
-    for place, name in enumerate(job.other_columns):
-        columns[other(name)] = pd.Series([cells[place] for cells in job.others[:done]], dtype="str")
+    for buffer, name in enumerate(job.other_columns):
+        columns[other(name)] = pd.Series([cells[buffer] for cells in job.others[:done]], dtype="str")
     errors = [job.errors.get(row, "") for row in range(done)] if job.failed else [""] * done
     columns[ERROR] = pd.Series(errors, dtype="str")
     return pd.DataFrame(columns)
@@ -180,9 +180,9 @@ def as_jsonl(frame: pd.DataFrame, job: Batch) -> bytes:
 
 def as_parquet(frame: pd.DataFrame, job: Batch) -> bytes:
     """Return the rows as a Parquet file with typed columns."""
-    place = io.BytesIO()
-    parquet_file(place, _columns(frame, job).set_axis(_names(job), axis=1))
-    return place.getvalue()
+    buffer = io.BytesIO()
+    parquet_file(buffer, _columns(frame, job).set_axis(_names(job), axis=1))
+    return buffer.getvalue()
 
 
 def _names(job: Batch) -> list[str]:

@@ -155,8 +155,8 @@ def _pick_values(job: Batch) -> Mapping[str, Sequence[str]]:
     column = st.selectbox("Column of the file", [NO_COLUMN, *columns], key=COLUMN, bind="query-params")
     if column == NO_COLUMN:
         return {}
-    place = job.other_columns.index(column)
-    options = sorted({cells[place] for cells in job.others[: job.done]})
+    position = job.other_columns.index(column)
+    options = sorted({cells[position] for cells in job.others[: job.done]})
     from_link(VALUES, "values", lambda linked: [value for value in linked.split("\n") if value in options])
     if set(session.get(VALUES) or ()) - set(options):
         session.store(VALUES, None)

@@ -108,7 +108,7 @@ def _draw_spread(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
         table=distributions.table(bars),
         key=f"batch.chart.{trait.key}",
         file_name=f"{job.handle}-{trait.key}-histogram",
-        on_point=lambda place: select_range(*distributions.range_of(place)),
+        on_point=lambda position: select_range(*distributions.range_of(position)),
     )
 
 
@@ -129,12 +129,12 @@ def _draw_groups(frame: pd.DataFrame, job: Batch, trait: Trait, columns: Sequenc
         table=group_scores.table(table, fewest=FEWEST),
         key="batch.groups",
         file_name=f"{job.handle}-{column}",
-        on_point=lambda place: select_value(column, _value(table, place)),
+        on_point=lambda position: select_value(column, _value(table, position)),
     )
 
 
-def _value(table: pd.DataFrame, place: int) -> str:
-    value = str(table.iloc[place, 0])
+def _value(table: pd.DataFrame, position: int) -> str:
+    value = str(table.iloc[position, 0])
     return "" if value == "(empty)" else value
 
 

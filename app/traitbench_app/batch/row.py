@@ -63,12 +63,12 @@ def _card(job: Batch, text: str) -> Card | None:
 def _draw_why(card: Card, text: str, job: Batch, traits: list[Trait], trait: Trait, *, file_name: str) -> None:
     """Draw the bars, and the text with the words that decide about the trait whose bar was picked."""
     poles, names = poles_of(traits), names_of(traits)
-    place = st.container()
+    slot = st.container()
     draw_card(card, names, poles, main=trait.key, key="batch.row.scores", can_pick=True)
     keys = ordered([*card.detail], trait.key)
     key = keys[min(picked_bar("batch.row.scores"), len(keys) - 1)]
     scorer = PageScorer(pin(job.handle, job.version))
-    with place:
+    with slot:
         draw_highlighted(scorer, key, text)
     with st.expander(
         "What each part adds", icon=":material/troubleshoot:", key="batch.row.why", on_change="rerun"

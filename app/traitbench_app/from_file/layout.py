@@ -93,7 +93,7 @@ def found_in(upload: UploadedTable) -> Layout:
     with st.spinner("Looking at the columns"):
         table = upload.source.whole
         columns = session.once(_READ, upload.key, lambda: columns_of(table))
-    roles = tuple(session.get(_role_key(upload, place), each.role) for place, each in enumerate(columns))
+    roles = tuple(session.get(_role_key(upload, position), each.role) for position, each in enumerate(columns))
     return Layout(upload, table, columns, roles)
 
 
@@ -102,29 +102,29 @@ def found_in(upload: UploadedTable) -> Layout:
 
 def draw_columns(layout: Layout) -> None:
     """Draw the first rows below the role of each column; of many columns, texts and labels come first."""
-    places = list(range(len(layout.columns)))
-    first = sorted(places, key=lambda place: layout.roles[place] not in ("text", "label"))[:_COLUMNS]
+    positions = list(range(len(layout.columns)))
+    first = sorted(positions, key=lambda position: layout.roles[position] not in ("text", "label"))[:_COLUMNS]
     with st.container(border=True, key="card.columns"):
         st.html(_STYLE)
         # Few columns stay in the order of the file.
-        shown = sorted(first) if len(places) <= _COLUMNS else first
-        widths = [4.0 if layout.roles[place] == "text" else 1.0 for place in shown]
-        for place, column in zip(shown, st.columns(widths, wrap=False), strict=True):
+        shown = sorted(first) if len(positions) <= _COLUMNS else first
+        widths = [4.0 if layout.roles[position] == "text" else 1.0 for position in shown]
+        for position, column in zip(shown, st.columns(widths, wrap=False), strict=True):
             with column:
-                _pick_role(layout, place)
-                st.html(_cells(layout, place))
-        if rest := [place for place in places if place not in first]:
+                _pick_role(layout, position)
+                st.html(_cells(layout, position))
+        if rest := [position for position in positions if position not in first]:
             with st.expander(count(len(rest), "more column")), st.grid(4, min_column_width=180):
-                for place in rest:
-                    _pick_role(layout, place)
+                for position in rest:
+                    _pick_role(layout, position)
 
 
-def _role_key(upload: UploadedTable, place: int) -> str:
-    return f"{upload.key}.role.{place}"
+def _role_key(upload: UploadedTable, position: int) -> str:
+    return f"{upload.key}.role.{position}"
 
 
-def _pick_role(layout: Layout, place: int) -> None:
-    column, role = layout.columns[place], layout.roles[place]
+def _pick_role(layout: Layout, position: int) -> None:
+    column, role = layout.columns[position], layout.roles[position]
     offered: tuple[Role, ...] = ("text", "label", "unused") if column.shapes else ("text", "unused")
     options = list(dict.fromkeys((*offered, column.role, role)))
     names = {
@@ -134,27 +134,27 @@ def _pick_role(layout: Layout, place: int) -> None:
         "source": "Keep as source",
         "unused": "Not used",
     }
-    _begin(_role_key(layout.upload, place), role)
+    _begin(_role_key(layout.upload, position), role)
     st.selectbox(
         plain(column.name),
         options,
         format_func=lambda each: names[each],
-        key=_role_key(layout.upload, place),
+        key=_role_key(layout.upload, position),
         on_change=_one_text,
-        args=(layout, place),
+        args=(layout, position),
     )
 
 
-def _one_text(layout: Layout, place: int) -> None:
+def _one_text(layout: Layout, position: int) -> None:
     """Let the column that was chosen for the texts be the only one. A callback."""
-    if session.get(_role_key(layout.upload, place)) == "text":
-        others = [each for each, role in enumerate(layout.roles) if role == "text" and each != place]
+    if session.get(_role_key(layout.upload, position)) == "text":
+        others = [each for each, role in enumerate(layout.roles) if role == "text" and each != position]
         session.put({_role_key(layout.upload, each): "unused" for each in others})
 
 
-def _cells(layout: Layout, place: int) -> str:
+def _cells(layout: Layout, position: int) -> str:
     """The first cells of a column as HTML, one line each."""
-    role, name = layout.roles[place], layout.columns[place].name
+    role, name = layout.roles[position], layout.columns[position].name
     missing = f"no {role}" if role in ("text", "label") else ""
     cells = []
     for row in layout.table.rows[:_ROWS]:
@@ -217,19 +217,19 @@ def _name(layout: Layout, owned: Sequence[str]) -> tuple[str, str]:
 def _traits(layout: Layout) -> tuple[list[TraitFound], list[DeltaGenerator], str]:
     """Draw the traits of each label column with their fields; return also the places of their pictures."""
     traits, pictures, slots = list[TraitFound](), list[DeltaGenerator](), list[DeltaGenerator]()
-    for place, column in enumerate(layout.columns):
-        if layout.roles[place] != "label" or not column.kinds:
+    for position, column in enumerate(layout.columns):
+        if layout.roles[position] != "label" or not column.kinds:
             continue
-        shape, order = _pick_shape(layout, place, column)
+        shape, order = _pick_shape(layout, position, column)
         for number, guess in enumerate(traits_of(column.name, column.kinds, shape, order=order)):
-            trait, picture, slot = _fields(f"{layout.upload.key}.{place}.{shape}.{number}", guess)
+            trait, picture, slot = _fields(f"{layout.upload.key}.{position}.{shape}.{number}", guess)
             traits.append(trait)
             pictures.append(picture)
             slots.append(slot)
     return traits, pictures, _check_names(traits, slots)
 
 
-def _pick_shape(layout: Layout, place: int, column: Column) -> tuple[Shape, list[str] | None]:
+def _pick_shape(layout: Layout, position: int, column: Column) -> tuple[Shape, list[str] | None]:
     """Draw the one question about a column with more than two kinds, and the order of a scale."""
     kinds = column.kinds or {}
     if len(column.shapes) < 2:
@@ -244,12 +244,14 @@ def _pick_shape(layout: Layout, place: int, column: Column) -> tuple[Shape, list
         f"“{plain(column.name)}” has {len(kinds)} kinds",
         column.shapes,
         format_func=lambda each: names[each],
-        key=f"{layout.upload.key}.shape.{place}",
+        key=f"{layout.upload.key}.shape.{position}",
     )
     order = None
     if shape == "order":
         known = order_of(kinds)
-        order = st.multiselect("From the lowest to the highest", known, known, key=f"{layout.upload.key}.order.{place}")
+        order = st.multiselect(
+            "From the lowest to the highest", known, known, key=f"{layout.upload.key}.order.{position}"
+        )
     return shape, order
 
 
@@ -347,28 +349,28 @@ def draw_unused(layout: Layout) -> DeltaGenerator:
 def _draw_columns_left_out(layout: Layout) -> None:
     reasons: dict[str, list[str]] = {}
     offered = []
-    for place, column in enumerate(layout.columns):
-        if layout.roles[place] != "unused":
+    for position, column in enumerate(layout.columns):
+        if layout.roles[position] != "unused":
             continue
         if column.shapes and column.role != "label":
-            offered.append(place)
+            offered.append(position)
         else:
             reasons.setdefault(column.reason or "You left it out.", []).append(column.name)
     if source := layout.named("source"):
         reasons["Stays with each text as its source."] = source
     _draw_list([(_names(names), plain(reason)) for reason, names in reasons.items()])
-    for place in offered[:_NAMED]:
-        column = layout.columns[place]
+    for position in offered[:_NAMED]:
+        column = layout.columns[position]
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.markdown(f"**{plain(column.name)}**: {plain(column.reason)}", width="content")
             st.button(
                 "Add as a label",
                 type="tertiary",
-                key=f"{layout.upload.key}.add.{place}",
+                key=f"{layout.upload.key}.add.{position}",
                 on_click=session.put,
-                args=({_role_key(layout.upload, place): "label"},),
+                args=({_role_key(layout.upload, position): "label"},),
             )
-    if more := [layout.columns[place].name for place in offered[_NAMED:]]:
+    if more := [layout.columns[position].name for position in offered[_NAMED:]]:
         _draw_list([(_names(more), "Could be labels. Choose Label above.")])
 
 
@@ -465,7 +467,7 @@ def _draw_tests(layout: Layout, samples: Sequence[SampleInput]) -> tuple[SampleI
             f"No texts are set aside for testing: that takes {2 * held_out.AT_LEAST} different texts at each side."
         )
         return tuple(samples)
-    texts = len({samples[place].text for place in aside})
+    texts = len({samples[position].text for position in aside})
     wanted = st.toggle(
         f"Set {count(texts, 'text')} aside for testing",
         value=True,
@@ -473,7 +475,8 @@ def _draw_tests(layout: Layout, samples: Sequence[SampleInput]) -> tuple[SampleI
         help="No version learns from them, so later versions can be compared on the same texts.",
     )
     marked = [
-        each.model_copy(update={"held_out": True}) if place in aside else each for place, each in enumerate(samples)
+        each.model_copy(update={"held_out": True}) if position in aside else each
+        for position, each in enumerate(samples)
     ]
     return tuple(marked if wanted else samples)
 

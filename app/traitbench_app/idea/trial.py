@@ -15,7 +15,14 @@ from traitbench.display.colours import SIDES
 from traitbench.display.languages import ENGLISH, name_of
 from traitbench.display.sides import UNCLEAR
 from traitbench.display.text import count, plain
-from traitbench.local.names import NoNamesAxis, Place, everyday_texts, needs_opposite, places, reads_other_languages
+from traitbench.local.names import (
+    NameScore,
+    NoNamesAxis,
+    everyday_texts,
+    name_scores,
+    needs_opposite,
+    reads_other_languages,
+)
 from traitbench.names import slug
 from traitbench_app.parts.card import ScoreRow, draw_bars
 from traitbench_app.parts.model_actions import free_name
@@ -79,20 +86,20 @@ def _problem(negative: str, positive: str) -> str:
 def _draw_side(negative: str, positive: str, text: str) -> None:
     if not text:
         return
-    [place] = places(negative, positive, [text])
-    look, pole = SIDES[place.positive], positive if place.positive else negative
-    nearer, share = (positive, place.score) if place.score >= 50 else (negative, 100 - place.score)
+    [named] = name_scores(negative, positive, [text])
+    look, pole = SIDES[named.positive], positive if named.positive else negative
+    nearer, share = (positive, named.score) if named.score >= 50 else (negative, 100 - named.score)
     row = ScoreRow(
         name=f"{negative} or {positive}",
         negative=negative,
         positive=positive,
-        score=place.score,
-        words=f"{UNCLEAR if place.positive is None else f'probably {pole}'}, not tested",
+        score=named.score,
+        words=f"{UNCLEAR if named.positive is None else f'probably {pole}'}, not tested",
         note=f"From the two names alone: nearer to “{nearer}” than {share} of 100 everyday sentences.",
         sign=look.sign,
         colour=look.words,
         fill=look.colour,
-        sure="low" if place.positive is None else "moderate",
+        sure="low" if named.positive is None else "moderate",
     )
     draw_bars([row], key="idea.bar")
     _draw_language(f"{text} {negative} {positive}")
@@ -120,11 +127,11 @@ def _draw_language(words: str) -> None:
 
 # In the session and not in the process, because the key has a person's own texts.
 @st.cache_data(max_entries=20, scope="session", show_spinner="Reading the two names")
-def _six(negative: str, positive: str, own: tuple[str, ...]) -> dict[str, Place]:
+def _six(negative: str, positive: str, own: tuple[str, ...]) -> dict[str, NameScore]:
     """The texts to label: those nearest to either pole by the names, of the person's own texts if there are enough."""
     enough = len(own) >= _SIX
     texts = own if enough else [*dict.fromkeys([*own, *everyday_texts()])]
-    at = dict(zip(texts, places(negative, positive, texts), strict=True))
+    at = dict(zip(texts, name_scores(negative, positive, texts), strict=True))
     order = sorted(at, key=lambda text: at[text].score)
     by_turns = chain.from_iterable(zip(order, reversed(order), strict=True))
     picked = set(islice(dict.fromkeys(by_turns if enough else [*own, *by_turns]), _SIX))
@@ -132,7 +139,7 @@ def _six(negative: str, positive: str, own: tuple[str, ...]) -> dict[str, Place]
     return {text: at[text] for text in texts if text in picked}
 
 
-def _draw_labels(owned: Sequence[str], negative: str, positive: str, six: Mapping[str, Place]) -> None:
+def _draw_labels(owned: Sequence[str], negative: str, positive: str, six: Mapping[str, NameScore]) -> None:
     """Draw the texts with the choice of their side, and the button that makes a draft of those with one."""
     st.subheader("Which side are these on?", anchor=False)
     labelled: dict[str, float] = {}

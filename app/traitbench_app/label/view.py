@@ -233,12 +233,12 @@ def _draw_conflicts(model: Model, conflicts: Sequence[LabelConflict]) -> None:
             trait, own = names.get(each.decision.trait), each.decision
             st.caption(f"“{plain(shortened(texts.get(own.hash, ''), _EXCERPT))}”")
             with st.container(horizontal=True, vertical_alignment="center"):
-                place = f"label.conflict.{own.hash[:16]}.{own.trait}"
+                prefix = f"label.conflict.{own.hash[:16]}.{own.trait}"
                 theirs = f"Keep theirs: {_label(trait, each.sample.quality)}"
-                st.button(theirs, key=f"{place}.theirs", on_click=_keep_theirs, args=(model, each))
+                st.button(theirs, key=f"{prefix}.theirs", on_click=_keep_theirs, args=(model, each))
                 if model.version_no is None or each.sample.pending:
                     mine = f"Use mine: {_label(trait, own.quality)}"
-                    st.button(mine, key=f"{place}.mine", on_click=_use_mine, args=(model, each, texts))
+                    st.button(mine, key=f"{prefix}.mine", on_click=_use_mine, args=(model, each, texts))
 
 
 def _label(trait: Trait | None, quality: float | None) -> str:

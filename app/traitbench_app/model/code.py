@@ -184,7 +184,7 @@ def notebook_of(base_url: str, handle: str, text: str) -> str:
         _prose("Many texts become a table, one row each."),
         _code("pd.DataFrame([score(each).scores for each in [text]], index=[text])"),
     ]
-    numbered = [{"id": f"cell-{place}", **cell} for place, cell in enumerate(cells)]
+    numbered = [{"id": f"cell-{index}", **cell} for index, cell in enumerate(cells)]
     return json.dumps({"cells": numbered, "metadata": _KERNEL, **_FORMAT}, ensure_ascii=False, indent=1)
 
 

@@ -36,11 +36,11 @@ def chart(
     """
     with st.container(gap="xxsmall"):
         # Placed before the toggle and filled after it: the toggle below decides what is shown above.
-        place = st.container()
+        slot = st.container()
         with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
             as_table = st.toggle("As a table", key=f"{key}.as_table", persist_state="session")
             download_table(table, key=key, file_name=file_name)
-    with place:
+    with slot:
         if as_table:
             st.dataframe(table, hide_index=True, width="stretch", key=f"{key}.table", alt=alt)
         else:

@@ -171,8 +171,8 @@ _RESTORE = "Restore this {one} from a backup, or ask the operator to remove it."
 
 def draw_unreadable(rows: Sequence[Unreadable], one: str, *, key: str, way_out: str = _RESTORE) -> None:
     """Draw the unreadable rows, if any; `one` is the noun for a row, such as "model" or "version"."""
-    for place, row in enumerate(rows[:_SHOWN]):
-        cannot_be_read(row.item, row.reason, one, key=f"{key}.{place}", way_out=way_out)
+    for position, row in enumerate(rows[:_SHOWN]):
+        cannot_be_read(row.item, row.reason, one, key=f"{key}.{position}", way_out=way_out)
     if len(rows) > _SHOWN:
         st.caption(f"{count(len(rows) - _SHOWN, f'more {one}')} cannot be read.")
 

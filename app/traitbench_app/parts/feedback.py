@@ -29,9 +29,9 @@ from traitbench_app.workspace.waiting import RetrainRule, WaitingFeedback, rule,
 _FORM, _QUESTION, _SENT = "score.feedback", "score.send", "score.sent"
 _LABEL, _QUOTE = 28, 240
 
-Place = Literal["negative", "between", "positive", "exact"]
+Answer = Literal["negative", "between", "positive", "exact"]
 _QUALITY: Mapping[str, float] = {"negative": 0.0, "between": 0.5, "positive": 1.0}
-_PLACES: tuple[Place, ...] = ("negative", "between", "positive", "exact")
+_ANSWERS: tuple[Answer, ...] = ("negative", "between", "positive", "exact")
 
 
 @dataclass(frozen=True)
@@ -90,16 +90,16 @@ def _pick_quality(form: str, trait: Trait, card: Card) -> float | None:
     """Draw the row of a trait and return the chosen quality, or None while there is none."""
     score = card.scores[trait.key]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{_FORM}.{trait.key}"):
-        place = st.segmented_control(
+        given = st.segmented_control(
             f"{plain(shortened(trait.name, _LABEL))} **{score}**",
-            _PLACES,
+            _ANSWERS,
             format_func=_labels(trait).__getitem__,
             key=f"{form}:{trait.key}",
             wrap=True,
             persist_state="session",
         )
-        if place != "exact":
-            return _QUALITY.get(place or "")
+        if given != "exact":
+            return _QUALITY.get(given or "")
         points: int = st.slider(
             f"{plain(trait.name)}, 0 to 100",
             0,
@@ -113,7 +113,7 @@ def _pick_quality(form: str, trait: Trait, card: Card) -> float | None:
     return points / 100
 
 
-def _labels(trait: Trait) -> Mapping[Place, str]:
+def _labels(trait: Trait) -> Mapping[Answer, str]:
     return {
         "negative": f"{NEGATIVE_SIGN} {plain(shortened(trait.negative_label, _LABEL))}",
         "between": f"{NEUTRAL_SIGN} in between",

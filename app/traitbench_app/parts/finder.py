@@ -52,7 +52,7 @@ def finder() -> None:
         _find()
 
 
-def places(models: Sequence[Model], chosen: Model | None) -> Iterator[LinkTarget]:
+def targets(models: Sequence[Model], chosen: Model | None) -> Iterator[LinkTarget]:
     """Yield the pages of the menu, the actions on the `chosen` model, and all models with their traits."""
     shown = [row for row in PAGES if is_shown(row)]
     for row in shown:
@@ -68,8 +68,8 @@ def places(models: Sequence[Model], chosen: Model | None) -> Iterator[LinkTarget
 def matching(words: str, among: Iterator[LinkTarget]) -> list[LinkTarget]:
     """Return the places that contain all `words`, in any case; those that begin with them come first."""
     wanted = words.casefold().split()
-    matches = [place for place in among if all(word in place.words.casefold() for word in wanted)]
-    return sorted(matches, key=lambda place: not place.words.casefold().startswith(words.strip().casefold()))
+    matches = [target for target in among if all(word in target.words.casefold() for word in wanted)]
+    return sorted(matches, key=lambda target: not target.words.casefold().startswith(words.strip().casefold()))
 
 
 @st.dialog("Find", icon=":material/search:")
@@ -85,12 +85,12 @@ def _find() -> None:
         )
         models = offered_models()
         chosen = next((model for model in models if model.handle == session.chosen_handle()), None)
-        matches = matching(words, places(models, chosen))
+        matches = matching(words, targets(models, chosen))
         samples = _samples(words, chosen)
         with st.container(gap="xsmall", key="shell.found"):
             st.html(f'<i hidden data-words="{escape(words)}"></i>')  # for Enter, in shell.js
-            for place in (*matches[: _MOST - len(samples)], *samples):
-                _draw(place)
+            for target in (*matches[: _MOST - len(samples)], *samples):
+                _draw(target)
         if not (matches or samples):
             st.caption("Nothing has these words.")
         elif words:
@@ -105,8 +105,8 @@ def _samples(words: str, chosen: Model | None) -> list[LinkTarget]:
     return [LinkTarget(f"“{shortened(each.text, 60)}”", "samples", None, {"find": words}) for each in matches]
 
 
-def _draw(place: LinkTarget) -> None:
+def _draw(target: LinkTarget) -> None:
     parameter = session.FOLLOWED if session.chosen_handle() else session.MODEL
-    query = {**place.query, **({} if place.model is None else {parameter: place.model})}
-    icon = ":material/notes:" if place.page == "samples" else entry(place.page).icon
-    st.page_link(page(place.page), label=plain(place.words), icon=icon, query_params=query)
+    query = {**target.query, **({} if target.model is None else {parameter: target.model})}
+    icon = ":material/notes:" if target.page == "samples" else entry(target.page).icon
+    st.page_link(page(target.page), label=plain(target.words), icon=icon, query_params=query)

@@ -171,7 +171,7 @@ def _labels(labels: Iterable[_Label], traits: Sequence[Trait]) -> dict[str, str]
     """The choices of the label column: the poles of every trait, then the steps between them and `labels` in use."""
     by_key = {trait.key: trait for trait in traits}
     steps = {_Label(trait.key, step / _STEPS) for trait in traits for step in range(_STEPS + 1)}
-    order = {key: place for place, key in enumerate(by_key)}
+    order = {key: position for position, key in enumerate(by_key)}
 
     def rank(label: _Label) -> tuple[bool, int, bool, float]:
         return label.quality not in (0, 0.5, 1), order[label.trait], label.quality == 0.5, -label.quality

@@ -97,13 +97,13 @@ def _scores(model: Model, version: Version, traits: Sequence[Trait], only: str |
             help="Each text is read once. This may take a minute or more.",
         )
         return None
-    place = st.empty()
+    slot = st.empty()
     with st.spinner("Checking each sample by a model that has not seen it", show_time=True):
         if len(unread) > 64:
-            preview.read(unread, lambda done, of: place.progress(done / of, text=f"Reading {done:,} of {of:,} texts"))
+            preview.read(unread, lambda done, of: slot.progress(done / of, text=f"Reading {done:,} of {of:,} texts"))
         wanted = [each for each in traits if only in (None, each.key)]
         scores = held_out_scores(whole_version(model.handle, version), wanted, samples)
-    place.empty()
+    slot.empty()
     return scores
 
 

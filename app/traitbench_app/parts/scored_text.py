@@ -61,9 +61,9 @@ def lit_field(key: str, typed: str, *, label: str = "Text", default: str = "") -
         return text, st.container()
 
 
-def light(place: DeltaGenerator, reasons: Explanation, text: str, *, by_pieces: bool) -> None:
+def light(slot: DeltaGenerator, reasons: Explanation, text: str, *, by_pieces: bool) -> None:
     """Light the parts of the text that decide. For those who do not see it, a sentence says which they are."""
-    place.html(f'<div aria-hidden="true">{highlighted(reasons, text, by_pieces=by_pieces)}</div>')
+    slot.html(f'<div aria-hidden="true">{highlighted(reasons, text, by_pieces=by_pieces)}</div>')
 
 
 # Streamlit reads a text area when it loses focus or on Ctrl+Enter. This script sends Ctrl+Enter after a short pause, so

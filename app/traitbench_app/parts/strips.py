@@ -30,7 +30,7 @@ WIDE = 700
 
 def weakest_first(version: Version | None, traits: Sequence[Trait]) -> list[Trait]:
     """Sort the traits by how often they are right; those that were not measured come last, in their order."""
-    ranks = {} if version is None else {key: place for place, key in enumerate(by_trait(version.metrics))}
+    ranks = {} if version is None else {key: position for position, key in enumerate(by_trait(version.metrics))}
     return sorted(traits, key=lambda trait: ranks.get(trait.key, len(ranks)))
 
 

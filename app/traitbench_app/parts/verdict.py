@@ -95,7 +95,7 @@ def draw_picture(
             table=pictures.table(comparison.traits, names, *labels),
             key=key,
             file_name="-".join(labels).replace("@", "-"),
-            on_point=None if on_trait is None else lambda place: on_trait(keys[place]),
+            on_point=None if on_trait is None else lambda position: on_trait(keys[position]),
         )
     with words:
         said = [_note(name, each, notes[own]) for own, (name, each) in zip(keys, drawn.items(), strict=True)]

@@ -23,26 +23,26 @@ _BOTH = "both"
 _MOST, _LONGEST = 3, 24
 
 
-def restore_place(traits: Sequence[Trait]) -> None:
+def restore_link(traits: Sequence[Trait]) -> None:
     """Set trait and pole from a link, once."""
     linked = (st.query_params.get("trait", ""), st.query_params.get("pole", ""))
     if linked == ("", "") or session.get(_RESTORED) == linked:
         return
     session.store(_RESTORED, linked)
-    session.put(place_of(traits, dict(zip(("trait", "pole"), linked, strict=True))))
+    session.put(linked_values(traits, dict(zip(("trait", "pole"), linked, strict=True))))
 
 
-def place_of(traits: Sequence[Trait], query: Mapping[str, str]) -> dict[str, str]:
+def linked_values(traits: Sequence[Trait], query: Mapping[str, str]) -> dict[str, str]:
     """Return the values of the two widgets for the trait and the pole in a link, each by its key or its word."""
     named, linked = query.get("trait", ""), query.get("pole", "")
     trait = next((each for each in traits if named in (each.name, each.key)), None)
     words = pole_words([trait] if trait else traits)
     pole = next((pole for pole, word in words.items() if word == linked), linked)
-    place = {TRAIT: trait.key if trait else "", POLE: pole if pole in (*words, _BOTH) else ""}
-    return {key: value for key, value in place.items() if value}
+    values = {TRAIT: trait.key if trait else "", POLE: pole if pole in (*words, _BOTH) else ""}
+    return {key: value for key, value in values.items() if value}
 
 
-def link_place(traits: Sequence[Trait]) -> dict[str, str]:
+def link_values(traits: Sequence[Trait]) -> dict[str, str]:
     """Trait and pole as query parameters, once they are on screen."""
     trait = next((each for each in traits if each.key == session.get(TRAIT, traits[0].key)), None)
     pole = session.get(POLE, "")
@@ -66,8 +66,8 @@ def add_by_hand(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
                 (right, 1.0, POSITIVE_SIGN, trait.positive_label, trait.positive_samples, "positive"),
             )
             given = [
-                (own, _texts(place, f"{sign} {plain(word)} ({there:,} so far)", f"{form}.{name}", by_line=by_line))
-                for place, own, sign, word, there, name in poles
+                (own, _texts(slot, f"{sign} {plain(word)} ({there:,} so far)", f"{form}.{name}", by_line=by_line))
+                for slot, own, sign, word, there, name in poles
             ]
         else:
             quality = _pick_quality(trait) if pole == "between" else _QUALITIES[pole]
@@ -96,9 +96,9 @@ def add_by_hand(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
             st.rerun()
 
 
-def _texts(place: DeltaGenerator, label: str, key: str, *, by_line: bool) -> list[str]:
+def _texts(slot: DeltaGenerator, label: str, key: str, *, by_line: bool) -> list[str]:
     """Draw a field and return its texts."""
-    typed = place.text_area(
+    typed = slot.text_area(
         label,
         key=key,
         height=220,

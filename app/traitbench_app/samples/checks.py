@@ -96,19 +96,19 @@ def draw_check_line(model: Model, traits: Sequence[Trait]) -> None:
     if given > _UNASKED_ON_TRAIN:
         _check_link(f"Check {count(given, 'sample')} before you train")
         return
-    place = st.empty()
+    slot = st.empty()
     try:
-        with place.container():
+        with slot.container():
             samples = all_samples(model.handle, traits)
             if fixes.to_read(traits, samples):
                 _check_link("Check the samples before you train")
                 return
             examination = _with_progress(traits, samples)
     except PreviewUnavailable:
-        place.empty()
+        slot.empty()
         return
     shown = _to_show(model.handle, examination)
-    with place.container():
+    with slot.container():
         if shown and (shown[0].severity == "error" or shown[0].kind == "shortcut"):
             st.warning(plain(shown[0].says), icon=":material/warning:")
         if shown:
@@ -162,15 +162,15 @@ def _examined(context: _Context, traits: Sequence[Trait], samples: Sequence[Samp
 
 
 def _with_progress(traits: Sequence[Trait], samples: Sequence[Sample]) -> Examination:
-    place = st.empty()
+    slot = st.empty()
 
     def progress(done: int, of: int) -> None:
         if of > 64:
-            place.progress(done / of, text=f"Reading {done:,} of {count(of, 'text')}")
+            slot.progress(done / of, text=f"Reading {done:,} of {count(of, 'text')}")
 
     with st.spinner(f"Checking {count(len(samples), 'sample')}", show_time=True):
         examination = fixes.examine(traits, samples, progress=progress)
-    place.empty()
+    slot.empty()
     return examination
 
 
@@ -254,8 +254,8 @@ def _draw_texts(context: _Context, finding: Finding) -> None:
 def _draw_actions(context: _Context, finding: Finding) -> None:
     this, fix, many = identity(finding), finding.fix, len(finding.parts)
     if context.can_edit and fix and fix.add:
-        place = {"task": "add", TRAIT: finding.trait_key, POLE: fix.add.pole}
-        st.button(plain(fix.says), key=f"doctor.add.{this}", on_click=session.put, args=(place,))
+        link = {"task": "add", TRAIT: finding.trait_key, POLE: fix.add.pole}
+        st.button(plain(fix.says), key=f"doctor.add.{this}", on_click=session.put, args=(link,))
     elif context.can_edit and fix and fix.rename:
         page_link("traits", fix.says)
     elif context.can_edit and fix:

@@ -41,13 +41,13 @@ def draw_set_aside(
                 help="The same samples and the same seed give the same choice.",
                 persist_state="session",
             )
-    place = st.container()
+    slot = st.container()
     if asked:
         session.store(_REFUSED, None)
-        with place:
+        with slot:
             _set_aside(model, traits, every_sample(), seed=int(seed))
     if (refused := session.get(_REFUSED)) and refused[0] == model.handle:
-        place.info(plain(refused[1]), icon=":material/info:")
+        slot.info(plain(refused[1]), icon=":material/info:")
 
 
 def _set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, seed: int) -> None:

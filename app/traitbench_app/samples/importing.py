@@ -359,9 +359,9 @@ def draw_problems(
 def _offer(
     handle: str, traits: Sequence[Trait], table: Table, checked: Checked, against: Compared, repeated: Repeated
 ) -> None:
-    places = [*against.new, *(against.other if repeated == "replace" else ())]
-    chosen = range(len(checked.samples)) if repeated == "keep" else sorted(places)
-    adding = [checked.samples[place] for place in chosen]
+    positions = [*against.new, *(against.other if repeated == "replace" else ())]
+    chosen = range(len(checked.samples)) if repeated == "keep" else sorted(positions)
+    adding = [checked.samples[position] for position in chosen]
     # By id, because several rows can replace the same sample.
     replacing = {each.id: each for old in against.other.values() for each in old} if repeated == "replace" else {}
     bad = len(checked.bad_rows)
@@ -394,7 +394,7 @@ def _offer(
         leave_out(undo, *sample_files.to_mend(table, checked))
         st.rerun()
     elif importation.error:
-        _problems_of(importation.error, [checked.lines[place] for place in chosen])
+        _problems_of(importation.error, [checked.lines[position] for position in chosen])
 
 
 def _problems_of(error: TraitbenchError, lines: Sequence[int]) -> None:

@@ -12,7 +12,7 @@ from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download
 from traitbench_app.parts.next_step import NextStep, facts_of, next_step
 from traitbench_app.parts.sample_table import draw_undo
-from traitbench_app.samples.add import place_of
+from traitbench_app.samples.add import linked_values
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page
 from traitbench_app.workspace.changes import UNDO, Undo
@@ -68,7 +68,7 @@ def _draw_next(traits: Sequence[Trait], step: NextStep) -> None:
             icon=":material/add:",
             key="samples.now.step",
             on_click=session.put,
-            args=({"task": "add", **place_of(traits, step.query)},),
+            args=({"task": "add", **linked_values(traits, step.query)},),
         )
     elif step.page is not None and st.button(step.label, icon=":material/arrow_forward:", key="samples.now.step"):
         st.switch_page(page(step.page), query_params=dict(step.query))

@@ -59,7 +59,7 @@ def draw_review(model: Model, traits: Sequence[Trait], made: Sequence[Sample]) -
 def _draw_text(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], sample: Sample, at: str) -> None:
     state = _state(model)
     trait = next((each for each in traits if each.key == sample.trait), None)
-    st.markdown(f"**{at}.** {_place(sample, trait)} :gray[made {_by(sample)}]")
+    st.markdown(f"**{at}.** {_where(sample, trait)} :gray[made {_by(sample)}]")
     if state.edited == sample.id:
         st.text_area("Text", sample.text, key=f"{_DRAFT}:{sample.id}", max_chars=LONGEST_TEXT)
         with st.container(horizontal=True):
@@ -109,7 +109,7 @@ def _draw_undo(model: Model, samples: Sequence[Sample], state: _Review) -> None:
         )
 
 
-def _place(sample: Sample, trait: Trait | None) -> str:
+def _where(sample: Sample, trait: Trait | None) -> str:
     """The trait and pole of a sample in markdown."""
     if trait is None:
         return plain(sample.trait)
@@ -253,9 +253,9 @@ def _picked(listed: Sequence[RejectedText], traits: dict[str, Trait]) -> list[Re
     return [listed[row] for row in rows if row < len(listed)]
 
 
-def _add(model: Model, picked: Sequence[RejectedText], place: DeltaGenerator) -> None:
+def _add(model: Model, picked: Sequence[RejectedText], slot: DeltaGenerator) -> None:
     inputs = [SampleInput(trait=each.trait, text=each.text, quality=each.quality) for each in picked]
-    with place, attempt() as adding:
+    with slot, attempt() as adding:
         ids = add_samples(model.handle, inputs)
         session.store(_ADDED, _added() | {(each.trait, each.text): own for each, own in zip(picked, ids, strict=True)})
     if adding.done:

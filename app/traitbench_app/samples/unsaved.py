@@ -71,13 +71,13 @@ def draw_conflicts(model: Model, traits: Sequence[Trait], samples: Sequence[Samp
             f":material/call_merge: **{number} changed or deleted by someone else.** Your edits are not saved yet. "
             "Choose for each one."
         )
-        for place, conflict in enumerate(conflicts[:_SHOWN]):
-            _draw_conflict(model, traits, conflict, place)
+        for position, conflict in enumerate(conflicts[:_SHOWN]):
+            _draw_conflict(model, traits, conflict, position)
         if len(conflicts) > _SHOWN:
             st.caption(f"The first {_SHOWN} of {len(conflicts):,}. The others follow.")
 
 
-def _draw_conflict(model: Model, traits: Sequence[Trait], conflict: EditConflict, place: int) -> None:
+def _draw_conflict(model: Model, traits: Sequence[Trait], conflict: EditConflict, position: int) -> None:
     theirs = conflict.theirs
     before, mine, now = st.columns(3, gap="medium")
     before.caption(f"Before\n\n{_said(conflict.original, traits)}")
@@ -92,7 +92,7 @@ def _draw_conflict(model: Model, traits: Sequence[Trait], conflict: EditConflict
             st.button(
                 "Use mine",
                 icon=":material/edit:",
-                key=f"samples.conflict.mine:{place}",
+                key=f"samples.conflict.mine:{position}",
                 on_click=_use_mine,
                 args=(model, conflict),
                 help="Replace their text with yours, at the next save.",
@@ -100,7 +100,7 @@ def _draw_conflict(model: Model, traits: Sequence[Trait], conflict: EditConflict
         if st.button(
             "Keep both" if theirs else "Add mine",
             icon=":material/add:",
-            key=f"samples.conflict.both:{place}",
+            key=f"samples.conflict.both:{position}",
             help="Add your text as another sample.",
         ):
             _add_mine(model, conflict)
@@ -108,7 +108,7 @@ def _draw_conflict(model: Model, traits: Sequence[Trait], conflict: EditConflict
             "Keep theirs" if theirs else "Drop mine",
             icon=":material/close:",
             type="tertiary",
-            key=f"samples.conflict.theirs:{place}",
+            key=f"samples.conflict.theirs:{position}",
             on_click=_discard,
             args=(model, model.handle, [conflict.original.id]),
             help="Discard your edit of this sample.",

@@ -94,11 +94,11 @@ def draw_loss(
     about = (model.handle, ratings, tuple(judged), trait, tuple(own.items()))
     held = session.get(_LOSS)
     measured = held[1] if held and held[0] == about else None
-    place = st.empty()
-    if measured is None and place.button(
+    slot = st.empty()
+    if measured is None and slot.button(
         "Train and compare", icon=":material/model_training:", key="samples.raters.measure"
     ):
-        place.empty()
+        slot.empty()
         with st.spinner("Training on the labels of each rater", show_time=True):
             measured = _measure(model, trait, ratings, judged, own)
         session.store(_LOSS, (about, measured))
@@ -110,10 +110,10 @@ def _measure(
     model: Model, trait: Trait, ratings: Ratings, judged: Sequence[str], yours: Mapping[Item, float]
 ) -> _MeasuredRaters:
     losses, failures, own = [], {}, None
-    place = st.empty()
+    slot = st.empty()
 
     def progress(done: int, of: int) -> None:
-        place.progress(done / of, text=f"Reading {done:,} of {count(of, 'text')}")
+        slot.progress(done / of, text=f"Reading {done:,} of {count(of, 'text')}")
 
     for rater in judged:
         try:
@@ -124,7 +124,7 @@ def _measure(
         own = raters.own(model, trait, ratings, yours)
     except (NotMeasurable, PreviewUnavailable, TraitbenchError) as reason:
         failures["you"] = str(reason)
-    place.empty()
+    slot.empty()
     return _MeasuredRaters(tuple(losses), failures, own)
 
 

@@ -127,7 +127,7 @@ class Teacher:
         latest = {each.text: each for each in taught if each.trait == key}
         samples = [each for each in self._samples() if each.trait != key or each.text not in latest]
         # Negative, because no sample of the service has such an id.
-        samples += [_sample(-place, each) for place, each in enumerate(latest.values(), start=1)]
+        samples += [_sample(-index, each) for index, each in enumerate(latest.values(), start=1)]
         return PageScorer(by=self._fit(key, samples))
 
     def _fit(self, key: str, samples: Sequence[Sample]) -> LocalVersion:

@@ -371,8 +371,8 @@ def models(*, state: State | None = None) -> list[Model]:
 
 def listing(*, state: State | None = None) -> tuple[list[Model], list[Unreadable]]:
     """Return all readable models, and the rows that the service could not read."""
-    places = (*namespaces(), None)
-    pages = [client().models.list(namespace=place, state=state, limit=LARGEST_PAGE) for place in places]
+    searched = (*namespaces(), None)
+    pages = [client().models.list(namespace=namespace, state=state, limit=LARGEST_PAGE) for namespace in searched]
     known = list({model.handle: model for page in pages for model in page}.values())
     return known, list({row.item: row for page in pages for row in page.unreadable}.values())
 

@@ -76,9 +76,9 @@ def draw_all_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -
             left = [each for each in _open(model, version, mistakes) if chosen in (None, each[1].key)]
             st.markdown(f"**{count(len(left), 'mistake')} to review**, worst first.")
             pages = -(-len(left) // _PAGE)
-            place = st.container()
+            slot = st.container()
             page = st.pagination(pages, key=f"train.mistakes.page:{chosen}:{pages}") if pages > 1 else 1
-            with place:
+            with slot:
                 _draw_rows(model, version, traits, left[(page - 1) * _PAGE : page * _PAGE], is_whole=True)
             _draw_decided(model, version, traits, mistakes)
 

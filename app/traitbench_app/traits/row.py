@@ -37,8 +37,8 @@ _SHARE = ":has(> .st-key-traits-pole-%s-%d) { flex: %d 1 0 !important; min-width
 def draw_style(traits: Sequence[Trait]) -> None:
     """Draw the style of all rows, once on a page."""
     shares = [
-        _SHARE % (side, place, samples)
-        for place, trait in enumerate(traits)
+        _SHARE % (side, position, samples)
+        for position, trait in enumerate(traits)
         for side, samples in (("left", trait.negative_samples), ("right", trait.positive_samples))
     ]
     st.html(_STYLE % "\n".join(shares))
@@ -89,15 +89,15 @@ def draw_poles(
     return opened
 
 
-def _draw_links(trait: Trait, place: int) -> None:
+def _draw_links(trait: Trait, position: int) -> None:
     negative, positive = (shortened(each, _LONGEST) for each in (trait.negative_label, trait.positive_label))
     poles = (
         ("left", f"{trait.negative_samples:,} {plain(negative)}", trait.negative_label),
         ("right", f"{plain(positive)} {trait.positive_samples:,}", trait.positive_label),
     )
-    with st.container(horizontal=True, gap=None, key=f"traits.balance.{place}"):
+    with st.container(horizontal=True, gap=None, key=f"traits.balance.{position}"):
         for side, label, word in poles:
-            with st.container(key=f"traits.pole.{side}.{place}"):
+            with st.container(key=f"traits.pole.{side}.{position}"):
                 page_link("samples", label, trait=trait.name, pole=word)
 
 

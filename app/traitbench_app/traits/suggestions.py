@@ -50,9 +50,9 @@ def draw_suggestions(
         session.store(_REFUSED, None)
     picked = [trait for trait in suggestions if session.get(_picked(trait))]
     _draw_bulk(handle, suggestions, picked, texts)
-    for place, trait in enumerate(suggestions):
+    for position, trait in enumerate(suggestions):
         with st.container(border=True, key=f"traits.suggestion.{trait.key}"):
-            _draw_one(handle, trait, names, texts, first=place == 0)
+            _draw_one(handle, trait, names, texts, first=position == 0)
 
 
 def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
@@ -173,8 +173,8 @@ def _draw_histogram(trait: Trait, counts: Sequence[int]) -> None:
     said = f"{left:,} texts nearer to {trait.negative_label}, {right:,} nearer to {trait.positive_label}"
     bars = "".join(
         f'<span style="{_BAR};height:{100 * number / most:.0f}%;background:'
-        f'{PALETTE.negative if place < half else PALETTE.positive}"></span>'
-        for place, number in enumerate(counts)
+        f'{PALETTE.negative if position < half else PALETTE.positive}"></span>'
+        for position, number in enumerate(counts)
     )
     st.html(
         f'<div role="img" aria-label="{escape(said)}"><div style="display:flex;align-items:flex-end;gap:2px;'

@@ -89,10 +89,10 @@ def _compare(model: Model, given: Inputs, chosen: Encoders) -> None:
     if not _one_at_a_time.acquire(blocking=False):
         st.warning("Another comparison is running. Try again when it has ended.", icon=":material/hourglass_top:")
         return
-    place = st.empty()
+    slot = st.empty()
 
     def progress(done: int, total: int) -> None:
-        place.progress(done / total, text=f"Comparing: {done / total:.0%}")
+        slot.progress(done / total, text=f"Comparing: {done / total:.0%}")
 
     try:
         with st.spinner("Comparing encoders", show_time=True):
@@ -108,7 +108,7 @@ def _compare(model: Model, given: Inputs, chosen: Encoders) -> None:
             )
     finally:
         _one_at_a_time.release()
-        place.empty()
+        slot.empty()
     session.store(_REPORT, (_identity(model, given), report))
 
 

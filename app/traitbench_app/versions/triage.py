@@ -145,10 +145,10 @@ def _draw_texts(
     )
     rows = shown(frame, cast(Show, picked or "All"))
     pages = -(-len(rows) // _PAGE)
-    place = st.container()
+    slot = st.container()
     # Other rows begin at the first page again.
     page = st.pagination(pages, key=f"versions.page:{job.id}:{picked}:{len(rows)}") if pages > 1 else 1
-    with place:
+    with slot:
         st.html(STYLE)
         drawn = [
             (row, trait, _draw_text(row, f"{job.id}:{row[TRAIT]}:{at}", pair, trait, names))
@@ -167,14 +167,14 @@ def _add_reasons(
     names: Mapping[str, str],
 ) -> None:
     """Draw the texts again with the words that decide, one after the other: each takes the service a moment."""
-    for row, trait, place in drawn:
+    for row, trait, slot in drawn:
         if row[ERROR] or is_address(row[TEXT]):
             continue
         try:
             reasons = [reasons_of(PageScorer(side.pinned), row[TEXT]).get(row[TRAIT]) for side in pair]
         except TraitbenchError:
             return  # The rows stay as they are, and the button of each says what went wrong.
-        place.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT]), [each for each in reasons if each]))
+        slot.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT]), [each for each in reasons if each]))
 
 
 def _draw_text(
@@ -186,8 +186,8 @@ def _draw_text(
     """
     is_open = session.get(_OPENED) == own
     what, button = st.columns([12, 1], vertical_alignment="center")
-    place = what.empty()
-    place.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT])))
+    slot = what.empty()
+    slot.html(_in_html(row, trait, names.get(row[TRAIT], row[TRAIT])))
     with button:
         st.button(
             "Close" if is_open else "Why", key=f"versions.why:{own}", type="tertiary",
@@ -195,7 +195,7 @@ def _draw_text(
         )  # fmt: skip
     if is_open:
         draw_opened(row, pair, row[TRAIT], trait)
-    return place
+    return slot
 
 
 def _in_html(row: pd.Series, trait: Trait | None, name: str, reasons: Sequence[Explanation] = ()) -> str:

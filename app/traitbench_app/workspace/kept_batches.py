@@ -94,12 +94,12 @@ def load(folder: Path, job_id: str | None, *, owner: str, service: str, client: 
     """Return a batch of this owner, or None if it is not there or cannot be read."""
     if not job_id or not _ID.fullmatch(job_id):
         return None
-    place = folder / job_id
+    path = folder / job_id
     try:
-        request = parts.request_of(place)
+        request = parts.request_of(path)
         if request is None or (request["owner"], request["service"]) != (owner, service):
             return None
-        return _read(place, request, client)
+        return _read(path, request, client)
     # Whatever a damaged folder raises; the page then says that the batch is gone.
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, StopIteration):
         return None
@@ -120,12 +120,12 @@ def remove_of(folder: Path, handle: str) -> None:
             remove(folder, each.id)
 
 
-def _read(place: Path, request: parts.Request, client: Traitbench) -> Batch:
-    source = restored(gzip.decompress((place / _INPUT).read_bytes()))
+def _read(path: Path, request: parts.Request, client: Traitbench) -> Batch:
+    source = restored(gzip.decompress((path / _INPUT).read_bytes()))
     about: Any = {"name": request["name"], "keys": request["keys"], "owner": request["owner"]}
-    stored = Parts(place, request)
+    stored = Parts(path, request)
     job = Batch(client, BatchSettings(**request["asked"]), source, request["column"], parts=stored, **about)
-    job.id = place.name
+    job.id = path.name
     for outcome in stored.outcomes(source.lines()):
         job.add((outcome,))
     for row, (text, card) in stored.corrections().items():
@@ -133,20 +133,20 @@ def _read(place: Path, request: parts.Request, client: Traitbench) -> Batch:
     job.state = "stopped" if job.done < job.total else "done"
     if job.state == "done":
         job.source = None
-    for audit in json.loads((place / _AUDITS).read_bytes()) if (place / _AUDITS).exists() else ():
+    for audit in json.loads((path / _AUDITS).read_bytes()) if (path / _AUDITS).exists() else ():
         job.audits[audit["trait"]] = Audit(**{**audit, "labels": dict(audit["labels"])})
     return job
 
 
 def _all(folder: Path) -> Iterator[Kept]:
-    for place in folder.glob("*"):
+    for path in folder.glob("*"):
         try:
-            if place.name.endswith(".head.json"):
-                read = json.loads(place.read_text("utf-8"))
+            if path.name.endswith(".head.json"):
+                read = json.loads(path.read_text("utf-8"))
                 yield Kept(**{**read, "at": datetime.fromisoformat(read["at"])}, is_old=True)
-            elif place.is_dir() and (request := parts.request_of(place)):
+            elif path.is_dir() and (request := parts.request_of(path)):
                 names = {name: request[name] for name in ("owner", "service", "name")}
-                handle, rows = request["asked"]["handle"].partition("@")[0], Parts(place, request).rows
-                yield Kept(place.name, handle, rows=rows, at=datetime.fromisoformat(request["at"]), **names)
+                handle, rows = request["asked"]["handle"].partition("@")[0], Parts(path, request).rows
+                yield Kept(path.name, handle, rows=rows, at=datetime.fromisoformat(request["at"]), **names)
         except (OSError, CannotResume, ValueError, KeyError, TypeError):
             continue

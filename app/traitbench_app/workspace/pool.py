@@ -103,38 +103,38 @@ class PoolFile:
             for statement in _TABLES.split(";"):
                 cursor.execute(statement)
 
-    def add(self, place: PoolOwner, texts: Iterable[str], source: str) -> int:
+    def add(self, owner: PoolOwner, texts: Iterable[str], source: str) -> int:
         """Add texts that are not there yet, and return their number."""
-        rows = [(*place.key, text_hash(text), text, source) for text in texts]
+        rows = [(*owner.key, text_hash(text), text, source) for text in texts]
         with self._writing() as cursor:
-            before = _count(cursor, place)
+            before = _count(cursor, owner)
             cursor.executemany(
                 "INSERT OR IGNORE INTO texts (service, model, owner, hash, text, source) VALUES (?, ?, ?, ?, ?, ?)",
                 rows,
             )
-            return _count(cursor, place) - before
+            return _count(cursor, owner) - before
 
-    def state(self, place: PoolOwner) -> tuple[int, int]:
+    def state(self, owner: PoolOwner) -> tuple[int, int]:
         """Return the number of texts and the newest id: equal as long as the texts are."""
-        number, newest = self._read(f"SELECT count(*), coalesce(max(id), 0) FROM texts WHERE {_OWN}", place)[0]
+        number, newest = self._read(f"SELECT count(*), coalesce(max(id), 0) FROM texts WHERE {_OWN}", owner)[0]
         return number, newest
 
-    def texts(self, place: PoolOwner) -> dict[str, str]:
+    def texts(self, owner: PoolOwner) -> dict[str, str]:
         """Return the texts by hash, in the order of the hashes: random, and the same every time."""
-        return dict(self._read(f"SELECT hash, text FROM texts WHERE {_OWN} ORDER BY hash", place))
+        return dict(self._read(f"SELECT hash, text FROM texts WHERE {_OWN} ORDER BY hash", owner))
 
-    def sources(self, place: PoolOwner) -> list[tuple[str, int]]:
+    def sources(self, owner: PoolOwner) -> list[tuple[str, int]]:
         """Return where the texts came from, with their numbers."""
-        return self._read(f"SELECT source, count(*) FROM texts WHERE {_OWN} GROUP BY source ORDER BY min(id)", place)
+        return self._read(f"SELECT source, count(*) FROM texts WHERE {_OWN} GROUP BY source ORDER BY min(id)", owner)
 
-    def decisions(self, place: PoolOwner) -> list[Decision]:
+    def decisions(self, owner: PoolOwner) -> list[Decision]:
         """Return the decisions, the oldest first."""
         asked = f"SELECT trait, hash, quality, sample_id FROM decisions WHERE {_OWN} ORDER BY id"
-        return [Decision(*row) for row in self._read(asked, place)]
+        return [Decision(*row) for row in self._read(asked, owner)]
 
-    def decide(self, place: PoolOwner, decisions: Sequence[Decision]) -> None:
+    def decide(self, owner: PoolOwner, decisions: Sequence[Decision]) -> None:
         """Store decisions; one about the same text and trait replaces the older one."""
-        rows = [(*place.key, each.trait, each.hash, each.quality, each.sample_id) for each in decisions]
+        rows = [(*owner.key, each.trait, each.hash, each.quality, each.sample_id) for each in decisions]
         with self._writing() as cursor:
             cursor.executemany(
                 "INSERT OR REPLACE INTO decisions (service, model, owner, trait, hash, quality, sample_id)"
@@ -142,27 +142,27 @@ class PoolFile:
                 rows,
             )
 
-    def saved(self, place: PoolOwner, decisions: Sequence[Decision]) -> None:
+    def saved(self, owner: PoolOwner, decisions: Sequence[Decision]) -> None:
         """Note the sample ids that the service gave."""
-        rows = [(each.sample_id, *place.key, each.trait, each.hash) for each in decisions]
+        rows = [(each.sample_id, *owner.key, each.trait, each.hash) for each in decisions]
         with self._writing() as cursor:
             cursor.executemany(
                 f"UPDATE decisions SET sample_id = ? WHERE {_OWN} AND trait = ? AND hash = ?",
                 rows,
             )
 
-    def undo(self, place: PoolOwner, trait: str, content_hash: str) -> None:
+    def undo(self, owner: PoolOwner, trait: str, content_hash: str) -> None:
         """Remove a decision."""
         with self._writing() as cursor:
             cursor.execute(
-                f"DELETE FROM decisions WHERE {_OWN} AND trait = ? AND hash = ?", (*place.key, trait, content_hash)
+                f"DELETE FROM decisions WHERE {_OWN} AND trait = ? AND hash = ?", (*owner.key, trait, content_hash)
             )
 
-    def discard(self, place: PoolOwner) -> None:
+    def discard(self, owner: PoolOwner) -> None:
         """Delete a pool with its decisions."""
         with self._writing() as cursor:
             for table in ("texts", "decisions"):
-                cursor.execute(f"DELETE FROM {table} WHERE {_OWN}", place.key)
+                cursor.execute(f"DELETE FROM {table} WHERE {_OWN}", owner.key)
         self._rewrite()
 
     def discard_model(self, service: str, model: str) -> None:
@@ -177,9 +177,9 @@ class PoolFile:
         with self._lock:
             self._connection.execute("VACUUM")
 
-    def _read(self, statement: str, place: PoolOwner) -> list[Any]:
+    def _read(self, statement: str, owner: PoolOwner) -> list[Any]:
         with self._lock:
-            return self._connection.execute(statement, place.key).fetchall()
+            return self._connection.execute(statement, owner.key).fetchall()
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Cursor]:
@@ -188,8 +188,8 @@ class PoolFile:
             yield self._connection.cursor()
 
 
-def _count(cursor: sqlite3.Cursor, place: PoolOwner) -> int:
-    number: int = cursor.execute(f"SELECT count(*) FROM texts WHERE {_OWN}", place.key).fetchone()[0]
+def _count(cursor: sqlite3.Cursor, owner: PoolOwner) -> int:
+    number: int = cursor.execute(f"SELECT count(*) FROM texts WHERE {_OWN}", owner.key).fetchone()[0]
     return number
 
 
@@ -210,15 +210,15 @@ def add(handle: str, texts: Iterable[str], source: str) -> int:
     labelled = _labelled_for_all(model)
     wanted = dict.fromkeys(text for text in map(str.strip, texts) if text and len(text) <= LONGEST_TEXT)
     new = [text for text in wanted if text not in labelled]
-    file, place = _open(model), _place(handle)
-    room = MOST_TEXTS - file.state(place)[0]
+    file, owner = _open(model), _owner(handle)
+    room = MOST_TEXTS - file.state(owner)[0]
     if len(new) > room:
         # Read only now: all texts of the pool are needed only where it may be full.
-        known = {*file.texts(place).values()}
+        known = {*file.texts(owner).values()}
         new = [text for text in new if text not in known]
     if len(new) > room:
         raise NoPool(f"A pool holds up to {MOST_TEXTS:,} texts, and this one has room for {room:,} more.")
-    return file.add(place, new, source)
+    return file.add(owner, new, source)
 
 
 def texts(handle: str) -> Mapping[str, str]:
@@ -232,8 +232,8 @@ def texts(handle: str) -> Mapping[str, str]:
 
 def discard(handle: str) -> None:
     """Delete the pool of this person with the decisions about it. Samples that were saved stay."""
-    _file(read_settings().home / FILE).discard(_place(handle))
-    _session_file().discard(_place(handle))
+    _file(read_settings().home / FILE).discard(_owner(handle))
+    _session_file().discard(_owner(handle))
     session.store(_TEXTS, None)
     _forget_sessions(client().base_url, handle)
 
@@ -256,27 +256,27 @@ def why_not(model: Model) -> str:
 
 def decisions(model: Model) -> list[Decision]:
     """Return what this person decided about the texts, the oldest first."""
-    return _open(model).decisions(_place(model.handle))
+    return _open(model).decisions(_owner(model.handle))
 
 
 def decide(model: Model, made: Sequence[Decision]) -> None:
     """Store decisions, so that a reload or a failed save does not lose them."""
-    _open(model).decide(_place(model.handle), made)
+    _open(model).decide(_owner(model.handle), made)
 
 
 def saved(model: Model, made: Sequence[Decision]) -> None:
     """Note the samples that the service made of decisions."""
-    _open(model).saved(_place(model.handle), made)
+    _open(model).saved(_owner(model.handle), made)
 
 
 def undo(model: Model, decision: Decision) -> None:
     """Remove a decision, so that its text is in the queue again."""
-    _open(model).undo(_place(model.handle), decision.trait, decision.hash)
+    _open(model).undo(_owner(model.handle), decision.trait, decision.hash)
 
 
 def sources(model: Model) -> list[tuple[str, int]]:
     """Return where the texts came from, with their numbers."""
-    return _open(model).sources(_place(model.handle))
+    return _open(model).sources(_owner(model.handle))
 
 
 # ---- what is behind the page -----------------------------------------------------------------------------------------
@@ -284,18 +284,18 @@ def sources(model: Model) -> list[tuple[str, int]]:
 
 def session_of(handle: str) -> LabelSession:
     """Return the labelling session of this person for a model; of many, the one used longest ago is dropped."""
-    place = _place(handle)
+    owner = _owner(handle)
     with _LOCK:
-        if place not in _SESSIONS:
-            _SESSIONS[place] = LabelSession()
-        return _SESSIONS[place]
+        if owner not in _SESSIONS:
+            _SESSIONS[owner] = LabelSession()
+        return _SESSIONS[owner]
 
 
 def _forget_sessions(service: str, handle: str) -> None:
     """End the sessions of a model and drop their vectors and hints, because its pool is gone."""
     with _LOCK:
-        for place in [each for each in _SESSIONS if (each.service, each.model) == (service, handle)]:
-            _SESSIONS.pop(place).until = 0.0
+        for owner in [each for each in _SESSIONS if (each.service, each.model) == (service, handle)]:
+            _SESSIONS.pop(owner).until = 0.0
 
 
 # ---- where it is kept ------------------------------------------------------------------------------------------------
@@ -306,9 +306,9 @@ def _open(model: Model) -> PoolFile:
     kept = _file(read_settings().home / FILE)
     if not model.zero_data_retention:
         return kept
-    place = _place(model.handle)
-    if kept.state(place)[0]:
-        kept.discard_model(place.service, model.handle)
+    owner = _owner(model.handle)
+    if kept.state(owner)[0]:
+        kept.discard_model(owner.service, model.handle)
     return _session_file()
 
 
@@ -331,16 +331,16 @@ def _opened(path: Path) -> PoolFile:
     return PoolFile(path)
 
 
-def _place(handle: str) -> PoolOwner:
+def _owner(handle: str) -> PoolOwner:
     return PoolOwner(client().base_url, handle, people.current().id)
 
 
 def _texts(model: Model) -> Mapping[str, str]:
-    file, place = _open(model), _place(model.handle)
-    state = (place, model.zero_data_retention, file.state(place))
+    file, owner = _open(model), _owner(model.handle)
+    state = (owner, model.zero_data_retention, file.state(owner))
     held = session.get(_TEXTS)
     if held is None or held[0] != state:
-        held = (state, file.texts(place))
+        held = (state, file.texts(owner))
         session.store(_TEXTS, held)
     kept: dict[str, str] = held[1]
     return kept

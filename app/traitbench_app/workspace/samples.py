@@ -61,15 +61,15 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
     stored = sum(trait.stored_samples for trait in traits)
     if stored < _SHOW_PROGRESS:
         return _read(_Held(address, [], {}, 0, None)).samples
-    place = st.empty()
-    bar = place.progress(0.0, text=f"Reading {stored:,} samples")
+    slot = st.empty()
+    bar = slot.progress(0.0, text=f"Reading {stored:,} samples")
     try:
         return _read(
             _Held(address, [], {}, 0, None),
             lambda done: bar.progress(min(done / stored, 1.0), text=f"Reading {done:,} of {stored:,} samples"),
         ).samples
     finally:
-        place.empty()
+        slot.empty()
 
 
 @dataclass(frozen=True)

@@ -175,8 +175,8 @@ def take_mine(model: Model, conflict: EditConflict) -> None:
 def moved(held: Unsaved, samples: Iterable[Sample]) -> Changes:
     """Return unsaved changes for a copy of the model: its samples are found by trait and text."""
     # A copy has other ids.
-    place = {(sample.trait, sample.content_sha256): sample.id for sample in samples}
-    ids = {each: place.get((old.trait, old.content_sha256)) for each, old in held.originals.items()}
+    id_of = {(sample.trait, sample.content_sha256): sample.id for sample in samples}
+    ids = {each: id_of.get((old.trait, old.content_sha256)) for each, old in held.originals.items()}
     changes = held.changes
     return Changes(
         {new: edit for each, edit in changes.edits.items() if (new := ids.get(each)) is not None},

@@ -132,10 +132,10 @@ def judged(
     result, seen = list[Proposed](), set[tuple[str, str]]()
     for index, sample in enumerate(samples):
         # A lone surrogate, which JSON can escape, has no UTF-8; no stored text has one either.
-        place = (traits.get(sample.trait, ""), text_hash(sample.text.encode("utf-8", "replace").decode()))
-        known = sample.model_copy(update={"trait": place[0] or sample.trait})
-        result.append(Proposed(index, _outcome(sample, place, stored, seen), known))
-        seen.add(place)
+        pair = (traits.get(sample.trait, ""), text_hash(sample.text.encode("utf-8", "replace").decode()))
+        known = sample.model_copy(update={"trait": pair[0] or sample.trait})
+        result.append(Proposed(index, _outcome(sample, pair, stored, seen), known))
+        seen.add(pair)
     return result
 
 
@@ -158,17 +158,17 @@ def command(handle: str, proposed: Iterable[Proposed]) -> str:
 
 
 def _outcome(
-    sample: Proposal, place: tuple[str, str], stored: Mapping[tuple[str, str], float], seen: set[tuple[str, str]]
+    sample: Proposal, pair: tuple[str, str], stored: Mapping[tuple[str, str], float], seen: set[tuple[str, str]]
 ) -> Outcome:
-    if not place[0]:
+    if not pair[0]:
         return "unknown_trait"
     if not sample.text.strip():
         return "blank"
-    if place in seen:
+    if pair in seen:
         return "repeated"
-    if place not in stored:
+    if pair not in stored:
         return "new"
-    return "already_there" if stored[place] == sample.quality else "other_quality"
+    return "already_there" if stored[pair] == sample.quality else "other_quality"
 
 
 def _line(sample: Proposal) -> str:

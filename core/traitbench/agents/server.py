@@ -115,7 +115,7 @@ def _problem(error: Any) -> str:
     return f"{'.'.join(map(str, error['loc']))}: {plainly(error)}"
 
 
-class _OnlyPlaces(logging.Handler):
+class _OnlyLocations(logging.Handler):
     """Turns a record of the library into an event without its message."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -124,6 +124,6 @@ class _OnlyPlaces(logging.Handler):
 
 def _keep_texts_out_of_the_log() -> None:
     library = logging.getLogger("mcp")
-    library.handlers[:] = [_OnlyPlaces()]
+    library.handlers[:] = [_OnlyLocations()]
     # Otherwise the messages would reach the log of the process as well.
     library.propagate = False

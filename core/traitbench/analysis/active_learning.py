@@ -38,7 +38,7 @@ _SURVEYED, _NEIGHBOURS, _ROUNDS = 1_500, 10, 12
 
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 
@@ -83,7 +83,7 @@ class LabelQueue:
         signs = 2 * np.asarray(y, np.float64) - 1
         self.belief = self._believed(signs - (raw - self._middle) * self._scale)
 
-    def first(self, order: Order, count: int, *, free: Mask, seed: int = 0) -> Places:
+    def first(self, order: Order, count: int, *, free: Mask, seed: int = 0) -> Indices:
         """Return the texts to label next, at most `count` of those that are `free` (n,), the first one first."""
         if order == "random":
             return _first_of(np.random.default_rng(seed).random(len(self._X)), free, count)
@@ -96,7 +96,7 @@ class LabelQueue:
 
     # ---- typical texts -----------------------------------------------------------------------------------------------
 
-    def _typical(self, free: Mask, count: int) -> Places:
+    def _typical(self, free: Mask, count: int) -> Indices:
         """The most typical free text of the kind with the fewest labels, the larger kind first, and so on."""
         if count <= 0 or not free.any():
             return np.zeros(0, np.intp)
@@ -116,7 +116,7 @@ class LabelQueue:
         return np.array(chosen, np.intp)
 
     @cached_property
-    def _kinds(self) -> tuple[Places, Floats]:
+    def _kinds(self) -> tuple[Indices, Floats]:
         """(n,) the cluster of each text, and (n,) how typical it is: the mean cosine to its nearest neighbours."""
         some = np.random.default_rng(0).permutation(len(self._X))[:_SURVEYED]
         surveyed = self._X[some]
@@ -134,7 +134,7 @@ class LabelQueue:
 
     # ---- doubtful texts ----------------------------------------------------------------------------------------------
 
-    def _doubtful(self, free: Mask, count: int) -> Places:
+    def _doubtful(self, free: Mask, count: int) -> Indices:
         """The most uncertain texts one after another, each as if those before it were labelled as expected."""
         if count <= 0:
             return np.zeros(0, np.intp)
@@ -151,7 +151,7 @@ class LabelQueue:
             covariance -= np.outer(column, column) / (column[best] + _NOISE)
         return some[chosen]
 
-    def _covariance(self, some: Places) -> Floats:
+    def _covariance(self, some: Indices) -> Floats:
         """(s, s): what the labels leave unknown about these texts."""
         own: Floats = (self._X[some] @ self._X[some].T).astype(np.float64) + _BIAS
         if not self._columns:
@@ -187,7 +187,7 @@ def _doubt(mean: Floats, variance: Floats) -> Floats:
     return -np.abs(mean) / np.sqrt(np.maximum(variance, _LEAST))
 
 
-def _first_of(values: Floats, free: Mask, count: int) -> Places:
+def _first_of(values: Floats, free: Mask, count: int) -> Indices:
     """The free rows with the highest values, the highest first; of equal ones, the first row."""
     indices = np.flatnonzero(free)
     if 0 < count < len(indices):

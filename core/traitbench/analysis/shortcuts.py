@@ -187,10 +187,10 @@ def _tokens(bare: str) -> set[str]:
     for pattern in (_LINK, _HANDLE, _HASHTAG):
         bare = pattern.sub(" ", bare)
     folded = bare.casefold()
-    return {folded[start:end].replace("’", "'") for start, end in _places(folded)}
+    return {folded[start:end].replace("’", "'") for start, end in _spans(folded)}
 
 
-def _places(text: str) -> Iterator[tuple[int, int]]:
+def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of every token."""
     for match in _TOKEN.finditer(text):
         if _UNSPACED.search(match[0]):
@@ -280,7 +280,7 @@ def _cut(pattern: re.Pattern[str]) -> Mask:
 
 def _cut_tokens(same: Callable[[str], str]) -> Mask:
     def without(text: str, value: str) -> str:
-        for start, end in reversed(list(_places(text))):
+        for start, end in reversed(list(_spans(text))):
             if same(text[start:end]) == value:
                 text = f"{text[:start]} {text[end:]}"
         return text
@@ -344,15 +344,15 @@ _FORMS: Mapping[str, _Form] = {
     "first": _Form("token", "The first word is “{}”", "the first word “{}”", _cut_first),
     "last": _Form("token", "The last word is “{}”", "the last word “{}”", _cut_last),
     **{
-        f"{place} {kind}": _Form(
+        f"{edge} {kind}": _Form(
             kind,
-            f"A {kind} is the {place} word",
+            f"A {kind} is the {edge} word",
             f"{kind}s",
             _cut(pattern),
-            (place, kind) == ("last", "number"),
+            (edge, kind) == ("last", "number"),
         )
         for kind, pattern in _PATTERNS.items()
-        for place in ("first", "last")
+        for edge in ("first", "last")
     },
     "lower": _Form("spelling", "Capital letters are missing", "capital letters", _lower),
     "upper": _Form("spelling", "All letters are capitals", "capital letters", _lower),

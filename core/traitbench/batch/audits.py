@@ -47,7 +47,7 @@ class Audit:
 
     def undo(self, row: int) -> "Audit":
         """Return the audit without the decision about a row."""
-        return replace(self, labels={place: label for place, label in self.decided.items() if place != row})
+        return replace(self, labels={position: label for position, label in self.decided.items() if position != row})
 
 
 # ---- what a batch wrote ----------------------------------------------------------------------------------------------
@@ -85,11 +85,11 @@ def read_scored(table: Table, *, trait: str | None = None, text: str | None = No
     column = text or _text_column(own, flat)
     if column not in known:
         raise NotScored(f"The file has no column {column}; it has {', '.join(own)}.")
-    figures = [(place, cells, as_number(scores.get(key, ""))) for place, (cells, scores) in enumerate(flat)]
-    rows = [(place, cells, score) for place, cells, score in figures if score is not None]
+    figures = [(position, cells, as_number(scores.get(key, ""))) for position, (cells, scores) in enumerate(flat)]
+    rows = [(position, cells, score) for position, cells, score in figures if score is not None]
     if not rows:
         raise NotScored(f"No row has a score of {key}.")
-    lines = [as_number(cells.get("line", "")) or table.rows[place].number for place, cells, _ in rows]
+    lines = [as_number(cells.get("line", "")) or table.rows[position].number for position, cells, _ in rows]
     return ScoredRows(
         key,
         [int(line) for line in lines],

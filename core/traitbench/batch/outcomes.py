@@ -149,10 +149,10 @@ def _unlike(columns: Sequence[str], name: str) -> str:
 
 
 def _record(cells: Iterable[object]) -> bytes:
-    place, end = io.StringIO(newline=""), "\r\n"
+    buffer, end = io.StringIO(newline=""), "\r\n"
     # A cell is quoted if it has a character of this end; with "\n", a "\r" in a text would begin a row.
-    csv.writer(place, lineterminator=end).writerow([harmless(cell) for cell in cells])
-    return encoded(f"{place.getvalue().removesuffix(end)}\n")
+    csv.writer(buffer, lineterminator=end).writerow([harmless(cell) for cell in cells])
+    return encoded(f"{buffer.getvalue().removesuffix(end)}\n")
 
 
 # ---- Parquet -------------------------------------------------------------------------------------------------------
@@ -169,8 +169,8 @@ def write_parquet(out: IO[bytes], source: Source, shape: Shape, outcomes: Iterab
     try:
         for table in _tables_of(source, shape, pa):
             rows = [figures(shape, outcome) for outcome in islice(coming, table.num_rows)]
-            for place, (name, kind) in enumerate(ours):
-                table = table.append_column(pa.field(name, kind), pa.array([row[place] for row in rows], kind))
+            for position, (name, kind) in enumerate(ours):
+                table = table.append_column(pa.field(name, kind), pa.array([row[position] for row in rows], kind))
             writer = writer or ParquetWriter(out, table.schema, compression="zstd")
             writer.write_table(table)
     finally:

@@ -93,9 +93,9 @@ class Parts:
         try:
             # Another process may have appended or been killed since the parts were counted.
             whole = {self._part(*each).name for each in self._count()}
-            for place in self.folder.iterdir():
-                if place.name.endswith(_NEW) or (place.name.startswith(_PART) and place.name not in whole):
-                    place.unlink()
+            for path in self.folder.iterdir():
+                if path.name.endswith(_NEW) or (path.name.startswith(_PART) and path.name not in whole):
+                    path.unlink()
             yield
         finally:
             os.close(directory)
@@ -134,11 +134,11 @@ class Parts:
     def corrections(self) -> dict[int, tuple[str, ScoredLine]]:
         """Return the new texts and cards of the corrected rows."""
         corrected = {}
-        for place in self.folder.glob(f"{_FIX}*[0-9]"):
-            read = json.loads(place.read_bytes())
+        for path in self.folder.glob(f"{_FIX}*[0-9]"):
+            read = json.loads(path.read_bytes())
             card = _outcome(read["outcome"].encode()).card
             if card is not None:
-                corrected[int(place.name.removeprefix(_FIX))] = (read["text"], card)
+                corrected[int(path.name.removeprefix(_FIX))] = (read["text"], card)
         return corrected
 
     def write(self, name: str, content: bytes) -> None:
@@ -164,8 +164,8 @@ class Parts:
         """Add up the parts that follow each other, and return the first row, the end and the bad rows of each."""
         parts = list[tuple[int, int, int]]()
         self.rows = self.bad = 0
-        for place in sorted(self.folder.glob(f"{_PART}*[0-9]")):
-            start, end, bad = map(int, place.name.removeprefix(_PART).split("-"))
+        for path in sorted(self.folder.glob(f"{_PART}*[0-9]")):
+            start, end, bad = map(int, path.name.removeprefix(_PART).split("-"))
             # A part after a gap cannot be used: its rows would not be those of the input.
             if start == self.rows:
                 parts.append((start, end, bad))
@@ -180,7 +180,7 @@ def request_of(folder: Path) -> Request | None:
         if isinstance(request, dict):
             return request
     except FileNotFoundError:
-        if not folder.exists() or all(place.name.endswith(_NEW) for place in folder.iterdir()):
+        if not folder.exists() or all(path.name.endswith(_NEW) for path in folder.iterdir()):
             return None
     except (NotADirectoryError, ValueError):
         pass
@@ -205,8 +205,8 @@ def refuse_if_other(folder: Path, request: Request, wanted: Request) -> None:
 def remove(folder: Path) -> None:
     """Remove a batch, the request and the first part last: what a kill leaves can still be continued or removed."""
     with suppress(FileNotFoundError):
-        for place in sorted(folder.iterdir(), key=lambda place: (place.name != _REQUEST, place.name), reverse=True):
-            place.unlink(missing_ok=True)
+        for path in sorted(folder.iterdir(), key=lambda path: (path.name != _REQUEST, path.name), reverse=True):
+            path.unlink(missing_ok=True)
         folder.rmdir()
 
 

@@ -201,7 +201,7 @@ def _labels(table: Table, content: ScoredRows) -> dict[int, float]:
     missing = [name for name in ("line", "label") if name not in table.columns]
     if missing:
         raise Misasked(f"The labels have no column {missing[0]}. Use the file that `traitbench audit draw` wrote.")
-    place = {line: row for row, line in enumerate(content.lines)}
+    position = {line: row for row, line in enumerate(content.lines)}
     words = guess_words({row.cells["label"].strip() for row in table.rows}, ())
     labels: dict[int, float] = {}
     for row in table.rows:
@@ -212,9 +212,9 @@ def _labels(table: Table, content: ScoredRows) -> dict[int, float]:
         line = as_number(row.cells.get("line", ""))
         if quality is None:
             raise Refused(f"Line {row.number}: {cell!r} is not a label. Use a number from 0 to 1, or leave it empty.")
-        if line is None or int(line) not in place:
+        if line is None or int(line) not in position:
             raise Refused(f"Line {row.number}: the scored file has no line {row.cells.get('line', '')}.")
-        labels[place[int(line)]] = quality
+        labels[position[int(line)]] = quality
     return labels
 
 

@@ -142,13 +142,13 @@ def _key(settings: Settings) -> DoctorCheck:
 
 
 def _home(settings: Settings) -> DoctorCheck:
-    place = _existing(settings.home)
-    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+    existing = _existing(settings.home)
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return DoctorCheck(
             "home", "problem", f"{settings.home} cannot be written", "Make it writable, or set TRAITBENCH_HOME."
         )
-    text = f"{settings.home}" if place == settings.home else f"{settings.home} will be made at the first start"
-    if place == settings.home and place.stat().st_mode & 0o077:
+    text = f"{settings.home}" if existing == settings.home else f"{settings.home} will be made at the first start"
+    if existing == settings.home and existing.stat().st_mode & 0o077:
         return DoctorCheck("home", "note", f"{text} can be read by other users", f"chmod 700 {settings.home}")
     return DoctorCheck("home", "ok", text)
 

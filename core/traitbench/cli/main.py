@@ -261,7 +261,7 @@ def _database_errors() -> tuple[type[Exception], ...]:
 
 def _particulars(error: TraitbenchError) -> list[str]:
     """Return a line for each invalid field that the error names, and the number of those left out."""
-    places = [each for each in error.details.get("errors", ()) if isinstance(each, dict)]
-    lines = [f"  {'.'.join(str(part) for part in each.get('loc', ()))}: {each.get('msg', '')}" for each in places]
+    faults = [each for each in error.details.get("errors", ()) if isinstance(each, dict)]
+    lines = [f"  {'.'.join(str(part) for part in each.get('loc', ()))}: {each.get('msg', '')}" for each in faults]
     more = error.details.get("more_errors")
     return [*lines, *([f"  ... and {more:,} more"] if isinstance(more, int) else [])]

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, Unpack
 
 from traitbench.client.connection import AsyncConnection
-from traitbench.client.pages import NOBODYS, AsyncPages, is_of_places, joined, place_of
+from traitbench.client.pages import NOBODYS, AsyncPages, is_of_listing, joined, namespace_of
 from traitbench.client.wire import CreateFields, UpdateFields, segment
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort
@@ -58,16 +58,16 @@ class AsyncModels:
             "limit": limit or 50,
         }
 
-        async def page(at: str | None, **place: str | int | None) -> ModelPage:
-            return await self._connection.get("/models", ModelPage, params=filters | place | {"cursor": at})
+        async def page(at: str | None, **query: str | int | None) -> ModelPage:
+            return await self._connection.get("/models", ModelPage, params=filters | query | {"cursor": at})
 
-        if namespace is not None or forked_from is not None or public or limit is not None or not is_of_places(cursor):
+        if namespace is not None or forked_from is not None or public or limit is not None or not is_of_listing(cursor):
             return await AsyncPages.begin(page, cursor)
         owned = await self.namespaces()
 
         async def step(at: str | None) -> ModelPage:
-            place, there = place_of(at, owned)
-            return joined(await page(there, namespace=place or None, limit=LARGEST_PAGE), place, owned)
+            owner, there = namespace_of(at, owned)
+            return joined(await page(there, namespace=owner or None, limit=LARGEST_PAGE), owner, owned)
 
         async def of_all(at: str | None) -> ModelPage:
             some = await step(at)

@@ -126,26 +126,26 @@ NOBODYS = "-"
 _MARK = "own:"
 
 
-def is_of_places(cursor: str | None) -> bool:
+def is_of_listing(cursor: str | None) -> bool:
     """Return whether a cursor is the beginning of such a listing, or one that it gave."""
     return cursor is None or cursor.startswith(_MARK)
 
 
-def place_of(cursor: str | None, owned: Sequence[str]) -> tuple[str, str | None]:
+def namespace_of(cursor: str | None, owned: Sequence[str]) -> tuple[str, str | None]:
     """Return the place to read and the cursor there; `owned` are the namespaces of the key, sorted."""
     if cursor is None:
         return _after(PUBLIC, owned), None
-    place, _, there = cursor.removeprefix(_MARK).partition(":")
-    return place, there or None
+    namespace, _, there = cursor.removeprefix(_MARK).partition(":")
+    return namespace, there or None
 
 
-def joined(page: ModelPage, place: str, owned: Sequence[str]) -> ModelPage:
+def joined(page: ModelPage, namespace: str, owned: Sequence[str]) -> ModelPage:
     """Return the page of a place as one of the whole listing: no model twice, and a cursor to what comes next."""
     if page.next_cursor is not None:
-        following: str | None = f"{_MARK}{place}:{page.next_cursor}"
+        following: str | None = f"{_MARK}{namespace}:{page.next_cursor}"
     else:
-        following = None if place == PUBLIC else f"{_MARK}{_after(place, owned)}:"
-    if place == PUBLIC:
+        following = None if namespace == PUBLIC else f"{_MARK}{_after(namespace, owned)}:"
+    if namespace == PUBLIC:
         new = {
             "items": [model for model in page.items if _namespace(model.handle) not in owned],
             "unreadable": [row for row in page.unreadable if _namespace(row.item) not in owned],
@@ -154,8 +154,8 @@ def joined(page: ModelPage, place: str, owned: Sequence[str]) -> ModelPage:
     return page.model_copy(update={"next_cursor": following})
 
 
-def _after(place: str, owned: Sequence[str]) -> str:
-    return next((name for name in owned if name > place), PUBLIC)
+def _after(namespace: str, owned: Sequence[str]) -> str:
+    return next((name for name in owned if name > namespace), PUBLIC)
 
 
 def _namespace(handle: str) -> str:

@@ -250,7 +250,7 @@ def score_pairs(a: Snapshot, b: Snapshot, encode_a: Encode, encode_b: Encode, te
         some = distinct[first : first + _AT_ONCE]
         once_a = EncodeOnce(encode_a)
         once_b = once_a if a.encoder == b.encoder else EncodeOnce(encode_b)
-        placed = zip(card.place(a, once_a, some), card.place(b, once_b, some), embed(once_a, some), strict=True)
+        placed = zip(card.project(a, once_a, some), card.project(b, once_b, some), embed(once_a, some), strict=True)
         scored |= {text: PairScore(*each) for text, each in zip(some, placed, strict=True)}
     return [scored[text] for text in texts]
 

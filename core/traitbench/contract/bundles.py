@@ -21,7 +21,7 @@ from traitbench.names import ACTIVE, parse_version
 FORMAT: Final = "traitbench-bundle-1"
 
 
-Place = Annotated[int, Field(ge=0), Integral]
+Position = Annotated[int, Field(ge=0), Integral]
 VersionNo = Annotated[int, Field(ge=1, lt=2**53), Integral]
 LONGEST_KEY_NAME = 200
 """Characters of a key's name that a bundle keeps."""
@@ -34,8 +34,8 @@ class BundleInvalid(ValueError):
 class Anchors(Received):
     """Positions of the samples that typify each pole."""
 
-    positive: list[Place]
-    negative: list[Place]
+    positive: list[Position]
+    negative: list[Position]
 
 
 class Intrinsic(Received):
@@ -59,7 +59,7 @@ class BundledSample(SampleInput):
     """A sample; `seed` is the position of the sample it varies, `pending` means that no version used it yet."""
 
     provenance: Provenance
-    seed: Place | None = None
+    seed: Position | None = None
     generator: Annotated[Text, Field(max_length=200)] | None = None
     pending: bool = False
     score_then: Annotated[int, Field(ge=0, le=100), Integral] | None = None
@@ -94,7 +94,7 @@ class BundledVersion(Received):
     active: bool
     snapshot: dict[str, Any]
     samples: Text | None = None
-    held_up_to: Place | None = None
+    held_up_to: Position | None = None
 
 
 class BundledActivation(Received):
@@ -191,8 +191,8 @@ def _object(names: Iterable[str], values: Mapping[str, Any], dump: Callable[[Any
             yield dump(value)
         else:
             yield "["
-            for place, each in enumerate(value):
-                yield ("," if place else "") + dump(each)
+            for position, each in enumerate(value):
+                yield ("," if position else "") + dump(each)
             yield "]"
         begin = ","
     yield "}"

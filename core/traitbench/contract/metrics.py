@@ -60,13 +60,13 @@ class _Measured(Wire):
         except ValidationError as error:
             if info.context == _STRICT or not isinstance(value, Mapping):
                 raise
-            wrong = _places(error)
+            wrong = _locations(error)
         for depth in (2, 1):
-            value = _without(value, {place[:depth] for place in wrong})
+            value = _without(value, {location[:depth] for location in wrong})
             try:
                 return handler(value)
             except ValidationError as error:
-                wrong, last = _places(error), error
+                wrong, last = _locations(error), error
         raise last
 
 
@@ -386,15 +386,15 @@ class Metrics(_Measured):
         return handler(fields)
 
 
-def _places(error: ValidationError) -> list[tuple[str | int, ...]]:
+def _locations(error: ValidationError) -> list[tuple[str | int, ...]]:
     return [each["loc"] for each in error.errors(include_url=False, include_context=False, include_input=False)]
 
 
-def _without(value: Mapping[str, Any], places: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:
+def _without(value: Mapping[str, Any], locations: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:
     """Return a copy without the fields, or the items of fields, at these places."""
     left: dict[str, Any] = dict(value)
     items: dict[str | int, set[str | int]] = {}
-    for field, *inner in places:
+    for field, *inner in locations:
         if inner:
             items.setdefault(field, set()).add(inner[0])
         else:
@@ -404,5 +404,5 @@ def _without(value: Mapping[str, Any], places: Iterable[tuple[str | int, ...]]) 
         if isinstance(old, Mapping):
             left[str(field)] = {name: each for name, each in old.items() if name not in wrong}
         elif isinstance(old, list):
-            left[str(field)] = [each for place, each in enumerate(old) if place not in wrong]
+            left[str(field)] = [each for location, each in enumerate(old) if location not in wrong]
     return left

@@ -66,7 +66,7 @@ class Folder:
             raise EncoderUnavailable(f"{name} in {self.path} is not valid JSON. Save the model again.") from None
 
 
-def module_places(path: Path) -> Mapping[str, str]:
+def module_folders(path: Path) -> Mapping[str, str]:
     """The subfolder of each kind of module that `modules.json` lists; "" for the folder itself."""
     file = path / "modules.json"
     try:
@@ -82,16 +82,16 @@ def read(
     *,
     notes: Sequence[str] = NOTES,
     beside: Sequence[Path] = (),
-    places: Sequence[str] = ("",),
+    subfolders: Sequence[str] = ("",),
     settings: FolderSettings | None = None,
 ) -> Folder:
     """Read all files that decide the vectors; refuse if one is missing or they are too large together.
 
     `notes` are the configuration files to read if they exist, `beside` further files of the model. Both the notes and
-    the tokenizer are looked for in `places`, subfolders in order, and then beside the model. The settings were read
+    the tokenizer are looked for in `subfolders`, in order, and then beside the model. The settings were read
     before.
     """
-    folders = [*(path / place for place in places), model.parent]
+    folders = [*(path / subfolder for subfolder in subfolders), model.parent]
     note_files = {name: file for name in notes if (file := _find(folders, name))}
     tokenizer = _find(folders, "tokenizer.json")
     if tokenizer is None:
@@ -124,8 +124,10 @@ def _modules(path: Path, listed: Any) -> list[tuple[str, str]]:
     return [(str(each.get("type", "")).rpartition(".")[2], _inside(path, each.get("path", ""))) for each in listed]
 
 
-def _inside(path: Path, place: Any) -> str:
-    parts = Path(str(place)).parts
-    if ".." in parts or Path(str(place)).is_absolute():
-        raise EncoderUnavailable(f"modules.json in {path} names {place!r}, outside the folder. Save the model again.")
+def _inside(path: Path, subfolder: Any) -> str:
+    parts = Path(str(subfolder)).parts
+    if ".." in parts or Path(str(subfolder)).is_absolute():
+        raise EncoderUnavailable(
+            f"modules.json in {path} names {subfolder!r}, outside the folder. Save the model again."
+        )
     return "/".join(parts)

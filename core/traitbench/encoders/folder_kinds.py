@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from traitbench.encoders import Encoder, EncoderUnavailable, Part, onnx_folder, reading, table_folder
-from traitbench.encoders.folder import NOTES, POOLING, Folder, module_places, read
+from traitbench.encoders.folder import NOTES, POOLING, Folder, module_folders, read
 from traitbench.encoders.folder_settings import ChoiceOpen, FolderSetting, FolderSettings, read_settings
 from traitbench.encoders.onnx_folder import OnnxFolder
 
@@ -56,32 +56,32 @@ def open_folder(path: Path, part: Part) -> Opened:
 def _open(path: Path, part: Part) -> Opened:
     if not path.is_dir():
         raise EncoderUnavailable(f"There is no folder {path}. {_WAY_OUT}")
-    modules = module_places(path)
+    modules = module_folders(path)
     inner = modules.get("Transformer", "")
-    places = tuple(dict.fromkeys(("", "onnx", inner, f"{inner}/onnx".lstrip("/"))))
+    subfolders = tuple(dict.fromkeys(("", "onnx", inner, f"{inner}/onnx".lstrip("/"))))
     table = _table(path, modules.get("StaticEmbedding", ""))
-    settings = read_settings(path, places=(*places, str(table.parent) if table else ""))
+    settings = read_settings(path, subfolders=(*subfolders, str(table.parent) if table else ""))
     graph = None
     if not (table and _is_static(path)):
-        graph = _graph(path, places, settings)
+        graph = _graph(path, subfolders, settings)
     if graph:
         return _open_graph(path, graph, settings, part, modules)
     if not table:
         raise EncoderUnavailable(
             f"{path} holds neither model.onnx, onnx/model.onnx nor model.safetensors.{_hint(path)} {_WAY_OUT}"
         )
-    source = read(path, table, places=(str(table.parent.relative_to(path)), ""), settings=settings)
+    source = read(path, table, subfolders=(str(table.parent.relative_to(path)), ""), settings=settings)
     loaded = table_folder.load(source, settings)
     encoder = table_folder.beside_minilm(loaded.static, part) if settings.recipe == "full" else loaded.static
     return Opened(encoder, source, settings, loaded)
 
 
-def _graph(path: Path, places: Sequence[str], settings: FolderSettings) -> Graph | None:
+def _graph(path: Path, subfolders: Sequence[str], settings: FolderSettings) -> Graph | None:
     """The graph that the settings name, or else `model.onnx`, or else the only one; None if the folder has none.
 
     Several variants without a `model.onnx` are an open choice: each int8 graph suits one kind of processor.
     """
-    files = sorted({file for place in places for file in (path / place).glob("*.onnx") if file.is_file()})
+    files = sorted({file for subfolder in subfolders for file in (path / subfolder).glob("*.onnx") if file.is_file()})
     named = {file.relative_to(path).as_posix(): file for file in files}
     if settings.graph is not None:
         if not named:
@@ -106,8 +106,8 @@ def _graph(path: Path, places: Sequence[str], settings: FolderSettings) -> Graph
 def _open_graph(path: Path, graph: Graph, settings: FolderSettings, part: Part, modules: Mapping[str, str]) -> Opened:
     pooling = f"{modules['Pooling']}/config.json" if modules.get("Pooling") else POOLING
     notes = tuple(dict.fromkeys((*NOTES, pooling)))
-    places = ("", modules.get("Transformer", ""))
-    source, weights = _with_weights(path, graph.file, notes=notes, places=places, settings=settings)
+    subfolders = ("", modules.get("Transformer", ""))
+    source, weights = _with_weights(path, graph.file, notes=notes, subfolders=subfolders, settings=settings)
     session = onnx_folder.session(source, weights)
     chosen = reading.read(source, session, settings, pooling_note=pooling)
     transformer = onnx_folder.Transformer(source, session, chosen)

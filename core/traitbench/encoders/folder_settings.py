@@ -70,14 +70,14 @@ class FolderSettings:
         return EncoderUnavailable(f"{self.file} {what}")
 
 
-def read_settings(folder: Path, *, places: Sequence[str] = ()) -> FolderSettings:
+def read_settings(folder: Path, *, subfolders: Sequence[str] = ()) -> FolderSettings:
     """The settings of a folder; raise `EncoderUnavailable` for any content that is not exactly as documented.
 
-    Settings in `places`, subfolders with parts of the model, are refused: they would be without effect.
+    Settings in `subfolders`, with parts of the model, are refused: they would be without effect.
     """
     file = folder / NAME
-    for place in places:
-        if (misplaced := folder / place / NAME) != file and misplaced.is_file():
+    for subfolder in subfolders:
+        if (misplaced := folder / subfolder / NAME) != file and misplaced.is_file():
             raise EncoderUnavailable(f"{misplaced} is not read. Move it to {file}.")
     settings = FolderSettings(file)
     if not file.is_file():

@@ -33,9 +33,9 @@ def rows(texts: Sequence[str]) -> NDArray[np.float64]:
     hashes = [_hashes(_TOKEN.findall(text.lower())) for text in texts]
     mixed = _mixed(np.concatenate([*hashes, np.zeros(0, np.uint64)]))
     signs = 1.0 - 2.0 * (mixed >> np.uint64(63)).astype(np.float64)
-    places = np.repeat(np.arange(len(texts)) * CELLS, [len(own) for own in hashes])
-    places += (mixed % np.uint64(CELLS)).astype(np.int64)
-    counts = np.bincount(places, weights=signs, minlength=len(texts) * CELLS).reshape(len(texts), CELLS)
+    offsets = np.repeat(np.arange(len(texts)) * CELLS, [len(own) for own in hashes])
+    offsets += (mixed % np.uint64(CELLS)).astype(np.int64)
+    counts = np.bincount(offsets, weights=signs, minlength=len(texts) * CELLS).reshape(len(texts), CELLS)
     return unit(np.copysign(np.sqrt(np.abs(counts)), counts))
 
 

@@ -105,12 +105,12 @@ def _embeddings(builder: _Builder, weights: Weights) -> str:
     if WORDS in weights:
         table = builder.tensor(weights[WORDS].astype(np.float16))
         word = builder.node("Cast", [builder.node("Gather", [table, TEXT])], to=1)
-    places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    positions = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
     length = builder.node("Shape", [TEXT], start=1, end=2)
-    place = builder.node("Slice", [builder.tensor(places), builder.tensor(np.array([0])), length])
+    position = builder.node("Slice", [builder.tensor(positions), builder.tensor(np.array([0])), length])
     scale, shift = _norm(builder, weights, "embeddings.LayerNorm")
     return builder.node(
-        "LayerNormalization", [builder.node("Add", [word, place]), scale, shift], axis=-1, epsilon=_EPSILON
+        "LayerNormalization", [builder.node("Add", [word, position]), scale, shift], axis=-1, epsilon=_EPSILON
     )
 
 

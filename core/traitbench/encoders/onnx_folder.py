@@ -326,10 +326,10 @@ def _always(value: NDArray[Any]) -> Make:
 
 def _nothing_before(shape: Sequence[int | str | None]) -> list[int] | None:
     """The shape of an empty past: one text, no tokens; None if a further side has no fixed length."""
-    free = [place for place, side in enumerate(shape) if not isinstance(side, int)]
+    free = [axis for axis, side in enumerate(shape) if not isinstance(side, int)]
     if len(shape) != 4 or len(set(free) - {0}) != 1:
         return None
-    return [(1 if place == 0 else 0) if place in free else int(shape[place] or 0) for place in range(4)]
+    return [(1 if axis == 0 else 0) if axis in free else int(shape[axis] or 0) for axis in range(4)]
 
 
 def _kind(source: folder.Folder) -> str:

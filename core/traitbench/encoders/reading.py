@@ -144,8 +144,8 @@ def _mean(vectors: NDArray[np.float64], _: int) -> NDArray[np.float64]:
 
 
 def _weighted_mean(vectors: NDArray[np.float64], skip: int) -> NDArray[np.float64]:
-    places = np.arange(skip + 1, skip + 1 + len(vectors), dtype=np.float64)
-    mean: NDArray[np.float64] = np.add.reduce(vectors * places[:, np.newaxis], axis=0) / places.sum()
+    weights = np.arange(skip + 1, skip + 1 + len(vectors), dtype=np.float64)
+    mean: NDArray[np.float64] = np.add.reduce(vectors * weights[:, np.newaxis], axis=0) / weights.sum()
     return mean
 
 
@@ -337,8 +337,8 @@ def _limits(source: Folder, *, before: bool) -> list[tuple[int, str]]:
         ),
     ]
     return [
-        (int(most) - less, f"It is the smallest limit that the folder states: {place}.")
-        for most, less, place in stated
+        (int(most) - less, f"It is the smallest limit that the folder states: {stated_in}.")
+        for most, less, stated_in in stated
         if isinstance(most, int | float) and math.isfinite(most) and most >= _LEAST
     ]
 

@@ -157,7 +157,7 @@ def side_by_side(texts: Sequence[str], encode: Encode, width: int) -> Counted:
         return rows, counts
     index_of = dict(zip(distinct, range(len(distinct)), strict=True))
     indices = [index_of[text] for text in texts]
-    return rows[indices], [counts[place] for place in indices]
+    return rows[indices], [counts[position] for position in indices]
 
 
 def _encoded(texts: Sequence[str], encode: Encode, width: int) -> Counted:

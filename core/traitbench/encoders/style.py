@@ -62,7 +62,7 @@ _SMALL_WORDS: Mapping[str, frozenset[str]] = {
     }.items()
 }
 
-_SMALL_WORD_PLACES: Mapping[str, tuple[int, ...]] = {
+_SMALL_WORD_COLUMNS: Mapping[str, tuple[int, ...]] = {
     word: tuple(i for i, words in enumerate(_SMALL_WORDS.values()) if word in words)
     for word in frozenset[str]().union(*_SMALL_WORDS.values())
 }
@@ -113,8 +113,8 @@ def _signs_and_letters(text: str) -> list[float]:
     """
     counts = [0] * (len(_SIGNS) + len(_CATEGORIES) + 1)
     for sign, times in Counter(text).items():
-        for place in _places(sign):
-            counts[place] += times
+        for column in _columns(sign):
+            counts[column] += times
     size, lowered = len(text) + 10, text.lower()
     return [
         *[100 * count / size for count in counts[: len(_SIGNS)]],
@@ -128,7 +128,7 @@ def _signs_and_letters(text: str) -> list[float]:
 
 
 @lru_cache(4_096)
-def _places(sign: str) -> tuple[int, ...]:
+def _columns(sign: str) -> tuple[int, ...]:
     """The indices of the features that a character counts for: a group of symbols, a category, and non-ASCII
     characters.
     """
@@ -164,8 +164,8 @@ def _deviation(sizes: list[int], mean: float) -> float:
 def _small_words(lowered: list[str]) -> list[float]:
     counts, count = [0] * len(_SMALL_WORDS), len(lowered) + 3
     for word in lowered:
-        for place in _SMALL_WORD_PLACES.get(word.replace("’", "'"), ()):
-            counts[place] += 1
+        for column in _SMALL_WORD_COLUMNS.get(word.replace("’", "'"), ()):
+            counts[column] += 1
     return [hits / count for hits in counts]
 
 

@@ -81,8 +81,8 @@ class TokenTable:
         return [i for i in ids if i not in self._without] if self._without else ids
 
     def _mean(self, ids: list[int]) -> NDArray[np.float64]:
-        places = ids if self._row_of is None else self._row_of.take(ids)
-        rows = self._rows.take(places, axis=0).astype(np.float64)
+        indices = ids if self._row_of is None else self._row_of.take(ids)
+        rows = self._rows.take(indices, axis=0).astype(np.float64)
         if self._weights is not None:
             rows *= self._weights.take(ids)[:, np.newaxis]
         mean: NDArray[np.float64] = np.add.reduce(rows, axis=0) / len(ids)

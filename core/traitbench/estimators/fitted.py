@@ -101,7 +101,7 @@ class Fitted:
     def _positions(self, X: Any) -> NDArray[np.float64]:
         """(n, n_traits): positions in 0..1, the scores before rounding."""
         check_is_fitted(self)
-        placed = self.loaded.place(self.read(X))
+        placed = self.loaded.project(self.read(X))
         chosen = card.choose(self.snapshot_, self.trait_keys())
         return np.array([[each.positions[index] for index in chosen] for each in placed], np.float64)
 

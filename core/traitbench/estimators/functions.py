@@ -109,7 +109,7 @@ def share(
     """
     fitted = Scorer.load(scorer, trait=trait) if isinstance(scorer, str | Path) else scorer
     fitted.check_fitted()
-    at = _place(fitted, trait)
+    at = _position(fitted, trait)
     negative, positive = fitted.traits_[at].poles
     wanted = positive if pole is None else pole
     if wanted not in (negative, positive):
@@ -147,7 +147,7 @@ def _scored(fitted: Fitted, values: Sequence[Any], details: bool, progress: bool
     with _bar(len(rows), progress) as advance:
         for first in range(0, len(rows), _AT_ONCE):
             some = rows[first : first + _AT_ONCE]
-            placed = version.place([str(values[row]) for row in some])
+            placed = version.project([str(values[row]) for row in some])
             cards |= {row: card.read(version.snapshot, chosen, each) for row, each in zip(some, placed, strict=True)}
             advance(len(some))
     for index in chosen:
@@ -182,7 +182,7 @@ def _bar(total: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
         yield partial(bar.advance, bar.add_task("Scoring texts", total=total))
 
 
-def _place(fitted: Scorer | ScoreCard, trait: str | None) -> int:
+def _position(fitted: Scorer | ScoreCard, trait: str | None) -> int:
     """The place of a trait among those of the fit; raise `ValueError` if it is unknown, or missing and needed."""
     scored = fitted.trait_keys()
     indices = [

@@ -62,17 +62,17 @@ def check_poles(qualities: Floats, poles: Poles, *, of: str = "") -> None:
 def chances(positive: Floats, classes: NDArray[Any], poles: Poles) -> Floats:
     """Return (n, 2) the chances of the classes, from positions in 0..1."""
     columns = [1 - positive, positive]
-    return np.stack(columns if positive_place(classes, poles) == 1 else columns[::-1], axis=1)
+    return np.stack(columns if positive_column(classes, poles) == 1 else columns[::-1], axis=1)
 
 
 def sides(positive: Floats, classes: NDArray[Any], poles: Poles) -> NDArray[Any]:
     """Return (n,) the class on whose side each position in 0..1 is; the middle counts as negative."""
-    index = positive_place(classes, poles)
+    index = positive_column(classes, poles)
     answer: NDArray[Any] = classes[np.where(positive > 0.5, index, 1 - index)]
     return answer
 
 
-def positive_place(classes: NDArray[Any], poles: Poles) -> int:
+def positive_column(classes: NDArray[Any], poles: Poles) -> int:
     """Return the place of the positive pole in `classes`: 1, but 0 if its name comes first in the alphabet."""
     return int(np.flatnonzero(classes == poles[1])[0]) if classes.dtype.kind == "U" else 1
 

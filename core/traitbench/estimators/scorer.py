@@ -19,7 +19,7 @@ from traitbench.contract.samples import text_hash
 from traitbench.encoders import Encoder
 from traitbench.estimators.displays import LearningCurve
 from traitbench.estimators.fitted import Fitted
-from traitbench.estimators.labels import Labels, chances, check_poles, positive_place, read_labels, sides
+from traitbench.estimators.labels import Labels, chances, check_poles, positive_column, read_labels, sides
 from traitbench.install import advice, require
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
@@ -148,7 +148,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return (n,) the log odds of `classes_[1]`: above 0 where `predict` answers `classes_[1]`."""
         odds: NDArray[np.float64] = logit(np.clip(self._positions(X)[:, 0], _NEARLY, 1 - _NEARLY))
-        return odds if positive_place(self.classes_, self.poles_) == 1 else -odds
+        return odds if positive_column(self.classes_, self.poles_) == 1 else -odds
 
     def score_texts(self, X: Any) -> NDArray[np.int64]:
         """Return (n,) the scores as the service gives them: 0 is `poles[0]`, 100 is `poles[1]`."""

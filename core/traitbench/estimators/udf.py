@@ -150,7 +150,7 @@ class UDF:
             some = able[first : first + _AT_ONCE]
             # In a slot the encoder starts no threads: an engine has a worker for each processor already.
             with SCHEDULER.slot(queue):
-                placed |= zip(some, version.place(some), strict=True)
+                placed |= zip(some, version.project(some), strict=True)
         for text, problem in zip(texts, problems, strict=True):
             yield (
                 problem[0].upper() + problem[1:] if problem else card.read(version.snapshot, self._chosen, placed[text])

@@ -60,9 +60,9 @@ class CandidateFits:
 
     def averaged(self, average: ModelAverage) -> tuple[Floats, float]:
         """The calibrated average: its direction (d,) and offset."""
-        places = {direction: place for place, direction in enumerate(self.directions)}
+        positions = {direction: position for position, direction in enumerate(self.directions)}
         gains = np.zeros(len(self.directions))
-        np.add.at(gains, [places[each.direction] for each in average.candidates.candidates], average.gains)
+        np.add.at(gains, [positions[each.direction] for each in average.candidates.candidates], average.gains)
         vector, offset = gains @ self.vectors, float(gains @ self.offsets) + average.offset
         return (vector if self.label_axis is None else vector + average.label_gain * self.label_axis), offset
 

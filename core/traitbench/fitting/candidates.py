@@ -107,9 +107,9 @@ class CandidateSet:
             for slope, odds in zip(slopes, _label_odds(slopes), strict=True)
         ]
 
-    def subset(self, places: NDArray[np.intp]) -> "CandidateSet":
+    def subset(self, positions: NDArray[np.intp]) -> "CandidateSet":
         """The candidates at these indices."""
-        return CandidateSet([self.candidates[place] for place in places.tolist()])
+        return CandidateSet([self.candidates[position] for position in positions.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +129,8 @@ class HeldOut:
 
     def for_candidates(self, candidates: CandidateSet) -> "HeldOut":
         """Return a copy with one column of values per candidate: that of its direction."""
-        places = {direction: place for place, direction in enumerate(self.directions)}
-        columns = [places[candidate.direction] for candidate in candidates.candidates]
+        positions = {direction: position for position, direction in enumerate(self.directions)}
+        columns = [positions[candidate.direction] for candidate in candidates.candidates]
         return replace(self, directions=candidates.candidates, values=self.values[:, columns])
 
     def subset(self, rows: NDArray[np.bool_]) -> "HeldOut":

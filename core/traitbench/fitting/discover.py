@@ -307,24 +307,24 @@ def _explained_by_words(
     """For each axis: held-out AUROC, and where words agree with the axis."""
     folds, similarity = _spread(pool.groups, _FOLDS, seed=0), kernel(pool.texts)
     n = len(pool.texts)
-    places, sides, predicted = np.zeros((3, len(axes), n))
+    projections, sides, predicted = np.zeros((3, len(axes), n))
     for fold in range(_FOLDS):
         out = folds == fold
         refound, _ = _matched(rest, axes, ~out, among=among)
-        for i, place in enumerate(refound @ rest.T):
-            low, high = np.quantile(place[~out], [1 / 3, 2 / 3])
-            side = np.where(place >= high, 1.0, np.where(place <= low, -1.0, 0.0))
+        for i, projection in enumerate(refound @ rest.T):
+            low, high = np.quantile(projection[~out], [1 / 3, 2 / 3])
+            side = np.where(projection >= high, 1.0, np.where(projection <= low, -1.0, 0.0))
             training = np.flatnonzero(~out & (side != 0))
             ridge = similarity[np.ix_(training, training)] + _RIDGE * np.eye(len(training))
             target = side[training] - side[training].mean()
             weights = scipy.linalg.solve(ridge, target, assume_a="pos")
             predicted[i, out] = similarity[np.ix_(out, training)] @ weights
-            places[i, out], sides[i, out] = place[out], side[out]
+            projections[i, out], sides[i, out] = projection[out], side[out]
     # Rounded, so that words that say nothing give equal predictions.
-    for place, side, prediction in zip(places, sides, predicted.round(9), strict=True):
+    for projection, side, prediction in zip(projections, sides, predicted.round(9), strict=True):
         outer = side != 0
         area = auroc(prediction[outer], (side[outer] + 1) / 2) if np.ptp(side) == 2 else 0.5
-        yield area, np.sign(prediction) == np.sign(place - place.mean())
+        yield area, np.sign(prediction) == np.sign(projection - projection.mean())
 
 
 def _spread(groups: NDArray[np.int64], parts: int, *, seed: int) -> NDArray[np.int64]:

@@ -256,8 +256,8 @@ def _chosen(shares: Mapping[Candidate, float], blocks: Sequence[str]) -> dict[st
         "slope of the labels": float(weights @ [each.labels for each in shares]),
     }
     if any(each.blocks for each in shares):
-        for place, name in enumerate(blocks):
-            logs = [np.log(each.blocks[place]) if each.blocks else 0.0 for each in shares]
+        for position, name in enumerate(blocks):
+            logs = [np.log(each.blocks[position]) if each.blocks else 0.0 for each in shares]
             means[f"weight of {name}"] = float(np.exp(weights @ logs))
     return means
 

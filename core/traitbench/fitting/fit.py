@@ -25,7 +25,7 @@ from traitbench.fitting.candidate_fits import ignore as ignore_fits
 from traitbench.fitting.candidates import Candidate
 from traitbench.fitting.duplicates import alike, joined
 from traitbench.fitting.evaluate import figures, judged, labels_entry, search_entry
-from traitbench.fitting.intrinsic import figures_of_labels, place, pool
+from traitbench.fitting.intrinsic import calibrate_axis, figures_of_labels, pool
 from traitbench.fitting.search import (
     EFFORTS,
     SearchEffort,
@@ -233,7 +233,7 @@ def _fit_trait(
 ) -> tuple[TraitAxis, dict[str, Any]]:
     _check(trait, dimension)
     trait = with_near_duplicates(trait)
-    samples, result = _search_or_place(trait, plan, shares, progress)
+    samples, result = _search_or_calibrate(trait, plan, shares, progress)
     metrics = _figures(trait, plan, samples, result)
     without = metrics.pop("auroc_without_labels", None)
     metrics |= {
@@ -284,7 +284,7 @@ def with_near_duplicates(trait: TraitSamples) -> TraitSamples:
     return replace(trait, groups=joined(groups, alike(trait.X)).tolist())
 
 
-def _search_or_place(
+def _search_or_calibrate(
     trait: TraitSamples, plan: _FitPlan, shares: Mapping[Candidate, float], progress: FitProgress
 ) -> tuple[TrainingSamples, SearchResult]:
     """The samples that were used, merged and weighted, and the fitted trait."""
@@ -311,7 +311,7 @@ def _searched(
 def _placed(trait: TraitSamples, axis: NDArray[np.float32]) -> tuple[TrainingSamples, SearchResult]:
     """The samples of an intrinsic trait, merged and weighted, and the trait on its axis (d,)."""
     samples = pool(trait.X, list(trait.groups), trait.made, axis)
-    return samples, place(samples, axis)
+    return samples, calibrate_axis(samples, axis)
 
 
 def _fit_in_mode(

@@ -266,4 +266,4 @@ def _too_few(traits: Sequence[str], poles: Mapping[_Pole, set[Hashable]], *, nee
 
 
 def _shuffled(groups: Sequence[Hashable], seed: int) -> list[Hashable]:
-    return [groups[place] for place in np.random.default_rng(seed).permutation(len(groups))]
+    return [groups[position] for position in np.random.default_rng(seed).permutation(len(groups))]

@@ -27,26 +27,26 @@ def pool(
     """The real texts, or the synthesized ones if there are no others; quality 1 or 0 in the outer thirds."""
     among = np.ones(len(X), bool) if synthesized.all() else ~synthesized
     texts = evidence(X[among], np.full(int(among.sum()), 0.5), [groups[i] for i in np.flatnonzero(among).tolist()])
-    places: Floats = texts.X.astype(np.float64) @ axis
-    low, high = np.quantile(places, [1 / 3, 2 / 3]) if len(places) else (0.0, 0.0)
-    differ = len(places) >= _FEWEST and low < high
-    thirds = np.where(places >= high, 1.0, np.where(places <= low, 0.0, 0.5)) if differ else texts.y
+    projections: Floats = texts.X.astype(np.float64) @ axis
+    low, high = np.quantile(projections, [1 / 3, 2 / 3]) if len(projections) else (0.0, 0.0)
+    differ = len(projections) >= _FEWEST and low < high
+    thirds = np.where(projections >= high, 1.0, np.where(projections <= low, 0.0, 0.5)) if differ else texts.y
     return TrainingSamples(texts.X, thirds, texts.groups, texts.synthesized, texts.sample_weight, texts.is_evaluated)
 
 
-def place(texts: TrainingSamples, axis: NDArray[np.float32]) -> SearchResult:
+def calibrate_axis(texts: TrainingSamples, axis: NDArray[np.float32]) -> SearchResult:
     """Calibrate the axis. Every text scores 50 if there are too few texts, or if they do not differ on the axis."""
     if (texts.y == 0.5).all():
         return SearchResult(np.zeros(len(axis)), 0.0, None, None, {"slope": 1.0, "offset": 0.0}, {})
-    places: Floats = texts.X.astype(np.float64) @ axis
-    slope, offset = _calibrated(places)
+    projections: Floats = texts.X.astype(np.float64) @ axis
+    slope, offset = _calibrated(projections)
     _, group_of = np.unique(texts.groups, return_inverse=True)
     folds = group_of % min(_FOLDS, int(group_of.max()) + 1)
-    held_out = np.empty(len(places))
+    held_out = np.empty(len(projections))
     for fold in range(int(folds.max()) + 1):
         out = folds == fold
-        gain, shift = _calibrated(places[~out])
-        held_out[out] = gain * places[out] + shift
+        gain, shift = _calibrated(projections[~out])
+        held_out[out] = gain * projections[out] + shift
     parameters = {"slope": slope, "offset": offset}
     return SearchResult(slope * axis.astype(np.float64), offset, held_out, int(folds.max()) + 1, parameters, {})
 
@@ -66,13 +66,13 @@ def figures_of_labels(
     return {**measured(logits, labelled.y), "measured_on": on, "folds": None}
 
 
-def _calibrated(places: Floats) -> tuple[float, float]:
+def _calibrated(projections: Floats) -> tuple[float, float]:
     """Slope and offset of sigmoid(slope * place + offset), fitted to the share of texts below each place."""
-    below = np.sort(places)
-    rank = (below.searchsorted(places, "left") + below.searchsorted(places, "right")) / 2
-    middle = float(np.median(places))
-    spread = float(np.sqrt(np.square(places - middle).mean())) or 1.0
-    values = ((places - middle) / spread)[:, None]
-    calibration = calibrate(values, smoothed(rank / len(places), len(places)), np.ones(len(places)))
+    below = np.sort(projections)
+    rank = (below.searchsorted(projections, "left") + below.searchsorted(projections, "right")) / 2
+    middle = float(np.median(projections))
+    spread = float(np.sqrt(np.square(projections - middle).mean())) or 1.0
+    values = ((projections - middle) / spread)[:, None]
+    calibration = calibrate(values, smoothed(rank / len(projections), len(projections)), np.ones(len(projections)))
     slope = float(calibration.slopes[0]) / spread
     return slope, float(calibration.offsets[0]) - slope * middle

@@ -247,8 +247,8 @@ class Terms:
     def texts_with(self, term: str) -> NDArray[np.int64]:
         """The places of the texts that affirm a term."""
         first, last = self.present.indptr[self.columns[term] :][:2]
-        places: NDArray[np.int64] = self.present.indices[first:last].astype(np.int64)
-        return places
+        cells: NDArray[np.int64] = self.present.indices[first:last].astype(np.int64)
+        return cells
 
     def distinctive(self, high: NDArray[np.bool_], low: NDArray[np.bool_]) -> tuple[list[str], list[str]]:
         """The distinctive terms of the texts `high` (n,) against those of `low`, and the reverse, the best first.
@@ -286,8 +286,8 @@ def _incidence(sets: Sequence[Iterable[str]]) -> tuple[list[str], csr_array]:
     """Terms in alphabetical order, and (n_texts, n_terms) with 1 where the text has the term."""
     names = sorted({term for own in sets for term in own})
     column = {name: i for i, name in enumerate(names)}
-    places = [(row, column[term]) for row, own in enumerate(sets) for term in own]
-    rows, columns = np.array(places, np.int64).reshape(-1, 2).T
-    present = csr_array((np.ones(len(places)), (rows, columns)), shape=(len(sets), len(names)))
+    cells = [(row, column[term]) for row, own in enumerate(sets) for term in own]
+    rows, columns = np.array(cells, np.int64).reshape(-1, 2).T
+    present = csr_array((np.ones(len(cells)), (rows, columns)), shape=(len(sets), len(names)))
     present.sort_indices()
     return names, present

@@ -197,15 +197,15 @@ def evidence(
     synthetic = np.zeros(len(non_empty), bool) if synthesized is None else synthesized[non_empty]
     # Little-endian bytes, so that the order is the same on every machine.
     digests = np.array([hashlib.sha256(row).digest() for row in np.ascontiguousarray(X[non_empty], "<f4")], "S32")
-    distinct, first, place_of = np.unique(digests, return_index=True, return_inverse=True)
+    distinct, first, row_of = np.unique(digests, return_index=True, return_inverse=True)
     _, group_of = np.unique(np.array([str(groups[int(i)]) for i in non_empty]), return_inverse=True)
-    joined_groups = joined(place_of, group_of)[first]
-    has_real = np.bincount(place_of, weights=~synthetic, minlength=len(distinct)) > 0
-    counted = ~(synthetic & has_real[place_of])
+    joined_groups = joined(row_of, group_of)[first]
+    has_real = np.bincount(row_of, weights=~synthetic, minlength=len(distinct)) > 0
+    counted = ~(synthetic & has_real[row_of])
     # A sum rounds by its order, so the qualities of equal vectors are added from low to high.
-    order = np.lexsort((y[non_empty], place_of))
-    totals = np.bincount(place_of[order], weights=(y[non_empty] * counted)[order], minlength=len(distinct))
-    counts = np.bincount(place_of, weights=counted, minlength=len(distinct))
+    order = np.lexsort((y[non_empty], row_of))
+    totals = np.bincount(row_of[order], weights=(y[non_empty] * counted)[order], minlength=len(distinct))
+    counts = np.bincount(row_of, weights=counted, minlength=len(distinct))
     return _with_weights(X[non_empty][first], totals / np.maximum(counts, 1), joined_groups, ~has_real)
 
 
@@ -270,7 +270,7 @@ def chosen_before(figures: object) -> dict[Candidate, float]:
 
 
 def _scaled(block: int, factor: float, blocks: int) -> tuple[float, ...]:
-    return tuple(factor if place == block else 1.0 for place in range(blocks))
+    return tuple(factor if index == block else 1.0 for index in range(blocks))
 
 
 def _applicable(shares: Mapping[Candidate, float], *, labels: bool, blocks: int) -> dict[Candidate, float]:

@@ -151,10 +151,10 @@ class LabelSession:
             if (before.given, before.decided) != (work.given, work.decided):
                 self.problem = None
             self.decided = dict(work.decided)
-            self._place(work.texts)
+            self._encode_texts(work.texts)
             self._close()
 
-    def _place(self, texts: Mapping[str, str]) -> None:
+    def _encode_texts(self, texts: Mapping[str, str]) -> None:
         """Take other texts, and keep the vectors of those that stay."""
         if texts is self._texts or texts.keys() == self._texts.keys():
             self._texts = texts

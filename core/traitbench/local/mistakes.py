@@ -118,9 +118,9 @@ def _scored(
     fields = {"shares", "parameters"}
     chosen = {key: each.model_dump(include=fields) for key, each in version.metrics.traits.items()}
     fitted = out_of_fold(traits, trained, settings, chosen=chosen, encoder=here.encoder)
-    placed = here.place([each.text for each in tests])
+    placed = here.project([each.text for each in tests])
     on_tests = {
-        each.id: dict(zip(axes, place.positions, strict=True)) for each, place in zip(tests, placed, strict=True)
+        each.id: dict(zip(axes, scored.positions, strict=True)) for each, scored in zip(tests, placed, strict=True)
     }
     by_trait, changed = {}, set()
     for trait in traits:

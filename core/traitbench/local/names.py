@@ -57,7 +57,7 @@ class NoNamesAxis(ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class NameScore:
     """Where a text is among everyday sentences, from 0 at the negative pole to 100 at the positive one."""
 
     score: int
@@ -81,8 +81,8 @@ def reads_other_languages() -> bool:
     return _reads_other_languages(_encoder())
 
 
-def places(negative: str, positive: str, texts: Sequence[str]) -> list[Place]:
-    """Place texts between two poles by the names of the poles; raise `NoNamesAxis` if that is not possible."""
+def name_scores(negative: str, positive: str, texts: Sequence[str]) -> list[NameScore]:
+    """NameScore texts between two poles by the names of the poles; raise `NoNamesAxis` if that is not possible."""
     encoder = _encoder()
     axis = pole_vector(encoder.encode, positive) - pole_vector(encoder.encode, negative)
     if not axis.any():
@@ -90,7 +90,7 @@ def places(negative: str, positive: str, texts: Sequence[str]) -> list[Place]:
     at = {text: float(vector @ axis) for text, vector in _everyday(encoder).items()}
     among, new = np.sort(list(at.values())), [text for text in texts if text not in at]
     at |= zip(new, (embed(encoder.encode, new) @ axis).tolist(), strict=True)
-    return [Place(_share(among, at[text])) for text in texts]
+    return [NameScore(_share(among, at[text])) for text in texts]
 
 
 def _encoder() -> Encoder:

@@ -98,7 +98,7 @@ class LocalVersion:
                     "metadata": metadata,
                 }
             )
-            for text, placed in zip(texts, self.place(texts), strict=True)
+            for text, placed in zip(texts, self.project(texts), strict=True)
         ]
 
     def explain(self, text: str) -> dict[str, Explanation]:
@@ -112,7 +112,7 @@ class LocalVersion:
         """Compare two cards of this version."""
         return Comparison.of(a, b, certain(self.snapshot, a.detail, b.detail))
 
-    def place(self, texts: Sequence[str]) -> list[card.Placed]:
+    def project(self, texts: Sequence[str]) -> list[card.Placed]:
         """Return where checked texts are on all traits of the snapshot. Equal texts are placed once."""
         distinct = list(dict.fromkeys(texts))
         placed = dict(zip(distinct, self._placed(distinct), strict=True))
@@ -127,12 +127,12 @@ class LocalVersion:
         for first in range(0, len(texts), _AT_ONCE):
             some = texts[first : first + _AT_ONCE]
             if not self.keeps_vectors or not card.is_scored_whole(self.snapshot):
-                yield from card.place(self.snapshot, self.encode, some)
+                yield from card.project(self.snapshot, self.encode, some)
                 continue
             keys = [text_hash(text) for text in some]
             known = vectors_of(self.encoder, dict(zip(keys, some, strict=True)))
             X = np.array([known[key] for key in keys], np.float32)
-            yield from card.place_whole(self.snapshot, [shorten(text).text for text in some], X)
+            yield from card.project_whole(self.snapshot, [shorten(text).text for text in some], X)
 
     def _checked(self, text: str) -> str:
         """Shorten a text as the service does; raise `BodyTooLarge` if the service would."""

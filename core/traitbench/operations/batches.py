@@ -56,10 +56,10 @@ def open_batch(
     def score(contents: Sequence[str]) -> list[bytes]:
         texts = [serving.fitted(context, encoding, content) for content in contents]
         if deep:
-            rows, tokens = card.place(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
+            rows, tokens = card.project(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
         else:
             vectors, tokens = encoding.whole(texts)
-            rows = card.place_whole(snapshot, texts, vectors)
+            rows = card.project_whole(snapshot, texts, vectors)
         pairs = zip(rows, tokens, strict=True)
         return [to_json(serving.card_values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
 

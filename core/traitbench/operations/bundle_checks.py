@@ -62,8 +62,8 @@ def check(context: Context, bundle: Bundle) -> None:
             *_check_activations(bundle),
             *(
                 problem
-                for place, each in enumerate(bundle.versions)
-                for problem in _check_version(context, bundle, place)
+                for position, each in enumerate(bundle.versions)
+                for problem in _check_version(context, bundle, position)
             ),
         ]
     )
@@ -71,11 +71,11 @@ def check(context: Context, bundle: Bundle) -> None:
 
 def _refuse(problems: Sequence[Problem]) -> None:
     if problems:
-        place = rules.place(problems[0]["loc"])
+        position = rules.location(problems[0]["loc"])
         others = len(problems) - 1
         more = f" and {others} other place{'' if others == 1 else 's'} are" if others else " is"
         raise ValidationFailed(
-            f"The bundle cannot be imported: {place}{more} not valid. Nothing was changed.",
+            f"The bundle cannot be imported: {position}{more} not valid. Nothing was changed.",
             details={"errors": [dict(each) for each in problems[:_MOST_ERRORS]]},
         )
 
@@ -120,11 +120,11 @@ def _check_traits(context: Context, traits: Sequence[BundledTrait]) -> Iterator[
     if len(traits) > context.settings.max_traits:
         message = f"it has {len(traits)} traits; at most {context.settings.max_traits} are allowed"
         yield rules.problem(["traits"], "too_many", message)
-    for place, trait in enumerate(traits):
+    for position, trait in enumerate(traits):
         if trait.key is None:
-            yield rules.problem(["traits", place, "key"], "missing", "every trait of a bundle needs a key")
+            yield rules.problem(["traits", position, "key"], "missing", "every trait of a bundle needs a key")
         if trait.intrinsic is not None:
-            yield from _check_intrinsic(context, trait.intrinsic, place)
+            yield from _check_intrinsic(context, trait.intrinsic, position)
     yield from _duplicates("traits", "key", [trait.key for trait in traits if trait.key is not None])
     yield from _duplicates("traits", "name", [trait.name for trait in traits])
 
@@ -137,8 +137,8 @@ def _check_presentation(bundle: Bundle) -> Iterator[Problem]:
         yield rules.problem(["model", "demo_texts"], "retention", "there are no demo texts under zero data retention")
 
 
-def _check_intrinsic(context: Context, intrinsic: Intrinsic, place: int) -> Iterator[Problem]:
-    path: list[str | int] = ["traits", place, "intrinsic"]
+def _check_intrinsic(context: Context, intrinsic: Intrinsic, position: int) -> Iterator[Problem]:
+    path: list[str | int] = ["traits", position, "intrinsic"]
     if wrong := _axis_error(context, intrinsic):
         yield rules.problem([*path, "axis"], "axis_invalid", wrong)
     for field in ("discrimination", "explained_variance"):
@@ -181,28 +181,28 @@ def _check_samples(context: Context, bundle: Bundle) -> Iterator[Problem]:
         message = f"it has {len(samples)} samples; at most {context.settings.max_samples} are allowed"
         yield rules.problem(["samples"], "too_many", message)
     keys = {trait.key for trait in bundle.traits}
-    for place, sample in enumerate(samples):
-        for field, kind, message in _check_sample(sample, place, keys):
-            yield rules.problem(["samples", place, field], kind, message)
+    for position, sample in enumerate(samples):
+        for field, kind, message in _check_sample(sample, position, keys):
+            yield rules.problem(["samples", position, field], kind, message)
     for i, trait in enumerate(bundle.traits):
         anchors = trait.intrinsic and trait.intrinsic.anchors
         if not anchors:
             continue
         for pole in ("positive", "negative"):
-            places = getattr(anchors, pole)
+            positions = getattr(anchors, pole)
             path: list[str | int] = ["traits", i, "intrinsic", "anchors", pole]
-            if max(places, default=-1) >= len(samples):
+            if max(positions, default=-1) >= len(samples):
                 yield rules.problem(path, "no_such_sample", f"the bundle has {len(samples)} samples, counted from 0")
-            if len(set(places)) < len(places):
+            if len(set(positions)) < len(positions):
                 yield rules.problem(path, "duplicate", "each sample may appear only once")
 
 
-def _check_sample(sample: BundledSample, place: int, keys: set[str | None]) -> Iterator[tuple[str, str, str]]:
+def _check_sample(sample: BundledSample, position: int, keys: set[str | None]) -> Iterator[tuple[str, str, str]]:
     if sample.trait not in keys:
         yield "trait", "unknown_trait", "the bundle has no trait with this key"
     if sample.content_sha256 not in (None, text_hash(sample.text)):
         yield "content_sha256", "sha256_mismatch", "it is not the SHA-256 of the text in UTF-8"
-    if sample.seed is not None and (sample.seed >= place or sample.provenance != "synthesized"):
+    if sample.seed is not None and (sample.seed >= position or sample.provenance != "synthesized"):
         yield "seed", "not_a_seed", "only a synthesized sample has a seed, and the seed comes before it"
     if sample.pending and sample.provenance != "score_feedback":
         yield "pending", "not_feedback", "only feedback can be pending"
@@ -221,11 +221,11 @@ def _check_versions(bundle: Bundle) -> Iterator[Problem]:
 
 
 def _check_hold(bundle: Bundle) -> Iterator[Problem]:
-    held = [(place, each) for place, each in enumerate(bundle.versions) if each.held_up_to is not None]
+    held = [(position, each) for position, each in enumerate(bundle.versions) if each.held_up_to is not None]
     if len(held) > 1:
         yield rules.problem(["versions"], "held", "at most one version can be on hold")
-    for place, version in held:
-        path: list[str | int] = ["versions", place, "held_up_to"]
+    for position, version in held:
+        path: list[str | int] = ["versions", position, "held_up_to"]
         if version.active:
             yield rules.problem(path, "held", "the active version cannot be on hold")
         if (version.held_up_to or 0) >= (count := len(bundle.samples or [])):
@@ -235,29 +235,29 @@ def _check_hold(bundle: Bundle) -> Iterator[Problem]:
 def _check_activations(bundle: Bundle) -> Iterator[Problem]:
     """Problems of activations. Their versions may have been pruned, and a clock may have been set back."""
     latest = rules.now() + _SKEW
-    for place, each in enumerate(bundle.activations):
+    for position, each in enumerate(bundle.activations):
         if not _EARLIEST <= each.activated_at <= latest:
             message = f"a time from {_EARLIEST:%Y-%m-%d} to {latest:%Y-%m-%d} (UTC) is allowed"
-            yield rules.problem(["activations", place, "activated_at"], "out_of_range", message)
+            yield rules.problem(["activations", position, "activated_at"], "out_of_range", message)
         for field in ("version_no", "previous_version_no"):
             if (getattr(each, field) or 1) > _MAX_VERSION_NO:
                 message = f"a number from 1 to {_MAX_VERSION_NO:,} is allowed"
-                yield rules.problem(["activations", place, field], "out_of_range", message)
+                yield rules.problem(["activations", position, field], "out_of_range", message)
 
 
-def _check_version(context: Context, bundle: Bundle, place: int) -> Iterator[Problem]:
-    version = bundle.versions[place]
-    yield from _check_metrics(version, ["versions", place, "metrics"])
+def _check_version(context: Context, bundle: Bundle, position: int) -> Iterator[Problem]:
+    version = bundle.versions[position]
+    yield from _check_metrics(version, ["versions", position, "metrics"])
     if version.version_no > _MAX_VERSION_NO:
         message = f"a number from 1 to {_MAX_VERSION_NO:,} is allowed"
-        yield rules.problem(["versions", place, "version_no"], "out_of_range", message)
+        yield rules.problem(["versions", position, "version_no"], "out_of_range", message)
     for field, kind, message in (
         *_check_time(version),
         *_check_tags(version),
         *_check_record(bundle, version),
         *_check_snapshot(context, bundle, version),
     ):
-        yield rules.problem(["versions", place, field], kind, message)
+        yield rules.problem(["versions", position, field], kind, message)
 
 
 def _check_time(version: BundledVersion) -> Iterator[tuple[str, str, str]]:
@@ -326,9 +326,9 @@ def _check_snapshot(context: Context, bundle: Bundle, version: BundledVersion) -
         yield "snapshot", "other_traits", "its traits are not those of the model"
     if wrong := _encoder_error(context, snapshot):
         yield "snapshot", "encoder_mismatch", wrong
-    for place, trait in enumerate(snapshot.traits):
+    for position, trait in enumerate(snapshot.traits):
         for kind, message in _check_trait_axis(trait):
-            yield "snapshot", kind, f"traits[{place}]: {message}"
+            yield "snapshot", kind, f"traits[{position}]: {message}"
 
 
 def _check_trait_axis(trait: TraitAxis) -> Iterator[tuple[str, str]]:

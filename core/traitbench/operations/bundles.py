@@ -24,21 +24,21 @@ def export(context: Context, caller: Caller, handle: str, file: IO[bytes]) -> No
     """
     with access.to_read(context, caller, "models.export", handle) as (connection, model):
         with_samples = not model.zero_data_retention
-        places = bundles.places(connection, model.id) if with_samples else {}
+        positions = bundles.positions(connection, model.id) if with_samples else {}
         bundle = Bundle(
             format=FORMAT,
             sha256="",
             handle=model.handle,
             model=bundles.read_model(connection, model.id),
-            traits=bundles.read_traits(connection, model.id, places),
+            traits=bundles.read_traits(connection, model.id, positions),
             samples=[] if with_samples else None,
-            versions=bundles.read_versions(connection, model, places),
+            versions=bundles.read_versions(connection, model, positions),
             forked_from=bundles.read_origin(connection, model.id),
             activations=bundles.read_activations(connection, model.id),
         )
 
         def samples() -> Iterator[BundledSample] | None:
-            return bundles.read_samples(connection, model.id, places) if with_samples else None
+            return bundles.read_samples(connection, model.id, positions) if with_samples else None
 
         signed = bundle.model_copy(update={"sha256": digest(bundle, samples())})
         for piece in document(signed, samples()):

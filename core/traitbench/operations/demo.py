@@ -76,9 +76,9 @@ def _missing(connection: Connection, model: ModelRow, wanted: list[SampleInput])
     )
     missing = []
     for sample in wanted:
-        place = (names[sample.trait], text_hash(sample.text), sample.quality)
-        if existing[place] > 0:
-            existing[place] -= 1
+        pair = (names[sample.trait], text_hash(sample.text), sample.quality)
+        if existing[pair] > 0:
+            existing[pair] -= 1
         else:
             missing.append(sample)
     return missing

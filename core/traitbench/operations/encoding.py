@@ -86,10 +86,10 @@ class BatchEncoding(CachedEncoding):
     def known(self, vector_key: VectorKey, keys: Sequence[Hash]) -> list[Encoded | None]:
         """Vectors from the cache, or from those already loaded from the store."""
         vectors = super().known(vector_key, keys)
-        for place, key in enumerate(keys):
-            if vectors[place] is None and (stored := self._stored.get(key)) is not None:
+        for position, key in enumerate(keys):
+            if vectors[position] is None and (stored := self._stored.get(key)) is not None:
                 super().put(vector_key, key, stored)
-                vectors[place] = stored
+                vectors[position] = stored
         return vectors
 
     def put(self, vector_key: VectorKey, key: Hash, encoded: Encoded) -> None:

@@ -104,20 +104,22 @@ class Movers:
     def _of_trait(self, text: str, vector: Vector, key: str) -> list[MovedBy]:
         changes = self._changes.get(key, [])
         similar = np.array([float(each.vector @ vector) for each in changes])
-        nearest = sorted(range(len(changes)), key=lambda place: (-similar[place], changes[place].label.id))[:_NEAREST]
-        groups = list(dict.fromkeys(int(self._groups[key][place]) for place in nearest))[:_REFITTED]
+        nearest = sorted(range(len(changes)), key=lambda position: (-similar[position], changes[position].label.id))[
+            :_NEAREST
+        ]
+        groups = list(dict.fromkeys(int(self._groups[key][position]) for position in nearest))[:_REFITTED]
         shifts = {group: self._shift(text, key, group) for group in groups}
         return [
             MovedBy(
                 trait=key,
-                sample_id=changes[place].label.id,
-                change=changes[place].kind,
-                quality_a=changes[place].before,
-                quality_b=changes[place].after,
-                similarity=round(float(similar[place]), 2) + 0.0,
-                shift=shifts.get(int(self._groups[key][place])),
+                sample_id=changes[position].label.id,
+                change=changes[position].kind,
+                quality_a=changes[position].before,
+                quality_b=changes[position].after,
+                similarity=round(float(similar[position]), 2) + 0.0,
+                shift=shifts.get(int(self._groups[key][position])),
             )
-            for place in nearest
+            for position in nearest
         ]
 
     def _shift(self, text: str, key: str, group: int) -> float | None:
@@ -129,7 +131,7 @@ class Movers:
             snapshot = self._fitted[key, without]
             if snapshot is None:
                 return None
-            positions.append(card.place(snapshot, self._encoder.encode, [text])[0].positions[0])
+            positions.append(card.project(snapshot, self._encoder.encode, [text])[0].positions[0])
         return round(100 * (positions[0] - positions[1]), 1) + 0.0
 
     def _fit(self, key: str, without: int | None) -> Snapshot | None:

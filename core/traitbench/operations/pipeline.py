@@ -78,7 +78,7 @@ class Pipeline(Generic[Item]):
     ) -> None:
         self._order, self._make, self._weights, self._live, self._finish = order, make, weights, live, finish
         self._handful_s = handful_s
-        self._first = {number: place for place, number in reversed([*enumerate(order)])}
+        self._first = {number: position for position, number in reversed([*enumerate(order)])}
         self._made: dict[int, Item] = {}
         self._taken = 0
         self._stopped = False

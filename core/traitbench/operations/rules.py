@@ -121,7 +121,7 @@ def invalid(
     count = len(errors)
     known = known or {}
     return ValidationFailed(
-        f"{thing}: {count:,} {'field is' if count == 1 else 'fields are'} not valid ({place(errors[0]['loc'])}:"
+        f"{thing}: {count:,} {'field is' if count == 1 else 'fields are'} not valid ({location(errors[0]['loc'])}:"
         f" {errors[0]['msg']}); nothing was changed.{known_keys(known)}",
         details={**named(errors), **known},
     )
@@ -168,7 +168,7 @@ def known_keys(details: Mapping[str, Any]) -> str:
     return f" Known traits: {', '.join(keys[:_MOST_IN_SENTENCE])}{more}." if keys else ""
 
 
-def place(loc: Sequence[str | int]) -> str:
+def location(loc: Sequence[str | int]) -> str:
     """A path as people write it: `versions[3].created_at`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
 
@@ -258,9 +258,9 @@ def _faults_inside(value: Any, bounds: Bounds, path: Path) -> Iterator[Fault]:
         yield path, "too_deep", f"it is nested deeper than {bounds.depth} levels"
     elif isinstance(value, dict):
         for key, each in value.items():
-            place = (*path, shown(key))
-            yield from _text_faults(key, bounds.key, place, "a key")
-            yield from _faults_inside(each, bounds, place)
+            location = (*path, shown(key))
+            yield from _text_faults(key, bounds.key, location, "a key")
+            yield from _faults_inside(each, bounds, location)
     elif isinstance(value, list):
         for index, each in enumerate(value):
             yield from _faults_inside(each, bounds, (*path, index))

@@ -92,7 +92,7 @@ def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Pr
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, handle), handle)
         index = TraitIndex(traits.rows(connection, model.id))
-    errors = [error for place, part in enumerate(parts) for error in _errors(place, part, index)]
+    errors = [error for position, part in enumerate(parts) for error in _errors(position, part, index)]
     return errors, _known(errors, index)
 
 
@@ -122,7 +122,7 @@ def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -
     with access.to_change(context, caller, "samples.update", handle) as (connection, model):
         known = samples.held_out(connection, model.id, body.ids)
         if errors := [
-            error for place, each in enumerate(body.ids) for error in _unchangeable(place, each, body, known)
+            error for position, each in enumerate(body.ids) for error in _unchangeable(position, each, body, known)
         ]:
             raise rules.invalid(errors, thing="The samples")
         rules.require("edit", model)
@@ -152,7 +152,7 @@ def delete_many(context: Context, caller: Caller, handle: str, body: SamplesDele
     """Delete samples of a draft, or withdraw feedback that a ready model has not learned yet; all of it or none."""
     with access.to_change(context, caller, "samples.delete_many", handle) as (connection, model):
         pending = samples.pending(connection, model.id, body.ids)
-        if errors := [_unknown(place, each) for place, each in enumerate(body.ids) if each not in pending]:
+        if errors := [_unknown(position, each) for position, each in enumerate(body.ids) if each not in pending]:
             raise rules.invalid(errors, thing="The samples")
         rules.require("withdraw" if all(pending.values()) else "edit", model)
         samples.remove(connection, model.id, body.ids)
@@ -161,23 +161,23 @@ def delete_many(context: Context, caller: Caller, handle: str, body: SamplesDele
     return SampleIds(ids=body.ids)
 
 
-def _unknown(place: int, sample_id: int) -> Problem:
-    return rules.problem(["ids", place], "unknown_sample", f"the model has no sample {sample_id}")
+def _unknown(position: int, sample_id: int) -> Problem:
+    return rules.problem(["ids", position], "unknown_sample", f"the model has no sample {sample_id}")
 
 
-def _unchangeable(place: int, sample_id: int, body: SamplesUpdate, known: Mapping[int, bool]) -> list[Problem]:
+def _unchangeable(position: int, sample_id: int, body: SamplesUpdate, known: Mapping[int, bool]) -> list[Problem]:
     """Why a sample cannot be changed as the body says."""
     if sample_id not in known:
-        return [_unknown(place, sample_id)]
+        return [_unknown(position, sample_id)]
     held_out = known[sample_id] if body.held_out is None else body.held_out
     if body.must_pass and not held_out:
-        return [rules.problem(["ids", place], "not_held_out", f"sample {sample_id}: {NOT_HELD_OUT}")]
+        return [rules.problem(["ids", position], "not_held_out", f"sample {sample_id}: {NOT_HELD_OUT}")]
     return []
 
 
 def _check(sent: list[SampleInput], digests: list[str], index: TraitIndex) -> None:
     parts = [_Part(each.trait, digest, each.content_sha256) for each, digest in zip(sent, digests, strict=True)]
-    if errors := [error for place, part in enumerate(parts) for error in _errors(place, part, index)]:
+    if errors := [error for position, part in enumerate(parts) for error in _errors(position, part, index)]:
         raise rules.invalid(errors, thing="The samples", known=_known(errors, index))
 
 
@@ -196,13 +196,13 @@ def _is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def _errors(place: int, part: _Part, index: TraitIndex) -> list[Problem]:
+def _errors(position: int, part: _Part, index: TraitIndex) -> list[Problem]:
     errors = []
     if part.trait is not None and index.find(part.trait) is None:
-        errors.append(rules.unknown_trait(["samples", place, "trait"], part.trait))
+        errors.append(rules.unknown_trait(["samples", position, "trait"], part.trait))
     if part.digest is not None and part.content_sha256 not in (None, part.digest):
         message = "it is not the SHA-256 of the text in UTF-8"
-        errors.append(rules.problem(["samples", place, "content_sha256"], "sha256_mismatch", message))
+        errors.append(rules.problem(["samples", position, "content_sha256"], "sha256_mismatch", message))
     return errors
 
 

@@ -71,7 +71,7 @@ def _values(
     encoding, snapshot = serving.encoding(context, served), served.snapshot
     text = serving.fitted(context, encoding, text)
     with SCHEDULER.interactive():
-        [placed] = card.place(snapshot, encoding.encode, [text])
+        [placed] = card.project(snapshot, encoding.encode, [text])
         tokens = encoding.tokens(text)
     metadata = serving.metadata(served, request_id)
     return serving.card_values(snapshot, card.choose(snapshot, traits), placed, tokens, metadata)

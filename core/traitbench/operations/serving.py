@@ -141,7 +141,8 @@ def check_traits(snapshot: Snapshot, names: list[str] | None) -> None:
 def unknown_traits(snapshot: Snapshot, names: list[str]) -> list[dict[str, Any]]:
     """The problems of the keys and names that the version does not have."""
     return [
-        rules.unknown_trait(["traits", place], names[place], owner="version") for place in card.unknown(snapshot, names)
+        rules.unknown_trait(["traits", position], names[position], owner="version")
+        for position in card.unknown(snapshot, names)
     ]
 
 

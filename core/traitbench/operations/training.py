@@ -331,14 +331,14 @@ class _Training:
             points = card.in_points(card.of_vectors(snapshot, vectors))
         else:
             points = self._points_by_parts(vectors, snapshot)
-        by_key = {trait.key: points[:, place] for place, trait in enumerate(snapshot.traits)}
+        by_key = {trait.key: points[:, position] for position, trait in enumerate(snapshot.traits)}
         return measure(tests, by_key, self._inputs.labels, self._known)
 
     def _points_by_parts(self, vectors: Vectors, snapshot: Snapshot) -> NDArray[np.int64]:
         """(n, n_traits): the scores of the test samples, whose parts are encoded here."""
         tests, rows = self._inputs.tests, []
-        for place, (label, vector) in enumerate(zip(tests, vectors, strict=True)):
-            self._report(_MEASURING, len(self._inputs.traits), place / len(tests))
+        for position, (label, vector) in enumerate(zip(tests, vectors, strict=True)):
+            self._report(_MEASURING, len(self._inputs.traits), position / len(tests))
             self._execution.announce(ENCODING, samples=[label.id])
             text = texts_of(self._engine, self._execution, [label.id])[label.id]
             rows.append(card.points(snapshot, self._encoder.encode, [text], vector[None]))

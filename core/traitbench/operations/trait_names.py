@@ -41,7 +41,7 @@ class TraitIndex:
 class Sent(NamedTuple):
     """What a trait in a request is called, and its place there."""
 
-    place: int
+    position: int
     name: str
     key: str | None
 
@@ -51,10 +51,10 @@ def keys_of(sent: Sequence[Sent], rows: Sequence[TraitRow]) -> tuple[dict[int, s
     keys, problems = dict[int, str](), list[Problem]()
     for each in sent:
         try:
-            keys[each.place] = _key(each, rows)
+            keys[each.position] = _key(each, rows)
         except ValidationFailed as error:
-            problems.append(rules.problem(["traits", each.place, "name"], "empty_key", error.message))
-    named = [each for each in sent if each.place in keys]
+            problems.append(rules.problem(["traits", each.position, "name"], "empty_key", error.message))
+    named = [each for each in sent if each.position in keys]
     problems += [*_shared_keys(named, keys, rows), *_shared_names(named, keys, rows)]
     return keys, sorted(problems, key=lambda problem: problem["loc"][1])
 
@@ -74,7 +74,7 @@ def refusal(problems: Sequence[Problem]) -> TraitbenchError:
     first = problems[0]
     more = f" ({len(problems) - 1} more in details.errors)" if len(problems) > 1 else ""
     return DuplicateTrait(
-        f"{rules.place(first['loc'])}: {first['msg']}{more}. Nothing was changed.",
+        f"{rules.location(first['loc'])}: {first['msg']}{more}. Nothing was changed.",
         details={
             **{field: sorted({problem[of] for problem in problems}) for field, of in _CONCERNED},
             **rules.named(problems),
@@ -102,11 +102,11 @@ def _shared_keys(sent: Sequence[Sent], keys: Mapping[int, str], rows: Sequence[T
     taken = {*stored, *keys.values()}
     first: dict[str, Sent] = {}
     for each in sent:
-        key, row = keys[each.place], stored.get(keys[each.place])
+        key, row = keys[each.position], stored.get(keys[each.position])
         if key in first:
             other = first[key]
             yield _key_taken(
-                each, key, "key_twice", f"traits[{other.place}], {rules.quoted(other.name)}", other.name, taken
+                each, key, "key_twice", f"traits[{other.position}], {rules.quoted(other.name)}", other.name, taken
             )
         # "C++" and "C#" give the same key. As an upsert, the second would replace the first trait and take its samples.
         # A key that is sent says which trait is meant, so it still replaces.
@@ -121,7 +121,7 @@ def _key_taken(sent: Sent, key: str, kind: str, whose: str, name: str, taken: se
     what = f'the name {rules.quoted(sent.name)} gives the key "{key}"' if sent.key is None else f'the key "{key}"'
     belongs = ", which belongs to" if sent.key is None else " belongs to"
     message = f'{what}{belongs} {whose}; send a `key`, such as "{free}"'
-    problem = rules.problem(["traits", sent.place, "key"], kind, message)
+    problem = rules.problem(["traits", sent.position, "key"], kind, message)
     return {**problem, "key": key, "name": name, "free_key": free}
 
 
@@ -129,9 +129,9 @@ def _shared_names(sent: Sequence[Sent], keys: Mapping[int, str], rows: Sequence[
     changed = set(keys.values())
     owners = {canonical(row.name): (row.key, row.name) for row in rows if row.key not in changed}
     for each in sent:
-        key, name = owners.setdefault(canonical(each.name), (keys[each.place], each.name))
-        if key != keys[each.place]:
-            yield _name_taken(["traits", each.place, "name"], key, name)
+        key, name = owners.setdefault(canonical(each.name), (keys[each.position], each.name))
+        if key != keys[each.position]:
+            yield _name_taken(["traits", each.position, "name"], key, name)
 
 
 def _name_taken(loc: Sequence[str | int], key: str, name: str) -> Problem:

@@ -34,7 +34,7 @@ def add_to(connection: Connection, model: ModelRow, sent: list[TraitInput], *, m
     problems += _too_many(len({*rows, *keys.values()}), most)
     if problems:
         raise trait_names.refusal(problems)
-    keyed = {keys[place]: each.model_dump(exclude={"key"}) for place, each in enumerate(sent)}
+    keyed = {keys[position]: each.model_dump(exclude={"key"}) for position, each in enumerate(sent)}
     rules.require("edit", model)
     for key in keyed.keys() & rows.keys():
         traits.change(connection, rows[key].id, keyed[key])
@@ -50,7 +50,7 @@ def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Pr
     Also returns further details: none.
     """
     elements = rules.elements(body, "traits")[: rules.MOST_NAMED]
-    parts = (_part(place, element) for place, element in enumerate(elements))
+    parts = (_part(position, element) for position, element in enumerate(elements))
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, handle), handle)
         rows = traits.rows(connection, model.id)
@@ -112,16 +112,16 @@ def _shown(trait: Trait, author: bool) -> Trait:
 
 
 def _as_sent(sent: Sequence[TraitInput]) -> list[Sent]:
-    return [Sent(place, each.name, each.key) for place, each in enumerate(sent)]
+    return [Sent(position, each.name, each.key) for position, each in enumerate(sent)]
 
 
-def _part(place: int, element: Any) -> Sent | None:
+def _part(position: int, element: Any) -> Sent | None:
     """The name and key of an element that may be no valid trait; None if one of the two is not valid."""
     try:
         named = TraitInput.model_validate({field: element[field] for field in ("name", "key") if field in element})
     except (TypeError, ValidationError):
         return None
-    return Sent(place, named.name, named.key)
+    return Sent(position, named.name, named.key)
 
 
 def _check_name(trait: TraitRow, name: str, rows: Sequence[TraitRow]) -> None:

@@ -37,12 +37,12 @@ class Fail(Protocol):
 class StepListener(Protocol):
     """Tells the worker's parent which piece of a run starts next."""
 
-    def __call__(self, run_id: str, place: WorkItem | None, /) -> None:
-        """`place` is None when the worker no longer holds the run."""
+    def __call__(self, run_id: str, item: WorkItem | None, /) -> None:
+        """`item` is None when the worker no longer holds the run."""
         ...
 
 
-def ignore_progress(_run_id: str, _place: WorkItem | None, /) -> None:
+def ignore_progress(_run_id: str, _item: WorkItem | None, /) -> None:
     """Ignore progress, for executions without a parent that listens."""
 
 

@@ -43,7 +43,7 @@ class WorkItem:
     samples: tuple[int, ...] = ()
 
     def within(self, other: "WorkItem") -> bool:
-        """Whether this is the same place as `other` or a part of it, so that there was no progress between the two."""
+        """Whether this is the same item as `other` or a part of it, so that there was no progress between the two."""
         if self.phase != other.phase:
             return False
         if self.samples and other.samples:
@@ -51,7 +51,7 @@ class WorkItem:
         return (self.done, bool(self.samples)) == (other.done, bool(other.samples))
 
     def to_json(self) -> dict[str, Any]:
-        """The place in the form that is sent over the pipe and stored."""
+        """The item in the form that is sent over the pipe and stored."""
         return {"phase": self.phase, "done": self.done, "samples": list(self.samples)}
 
     @classmethod
@@ -62,19 +62,19 @@ class WorkItem:
 
 @dataclass(frozen=True)
 class WorkerExit:
-    """The crash or hang of a worker: its cause, and the place of each run that the worker held."""
+    """The crash or hang of a worker: its cause, and the item of each run that the worker held."""
 
     cause: Cause
-    places: Mapping[str, WorkItem]
+    work: Mapping[str, WorkItem]
 
     def to_json(self) -> dict[str, Any]:
         """The exit in the form that is sent to the next worker."""
-        return {"cause": self.cause, "places": {run: place.to_json() for run, place in self.places.items()}}
+        return {"cause": self.cause, "places": {run: item.to_json() for run, item in self.work.items()}}
 
     @classmethod
     def from_json(cls, read: Mapping[str, Any]) -> "WorkerExit":
         """Read what `to_json` wrote."""
-        return cls(read["cause"], {run: WorkItem.from_json(place) for run, place in read["places"].items()})
+        return cls(read["cause"], {run: WorkItem.from_json(item) for run, item in read["places"].items()})
 
 
 class Heartbeat:
@@ -115,14 +115,14 @@ class Heartbeat:
         """Report the state of the encoder."""
         self._send(f"{ENCODER} {state}")
 
-    def at(self, run_id: str, place: WorkItem | None) -> None:
-        """Report which piece of a run starts; `place` is None if the worker no longer holds the run."""
+    def at(self, run_id: str, item: WorkItem | None) -> None:
+        """Report which piece of a run starts; `item` is None if the worker no longer holds the run."""
         with self._lock:
-            if place is None:
+            if item is None:
                 self._seconds_left.pop(run_id, None)
             else:
-                self._seconds_left[run_id] = self._longest_piece_s if place.samples else self._longest_step_s
-        self._send(f"{AT} {run_id} {json.dumps(place.to_json() if place else None, separators=(',', ':'))}")
+                self._seconds_left[run_id] = self._longest_piece_s if item.samples else self._longest_step_s
+        self._send(f"{AT} {run_id} {json.dumps(item.to_json() if item else None, separators=(',', ':'))}")
 
     def _beat(self) -> None:
         never = Event()
@@ -151,7 +151,7 @@ class Listener:
     def __init__(self) -> None:
         self.ready = self.judged = False
         self.encoder: EncoderState = "loading"
-        self.places: dict[str, WorkItem] = {}
+        self.work: dict[str, WorkItem] = {}
         self._rest = b""
 
     def hear(self, content: bytes) -> None:
@@ -170,7 +170,7 @@ class Listener:
                 self.encoder = state  # type: ignore[assignment]
             case ["at", run_id, encoded]:
                 with suppress(ValueError, KeyError, TypeError):
-                    place = json.loads(encoded)
-                    self.places.pop(run_id, None)
-                    if place is not None:
-                        self.places[run_id] = WorkItem.from_json(place)
+                    item = json.loads(encoded)
+                    self.work.pop(run_id, None)
+                    if item is not None:
+                        self.work[run_id] = WorkItem.from_json(item)

@@ -200,48 +200,48 @@ _VERBS: Mapping[Cause, str] = {
 def judge(engine: Engine, deaths: Sequence[WorkerExit], fail: Fail) -> None:
     """Record the crashes of earlier workers with the runs that they held, and fail the runs that have too many."""
     for death in deaths:
-        for run_id, place in death.places.items():
-            _strike(engine, run_id, death.cause, place, fail)
+        for run_id, item in death.work.items():
+            _strike(engine, run_id, death.cause, item, fail)
 
 
-def _strike(engine: Engine, run_id: str, cause: Cause, place: WorkItem, fail: Fail) -> None:
+def _strike(engine: Engine, run_id: str, cause: Cause, item: WorkItem, fail: Fail) -> None:
     with writing(engine) as connection:
         run = runs.read_to_end(connection, run_id)
         if run is None:
             return
-        before = _place(runs.struck_at(connection, run_id))
-        within = before is not None and place.within(before)
+        before = _item(runs.struck_at(connection, run_id))
+        within = before is not None and item.within(before)
         strikes = run.strikes + 1 if within else 1
-        runs.strike(connection, run_id, strikes=strikes, place=place.to_json())
+        runs.strike(connection, run_id, strikes=strikes, item=item.to_json())
         if strikes >= MOST_STRIKES:
-            fail(connection, run, code="interrupted", message=_message(cause, place))
+            fail(connection, run, code="interrupted", message=_message(cause, item))
 
 
-def _place(stored: Any) -> WorkItem | None:
-    """The place of the last strike; None if there was none, or if it is damaged."""
+def _item(stored: Any) -> WorkItem | None:
+    """The item of the last strike; None if there was none, or if it is damaged."""
     try:
         return WorkItem.from_json(stored)
     except (TypeError, KeyError, ValueError):
         return None
 
 
-def _message(cause: Cause, place: WorkItem) -> str:
-    return f"The worker {_VERBS[cause]} twice {_where(place)}, so this run was stopped. {_way_out(cause, place)}"
+def _message(cause: Cause, item: WorkItem) -> str:
+    return f"The worker {_VERBS[cause]} twice {_where(item)}, so this run was stopped. {_way_out(cause, item)}"
 
 
-def _where(place: WorkItem) -> str:
-    match place.samples:
+def _where(item: WorkItem) -> str:
+    match item.samples:
         case ():
-            return f"in the phase {place.phase}"
+            return f"in the phase {item.phase}"
         case (sample,):
             return f"while it encoded sample {sample}"
         case samples:
             return f"while it encoded samples {min(samples)} to {max(samples)}"
 
 
-def _way_out(cause: Cause, place: WorkItem) -> str:
-    if place.samples:
-        which = "it" if len(place.samples) == 1 else "them"
+def _way_out(cause: Cause, item: WorkItem) -> str:
+    if item.samples:
+        which = "it" if len(item.samples) == 1 else "them"
         return f"Shorten or delete {which}, then start again."
     if cause == "memory":
         return "Free memory, or use a lower effort or fewer samples, then start again."

@@ -142,8 +142,8 @@ class Supervisor:
             _close(process)
             assert process.stdout is not None
             process.stdout.close()
-        if not self._stopping.is_set() and (cause := self._cause(code, silent)) and self._listener.places:
-            self._deaths.append(WorkerExit(cause, dict(self._listener.places)))
+        if not self._stopping.is_set() and (cause := self._cause(code, silent)) and self._listener.work:
+            self._deaths.append(WorkerExit(cause, dict(self._listener.work)))
         return code
 
     def _spawn(self) -> subprocess.Popen[bytes] | None:

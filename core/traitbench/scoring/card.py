@@ -30,8 +30,8 @@ _PARTS = 1_024  # encoded at once, so that a long text never has all its vectors
 # The reciprocals of 1 to 100 as whole numbers over a common denominator, so that sums of them are exact.
 _COMMON = math.lcm(*range(1, 101))
 _SHARES = [0, *(_COMMON // points for points in range(1, 101))]
-# The place of each trait by its keys and names, by snapshot.
-_PLACES: WeakKeyDictionary[Snapshot, Mapping[str, int]] = WeakKeyDictionary()
+# The index of each trait by its keys and names, by snapshot.
+_INDICES: WeakKeyDictionary[Snapshot, Mapping[str, int]] = WeakKeyDictionary()
 # A cache by snapshot, trait, score and resemblance: equal ones give equal fields.
 _READERS: WeakKeyDictionary[Snapshot, list[Callable[[int, int, bool], _At]]] = WeakKeyDictionary()
 _COMBINE: Mapping[str, Callable[[Floats], Floats]] = {
@@ -126,7 +126,7 @@ def score_many(
     """The cards of many texts, each the same as it would be alone; in a mode `encode` gives vectors of that mode."""
     snapshot = snapshot.in_mode(mode)
     chosen = choose(snapshot, traits)
-    return [read(snapshot, chosen, placed) for placed in place(snapshot, encode, texts)]
+    return [read(snapshot, chosen, placed) for placed in project(snapshot, encode, texts)]
 
 
 def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> RawCard:
@@ -144,14 +144,14 @@ def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> RawCard:
     return RawCard(scores)
 
 
-def place(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> list[Placed]:
+def project(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> list[Placed]:
     """Where each text is on the traits, and whether it resembles the samples."""
     texts = [shorten(text).text for text in texts]
     vectors = _embed(snapshot, encode, texts)
     return _placed(snapshot, texts, vectors, _positions(snapshot, encode, texts, vectors))
 
 
-def place_whole(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.float32]) -> list[Placed]:
+def project_whole(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.float32]) -> list[Placed]:
     """The same for texts that are shortened already and scored as a whole, by their vectors."""
     return _placed(snapshot, texts, vectors, of_vectors(snapshot, vectors))
 
@@ -233,33 +233,33 @@ def choose(snapshot: Snapshot, names: Sequence[str] | None) -> Sequence[int]:
     """The traits of these keys or names, in the snapshot's order; the key wins. All when None."""
     if names is None:
         return range(len(snapshot.traits))
-    places = _places(snapshot)
+    indices = _indices(snapshot)
     for name in names:
-        if _place(places, name) is None:
+        if _index_of(indices, name) is None:
             raise UnknownTrait(name)
-    return sorted({place for name in names if (place := _place(places, name)) is not None})
+    return sorted({index for name in names if (index := _index_of(indices, name)) is not None})
 
 
 def unknown(snapshot: Snapshot, names: Sequence[str]) -> list[int]:
     """The positions in `names` of those that are neither a key nor a name of a trait."""
-    places = _places(snapshot) if names else {}
-    return [i for i, name in enumerate(names) if _place(places, name) is None]
+    indices = _indices(snapshot) if names else {}
+    return [i for i, name in enumerate(names) if _index_of(indices, name) is None]
 
 
-def _places(snapshot: Snapshot) -> Mapping[str, int]:
+def _indices(snapshot: Snapshot) -> Mapping[str, int]:
     """The traits by key and name, as spelled and in NFC; a key wins over a name, and an exact match over NFC."""
-    if snapshot not in _PLACES:
-        places: dict[str, int] = {}
+    if snapshot not in _INDICES:
+        indices: dict[str, int] = {}
         for spelled in (partial(unicodedata.normalize, "NFC"), str):
-            places |= {spelled(trait.name): i for i, trait in enumerate(snapshot.traits)}
-            places |= {spelled(trait.key): i for i, trait in enumerate(snapshot.traits)}
-        _PLACES[snapshot] = places
-    return _PLACES[snapshot]
+            indices |= {spelled(trait.name): i for i, trait in enumerate(snapshot.traits)}
+            indices |= {spelled(trait.key): i for i, trait in enumerate(snapshot.traits)}
+        _INDICES[snapshot] = indices
+    return _INDICES[snapshot]
 
 
-def _place(places: Mapping[str, int], name: str) -> int | None:
-    place = places.get(name)
-    return places.get(unicodedata.normalize("NFC", name)) if place is None else place
+def _index_of(indices: Mapping[str, int], name: str) -> int | None:
+    index = indices.get(name)
+    return indices.get(unicodedata.normalize("NFC", name)) if index is None else index
 
 
 def trait_score(trait: TraitAxis, position: float) -> RawScore:

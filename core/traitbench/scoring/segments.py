@@ -174,10 +174,10 @@ def _borders(words: Sequence[tuple[int, int]], sentences: Sequence[int], count: 
     reach = int(length / 3)
     borders = [0]
     for i in range(1, count):
-        place = round(i * length)
-        first, last = bisect_left(sentences, place - reach), bisect_right(sentences, place + reach)
+        position = round(i * length)
+        first, last = bisect_left(sentences, position - reach), bisect_right(sentences, position + reach)
         near = [at for at in sentences[first:last] if at > borders[-1]]
-        borders.append(min(near, key=lambda at: abs(at - place), default=place))
+        borders.append(min(near, key=lambda at: abs(at - position), default=position))
     return [*borders, len(words)]
 
 
@@ -203,10 +203,10 @@ class Shortened:
     after: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
 
-    def origin(self, place: int) -> int:
+    def origin(self, position: int) -> int:
         """The same position in the original; the end of a shortened run is the end of the whole run."""
-        known = bisect_right(self.after, place)
-        return place + (self.missing[known - 1] if known else 0)
+        known = bisect_right(self.after, position)
+        return position + (self.missing[known - 1] if known else 0)
 
 
 def shorten(text: str) -> Shortened:
@@ -237,22 +237,22 @@ def _kept(run: str) -> str:
 def _runs(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of every run that is too long, in order."""
     done = 0
-    for place in range(0, len(text) - _BLOCK + 1, _BLOCK):
-        block = text[place : place + _BLOCK]
+    for position in range(0, len(text) - _BLOCK + 1, _BLOCK):
+        block = text[position : position + _BLOCK]
         sign = None if block[0].isspace() else block[0]  # as in `str.strip`: None means any white space
-        if place < done or not _fills(block, sign):
+        if position < done or not _fills(block, sign):
             continue
-        before = text[max(done, place - _BLOCK) : place]
-        start, done = place - len(before) + len(before.rstrip(sign)), _end(text, place + _BLOCK, sign)
+        before = text[max(done, position - _BLOCK) : position]
+        start, done = position - len(before) + len(before.rstrip(sign)), _end(text, position + _BLOCK, sign)
         if done - start > LONGEST:
             yield start, done
 
 
-def _end(text: str, place: int, sign: str | None) -> int:
+def _end(text: str, position: int, sign: str | None) -> int:
     """The end of the run that continues at this position."""
-    while _fills(block := text[place : place + _BLOCK], sign):
-        place += len(block)
-    return place + len(block) - len(block.lstrip(sign))
+    while _fills(block := text[position : position + _BLOCK], sign):
+        position += len(block)
+    return position + len(block) - len(block.lstrip(sign))
 
 
 def _fills(block: str, sign: str | None) -> bool:

@@ -92,4 +92,4 @@ async def _gone(receive: Receive, ready: asyncio.Event) -> None:
 
 
 def _joined(lines: Sequence[tuple[int, bytes]]) -> bytes:
-    return b"".join([line(place, result) for place, result in lines])
+    return b"".join([line(index, result) for index, result in lines])

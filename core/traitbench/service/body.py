@@ -130,7 +130,7 @@ class Body(Generic[Value]):
         problems, details = self.problems_of_parts(context_of(request), request.path_params["handle"], bad.body)
         faults = bad.error.details["errors"]
         named = {tuple(fault["loc"]) for fault in faults}
-        faults = sorted([*faults, *(fault for fault in problems if tuple(fault["loc"]) not in named)], key=_place)
+        faults = sorted([*faults, *(fault for fault in problems if tuple(fault["loc"]) not in named)], key=_position)
         return ValidationFailed(_sentence(faults), details={"errors": faults, **details})
 
 
@@ -298,7 +298,7 @@ def _loc(loc: tuple[str | int, ...]) -> list[str | int]:
     return [strict_json.shown(part) if isinstance(part, str) else part for part in loc if part != "[key]"]
 
 
-def _place(fault: strict_json.Fault) -> int:
+def _position(fault: strict_json.Fault) -> int:
     """Return the index of the element that a fault of a batch belongs to; -1 if it belongs to none."""
     return next((part for part in fault["loc"] if isinstance(part, int)), -1)
 

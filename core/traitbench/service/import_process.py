@@ -96,7 +96,7 @@ def main() -> None:
     except MemoryError:
         answer = {"error": _fields(_takes_too_much())}
     except Exception as error:
-        logs.event(_log, logging.ERROR, "fault", error=[*logs.places(error)])
+        logs.event(_log, logging.ERROR, "fault", error=[*logs.locations(error)])
         answer = {"error": _fields(InternalError("The import failed. The service's log has the reason."))}
     sys.stdout.write(json.dumps(answer))
 

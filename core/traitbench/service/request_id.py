@@ -61,7 +61,7 @@ class RequestIdMiddleware:
         try:
             await self._app(inner, receive, answer)
         except Exception as error:
-            where = [*logs.places(error)]
+            where = [*logs.locations(error)]
             logs.event(_log, logging.ERROR, "fault", request_id=identity, method=scope["method"], error=where)
             if not answer.status:
                 await internal_error(identity)(scope, receive, answer)

@@ -58,7 +58,7 @@ def page(connection: Connection, model_id: int, asked: PageRequest[int]) -> List
         position=_ACTIVATIONS.id,
         all_at_once=lambda: [(row.id, _activation(row)) for row in connection.execute(statement)],
         one=lambda row_id: (row_id, _activation(connection.execute(shown.where(_ACTIVATIONS.id == row_id)).one())),
-        place=lambda numbered: numbered[0],
+        position_of=lambda numbered: numbered[0],
     )
     # An activation on the wire has no id.
     return ListingRows([(at, each if isinstance(each, Unreadable) else each[1]) for at, each in listing.rows])

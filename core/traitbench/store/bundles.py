@@ -30,7 +30,7 @@ _SAMPLES = tables.samples.c
 _TRAITS = tables.traits.c
 _VERSIONS = tables.versions.c
 
-Places = Mapping[int, int]
+Positions = Mapping[int, int]
 
 _AT_ONCE = 1_000
 _MOST_RECORDS = 32 * 2**20
@@ -54,19 +54,19 @@ def read_origin(connection: Connection, model_id: int) -> BundledOrigin | None:
     return BundledOrigin(handle=lineage.forked_from, version_no=lineage.forked_from_version_no)
 
 
-def places(connection: Connection, model_id: int) -> Places:
+def positions(connection: Connection, model_id: int) -> Positions:
     """The position of each sample of a model, by its id."""
-    return {sample_id: place for place, sample_id in enumerate(samples.ids(connection, model_id))}
+    return {sample_id: position for position, sample_id in enumerate(samples.ids(connection, model_id))}
 
 
-def read_traits(connection: Connection, model_id: int, places: Places) -> list[BundledTrait]:
+def read_traits(connection: Connection, model_id: int, positions: Positions) -> list[BundledTrait]:
     """The traits of a model; anchors that no longer exist, or that are not exported, are left out."""
     listed = (_TRAITS.model_id == model_id, tables.LISTED_TRAIT)
     statement = select(tables.traits).where(*listed).order_by(_TRAITS.id)
-    return [_trait(row, places) for row in connection.execute(statement)]
+    return [_trait(row, positions) for row in connection.execute(statement)]
 
 
-def read_samples(connection: Connection, model_id: int, places: Places) -> Iterator[BundledSample]:
+def read_samples(connection: Connection, model_id: int, positions: Positions) -> Iterator[BundledSample]:
     """The samples of a model in order, with at most a thousand in memory at a time."""
     statement = (
         select(tables.samples, _TRAITS.key.label("trait"))
@@ -75,15 +75,15 @@ def read_samples(connection: Connection, model_id: int, places: Places) -> Itera
         .order_by(_SAMPLES.id)
         .execution_options(yield_per=_AT_ONCE)
     )
-    return (_sample(row, places) for row in connection.execute(statement))
+    return (_sample(row, positions) for row in connection.execute(statement))
 
 
-def read_versions(connection: Connection, model: models.ModelRow, places: Places) -> list[BundledVersion]:
+def read_versions(connection: Connection, model: models.ModelRow, positions: Positions) -> list[BundledVersion]:
     """The versions of a model with their snapshots, oldest first."""
     ids = select(_VERSIONS.id).where(_VERSIONS.model_id == model.id).order_by(_VERSIONS.version_no)
     records = version_samples.stored(connection, model.id, most_bytes=_MOST_RECORDS)
     return [
-        _version(connection, version_id, model, places, record=records.get(version_id))
+        _version(connection, version_id, model, positions, record=records.get(version_id))
         for version_id in connection.execute(ids).scalars()
     ]
 
@@ -108,14 +108,14 @@ def write(connection: Connection, model_id: int, bundle: Bundle, *, now: datetim
     return _write_versions(connection, model_id, bundle.versions, ids, now=now)
 
 
-def _trait(row: Row[Any], places: Places) -> BundledTrait:
+def _trait(row: Row[Any], positions: Positions) -> BundledTrait:
     defined = {name: getattr(row, name) for name in TraitInput.model_fields}
-    return BundledTrait(**defined, intrinsic=None if row.axis is None else _intrinsic(row, places))
+    return BundledTrait(**defined, intrinsic=None if row.axis is None else _intrinsic(row, positions))
 
 
-def _intrinsic(row: Row[Any], places: Places) -> Intrinsic:
+def _intrinsic(row: Row[Any], positions: Positions) -> Intrinsic:
     anchors = row.anchor_sample_ids and Anchors(
-        **{pole: [places[each] for each in ids if each in places] for pole, ids in row.anchor_sample_ids.items()}
+        **{pole: [positions[each] for each in ids if each in positions] for pole, ids in row.anchor_sample_ids.items()}
     )
     return Intrinsic(
         axis=base64.b64encode(row.axis).decode(),
@@ -127,13 +127,13 @@ def _intrinsic(row: Row[Any], places: Places) -> Intrinsic:
     )
 
 
-def _sample(row: Row[Any], places: Places) -> BundledSample:
+def _sample(row: Row[Any], positions: Positions) -> BundledSample:
     own = {name: getattr(row, name) for name in BundledSample.model_fields if name != "seed"}
-    return BundledSample(**own, seed=places.get(row.seed_sample_id))
+    return BundledSample(**own, seed=positions.get(row.seed_sample_id))
 
 
 def _version(
-    connection: Connection, version_id: int, model: models.ModelRow, places: Places, *, record: bytes | None
+    connection: Connection, version_id: int, model: models.ModelRow, positions: Positions, *, record: bytes | None
 ) -> BundledVersion:
     shown = versions.read(connection, version_id)
     own = BundledVersion.model_fields.keys() - {"metrics", "active", "snapshot", "samples", "held_up_to"}
@@ -143,13 +143,13 @@ def _version(
         active=version_id == model.active_version_id,
         snapshot=versions.snapshot(connection, version_id),
         samples=None if record is None else base64.b64encode(record).decode(),
-        held_up_to=_held_up_to(model, places) if version_id == model.held_version_id else None,
+        held_up_to=_held_up_to(model, positions) if version_id == model.held_version_id else None,
     )
 
 
-def _held_up_to(model: models.ModelRow, places: Places) -> int | None:
+def _held_up_to(model: models.ModelRow, positions: Positions) -> int | None:
     """The position of the newest sample that a version on hold learned; the sample itself may have been withdrawn."""
-    return max((place for each, place in places.items() if each <= (model.held_up_to or 0)), default=None)
+    return max((position for each, position in positions.items() if each <= (model.held_up_to or 0)), default=None)
 
 
 def _trait_fields(trait: BundledTrait) -> dict[str, Any]:
@@ -182,7 +182,9 @@ def _write_samples(
     ]
     ids = samples.add(connection, model_id, fields)
     seeded = [
-        {"own_id": ids[place], "seed_id": ids[each.seed]} for place, each in enumerate(bundled) if each.seed is not None
+        {"own_id": ids[position], "seed_id": ids[each.seed]}
+        for position, each in enumerate(bundled)
+        if each.seed is not None
     ]
     if seeded:
         statement = update(tables.samples).where(_SAMPLES.id == bindparam("own_id"))
@@ -195,8 +197,8 @@ def _write_anchors(
 ) -> None:
     for trait in bundled:
         if trait.intrinsic and trait.intrinsic.anchors:
-            places = trait.intrinsic.anchors.model_dump()
-            anchors = {pole: [ids[place] for place in own] for pole, own in places.items()}
+            positions = trait.intrinsic.anchors.model_dump()
+            anchors = {pole: [ids[position] for position in own] for pole, own in positions.items()}
             traits.change(connection, trait_ids[str(trait.key)], {"anchor_sample_ids": anchors})
 
 

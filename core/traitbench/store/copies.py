@@ -58,9 +58,9 @@ class Copied:
 
     def copy_of(self, sample_id: int) -> int | None:
         """The id of the copy of a sample; None if the sample was not copied."""
-        place = int(np.searchsorted(self.ids, sample_id))
-        is_copied = place < len(self.ids) and self.ids[place] == sample_id
-        return int(self.copies[place]) if is_copied else None
+        position = int(np.searchsorted(self.ids, sample_id))
+        is_copied = position < len(self.ids) and self.ids[position] == sample_id
+        return int(self.copies[position]) if is_copied else None
 
 
 @dataclass(frozen=True)

@@ -18,19 +18,19 @@ from traitbench.store.rows import ListingRows, Position
 
 _DIGEST = 9
 
-Place = TypeVar("Place", str, int)
+KeyT = TypeVar("KeyT", str, int)
 
 
 @dataclass(frozen=True)
-class PageRequest(Generic[Place]):
+class PageRequest(Generic[KeyT]):
     """The page of a listing that begins after a position: None for the first page."""
 
     listing: str
     limit: int
-    after: Place | None
+    after: KeyT | None
 
     @classmethod
-    def of(cls, kind: type[Place], listing: str, limit: int, cursor: str | None, *, most: int) -> "PageRequest[Place]":
+    def of(cls, kind: type[KeyT], listing: str, limit: int, cursor: str | None, *, most: int) -> "PageRequest[KeyT]":
         """The page at a cursor of this listing, whose positions are of a `kind`.
 
         Raise `InvalidParameter` unless a page may be this large, and `InvalidCursor` for any other cursor.
@@ -60,26 +60,26 @@ class PageRequest(Generic[Place]):
 
 def write_cursor(listing: str, position: Position) -> str:
     """The cursor of the page after `position`."""
-    place = json.dumps(position).encode()
-    return base64.urlsafe_b64encode(_digest(listing, place) + place).decode().rstrip("=")
+    written = json.dumps(position).encode()
+    return base64.urlsafe_b64encode(_digest(listing, written) + written).decode().rstrip("=")
 
 
-def _read(kind: type[Place], listing: str, cursor: str) -> Place:
+def _read(kind: type[KeyT], listing: str, cursor: str) -> KeyT:
     try:
         packed = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise _invalid() from None
-    digest, place = packed[:_DIGEST], packed[_DIGEST:]
-    if digest != _digest(listing, place):
+    digest, written = packed[:_DIGEST], packed[_DIGEST:]
+    if digest != _digest(listing, written):
         raise _invalid()
-    position = json.loads(place)
+    position = json.loads(written)
     if not isinstance(position, kind) or write_cursor(listing, position) != cursor:
         raise _invalid()
     return position
 
 
-def _digest(listing: str, place: bytes) -> bytes:
-    return hashlib.sha256(listing.encode() + b"\n" + place).digest()[:_DIGEST]
+def _digest(listing: str, written: bytes) -> bytes:
+    return hashlib.sha256(listing.encode() + b"\n" + written).digest()[:_DIGEST]
 
 
 def _invalid() -> InvalidCursor:

@@ -56,7 +56,7 @@ def every(connection: Connection) -> ListingRows[ApiKey]:
         position=_KEYS.id,
         all_at_once=lambda: [_key(row) for row in connection.execute(statement)],
         one=lambda key_id: _key(connection.execute(_ROWS.where(_KEYS.id == key_id)).one()),
-        place=lambda key: key.id,
+        position_of=lambda key: key.id,
     )
 
 

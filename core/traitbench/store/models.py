@@ -300,7 +300,7 @@ def page(
         position=_MODELS.handle,
         all_at_once=lambda: _models(connection, statement),
         one=lambda model_id: read(connection, model_id),
-        place=lambda model: model.handle,
+        position_of=lambda model: model.handle,
     )
 
 

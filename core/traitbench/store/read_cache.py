@@ -70,9 +70,9 @@ class ReadCache:
         try:
             if self._connection is None:
                 # Never "rwc": a file that was removed must not be created again.
-                place = f"file:{quote(str(self._file))}?mode=rw"
+                address = f"file:{quote(str(self._file))}?mode=rw"
                 self._connection = sqlite3.connect(
-                    place, uri=True, timeout=0, isolation_level=None, check_same_thread=False
+                    address, uri=True, timeout=0, isolation_level=None, check_same_thread=False
                 )
             # A time limit would need no query, but a revoked key would work until it has passed.
             version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]

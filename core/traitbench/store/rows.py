@@ -62,17 +62,17 @@ def read_listing(
     position: Column[Any],
     all_at_once: Callable[[], Sequence[Item]],
     one: Callable[[Any], Item],
-    place: Callable[[Item], Position],
+    position_of: Callable[[Item], Position],
     called: Callable[[Position], str] = str,
 ) -> ListingRows[Item]:
     """The rows of a listing.
 
     `chosen` selects the rows in order, with any columns; `key` and `position` are the columns of their id and of their
-    position in the listing. `all_at_once` reads all rows and `one` reads the row with an id. `place` returns the
+    position in the listing. `all_at_once` reads all rows and `one` reads the row with an id. `position_of` returns the
     position of a value, and `called` the name of the row at a position.
     """
     try:
-        return ListingRows([(place(item), item) for item in all_at_once()])
+        return ListingRows([(position_of(item), item) for item in all_at_once()])
     except _ROW_ERRORS as error:
         reason_of(error)  # raises errors that have another cause than a row
     ids = connection.execute(chosen.with_only_columns(key, maintain_column_froms=True)).scalars().all()

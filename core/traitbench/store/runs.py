@@ -175,7 +175,7 @@ def listed(connection: Connection, which: Which, *, limit: int) -> ListingRows[L
         position=_RUNS.id,
         all_at_once=lambda: [_listed(row) for row in connection.execute(statement)],
         one=lambda run_id: _listed(connection.execute(statement.where(_RUNS.id == run_id)).one()),
-        place=lambda run: run.id,
+        position_of=lambda run: run.id,
     )
 
 
@@ -191,10 +191,10 @@ def claim(connection: Connection, run_id: str, owner: str) -> RunRow | None:
     return run if run and run.status in _LIVE else None
 
 
-def strike(connection: Connection, run_id: str, *, strikes: int, place: Mapping[str, Any]) -> None:
-    """Record how often a run has brought its worker down at a place."""
+def strike(connection: Connection, run_id: str, *, strikes: int, item: Mapping[str, Any]) -> None:
+    """Record how often a run has brought its worker down at a item."""
     statement = update(tables.runs).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
-    connection.execute(statement.values(strikes=strikes, struck_at=dict(place)))
+    connection.execute(statement.values(strikes=strikes, struck_at=dict(item)))
 
 
 def struck_at(connection: Connection, run_id: str) -> Any:

@@ -169,7 +169,7 @@ def page(
         position=_SAMPLES.id,
         all_at_once=lambda: [_sample(row) for row in connection.execute(statement)],
         one=lambda sample_id: _sample(connection.execute(shown.where(_SAMPLES.id == sample_id)).one()),
-        place=lambda sample: sample.id,
+        position_of=lambda sample: sample.id,
     )
 
 

@@ -58,7 +58,7 @@ _BY_VECTOR_KEY = (
     _KEPT.mode == bindparam("mode"),
 )
 # By place only: with more conditions, SQLite might use the index on models and read all rows of a model.
-_BY_PLACES = select(_KEPT.text_hash, _KEPT.tokens, _KEPT.alone, _KEPT.vector).where(
+_BY_KEYS = select(_KEPT.text_hash, _KEPT.tokens, _KEPT.alone, _KEPT.vector).where(
     _KEPT.place.in_(bindparam("places", expanding=True))
 )
 _ANY = select(_KEPT.id).where(*_BY_VECTOR_KEY).limit(1)
@@ -73,8 +73,8 @@ def read(connection: Connection, vector_key: VectorKey, hashes: Sequence[Hash]) 
     """The stored vectors by text hash; missing ones are left out."""
     encoded = {}
     for first in range(0, len(hashes), _AT_ONCE):
-        places = [_place(vector_key, digest) for digest in hashes[first : first + _AT_ONCE]]
-        for digest, tokens, is_single_segment, vector in connection.execute(_BY_PLACES, {"places": places}):
+        keys = [_key(vector_key, digest) for digest in hashes[first : first + _AT_ONCE]]
+        for digest, tokens, is_single_segment, vector in connection.execute(_BY_KEYS, {"places": keys}):
             encoded[bytes(digest)] = Encoded(np.frombuffer(vector, _STORED), tokens, is_single_segment)
     return encoded
 
@@ -84,7 +84,7 @@ def store(connection: Connection, vector_key: VectorKey, encoded: Mapping[Hash, 
     rows = [
         {
             **vars(vector_key),
-            "place": _place(vector_key, digest),
+            "place": _key(vector_key, digest),
             "text_hash": digest,
             "tokens": each.tokens,
             "alone": each.is_single_segment,
@@ -99,9 +99,9 @@ def store(connection: Connection, vector_key: VectorKey, encoded: Mapping[Hash, 
 
 def used(connection: Connection, vector_key: VectorKey, hashes: Iterable[Hash], *, now: datetime) -> None:
     """Record that vectors were used, unless that was recorded recently; the least recently used are deleted first."""
-    places, since = [_place(vector_key, digest) for digest in hashes], now - _RECORD_EVERY
-    for first in range(0, len(places), _AT_ONCE):
-        these = (_KEPT.place.in_(places[first : first + _AT_ONCE]), _KEPT.used_at < since)
+    keys, since = [_key(vector_key, digest) for digest in hashes], now - _RECORD_EVERY
+    for first in range(0, len(keys), _AT_ONCE):
+        these = (_KEPT.place.in_(keys[first : first + _AT_ONCE]), _KEPT.used_at < since)
         connection.execute(update(tables.kept_vectors).where(*these).values(used_at=now))
 
 
@@ -125,7 +125,7 @@ def forget(connection: Connection, model_id: int) -> None:
     connection.execute(delete(tables.kept_vectors).where(_KEPT.model_id == model_id))
 
 
-def _place(vector_key: VectorKey, digest: Hash) -> int:
+def _key(vector_key: VectorKey, digest: Hash) -> int:
     """The place of a text's vector: 64 bits of a hash of model, encoder, mode and text."""
     whole = hashlib.sha256(
         f"{vector_key.model_id} {vector_key.encoder_digest} {vector_key.mode} ".encode() + digest

@@ -211,7 +211,7 @@ def every(connection: Connection, model_id: int) -> ListingRows[Trait]:
         position=_TRAITS.key,
         all_at_once=lambda: [_trait(row) for row in connection.execute(statement)],
         one=lambda trait_id: _trait(connection.execute(statement.where(_TRAITS.id == trait_id)).one()),
-        place=lambda trait: trait.key,
+        position_of=lambda trait: trait.key,
     )
 
 

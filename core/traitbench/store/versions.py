@@ -77,8 +77,8 @@ def add(connection: Connection, *, snapshot: Mapping[str, Any], **fields: Any) -
 def rewrite(connection: Connection, version_id: int, snapshot: Mapping[str, Any], *, param_hash: str) -> None:
     """Replace the snapshot of a version, only to remove words that must not be kept."""
     connection.execute(update(tables.versions).where(_VERSIONS.id == version_id).values(param_hash=param_hash))
-    place = tables.snapshots.c.version_id == version_id
-    connection.execute(update(tables.snapshots).where(place).values(snapshot=_packed(snapshot)))
+    own = tables.snapshots.c.version_id == version_id
+    connection.execute(update(tables.snapshots).where(own).values(snapshot=_packed(snapshot)))
 
 
 def forget_test_sets(connection: Connection, model_id: int) -> None:
@@ -127,7 +127,7 @@ def page(connection: Connection, model_id: int, asked: PageRequest[int]) -> List
         position=_VERSIONS.version_no,
         all_at_once=lambda: _versions(connection, statement),
         one=lambda version_id: read(connection, version_id),
-        place=lambda version: version.version_no,
+        position_of=lambda version: version.version_no,
         called=lambda number: f"v{number}",
     )
 
@@ -150,7 +150,7 @@ def ages(connection: Connection, model_id: int) -> list[VersionAge]:
         position=_VERSIONS.version_no,
         all_at_once=lambda: [_age(row) for row in connection.execute(mine)],
         one=lambda version_id: _age(connection.execute(statement.where(_VERSIONS.id == version_id)).one()),
-        place=lambda age: age.version_no,
+        position_of=lambda age: age.version_no,
     )
     return each.items()
 

@@ -121,19 +121,19 @@ class LabelAxes:
 
     def of(self, trait: Described) -> Vector | None:
         """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""
-        place = self._place(trait)
+        key = self._key(trait)
         # Held while an axis is made: whoever asks for the same one waits for it. The cache itself is not safe for
         # threads.
         with _one_at_a_time:
-            if place not in _kept:
-                _kept[place] = self._make(place[1])
-            return _kept[place]
+            if key not in _kept:
+                _kept[key] = self._make(key[1])
+            return _kept[key]
 
     def is_known(self, trait: Described) -> bool:
         """Whether the label axis of a trait is in memory, so that it costs nothing."""
-        return self._place(trait) in _kept
+        return self._key(trait) in _kept
 
-    def _place(self, trait: Described) -> tuple[str, TraitPoles]:
+    def _key(self, trait: Described) -> tuple[str, TraitPoles]:
         # The key is not part of it, so traits with the same words share an axis.
         return self._digest, TraitPoles("", trait.name, trait.positive_label, trait.negative_label, trait.description)
 

@@ -131,21 +131,21 @@ def _beyond(X: Vectors, quality: NDArray[np.float64], axis: NDArray[np.float64] 
     poles = _poles(quality, is_open)
     if axis is None or not all(pole.any() for pole in poles):
         return rejected
-    place = X.astype(np.float64) @ axis
-    middle = sum(place[pole].mean() for pole in poles) / 2
+    projection = X.astype(np.float64) @ axis
+    middle = sum(projection[pole].mean() for pole in poles) / 2
     for pole, sign in zip(poles, (1, -1), strict=True):
         # A whole deviation, because the axis is itself uncertain, and texts between the poles are worth having.
-        rejected |= pole & (sign * (place - middle) < -place[pole].std())
+        rejected |= pole & (sign * (projection - middle) < -projection[pole].std())
     return rejected
 
 
 def _drifted(X: Vectors, seeds: Vectors, quality: NDArray[np.float64], axis: NDArray[np.float64] | None) -> Booleans:
     """Whether a text moved from its seed to the other pole by more than one standard deviation of all seeds."""
-    places = np.unique((seeds.astype(np.float64) @ axis).round(9)) if axis is not None else np.zeros(0)
-    if axis is None or len(places) < _FEWEST_SEEDS:
+    projections = np.unique((seeds.astype(np.float64) @ axis).round(9)) if axis is not None else np.zeros(0)
+    if axis is None or len(projections) < _FEWEST_SEEDS:
         return np.zeros(len(X), bool)
     moved = (X.astype(np.float64) - seeds) @ axis
-    drifted: Booleans = np.sign(quality - 0.5) * moved < -places.std()
+    drifted: Booleans = np.sign(quality - 0.5) * moved < -projections.std()
     return drifted
 
 

@@ -135,8 +135,8 @@ def _pairs(labels: tuple[str, str], lexicons: tuple[list[str], list[str]], count
     for turn in range(size):
         for number, frame in enumerate(_FRAMES):
             first, apart = 5 * number + 11 * turn, 1 + turn % max(1, size // 2 - 1)
-            places = [place % size for place in (first, first + apart, first + apart + size // 2)]
-            one, other = (_sentence(frame, [lexicon[place] for place in places]) for lexicon in lexicons)
+            indices = [index % size for index in (first, first + apart, first + apart + size // 2)]
+            one, other = (_sentence(frame, [lexicon[index] for index in indices]) for lexicon in lexicons)
             yield one, other
         if turn * len(_FRAMES) > _SURPLUS * count:
             return

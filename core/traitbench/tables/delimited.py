@@ -61,8 +61,8 @@ class Csv:
             elif any(map(str.strip, record[1][width:])):
                 has = f"has {len(record[1])} cells where the header has {width}"
                 yield Problem(record[0], "", f"{has}; quote cells that contain a separator")
-            elif self._encoding.lenient and (place := _damaged(record[1])) is not None:
-                yield Problem(record[0], self.columns[place], _DAMAGED)
+            elif self._encoding.lenient and (position := _damaged(record[1])) is not None:
+                yield Problem(record[0], self.columns[position], _DAMAGED)
             else:
                 if len(record[1]) < width:
                     self._short.append(record[0])
@@ -125,7 +125,7 @@ def _has_marks(file: IO[bytes]) -> bool:
 
 
 def _damaged(cells: Sequence[str]) -> int | None:
-    return next((place for place, cell in enumerate(cells) if is_damaged(cell)), None)
+    return next((position for position, cell in enumerate(cells) if is_damaged(cell)), None)
 
 
 # ---- the separator ---------------------------------------------------------------------------------------------------

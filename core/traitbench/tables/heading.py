@@ -94,8 +94,8 @@ def _depth(rows: Sequence[Sequence[str]]) -> int:
     if named and not {*named} - _ANSWER_ROW:
         return 2
     # A question stands above its first answer only; the answers stand below, and not below columns such as the id.
-    gaps = [place for place, cell in enumerate(top) if not cell.strip()]
-    filled = all(_IS_WORD.search(below[place]) for place in gaps)
+    gaps = [position for position, cell in enumerate(top) if not cell.strip()]
+    filled = all(_IS_WORD.search(below[position]) for position in gaps)
     return 2 if gaps and filled and _gap(rows) is not None else 1
 
 
@@ -104,8 +104,8 @@ def _gap(rows: Sequence[Sequence[str]]) -> int | None:
     if len(rows) < _FEWEST_FOR_A_GAP:
         return None
     below, data = rows[1], rows[2:]
-    places = (place for place, cell in enumerate(below) if not cell.strip())
-    return next((place for place in places if all(row[place].strip() for row in data)), None)
+    positions = (position for position, cell in enumerate(below) if not cell.strip())
+    return next((position for position in positions if all(row[position].strip() for row in data)), None)
 
 
 def _joined(top: Sequence[str], below: Sequence[str]) -> list[str]:

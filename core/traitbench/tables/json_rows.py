@@ -86,19 +86,19 @@ class Json:
         if self._encoding.lenient:
             raise NotATable("The file has bytes that are not UTF-8. Save it as UTF-8 and try again.")
         number = 0
-        place = _next(text, _next(text, 0) + 1)
+        position = _next(text, _next(text, 0) + 1)
         try:
-            while text[place] != "]" or number:
+            while text[position] != "]" or number:
                 number += 1
-                value, place = decoder.raw_decode(text, place)
+                value, position = decoder.raw_decode(text, position)
                 yield number, value
-                place = _next(text, place)
-                if text[place] == "]":
+                position = _next(text, position)
+                if text[position] == "]":
                     break
-                if text[place] != ",":
+                if text[position] != ",":
                     raise NotATable(_BROKEN_ARRAY)
-                place = _next(text, place + 1)
-            if text[place + 1 :].strip():
+                position = _next(text, position + 1)
+            if text[position + 1 :].strip():
                 raise NotATable(_BROKEN_ARRAY)
         except (JSONDecodeError, RecursionError, IndexError) as error:
             raise NotATable(_BROKEN_ARRAY) from error
@@ -108,8 +108,8 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
 
 
-def _next(text: str, place: int) -> int:
+def _next(text: str, position: int) -> int:
     """Return the place of the next character that is not blank."""
-    while text[place : place + 1] and text[place] in _BLANK:
-        place += 1
-    return place
+    while text[position : position + 1] and text[position] in _BLANK:
+        position += 1
+    return position

@@ -221,7 +221,7 @@ def _scaled(name: str, counts: Mapping[str, int], order: Sequence[str]) -> Trait
         plural = name.strip().lower().endswith("s") and folded(name) not in _NO_NAMES
         poles = tuple(f"{how} {name.strip().lower()}" for how in (("few", "many") if plural else ("low", "high")))
     else:
-        words = {cell: place / max(len(order) - 1, 1) for place, cell in enumerate(order)}
+        words = {cell: position / max(len(order) - 1, 1) for position, cell in enumerate(order)}
         poles = (order[0], order[-1]) if order else ("", "")
     neither = {cell: times for cell, times in counts.items() if cell not in words}
     return TraitFound(name, _trait_name(name, poles), poles[0], poles[1], words, neither)
@@ -279,8 +279,8 @@ def _capital(name: str) -> str:
 def layout_of(text: str, traits: Sequence[TraitFound], *, test: str | None = None) -> FileLayout:
     """Return where the labels of the traits are, each by its position; empty cells and other labels give no sample."""
     labels = [
-        LabelColumn(trait.column, str(place), {"": None} | dict.fromkeys(trait.neither) | dict(trait.words))
-        for place, trait in enumerate(traits)
+        LabelColumn(trait.column, str(position), {"": None} | dict.fromkeys(trait.neither) | dict(trait.words))
+        for position, trait in enumerate(traits)
     ]
     return FileLayout(text, tuple(labels), held_out=test)
 

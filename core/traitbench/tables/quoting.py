@@ -159,31 +159,31 @@ def _meant(text: str, form: Form) -> list[str] | None:
 
     A mark closes a cell only before a separator or at the end.
     """
-    cells, place = [], 0
+    cells, position = [], 0
     end = form.delimiter or ""
-    while place <= len(text):
-        if text.startswith(MARK, place):
-            close = _closing(text, place + 1, end)
+    while position <= len(text):
+        if text.startswith(MARK, position):
+            close = _closing(text, position + 1, end)
             if close is None:
                 return None
-            inside = text[place + 1 : close]
+            inside = text[position + 1 : close]
             cells.append(inside.replace(MARK * 2, MARK) if form.doubled else inside)
-            place = close + 2
+            position = close + 2
         else:
-            close = text.find(end, place) if end else -1
+            close = text.find(end, position) if end else -1
             close = len(text) if close < 0 else close
-            cells.append(text[place:close])
-            place = close + 1
+            cells.append(text[position:close])
+            position = close + 1
     return cells
 
 
 def _closing(text: str, start: int, end: str) -> int | None:
     """Return the place of the first mark that a separator or the end follows."""
-    place = text.find(MARK, start)
-    while place >= 0:
-        if place + 1 == len(text) or (end and text.startswith(end, place + 1)):
-            return place
-        place = text.find(MARK, place + 1)
+    position = text.find(MARK, start)
+    while position >= 0:
+        if position + 1 == len(text) or (end and text.startswith(end, position + 1)):
+            return position
+        position = text.find(MARK, position + 1)
     return None
 
 
@@ -261,13 +261,13 @@ class Quoting:
         # Most lines have no mark, and soon they tell nothing new.
         is_settled = self.open_commas and len(self.bare) >= self.form.width
         if not heads and len(raw) == len(record.cells) and (is_marked or not is_settled):
-            for place, cell in enumerate(raw):
-                self._add_cell(place, cell)
+            for position, cell in enumerate(raw):
+                self._add_cell(position, cell)
 
-    def _add_cell(self, place: int, cell: str) -> None:
+    def _add_cell(self, position: int, cell: str) -> None:
         inside = cell[1:-1]
         if len(cell) > 1 and cell[0] == cell[-1] == MARK:
-            self.wrapped.add(place)
+            self.wrapped.add(position)
             if MARK * 2 in inside:
                 self.needed += 1
             elif "," not in inside and ";" not in inside and inside == inside.strip():
@@ -275,8 +275,8 @@ class Quoting:
             return
         if MARK in cell:
             self.strays += 1
-        if place not in self.bare and cell.strip().casefold() not in _MISSING and not _BARE.fullmatch(cell.strip()):
-            self.bare.add(place)
+        if position not in self.bare and cell.strip().casefold() not in _MISSING and not _BARE.fullmatch(cell.strip()):
+            self.bare.add(position)
         if not self.open_commas and ("," in cell or ";" in cell):
             self.open_commas = not _BARE.fullmatch(cell.strip())
 

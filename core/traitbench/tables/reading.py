@@ -189,9 +189,9 @@ class _Guards:
 
 
 def _count_serials(serial: dict[str, int], columns: tuple[str, ...], cells: list[str]) -> None:
-    for place, column in enumerate(columns) if serial else ():
-        if column in serial and place < len(cells):
-            serial[column] += bool(_SERIAL_DATE.fullmatch(cells[place]))
+    for position, column in enumerate(columns) if serial else ():
+        if column in serial and position < len(cells):
+            serial[column] += bool(_SERIAL_DATE.fullmatch(cells[position]))
 
 
 def _serial_notes(serial: Mapping[str, int], rows: int) -> list[str]:

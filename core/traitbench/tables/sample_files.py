@@ -354,15 +354,15 @@ def compared(checked: Checked, samples: Iterable[Sample]) -> Compared:
         there.setdefault((each.trait, each.text), []).append(each)
     seen: set[tuple[str, str, float]] = set()
     new, same, other = [], [], {}
-    for place, sample in enumerate(checked.samples):
+    for position, sample in enumerate(checked.samples):
         present = there.get((sample.trait, sample.text), [])
         own = (sample.trait, sample.text, sample.quality)
         if own in seen or any(each.quality == sample.quality for each in present):
-            same.append(place)
+            same.append(position)
         elif present:
-            other[place] = tuple(present)
+            other[position] = tuple(present)
         else:
-            new.append(place)
+            new.append(position)
         seen.add(own)
     return Compared(tuple(new), tuple(same), other)
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]], *, mark: bool = True) -> bytes:
     """Return a CSV file with a header; for programs, without the byte order `mark` that Excel needs."""
-    place = io.StringIO(newline="")
-    writer = csv.writer(place, lineterminator="\r\n")
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\r\n")
     # A header is run as a formula like any other cell.
     writer.writerow(map(harmless, columns))
     writer.writerows([harmless(cell) for cell in row] for row in rows)
-    return place.getvalue().encode("utf-8-sig" if mark else "utf-8")
+    return buffer.getvalue().encode("utf-8-sig" if mark else "utf-8")
 
 
 def jsonl_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:

@@ -10,7 +10,7 @@ from time import monotonic, sleep
 from typing import Any, Unpack
 
 from traitbench.client._sync.connection import Connection
-from traitbench.client.pages import NOBODYS, Pages, is_of_places, joined, place_of
+from traitbench.client.pages import NOBODYS, Pages, is_of_listing, joined, namespace_of
 from traitbench.client.wire import CreateFields, UpdateFields, segment
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort
@@ -58,16 +58,16 @@ class Models:
             "limit": limit or 50,
         }
 
-        def page(at: str | None, **place: str | int | None) -> ModelPage:
-            return self._connection.get("/models", ModelPage, params=filters | place | {"cursor": at})
+        def page(at: str | None, **query: str | int | None) -> ModelPage:
+            return self._connection.get("/models", ModelPage, params=filters | query | {"cursor": at})
 
-        if namespace is not None or forked_from is not None or public or limit is not None or not is_of_places(cursor):
+        if namespace is not None or forked_from is not None or public or limit is not None or not is_of_listing(cursor):
             return Pages(page, cursor)
         owned = self.namespaces()
 
         def step(at: str | None) -> ModelPage:
-            place, there = place_of(at, owned)
-            return joined(page(there, namespace=place or None, limit=LARGEST_PAGE), place, owned)
+            owner, there = namespace_of(at, owned)
+            return joined(page(there, namespace=owner or None, limit=LARGEST_PAGE), owner, owned)
 
         def of_all(at: str | None) -> ModelPage:
             some = step(at)

@@ -33,7 +33,7 @@ from traitbench.errors import TraitbenchError
 
 __all__ = ["Samples", "SynthType"]
 
-_PLACE = re.compile(r"\b(samples[.\[])(\d{1,3})\b")
+_POSITION = re.compile(r"\b(samples[.\[])(\d{1,3})\b")
 _MOST_BYTES = 2**20  # far below the operator's limit on a body, and no slower than one large request
 
 
@@ -182,9 +182,9 @@ def _batches(samples: Sequence[SampleInput]) -> Iterator[list[dict[str, Any]]]:
     """Yield the JSON of consecutive samples, in batches of limited number and size."""
     batch: list[dict[str, Any]] = []
     size = 0
-    for place, sample in enumerate(samples):
+    for index, sample in enumerate(samples):
         if not isinstance(sample, SampleInput):
-            raise TypeError(f"samples[{place}]: a SampleInput is needed, not {type(sample).__name__}.")
+            raise TypeError(f"samples[{index}]: a SampleInput is needed, not {type(sample).__name__}.")
         wire = sample.model_dump(exclude_unset=True)
         length = len(json.dumps(wire, ensure_ascii=False))
         if batch and (len(batch) == MOST_SAMPLES or size + length > _MOST_BYTES):
@@ -198,10 +198,10 @@ def _batches(samples: Sequence[SampleInput]) -> Iterator[list[dict[str, Any]]]:
 
 def _recount(error: TraitbenchError, before: int, left_behind: Sequence[int]) -> None:
     """Make the positions in an error count from the first sample given, not from the first in its request."""
-    for place in error.details.get("errors", ()):
-        match place:
+    for fault in error.details.get("errors", ()):
+        match fault:
             case {"loc": ["samples", int(index), *rest]}:
-                place["loc"] = ["samples", index + before, *rest]
-    error.message = _PLACE.sub(lambda match: f"{match[1]}{int(match[2]) + before}", error.message, count=1)
+                fault["loc"] = ["samples", index + before, *rest]
+    error.message = _POSITION.sub(lambda match: f"{match[1]}{int(match[2]) + before}", error.message, count=1)
     if left_behind:
         error.details["left_behind"] = list(left_behind)

@@ -136,7 +136,7 @@ class _Chunk:
     """The texts of one request by their places, how many of them have an answer, and the lines of what is no text."""
 
     def __init__(self, first: int) -> None:
-        self.texts, self.places, self.refused = list[str](), list[int](), list[FailedLine]()
+        self.texts, self.positions, self.refused = list[str](), list[int](), list[FailedLine]()
         self.length = 0
         self.answered = 0
         self._first = first
@@ -149,12 +149,12 @@ class _Chunk:
 
     def add(self, value: Any) -> None:
         """Take the next value, a text or not."""
-        place = self._first + self.count
-        if line := refusal(place, value):
+        position = self._first + self.count
+        if line := refusal(position, value):
             self.refused.append(line)
             return
         self.texts.append(value)
-        self.places.append(place)
+        self.positions.append(position)
         self.length += len(value)
 
     def ask(self, connection: Connection, settings: BatchSettings) -> None:
@@ -211,10 +211,10 @@ class _Chunk:
                 raise
             # A single text that is too long is the fault of its line, and the others are scored.
             self.answered = 1
-            yield FailedLine(index=self.places[0], error=_reason(error))
+            yield FailedLine(index=self.positions[0], error=_reason(error))
             return
         for line in coming:
-            result = _read(line).model_copy(update={"index": self.places[self.answered]})
+            result = _read(line).model_copy(update={"index": self.positions[self.answered]})
             self.answered += 1
             yield result
 

@@ -41,11 +41,11 @@ def binned(scores: Sequence[int], sides: Sequence[int], *, negative: str, positi
     """Return the histogram of scores, each with the side that it claims."""
     counts = {side: [0] * _BINS for side in (0, -1, 1)}
     for score, side in zip(scores, sides, strict=True):
-        counts[side][place_of(score)] += 1
+        counts[side][bin_of(score)] += 1
     return Histogram(counts, negative, positive, median(scores) if scores else None)
 
 
-def place_of(score: int) -> int:
+def bin_of(score: int) -> int:
     """Return the number of the bar that a score is in; the last one has 100 too."""
     return min(score // WIDTH, _BINS - 1)
 
