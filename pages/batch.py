@@ -10,7 +10,7 @@ from traitbench_app.batch.options import (
     draw_earlier,
     pick_mode,
     pick_traits,
-    present_job,
+    present_batch,
     retention_note,
     start,
 )
@@ -57,28 +57,28 @@ if not numbers:
     st.stop()
 
 say_if_gone(chosen, [IN_USE, *numbers])
-job = present_job(model)
+batch = present_batch(model)
 
 # ---- the batch of this tab -------------------------------------------------------------------------------------------
 
-if job and job.state == "running":
-    watch_batch(job, pick_trait(job, traits, model.main_trait))
+if batch and batch.state == "running":
+    watch_batch(batch, pick_trait(batch, traits, model.main_trait))
     st.stop()
 
-if job:
-    draw_end(job)
+if batch:
+    draw_end(batch)
     view = st.segmented_control(
         "View", [TEXTS, ASK], default=TEXTS, required=True, key=VIEW, bind="query-params", label_visibility="collapsed"
     )
     if view == ASK:
-        draw_ask(model, job, traits)
+        draw_ask(model, batch, traits)
     else:
-        draw_results(model, job, traits)
+        draw_results(model, batch, traits)
 
 # ---- a new batch -----------------------------------------------------------------------------------------------------
 
-with st.expander("Score other texts", icon=":material/playlist_add:") if job else st.container():
-    if not job:
+with st.expander("Score other texts", icon=":material/playlist_add:") if batch else st.container():
+    if not batch:
         st.markdown("Score every text in a file. Then filter them, group them, or estimate the share at a pole.")
     texts = pick_texts(model.handle)
     with st.expander("Version, traits and speed", icon=":material/tune:"):

@@ -162,16 +162,18 @@ def test_a_page_imports_every_row_as_a_sample_and_into_a_pool(trained: Trained, 
 
 def test_a_batch_of_the_page_downloads_every_row(trained: Trained, texts: list[str]) -> None:
     source = opened("a.jsonl", io.BytesIO(wild.as_table(texts, "jsonl")))
-    job = batches.Batch(trained.client, BatchSettings(trained.handle), source, "text", name="a.jsonl", keys=("warmth",))
-    job.start()
+    batch = batches.Batch(
+        trained.client, BatchSettings(trained.handle), source, "text", name="a.jsonl", keys=("warmth",)
+    )
+    batch.start()
     try:
-        assert eventually(lambda: job.state != "running")
-        assert (job.state, job.done, job.failed) == ("done", len(texts), 0)
-        frame = frame_of(job)
+        assert eventually(lambda: batch.state != "running")
+        assert (batch.state, batch.done, batch.failed) == ("done", len(texts), 0)
+        frame = frame_of(batch)
         for name, written in {"a.csv": as_csv, "a.jsonl": as_jsonl, "a.parquet": as_parquet}.items():
-            assert [row.cells["text"] for row in read(name, written(frame, job)).rows] == texts, name
+            assert [row.cells["text"] for row in read(name, written(frame, batch)).rows] == texts, name
     finally:
-        background.discard(job.id)
+        background.discard(batch.id)
 
 
 def test_a_pool_keeps_every_character() -> None:

@@ -9,7 +9,7 @@ from traitbench_app.workspace import background
 
 @pytest.fixture
 def nothing_left() -> Iterator[None]:
-    """No job is held after the test."""
+    """No work is held after the test."""
     yield
-    for job_id in background.held():
-        background.discard(job_id)
+    for work_id in background.held():
+        background.discard(work_id)

@@ -73,8 +73,8 @@ def _no_work_goes_on_behind_other_tests() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_batch_is_left() -> Iterator[None]:
     yield
-    for job_id in background.held():
-        background.discard(job_id)
+    for work_id in background.held():
+        background.discard(work_id)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from traitbench.contract.batches import BatchSettings, ScoredLine
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.tables.source import opened
-from traitbench_app.workspace import background, batches, kept_batches
+from traitbench_app.workspace import background, batches, stored_batches
 from traitbench_app.workspace.batches import MOST_ROWS, Batch
 
 STARS = (5, 4, 5, 4, 1, 2, 1, 2)
@@ -40,15 +40,15 @@ def pasted(at: AppTest, lines: str) -> AppTest:
 def scored(at: AppTest) -> AppTest:
     """Start, and wait for the end."""
     at.button(key="batch.start").click().run()
-    assert eventually(lambda: all(job.state != "running" for job in map(batches.find, background.held()) if job))
+    assert eventually(lambda: all(batch.state != "running" for batch in map(batches.find, background.held()) if batch))
     return at.run()
 
 
 def held() -> Batch:
     """The one batch in memory."""
-    [job_id] = background.held()
-    job = not_none(batches.find(job_id))
-    return job
+    [batch_id] = background.held()
+    batch = not_none(batches.find(batch_id))
+    return batch
 
 
 def table(at: AppTest) -> list[dict[Hashable, Any]]:
@@ -200,10 +200,10 @@ def test_a_link_reopens_the_view_and_not_the_texts(workbench: Workbench, trained
 def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Workbench, trained: Trained) -> None:
     source = opened("a.csv", io.BytesIO(f'text\n"{WARM[0]}"\n'.encode()))
     with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
-        job = Batch(nobody, BatchSettings(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
-        background.start(job)
-        assert eventually(lambda: job.state == "failed")
-    at = workbench.open("batch", model=trained.handle, batch=job.id)
+        batch = Batch(nobody, BatchSettings(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
+        background.start(batch)
+        assert eventually(lambda: batch.state == "failed")
+    at = workbench.open("batch", model=trained.handle, batch=batch.id)
     assert "failed after 0 of 1 rows" in words(at)
     assert "Nothing answers at" in words(at)
     assert "Resume when the service runs again" in words(at)
@@ -268,14 +268,14 @@ def test_a_corpus_is_asked_with_labels_that_stay(workbench: Workbench, at: AppTe
     assert at.select_slider(key="batch.ask.size").options == ["50", "60"]
     press(at, "batch.ask.draw")
     assert at.button(key="batch.ask.now").disabled
-    job = held()
-    audit = job.audits["warmth"]
+    batch = held()
+    audit = batch.audits["warmth"]
     assert len(audit.rows) == 50
-    labels = {row: float(any(job.texts[row].startswith(text) for text in WARM)) for row in audit.rows[:40]}
-    job.audits["warmth"] = replace(audit, labels=labels)
-    kept_batches.keep_audits(job)
-    background.discard(job.id)
-    at = press(workbench.open("batch", model=trained.handle, batch=job.id, view="What share?"), "batch.ask.now")
+    labels = {row: float(any(batch.texts[row].startswith(text) for text in WARM)) for row in audit.rows[:40]}
+    batch.audits["warmth"] = replace(audit, labels=labels)
+    stored_batches.keep_audits(batch)
+    background.discard(batch.id)
+    at = press(workbench.open("batch", model=trained.handle, batch=batch.id, view="What share?"), "batch.ask.now")
     answer = at.code[-1].value
     assert "of the 60 texts are" in answer
     assert "on 40 texts that were drawn at random" in answer
@@ -287,10 +287,10 @@ def test_a_row_is_fixed_and_scored_again(workbench: Workbench, at: AppTest, trai
     scored(pasted(at, LINES))
     [line] = trained.client.scores.batch(trained.handle, [WARM[2]])
     assert isinstance(line, ScoredLine)
-    kept_batches.correct(held(), 1, WARM[2], line)
-    job_id = held().id
-    background.discard(job_id)
-    rows = table(workbench.open("batch", model=trained.handle, batch=job_id))
+    stored_batches.correct(held(), 1, WARM[2], line)
+    batch_id = held().id
+    background.discard(batch_id)
+    rows = table(workbench.open("batch", model=trained.handle, batch=batch_id))
     assert (rows[1]["text"], rows[1]["score of warmth"]) == (WARM[2], line.scores["warmth"])
 
 
@@ -300,28 +300,28 @@ def test_a_row_is_fixed_and_scored_again(workbench: Workbench, at: AppTest, trai
 def test_results_outlive_pages_and_reloads(workbench: Workbench, at: AppTest, trained: Trained, twice: Trained) -> None:
     scored(pasted(at, LINES))
     assert len(table(visit(visit(at, "score"), "batch"))) == 3
-    job_id = held().id
-    other = workbench.open("batch", model=twice.handle, batch=job_id)
+    batch_id = held().id
+    other = workbench.open("batch", model=twice.handle, batch=batch_id)
     assert WARM[0] not in str([frame.value for frame in other.dataframe])
-    background.discard(job_id)
-    assert len(table(workbench.open("batch", model=trained.handle, batch=job_id))) == 3
+    background.discard(batch_id)
+    assert len(table(workbench.open("batch", model=trained.handle, batch=batch_id))) == 3
     assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch="gone"))
 
 
 def test_discarding_forgets_the_texts(workbench: Workbench, at: AppTest, trained: Trained) -> None:
     scored(pasted(at, LINES))
-    job_id = held().id
+    batch_id = held().id
     at.button(key="batch.discard").click().run()
     assert background.held() == ()
     assert not charts(at)
     assert not at.info
-    assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch=job_id))
+    assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch=batch_id))
 
 
 def test_under_zero_retention_nothing_is_written(workbench: Workbench, client: Traitbench, ready: str) -> None:
     client.models.update(ready, zero_data_retention=True)
     scored(pasted(workbench.open("batch", model=ready), LINES))
-    job = held()
-    assert job.parts is None
-    background.discard(job.id)
-    assert "were discarded" in words(workbench.open("batch", model=ready, batch=job.id))
+    batch = held()
+    assert batch.parts is None
+    background.discard(batch.id)
+    assert "were discarded" in words(workbench.open("batch", model=ready, batch=batch.id))

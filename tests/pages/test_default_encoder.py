@@ -62,8 +62,8 @@ def test_a_batch_runs_beside_the_page_and_is_stopped_and_gone_on_with(workbench:
     assert "of 400 scored" in at.header[0].value
     assert "Stopped after" in words(press(at, "batch.stop"))
     press(at, "batch.go_on")
-    [job_id] = background.held()
-    assert eventually(lambda: getattr(batches.find(job_id), "state", "") == "done")
+    [batch_id] = background.held()
+    assert eventually(lambda: getattr(batches.find(batch_id), "state", "") == "done")
     assert "400 rows scored with v1" in words(at.run())
 
 
@@ -76,7 +76,7 @@ def test_a_comparison_of_texts_runs_beside_the_page(workbench: Workbench, servic
     at.text_area(key="batch.pasted").set_value("\n".join(f"{WARM[0]} {number}" for number in range(400))).run()
     press(at, "versions.compare")
     assert "This continues while you visit other pages." in words(at)
-    press(at, "versions.job.stop")
+    press(at, "versions.comparison.stop")
 
 
 def test_labels_that_follow_nothing_are_named_with_what_a_model_gets(workbench: Workbench, trained: Trained) -> None:

@@ -28,7 +28,7 @@ from traitbench_app.parts.labeller import labeller
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace import kept_batches
+from traitbench_app.workspace import stored_batches
 from traitbench_app.workspace.batches import Batch
 
 POLE = "pole"
@@ -40,25 +40,25 @@ _PROMISES = {0.8: "80 %", 0.9: "90 %", 0.95: "95 %"}
 _SURE_FROM = 30
 
 
-def draw_ask(model: Model, job: Batch, traits: Sequence[Trait]) -> None:
+def draw_ask(model: Model, batch: Batch, traits: Sequence[Trait]) -> None:
     """Draw the question, then the labelling, then the answer; each replaces the one before."""
-    known = [trait for trait in traits if trait.key in job.traits]
-    if not known or job.done == job.failed:
+    known = [trait for trait in traits if trait.key in batch.traits]
+    if not known or batch.done == batch.failed:
         st.info("No text of this batch has a score.", icon=":material/filter_alt_off:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         trait = _pick_trait(known)
         positive = _pick_pole(trait)
-    audit = job.audits.get(trait.key)
-    scored = len(audit_answers.scored_rows(job, trait.key))
+    audit = batch.audits.get(trait.key)
+    scored = len(audit_answers.scored_rows(batch, trait.key))
     pole = trait.positive_label if positive else trait.negative_label
     st.subheader(f"What share of these {scored:,} texts is *{plain(pole)}*?", anchor=False)
     if audit is None:
-        _draw_question(job, trait, positive, scored)
-    elif audit.open_rows and session.get(_ANSWERED) != _id(job, audit):
-        _draw_labelling(model, job, trait, audit)
+        _draw_question(batch, trait, positive, scored)
+    elif audit.open_rows and session.get(_ANSWERED) != _id(batch, audit):
+        _draw_labelling(model, batch, trait, audit)
     else:
-        _draw_answer(model, job, trait, audit, positive=positive)
+        _draw_answer(model, batch, trait, audit, positive=positive)
 
 
 def _pick_trait(traits: Sequence[Trait]) -> Trait:
@@ -87,13 +87,13 @@ def _pick_pole(trait: Trait) -> bool:
 # ---- the question ----------------------------------------------------------------------------------------------------
 
 
-def _draw_question(job: Batch, trait: Trait, positive: bool, scored: int) -> None:
-    counting = corpus.percent(audit_answers.counted(job, trait.key, positive=positive))
+def _draw_question(batch: Batch, trait: Trait, positive: bool, scored: int) -> None:
+    counting = corpus.percent(audit_answers.counted(batch, trait.key, positive=positive))
     st.markdown(
         f"**{counting}** of the scores are on this side of 50, but some scores are wrong. Label a random sample "
         "without seeing scores to get an estimate with a 95 % interval."
     )
-    columns = audit_answers.group_columns(job)
+    columns = audit_answers.group_columns(batch)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         size = scored
         if scored > audit_answers.SIZES[0]:
@@ -116,7 +116,7 @@ def _draw_question(job: Batch, trait: Trait, positive: bool, scored: int) -> Non
             )
     if st.button(f"Label {count(size, 'text')}", type="primary", icon=":material/label:", key="batch.ask.draw"):
         column = None if by == _ALL else by
-        _store(job, audit_answers.drawn(job, trait.key, size=size, seed=secrets.randbelow(1_000_000), by=column))
+        _store(batch, audit_answers.drawn(batch, trait.key, size=size, seed=secrets.randbelow(1_000_000), by=column))
         session.store(_ANSWERED, None)
         st.rerun()
     st.caption("The labels stay with this batch. They never become samples of the model unless you add them.")
@@ -130,13 +130,13 @@ def _sizes(scored: int) -> list[int]:
 # ---- labelling -------------------------------------------------------------------------------------------------------
 
 
-def _draw_labelling(model: Model, job: Batch, trait: Trait, audit: Audit) -> None:
-    run = _id(job, audit)
+def _draw_labelling(model: Model, batch: Batch, trait: Trait, audit: Audit) -> None:
+    run = _id(batch, audit)
     labeller(
-        _labels(job, trait, audit),
+        _labels(batch, trait, audit),
         key="batch.ask.labeller",
         run=run,
-        on_answers=partial(_take, job, trait),
+        on_answers=partial(_take, batch, trait),
         keep="" if model.zero_data_retention else f"traitbench.audit.{run}",
         empty="All texts are labelled.",
     )
@@ -151,60 +151,60 @@ def _draw_labelling(model: Model, job: Batch, trait: Trait, audit: Audit) -> Non
             args=(_ANSWERED, run),
             help=f"Needs at least {corpus.FEWEST} labels. With fewer than {_SURE_FROM} the interval is wide.",
         )
-        _start_over_button(job, trait.key)
+        _start_over_button(batch, trait.key)
         st.caption("Scores are hidden so that they do not influence you. You can leave this page and come back.")
 
 
-def _labels(job: Batch, trait: Trait, audit: Audit) -> LabelSession:
+def _labels(batch: Batch, trait: Trait, audit: Audit) -> LabelSession:
     """Return the rows of an audit in their order. Their ids name the audit, because an answer may come late."""
-    run = _id(job, audit)
+    run = _id(batch, audit)
     decided = {item_id(f"{run}.{row}", trait.key): label for row, label in audit.decided.items()}
-    texts = {f"{run}.{row}": job.texts[row] for row in audit.rows}
+    texts = {f"{run}.{row}": batch.texts[row] for row in audit.rows}
     # Without hints: the labels measure the scores, so they must not follow them.
     return LabelSession(LabelWork([trait], texts, hints=False, decided=decided))
 
 
-def _take(job: Batch, trait: Trait, answers: Sequence[LabelAnswer]) -> None:
+def _take(batch: Batch, trait: Trait, answers: Sequence[LabelAnswer]) -> None:
     """Store what the component sent; a repeated answer changes nothing."""
-    before = job.audits.get(trait.key)
+    before = batch.audits.get(trait.key)
     if before is None:
         return
-    labels = _labels(job, trait, before)
+    labels = _labels(batch, trait, before)
     labels.take(answers)
     rows = {int(item.rpartition(":")[0].rpartition(".")[2]): label for item, label in labels.decided.items()}
     audit = replace(before, labels=rows)
     if any(answer.action == "leave" for answer in answers) and len(audit.judged) >= corpus.FEWEST:
-        session.store(_ANSWERED, _id(job, audit))
+        session.store(_ANSWERED, _id(batch, audit))
     if audit.decided != before.decided:
-        _store(job, audit)
+        _store(batch, audit)
 
 
-def _store(job: Batch, audit: Audit) -> None:
+def _store(batch: Batch, audit: Audit) -> None:
     """Store the audit with the batch, and write both to the home folder."""
-    job.audits[audit.trait] = audit
-    kept_batches.keep_audits(job)
+    batch.audits[audit.trait] = audit
+    stored_batches.keep_audits(batch)
 
 
-def _start_over_button(job: Batch, trait: str) -> None:
+def _start_over_button(batch: Batch, trait: str) -> None:
     with st.popover("Start over", icon=":material/restart_alt:", type="tertiary", key="batch.ask.over"):
         st.markdown("This deletes the labels of this audit.")
         if st.button("Delete the labels", key="batch.ask.forget"):
-            job.audits.pop(trait, None)
-            kept_batches.keep_audits(job)
+            batch.audits.pop(trait, None)
+            stored_batches.keep_audits(batch)
             st.rerun()
 
 
 # ---- the answer ------------------------------------------------------------------------------------------------------
 
 
-def _draw_answer(model: Model, job: Batch, trait: Trait, audit: Audit, *, positive: bool) -> None:
+def _draw_answer(model: Model, batch: Batch, trait: Trait, audit: Audit, *, positive: bool) -> None:
     pole = _label(trait, positive=positive)
     promised = float(session.get(_PROMISE) or corpus.PROMISED)
     try:
-        answer = audit_answers.answer_of(job, audit, pole=pole, positive=positive, promised=promised)
+        answer = audit_answers.answer_of(batch, audit, pole=pole, positive=positive, promised=promised)
     except ValueError as reason:
         st.warning(f"{reason} Label more texts.", icon=":material/info:")
-        _more_buttons(job, audit)
+        _more_buttons(batch, audit)
         return
     share = answer.share
     with st.container(horizontal=True, vertical_alignment="center", gap="large", key="batch.ask.head"):
@@ -222,14 +222,14 @@ def _draw_answer(model: Model, job: Batch, trait: Trait, audit: Audit, *, positi
         alt=shares.alt(rows, pole),
         table=shares.table(rows),
         key="batch.ask.chart",
-        file_name=f"{job.handle}-{trait.key}-shares",
+        file_name=f"{batch.handle}-{trait.key}-shares",
     )
     st.markdown("**The answer, to copy**")
     st.code(answer.paragraph, language=None, wrap_lines=True)
     _draw_cut(answer)
-    _more_buttons(job, audit, answer=answer)
-    labels = {job.texts[row]: label for row, label in audit.judged.items()}
-    offer_feedback(model, trait, labels, run=_id(job, audit))
+    _more_buttons(batch, audit, answer=answer)
+    labels = {batch.texts[row]: label for row, label in audit.judged.items()}
+    offer_feedback(model, trait, labels, run=_id(batch, audit))
 
 
 def _draw_cut(answer: Answer) -> None:
@@ -257,15 +257,15 @@ def _draw_cut(answer: Answer) -> None:
         st.markdown(plain(sentence))
 
 
-def _more_buttons(job: Batch, audit: Audit, *, answer: Answer | None = None) -> None:
-    larger = [size for size in _sizes(len(audit_answers.scored_rows(job, audit.trait))) if size > len(audit.rows)]
+def _more_buttons(batch: Batch, audit: Audit, *, answer: Answer | None = None) -> None:
+    larger = [size for size in _sizes(len(audit_answers.scored_rows(batch, audit.trait))) if size > len(audit.rows)]
     with st.container(horizontal=True, vertical_alignment="center"):
         if answer is not None:
             figures = answer.rows()
             download(
                 "CSV",
                 csv_file(list(figures[0]), [list(row.values()) for row in figures]),
-                f"{job.handle}-{job.version}-{audit.trait}-answer.csv",
+                f"{batch.handle}-{batch.version}-{audit.trait}-answer.csv",
                 key="batch.ask.csv",
                 help="The figures with method and seed.",
             )
@@ -280,7 +280,7 @@ def _more_buttons(job: Batch, audit: Audit, *, answer: Answer | None = None) -> 
         elif larger and st.button(
             f"Label {larger[0] - len(audit.rows)} more", icon=":material/label:", key="batch.ask.more"
         ):
-            _store(job, audit_answers.extended(job, audit, larger[0]))
+            _store(batch, audit_answers.extended(batch, audit, larger[0]))
             session.store(_ANSWERED, None)
             st.rerun()
         if audit.decided:
@@ -290,17 +290,17 @@ def _more_buttons(job: Batch, audit: Audit, *, answer: Answer | None = None) -> 
                 key="batch.ask.undo",
                 type="tertiary",
                 on_click=_undo_last,
-                args=(job, audit.trait),
+                args=(batch, audit.trait),
             )
-        _start_over_button(job, audit.trait)
+        _start_over_button(batch, audit.trait)
     if answer is not None and answer.left_out:
         st.caption(plain(corpus.left_out_sentence(answer)))
 
 
-def _undo_last(job: Batch, trait: str) -> None:
-    audit = job.audits.get(trait)
+def _undo_last(batch: Batch, trait: str) -> None:
+    audit = batch.audits.get(trait)
     if audit is not None and audit.last is not None:
-        _store(job, audit.undo(audit.last))
+        _store(batch, audit.undo(audit.last))
         session.store(_ANSWERED, None)
 
 
@@ -312,8 +312,8 @@ def _label(trait: Trait, *, positive: bool) -> str:
     return trait.positive_label if positive else trait.negative_label
 
 
-def _id(job: Batch, audit: Audit) -> str:
-    return f"{job.id}.{audit.trait}.{audit.seed}"
+def _id(batch: Batch, audit: Audit) -> str:
+    return f"{batch.id}.{audit.trait}.{audit.seed}"
 
 
 # ---- feedback --------------------------------------------------------------------------------------------------------

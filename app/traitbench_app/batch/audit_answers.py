@@ -15,54 +15,54 @@ SIZES = (50, 100, 150, 200)
 MOST_GROUPS = 12
 
 
-def scored_rows(job: Batch, trait: str) -> list[int]:
+def scored_rows(batch: Batch, trait: str) -> list[int]:
     """Return the rows with a score of the trait."""
-    scores = job.traits[trait].scores
-    return [row for row in range(job.done) if scores[row] != NONE]
+    scores = batch.traits[trait].scores
+    return [row for row in range(batch.done) if scores[row] != NONE]
 
 
-def group_columns(job: Batch) -> list[str]:
+def group_columns(batch: Batch) -> list[str]:
     """Return the columns of the input that divide the texts into 2 to `MOST_GROUPS` groups."""
     columns = []
-    for position, name in enumerate(job.other_columns):
-        names = {cells[position] for cells in job.others[: job.done]}
+    for position, name in enumerate(batch.other_columns):
+        names = {cells[position] for cells in batch.others[: batch.done]}
         if 2 <= len(names) <= MOST_GROUPS:
             columns.append(name)
     return columns
 
 
-def groups_of(job: Batch, column: str, rows: Sequence[int]) -> list[str]:
+def groups_of(batch: Batch, column: str, rows: Sequence[int]) -> list[str]:
     """Return the group of each row; an empty cell is a group too."""
-    position = job.other_columns.index(column)
-    return [job.others[row][position].strip() or "(empty)" for row in rows]
+    position = batch.other_columns.index(column)
+    return [batch.others[row][position].strip() or "(empty)" for row in rows]
 
 
-def drawn(job: Batch, trait: str, *, size: int, seed: int, by: str | None) -> Audit:
+def drawn(batch: Batch, trait: str, *, size: int, seed: int, by: str | None) -> Audit:
     """Draw a new audit sample from the rows with a score."""
-    rows = scored_rows(job, trait)
-    groups = None if by is None else groups_of(job, by, rows)
+    rows = scored_rows(batch, trait)
+    groups = None if by is None else groups_of(batch, by, rows)
     positions = corpus.draw(len(rows), size=size, seed=seed, groups=groups)
     return Audit(trait, seed, [rows[position] for position in positions], by)
 
 
-def extended(job: Batch, audit: Audit, size: int) -> Audit:
+def extended(batch: Batch, audit: Audit, size: int) -> Audit:
     """Return the audit with more texts; those drawn before stay, because a sample begins with every smaller one."""
-    larger = drawn(job, audit.trait, size=size, seed=audit.seed, by=audit.by)
+    larger = drawn(batch, audit.trait, size=size, seed=audit.seed, by=audit.by)
     return replace(audit, rows=larger.rows)
 
 
-def answer_of(job: Batch, audit: Audit, *, pole: str, positive: bool, promised: float) -> Answer:
+def answer_of(batch: Batch, audit: Audit, *, pole: str, positive: bool, promised: float) -> Answer:
     """Return what the labels so far say; raise `ValueError` if they are too few."""
-    rows = scored_rows(job, audit.trait)
+    rows = scored_rows(batch, audit.trait)
     position = {row: at for at, row in enumerate(rows)}
-    scores = job.traits[audit.trait].scores
+    scores = batch.traits[audit.trait].scores
     judged = audit.judged
     return corpus.answer(
         [scores[row] for row in rows],
         {position[row]: label for row, label in judged.items()},
         pole=pole,
         positive=positive,
-        groups=None if audit.by is None else groups_of(job, audit.by, rows),
+        groups=None if audit.by is None else groups_of(batch, audit.by, rows),
         stratified=audit.by is not None,
         promised=promised,
         seed=audit.seed,
@@ -70,8 +70,8 @@ def answer_of(job: Batch, audit: Audit, *, pole: str, positive: bool, promised: 
     )
 
 
-def counted(job: Batch, trait: str, *, positive: bool) -> float:
+def counted(batch: Batch, trait: str, *, positive: bool) -> float:
     """Return the share that counting scores above (or below) 50 gives."""
-    scores = [score for score in job.traits[trait].scores[: job.done] if score != NONE]
+    scores = [score for score in batch.traits[trait].scores[: batch.done] if score != NONE]
     on_side = sum(score > 50 if positive else score < 50 for score in scores)
     return on_side / len(scores) if scores else 0.0

@@ -55,14 +55,14 @@ def other(column: str) -> str:
     return f"in {column}"
 
 
-def frame_of(job: Batch) -> pd.DataFrame:
+def frame_of(batch: Batch) -> pd.DataFrame:
     """Return the results so far, one row per line of the file, in its order."""
-    done = job.done
-    columns: dict[str, object] = {LINE: job.lines[:done], TEXT: pd.Series(job.texts[:done], dtype="str")}
-    columns[COMPOSITE] = _figures(job.composites[:done])
-    columns[CONFIDENCE] = _words(job.confidences[:done], CONFIDENCES)
-    columns[CONFIDENCE_REASON] = pd.Series(job.reasons[:done], dtype="str")
-    for key, trait in job.traits.items():
+    done = batch.done
+    columns: dict[str, object] = {LINE: batch.lines[:done], TEXT: pd.Series(batch.texts[:done], dtype="str")}
+    columns[COMPOSITE] = _figures(batch.composites[:done])
+    columns[CONFIDENCE] = _words(batch.confidences[:done], CONFIDENCES)
+    columns[CONFIDENCE_REASON] = pd.Series(batch.reasons[:done], dtype="str")
+    for key, trait in batch.traits.items():
         columns[score_of(key)] = _figures(trait.scores[:done])
         columns[tier_of(key)] = _words(trait.tiers[:done], [tier or "uncertain" for tier in TIERS])
         columns[sure_of(key)] = _words(trait.confidences[:done], CONFIDENCES)
@@ -70,9 +70,9 @@ def frame_of(job: Batch) -> pd.DataFrame:
         # 0 is low, the first of `CONFIDENCES`.
         scores, is_open = np.asarray(trait.scores[:done]), np.asarray(trait.confidences[:done]) == 0
         columns[side_of(key)] = np.where(is_open | (scores == NONE), 0, np.sign(scores - _MIDDLE))
-    for buffer, name in enumerate(job.other_columns):
-        columns[other(name)] = pd.Series([cells[buffer] for cells in job.others[:done]], dtype="str")
-    errors = [job.errors.get(row, "") for row in range(done)] if job.failed else [""] * done
+    for buffer, name in enumerate(batch.other_columns):
+        columns[other(name)] = pd.Series([cells[buffer] for cells in batch.others[:done]], dtype="str")
+    errors = [batch.errors.get(row, "") for row in range(done)] if batch.failed else [""] * done
     columns[ERROR] = pd.Series(errors, dtype="str")
     return pd.DataFrame(columns)
 
@@ -148,10 +148,10 @@ def grouped(frame: pd.DataFrame, column: str, key: str) -> pd.DataFrame:
     return largest.round(1).reset_index()
 
 
-def groupable(job: Batch) -> list[str]:
+def groupable(batch: Batch) -> list[str]:
     """Return the columns of the input with 2 to `MOST_VALUES` different values."""
-    frame = pd.DataFrame(job.others[: job.done], columns=pd.Index(job.other_columns))
-    return [name for name in job.other_columns if 2 <= frame[name].nunique() <= MOST_VALUES]
+    frame = pd.DataFrame(batch.others[: batch.done], columns=pd.Index(batch.other_columns))
+    return [name for name in batch.other_columns if 2 <= frame[name].nunique() <= MOST_VALUES]
 
 
 def arranged(frame: pd.DataFrame, *, order: Order, by: str) -> pd.DataFrame:
@@ -168,42 +168,42 @@ def histogram(frame: pd.DataFrame, key: str, *, negative: str, positive: str) ->
     return binned(scores, sides, negative=negative, positive=positive)
 
 
-def as_csv(frame: pd.DataFrame, job: Batch) -> bytes:
+def as_csv(frame: pd.DataFrame, batch: Batch) -> bytes:
     """Return the rows as a CSV file for spreadsheets."""
-    return csv_file(_names(job), _rows(frame, job))
+    return csv_file(_names(batch), _rows(frame, batch))
 
 
-def as_jsonl(frame: pd.DataFrame, job: Batch) -> bytes:
+def as_jsonl(frame: pd.DataFrame, batch: Batch) -> bytes:
     """Return the rows as a JSONL file."""
-    return jsonl_file(_names(job), _rows(frame, job))
+    return jsonl_file(_names(batch), _rows(frame, batch))
 
 
-def as_parquet(frame: pd.DataFrame, job: Batch) -> bytes:
+def as_parquet(frame: pd.DataFrame, batch: Batch) -> bytes:
     """Return the rows as a Parquet file with typed columns."""
     buffer = io.BytesIO()
-    parquet_file(buffer, _columns(frame, job).set_axis(_names(job), axis=1))
+    parquet_file(buffer, _columns(frame, batch).set_axis(_names(batch), axis=1))
     return buffer.getvalue()
 
 
-def _names(job: Batch) -> list[str]:
+def _names(batch: Batch) -> list[str]:
     """Return the column names of the command line's output, plus tier, confidence and its reason after each trait."""
     keys = [
-        name for key in job.traits for name in (key, f"{key} tier", f"{key} confidence", f"{key} confidence reason")
+        name for key in batch.traits for name in (key, f"{key} tier", f"{key} confidence", f"{key} confidence reason")
     ]
-    return columns_out(Shape(job.columns, keys))
+    return columns_out(Shape(batch.columns, keys))
 
 
-def _columns(frame: pd.DataFrame, job: Batch) -> pd.DataFrame:
-    came_in = [TEXT if column == job.column else other(column) for column in job.columns]
-    of_traits = [name for key in job.traits for name in (score_of(key), tier_of(key), sure_of(key), why_of(key))]
-    ours = frame.assign(version=job.version)
+def _columns(frame: pd.DataFrame, batch: Batch) -> pd.DataFrame:
+    came_in = [TEXT if column == batch.column else other(column) for column in batch.columns]
+    of_traits = [name for key in batch.traits for name in (score_of(key), tier_of(key), sure_of(key), why_of(key))]
+    ours = frame.assign(version=batch.version)
     return ours[[*came_in, LINE, *of_traits, COMPOSITE, CONFIDENCE, CONFIDENCE_REASON, "version", ERROR]]
 
 
-def _rows(frame: pd.DataFrame, job: Batch) -> Sequence[tuple[object, ...]]:
+def _rows(frame: pd.DataFrame, batch: Batch) -> Sequence[tuple[object, ...]]:
     columns = [
         [None if cell is pd.NA or cell != cell else cell for cell in column.tolist()]
-        for _, column in _columns(frame, job).items()
+        for _, column in _columns(frame, batch).items()
     ]
     return list(zip(*columns, strict=True))
 

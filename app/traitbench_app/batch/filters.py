@@ -23,9 +23,9 @@ _WHOLE = (0, 100)
 _LONGEST = 30
 
 
-def pick_trait(job: Batch, traits: Sequence[Trait], main: str | None) -> Trait | None:
+def pick_trait(batch: Batch, traits: Sequence[Trait], main: str | None) -> Trait | None:
     """Draw the choice of the trait that the page is about, if there are several; None if the model has none of them."""
-    known = sorted((trait for trait in traits if trait.key in job.traits), key=lambda trait: trait.key != main)
+    known = sorted((trait for trait in traits if trait.key in batch.traits), key=lambda trait: trait.key != main)
     from_link(BY, "by", str)
     names = {trait.key: trait.name for trait in known}
     if session.get(BY) not in names:
@@ -45,9 +45,9 @@ def pick_trait(job: Batch, traits: Sequence[Trait], main: str | None) -> Trait |
     return next((trait for trait in known if trait.key == picked), next(iter(known), None))
 
 
-def draw_filters(frame: pd.DataFrame, job: Batch, trait: Trait) -> tuple[Filter, Order]:
+def draw_filters(frame: pd.DataFrame, batch: Batch, trait: Trait) -> tuple[Filter, Order]:
     """Draw a chip for each side, the search and the order; return the filter and the order."""
-    show = _pick_kind(frame, job, trait)
+    show = _pick_kind(frame, batch, trait)
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch.filters"):
         words = st.text_input(
             "Find",
@@ -61,7 +61,7 @@ def draw_filters(frame: pd.DataFrame, job: Batch, trait: Trait) -> tuple[Filter,
         more = st.popover("More filters", icon=":material/filter_list:", key="batch.more_filters")
     with more:
         least, most = _pick_range()
-        values = _pick_values(job)
+        values = _pick_values(batch)
     return Filter(trait.key, show, least, most, words.strip(), values), cast(Order, order)
 
 
@@ -105,13 +105,13 @@ def _bound_number(key: str, default: int) -> str | None:
     return None if value is None or str(value) == str(default) else str(value)
 
 
-def _pick_kind(frame: pd.DataFrame, job: Batch, trait: Trait) -> Show:
+def _pick_kind(frame: pd.DataFrame, batch: Batch, trait: Trait) -> Show:
     """Draw a chip for each side and for the rows that are not scored, with their counts."""
     kinds = {show: int(shown_as(frame, trait.key, show).sum()) for show in get_args(Show)}
     poles = {True: shortened(trait.positive_label, _LONGEST), False: shortened(trait.negative_label, _LONGEST)}
-    is_empty = all(not text.strip() for text in (job.texts[row] for row in job.errors))
+    is_empty = all(not text.strip() for text in (batch.texts[row] for row in batch.errors))
     words = {
-        "all": f"All {job.done:,}",
+        "all": f"All {batch.done:,}",
         "positive": plain(f"{SIDES[True].sign} {poles[True]} {kinds['positive']:,}"),
         "open": f"no clear side {kinds['open']:,}",
         "negative": plain(f"{SIDES[False].sign} {poles[False]} {kinds['negative']:,}"),
@@ -146,8 +146,8 @@ def _pick_range() -> tuple[int, int]:
     return int(least), int(most)
 
 
-def _pick_values(job: Batch) -> Mapping[str, Sequence[str]]:
-    columns = groupable(job)
+def _pick_values(batch: Batch) -> Mapping[str, Sequence[str]]:
+    columns = groupable(batch)
     if not columns:
         return {}
     if session.get(COLUMN) not in (None, NO_COLUMN, *columns):
@@ -155,8 +155,8 @@ def _pick_values(job: Batch) -> Mapping[str, Sequence[str]]:
     column = st.selectbox("Column of the file", [NO_COLUMN, *columns], key=COLUMN, bind="query-params")
     if column == NO_COLUMN:
         return {}
-    position = job.other_columns.index(column)
-    options = sorted({cells[position] for cells in job.others[: job.done]})
+    position = batch.other_columns.index(column)
+    options = sorted({cells[position] for cells in batch.others[: batch.done]})
     from_link(VALUES, "values", lambda linked: [value for value in linked.split("\n") if value in options])
     if set(session.get(VALUES) or ()) - set(options):
         session.store(VALUES, None)

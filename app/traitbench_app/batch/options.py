@@ -19,10 +19,10 @@ from traitbench_app.parts.quality import FULL, MODE_NAMES, modes_of, price, spee
 from traitbench_app.parts.upload import TextInput
 from traitbench_app.shell import people, session
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace import background, batches, kept_batches
+from traitbench_app.workspace import background, batches, stored_batches
 from traitbench_app.workspace.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
-from traitbench_app.workspace.batches import JOBS, Batch
-from traitbench_app.workspace.kept_batches import Kept
+from traitbench_app.workspace.batches import BATCHES, Batch
+from traitbench_app.workspace.stored_batches import StoredBatch
 
 TRAITS, MODE = "batch.traits", "batch.mode"
 
@@ -87,7 +87,7 @@ def start(model: Model, version: str, texts: TextInput, traits: Sequence[str] | 
         card = probe(client(), settings)
     if starting.error:
         return
-    job = Batch(
+    batch = Batch(
         client(),
         settings.of_version(card.metadata.version_id),
         texts.source,
@@ -98,45 +98,45 @@ def start(model: Model, version: str, texts: TextInput, traits: Sequence[str] | 
     )
     if not model.zero_data_retention:
         try:
-            kept_batches.begin(_folder(), job, service=client().base_url)
+            stored_batches.begin(_folder(), batch, service=client().base_url)
         except OSError as error:
             logging.getLogger(__name__).warning("a batch is not kept: %s", type(error).__name__)
     try:
-        background.start(job, forget_after=_forgotten_after(model))
+        background.start(batch, forget_after=_forgotten_after(model))
     except Full as full:
         # It was written before it could start, so that no row is scored without a place for it.
-        kept_batches.remove(_folder(), job.id)
+        stored_batches.remove(_folder(), batch.id)
         st.warning(str(full), icon=":material/hourglass_top:")
         return
     if model.zero_data_retention:
         forget(model.handle)
-    session.store(JOBS, {**session.get(JOBS, {}), model.handle: job.id})
+    session.store(BATCHES, {**session.get(BATCHES, {}), model.handle: batch.id})
     st.rerun()
 
 
-def present_job(model: Model) -> Batch | None:
+def present_batch(model: Model) -> Batch | None:
     """The batch of this tab for this model; after a reload or a restart, the URL still identifies it."""
     handle = model.handle
-    held: dict[str, str] = session.get(JOBS, {})
+    held: dict[str, str] = session.get(BATCHES, {})
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
     if model.zero_data_retention:
         # Batches that were written before zero data retention began.
-        kept_batches.remove_of(_folder(), handle)
-    job = (
+        stored_batches.remove_of(_folder(), handle)
+    batch = (
         batches.find(held.get(handle), owner=owner)
         or batches.find(linked, owner=owner)
         or _restored(model, held.get(handle) or linked)
     )
-    if job is not None and job.handle == handle:
-        session.store(JOBS, {**held, handle: job.id})
-        if linked != job.id:
-            st.query_params[_ADDRESS] = job.id
-        return job
+    if batch is not None and batch.handle == handle:
+        session.store(BATCHES, {**held, handle: batch.id})
+        if linked != batch.id:
+            st.query_params[_ADDRESS] = batch.id
+        return batch
     if handle in held or linked:
-        session.store(JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+        session.store(BATCHES, {name: batch_id for name, batch_id in held.items() if name != handle})
         st.query_params.pop(_ADDRESS, None)
-        if job is None:
+        if batch is None:
             st.info(
                 "These results were discarded, or they belong to someone else. Score the texts again.",
                 icon=":material/info:",
@@ -148,8 +148,10 @@ def draw_earlier(model: Model) -> None:
     """Draw a button for each earlier batch of this person and model; nothing if there are none."""
     if model.zero_data_retention:
         return
-    stored = kept_batches.listing(_folder(), owner=people.current().id, service=client().base_url, handle=model.handle)
-    shown = [each for each in stored if each.id != session.get(JOBS, {}).get(model.handle)][:_MOST_EARLIER]
+    stored = stored_batches.listing(
+        _folder(), owner=people.current().id, service=client().base_url, handle=model.handle
+    )
+    shown = [each for each in stored if each.id != session.get(BATCHES, {}).get(model.handle)][:_MOST_EARLIER]
     if not shown:
         return
     st.markdown("**Earlier batches**")
@@ -166,37 +168,37 @@ def draw_earlier(model: Model) -> None:
             open_batch(model.handle, each.id)
 
 
-def _draw_old(old: Kept) -> None:
+def _draw_old(old: StoredBatch) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             f"{plain(old.name)}, {ago(old.at)}: an earlier release wrote it, and this one cannot open it. Score the "
             "file again."
         )
         if st.button("Delete", key=f"batch.old.{old.id}", icon=":material/delete:", type="tertiary"):
-            kept_batches.remove(_folder(), old.id)
+            stored_batches.remove(_folder(), old.id)
             st.rerun()
 
 
-def open_batch(handle: str, job_id: str) -> None:
+def open_batch(handle: str, batch_id: str) -> None:
     """Show another batch of this model."""
-    session.store(JOBS, {**session.get(JOBS, {}), handle: job_id})
-    st.query_params[_ADDRESS] = job_id
+    session.store(BATCHES, {**session.get(BATCHES, {}), handle: batch_id})
+    st.query_params[_ADDRESS] = batch_id
     st.rerun()
 
 
-def _restored(model: Model, job_id: str | None) -> Batch | None:
+def _restored(model: Model, batch_id: str | None) -> Batch | None:
     """Read a batch from the home folder, and hold it in memory like one that just ended."""
     if model.zero_data_retention:
         return None
     about: Any = {"owner": people.current().id, "service": client().base_url, "client": client()}
     with st.spinner("Reading the results"):
-        job = kept_batches.load(_folder(), job_id, **about)
-    if job is None or job.handle != model.handle:
+        batch = stored_batches.load(_folder(), batch_id, **about)
+    if batch is None or batch.handle != model.handle:
         return None
     # Results can be shown all the same. They are only read again in the next run.
     with suppress(Full):
-        background.hold(job, forget_after=_forgotten_after(model))
-    return job
+        background.hold(batch, forget_after=_forgotten_after(model))
+    return batch
 
 
 def _forgotten_after(model: Model) -> float:
@@ -204,17 +206,17 @@ def _forgotten_after(model: Model) -> float:
 
 
 def _folder() -> Path:
-    return read_settings().home / kept_batches.FOLDER
+    return read_settings().home / stored_batches.FOLDER
 
 
 def forget(handle: str) -> None:
     """Discard the batch of this tab for this model. Also a button callback."""
-    held: dict[str, str] = session.get(JOBS, {})
+    held: dict[str, str] = session.get(BATCHES, {})
     if handle in held:
         background.discard(held[handle])
-        kept_batches.remove(_folder(), held[handle])
+        stored_batches.remove(_folder(), held[handle])
         st.query_params.pop(_ADDRESS, None)
-        session.store(JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+        session.store(BATCHES, {name: batch_id for name, batch_id in held.items() if name != handle})
 
 
 def retention_note(model: Model) -> None:
@@ -227,7 +229,7 @@ def retention_note(model: Model) -> None:
     else:
         st.caption(
             "Texts, scores and audits stay in the home folder of this workbench until you discard them. The newest "
-            f"{kept_batches.MOST_KEPT} batches of each person are kept."
+            f"{stored_batches.MOST_STORED} batches of each person are kept."
         )
 
 

@@ -55,48 +55,50 @@ _SHORT = {reason: words.short for reason, words in REASONS.items()}
 _FILES = {"CSV": as_csv, "JSONL": as_jsonl, "Parquet": as_parquet}
 
 
-def draw_results(model: Model, job: Batch, traits: list[Trait]) -> None:
+def draw_results(model: Model, batch: Batch, traits: list[Trait]) -> None:
     """Draw the shares of the sides, the pictures, the filters, the table with a row beside it, and the downloads."""
-    trait = pick_trait(job, traits, model.main_trait)
+    trait = pick_trait(batch, traits, model.main_trait)
     if trait is None:
         st.info("The traits of this batch were deleted from the model.", icon=":material/info:")
         return
-    frame = frame_so_far(job)
-    draw_pictures(frame, job, trait)
-    if job.unlike:
-        of = count(job.done - job.failed, "text")
-        verb, whose = ("is", "Its score means") if job.unlike == 1 else ("are", "Their scores mean")
-        st.warning(f"**{job.unlike:,} of {of} {verb} unlike the samples.** {whose} little.", icon=":material/warning:")
-    wanted, order = draw_filters(frame, job, trait)
+    frame = frame_so_far(batch)
+    draw_pictures(frame, batch, trait)
+    if batch.unlike:
+        of = count(batch.done - batch.failed, "text")
+        verb, whose = ("is", "Its score means") if batch.unlike == 1 else ("are", "Their scores mean")
+        st.warning(
+            f"**{batch.unlike:,} of {of} {verb} unlike the samples.** {whose} little.", icon=":material/warning:"
+        )
+    wanted, order = draw_filters(frame, batch, trait)
     rows = arranged(matching(frame, wanted), order=order, by=score_of(trait.key))
-    _draw_table(model, frame, rows, job, traits, wanted, trait)
+    _draw_table(model, frame, rows, batch, traits, wanted, trait)
 
 
-def frame_so_far(job: Batch, *, at_least: float = 1.0) -> pd.DataFrame:
-    """Return the table of the job, computed again only if the one before has fewer than this share of its rows."""
-    if not job.computed or job.computed[0] != job.changes or len(job.computed[1]) < at_least * job.done:
-        job.computed = (job.changes, frame_of(job))
-    return cast(pd.DataFrame, job.computed[1])
+def frame_so_far(batch: Batch, *, at_least: float = 1.0) -> pd.DataFrame:
+    """Return the table of the batch, computed again only if the one before has fewer than this share of its rows."""
+    if not batch.computed or batch.computed[0] != batch.changes or len(batch.computed[1]) < at_least * batch.done:
+        batch.computed = (batch.changes, frame_of(batch))
+    return cast(pd.DataFrame, batch.computed[1])
 
 
 # ---- pictures ------------------------------------------------------------------------------------------------------
 
 
-def draw_pictures(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
+def draw_pictures(frame: pd.DataFrame, batch: Batch, trait: Trait) -> None:
     """Draw the answer, how the scores are spread and whether groups differ; nothing if no text was scored."""
     if frame[score_of(trait.key)].isna().all():
         return
-    draw_answer(frame, job, trait)
-    columns = groupable(job)
+    draw_answer(frame, batch, trait)
+    columns = groupable(batch)
     spread, groups = st.columns(2) if columns else (st.container(), None)
     with spread, st.container(border=True, key="batch.spread"):
-        _draw_spread(frame, job, trait)
+        _draw_spread(frame, batch, trait)
     if groups is not None:
         with groups, st.container(border=True, key="batch.groups_card"):
-            _draw_groups(frame, job, trait, columns)
+            _draw_groups(frame, batch, trait, columns)
 
 
-def _draw_spread(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
+def _draw_spread(frame: pd.DataFrame, batch: Batch, trait: Trait) -> None:
     bars = histogram(frame, trait.key, negative=trait.negative_label, positive=trait.positive_label)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown("**How are the scores spread?**", width="content")
@@ -107,12 +109,12 @@ def _draw_spread(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
         alt=distributions.alt(bars),
         table=distributions.table(bars),
         key=f"batch.chart.{trait.key}",
-        file_name=f"{job.handle}-{trait.key}-histogram",
+        file_name=f"{batch.handle}-{trait.key}-histogram",
         on_point=lambda position: select_range(*distributions.range_of(position)),
     )
 
 
-def _draw_groups(frame: pd.DataFrame, job: Batch, trait: Trait, columns: Sequence[str]) -> None:
+def _draw_groups(frame: pd.DataFrame, batch: Batch, trait: Trait, columns: Sequence[str]) -> None:
     if session.get(GROUP) not in (None, *columns):
         session.store(GROUP, None)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -128,7 +130,7 @@ def _draw_groups(frame: pd.DataFrame, job: Batch, trait: Trait, columns: Sequenc
         alt=group_scores.alt(table, trait.name, fewest=FEWEST),
         table=group_scores.table(table, fewest=FEWEST),
         key="batch.groups",
-        file_name=f"{job.handle}-{column}",
+        file_name=f"{batch.handle}-{column}",
         on_point=lambda position: select_value(column, _value(table, position)),
     )
 
@@ -142,24 +144,30 @@ def _value(table: pd.DataFrame, position: int) -> str:
 
 
 def _draw_table(
-    model: Model, frame: pd.DataFrame, rows: pd.DataFrame, job: Batch, traits: list[Trait], wanted: Filter, trait: Trait
+    model: Model,
+    frame: pd.DataFrame,
+    rows: pd.DataFrame,
+    batch: Batch,
+    traits: list[Trait],
+    wanted: Filter,
+    trait: Trait,
 ) -> None:
     if wanted.active:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{len(rows):,} of {count(job.done, 'row')}**", width="content")
+            st.markdown(f"**{len(rows):,} of {count(batch.done, 'row')}**", width="content")
             st.button("Clear filters", icon=":material/filter_alt_off:", type="tertiary", on_click=clear_filters)
     if rows.empty:
-        st.info("No rows match." if job.done else "No rows are scored yet.", icon=":material/filter_alt_off:")
+        st.info("No rows match." if batch.done else "No rows are scored yet.", icon=":material/filter_alt_off:")
         return
     shown = rows.head(MOST_SHOWN)
     # The selection is a position, so other rows need another key.
-    key = f"batch.table:{job.id}:{job.changes}:{trait.key}:{hash(tuple(shown.index))}"
+    key = f"batch.table:{batch.id}:{batch.changes}:{trait.key}:{hash(tuple(shown.index))}"
     table, beside = st.columns([2.1, 1], gap="small")
     with table:
         with st.container(key="batch.grid"):
             st.dataframe(
-                _on_screen(shown, job, traits, trait),
-                column_config=_columns(job, traits),
+                _on_screen(shown, batch, traits, trait),
+                column_config=_columns(batch, traits),
                 hide_index=True,
                 height=table_height(len(shown), most=14),
                 row_height=ROW_HEIGHT,
@@ -169,7 +177,7 @@ def _draw_table(
                 key=key,
                 alt="Scored rows",
             )
-        _below(rows, shown, job)
+        _below(rows, shown, batch)
     # The row of an earlier run must not open on the Score page.
     hand_over(None)
     table_key, at = session.get(_ROW) or ("", 0)
@@ -188,7 +196,7 @@ def _draw_table(
                     on_click=session.store,
                     args=(_ROW, (key, to)),
                 )
-        draw_row(model, frame, int(shown.index[at]), job, traits, trait)
+        draw_row(model, frame, int(shown.index[at]), batch, traits, trait)
 
 
 def _choose(key: str) -> None:
@@ -198,7 +206,7 @@ def _choose(key: str) -> None:
         session.store(_ROW, (key, int(cells[0][0])))
 
 
-def _on_screen(shown: pd.DataFrame, job: Batch, traits: Sequence[Trait], trait: Trait) -> pd.DataFrame:
+def _on_screen(shown: pd.DataFrame, batch: Batch, traits: Sequence[Trait], trait: Trait) -> pd.DataFrame:
     """Return the rows as the grid shows them: texts shortened, the trait in full, and only the bars of the others."""
     columns: dict[str, Any] = {LINE: shown[LINE], TEXT: shown[TEXT].str.slice(0, _CUT)}
     if shown[score_of(trait.key)].isna().all():
@@ -208,9 +216,9 @@ def _on_screen(shown: pd.DataFrame, job: Batch, traits: Sequence[Trait], trait: 
         columns[score_of(trait.key)] = shown[score_of(trait.key)]
         columns[_words_of(trait.key)] = _sides(shown, trait)
         for each in traits:
-            if each.key in job.traits and each.key != trait.key:
+            if each.key in batch.traits and each.key != trait.key:
                 columns[_bar_of(each.key)] = _bars(shown, each.key)
-    for name in job.other_columns:
+    for name in batch.other_columns:
         columns[other(name)] = shown[other(name)].str.slice(0, _CUT)
     columns[why_of(trait.key)] = shown[why_of(trait.key)].astype("object").map(_SHORT).fillna("")
     return pd.DataFrame(columns).loc[:, lambda table: (table != "").any()]
@@ -244,11 +252,11 @@ def _sides(shown: pd.DataFrame, trait: Trait) -> list[str]:
     return ["not scored" if at is pd.NA else words[(at > _MIDDLE) - (at < _MIDDLE), sure] for at, sure in pairs]
 
 
-def _columns(job: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
+def _columns(batch: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
     column = st.column_config
     columns: dict[str, Any] = {
         LINE: column.NumberColumn("Line", help="Line number in the file."),
-        TEXT: column.TextColumn(job.column if job.column != "text" else "Text", width=220),
+        TEXT: column.TextColumn(batch.column if batch.column != "text" else "Text", width=220),
         ERROR: column.TextColumn("Why not scored"),
     }
     for trait in traits:
@@ -257,15 +265,15 @@ def _columns(job: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
         columns[score_of(trait.key)] = column.NumberColumn("Score")
         columns[_words_of(trait.key)] = column.TextColumn("Side", width=80 + 7 * max(map(len, poles)), help=PROMISE)
         columns[why_of(trait.key)] = column.TextColumn("Why not clear", help="Why the side is not clear.")
-    return columns | {other(name): column.TextColumn(name) for name in job.other_columns}
+    return columns | {other(name): column.TextColumn(name) for name in batch.other_columns}
 
 
-def _below(rows: pd.DataFrame, shown: pd.DataFrame, job: Batch) -> None:
+def _below(rows: pd.DataFrame, shown: pd.DataFrame, batch: Batch) -> None:
     """Draw the number of rows, and the downloads of all of them."""
     summary = count(len(rows), "row")
     if len(rows) > len(shown):
         summary = f"The first {len(shown):,} of {summary}. Downloads contain all of them."
-    draw_downloads(_FILES, rows, job, key="batch.file", stem=f"{job.handle}-{job.version}-batch", summary=summary)
+    draw_downloads(_FILES, rows, batch, key="batch.file", stem=f"{batch.handle}-{batch.version}-batch", summary=summary)
 
 
 # ---- the answer ------------------------------------------------------------------------------------------------------
@@ -280,7 +288,7 @@ def sides_of(frame: pd.DataFrame, key: str) -> tuple[int, int, int]:
     return negative, neither, positive
 
 
-def draw_answer(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
+def draw_answer(frame: pd.DataFrame, batch: Batch, trait: Trait) -> None:
     """Draw the shares as the title, what they are of, and the bar; nothing if no text was scored."""
     negative, neither, positive = sides_of(frame, trait.key)
     of = negative + neither + positive
@@ -288,16 +296,16 @@ def draw_answer(frame: pd.DataFrame, job: Batch, trait: Trait) -> None:
         return
     left, right = (plain(shortened(each, _LONGEST)) for each in (trait.negative_label, trait.positive_label))
     # While the batch runs, its title says how far it is.
-    title = st.subheader if job.state == "running" else st.header
+    title = st.subheader if batch.state == "running" else st.header
     title(
         f"{_percent(positive, of)} :{SIDES[True].badge}[{right}], "
         f"{_percent(negative, of)} :{SIDES[False].badge}[{left}], "
         f"{_percent(neither, of)} no clear side",
         anchor=False,
     )
-    name = f" about {plain(shortened(trait.name, _LONGEST))}" if len(job.traits) > 1 else ""
+    name = f" about {plain(shortened(trait.name, _LONGEST))}" if len(batch.traits) > 1 else ""
     st.markdown(
-        f"Of {count(of, 'text')} in {plain(job.name)}{name}. Scores can be wrong: **What share?** gives an interval."
+        f"Of {count(of, 'text')} in {plain(batch.name)}{name}. Scores can be wrong: **What share?** gives an interval."
     )
     st.html(shares(negative, neither, positive, negative=trait.negative_label, positive=trait.positive_label))
 

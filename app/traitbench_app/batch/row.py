@@ -17,7 +17,7 @@ from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace import kept_batches
+from traitbench_app.workspace import stored_batches
 from traitbench_app.workspace.batches import Batch
 from traitbench_app.workspace.texts import hand_over
 
@@ -25,49 +25,49 @@ _LONGEST_SHOWN = 2_000
 _CARD = "batch.row.card"
 
 
-def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Batch, traits: list[Trait], trait: Trait) -> None:
+def draw_row(model: Model, frame: pd.DataFrame, at: int, batch: Batch, traits: list[Trait], trait: Trait) -> None:
     """Draw the row in full, `trait` first; its card is read from the service with the version of the batch."""
     row = frame.loc[at]
     text = str(row[TEXT])
     with st.container(border=True, key="batch.row"):
         if row[ERROR]:
             st.error(plain(str(row[ERROR])) if text.strip() else "This row has no text.", icon=":material/error:")
-        card = None if row[ERROR] or not text.strip() else _card(job, text)
+        card = None if row[ERROR] or not text.strip() else _card(batch, text)
         if card is None:
             st.text(shortened(text, _LONGEST_SHOWN))
         else:
-            _draw_why(card, text, job, traits, trait, file_name=f"{job.handle}-line-{row[LINE]}")
+            _draw_why(card, text, batch, traits, trait, file_name=f"{batch.handle}-line-{row[LINE]}")
             with st.expander(
                 "Wrong? Say what it should be", icon=":material/label:", key="batch.row.label", on_change="rerun"
             ) as label:
                 if label.open:
-                    draw_feedback(model, job.version, text, card, traits)
-        _draw_fix(model, job, at, text)
+                    draw_feedback(model, batch.version, text, card, traits)
+        _draw_fix(model, batch, at, text)
         # Passed through the session, because the query parameter `version` is bound to the widget of this page.
-        hand_over(text, job.version)
+        hand_over(text, batch.version)
         page_link("score", "Open on the Score page")
 
 
-def _card(job: Batch, text: str) -> Card | None:
+def _card(batch: Batch, text: str) -> Card | None:
     held: tuple[tuple[str, str], Card] | None = session.get(_CARD)
-    if held and held[0] == (job.settings.handle, text):
+    if held and held[0] == (batch.settings.handle, text):
         return held[1]
     with attempt() as scoring:
-        card = client().scores.score(job.settings.handle, text, traits=job.settings.traits)
+        card = client().scores.score(batch.settings.handle, text, traits=batch.settings.traits)
     if scoring.error or not isinstance(card, Card):
         return None
-    session.store(_CARD, ((job.settings.handle, text), card))
+    session.store(_CARD, ((batch.settings.handle, text), card))
     return card
 
 
-def _draw_why(card: Card, text: str, job: Batch, traits: list[Trait], trait: Trait, *, file_name: str) -> None:
+def _draw_why(card: Card, text: str, batch: Batch, traits: list[Trait], trait: Trait, *, file_name: str) -> None:
     """Draw the bars, and the text with the words that decide about the trait whose bar was picked."""
     poles, names = poles_of(traits), names_of(traits)
     slot = st.container()
     draw_card(card, names, poles, main=trait.key, key="batch.row.scores", can_pick=True)
     keys = ordered([*card.detail], trait.key)
     key = keys[min(picked_bar("batch.row.scores"), len(keys) - 1)]
-    scorer = PageScorer(pin(job.handle, job.version))
+    scorer = PageScorer(pin(batch.handle, batch.version))
     with slot:
         draw_highlighted(scorer, key, text)
     with st.expander(
@@ -80,17 +80,17 @@ def _draw_why(card: Card, text: str, job: Batch, traits: list[Trait], trait: Tra
                 draw_nearest(reasons[key], poles.get(key, ("negative", "positive")))
 
 
-def _draw_fix(model: Model, job: Batch, at: int, text: str) -> None:
+def _draw_fix(model: Model, batch: Batch, at: int, text: str) -> None:
     with st.expander("Fix the text", icon=":material/edit:", key="batch.row.fix", on_change="rerun") as fixing:
         if not fixing.open:
             return
-        key = f"batch.row.text:{job.id}:{at}"
+        key = f"batch.row.text:{batch.id}:{at}"
         changed = st.text_area("Text", text, key=key, height=160)
         if st.button("Score the new text", key="batch.row.rescore", disabled=changed == text or not changed.strip()):
             with attempt() as scoring, st.spinner("Scoring"):
                 [line] = list(
                     client().scores.batch(
-                        job.settings.handle, [changed], traits=job.settings.traits, mode=job.settings.mode
+                        batch.settings.handle, [changed], traits=batch.settings.traits, mode=batch.settings.mode
                     )
                 )
             if scoring.error:
@@ -98,6 +98,6 @@ def _draw_fix(model: Model, job: Batch, at: int, text: str) -> None:
             if not isinstance(line, Card):
                 st.error(plain(line.error.message), icon=":material/error:")
                 return
-            kept_batches.correct(job, at, changed, line)
-            session.flash(f"Line {job.lines[at]:,} was scored again. The file you uploaded stays as it is.")
+            stored_batches.correct(batch, at, changed, line)
+            session.flash(f"Line {batch.lines[at]:,} was scored again. The file you uploaded stays as it is.")
             st.rerun()

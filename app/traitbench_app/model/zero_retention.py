@@ -17,7 +17,7 @@ from traitbench_app.parts.controls import agreed_to, ask, asked, confirm, forget
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import link
 from traitbench_app.shell.service import attempt, client, field_error, forget_versions
-from traitbench_app.workspace import background, kept_batches, pool, unsaved
+from traitbench_app.workspace import background, pool, stored_batches, unsaved
 from traitbench_app.workspace.samples import all_samples
 from traitbench_app.workspace.waiting import waiting
 
@@ -178,7 +178,7 @@ def _switch(handles: Sequence[str], *, on: bool) -> None:
             background.discard_of(each)
             unsaved.forget(each)
             pool.discard_for_everyone(each)
-            kept_batches.remove_of(read_settings().home / kept_batches.FOLDER, each)
+            stored_batches.remove_of(read_settings().home / stored_batches.FOLDER, each)
     removed = " Stored texts were removed." if on else ""
     session.flash(f"Zero data retention is {'on' if on else 'off'} for {plain(handle)}.{removed}")
 

@@ -325,7 +325,7 @@ def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting
     )
 
 
-def watch_work(job: BackgroundWork, title: str, *, unit: str, key: str) -> None:
+def watch_work(work: BackgroundWork, title: str, *, unit: str, key: str) -> None:
     """Draw the progress once a second; rerun the whole page when the work has ended.
 
     `title` is Markdown, `unit` a noun such as "row".
@@ -335,23 +335,23 @@ def watch_work(job: BackgroundWork, title: str, *, unit: str, key: str) -> None:
     def look() -> None:
         with guarded():
             # Counts as viewing it, so that work is not discarded while somebody watches.
-            background.find(job.id, type(job), owner=job.owner)
-            if job.state != "running":
+            background.find(work.id, type(work), owner=work.owner)
+            if work.state != "running":
                 st.rerun()
-            _draw(job, title, unit, key)
+            _draw(work, title, unit, key)
 
     look()
 
 
-def _draw(job: BackgroundWork, title: str, unit: str, key: str) -> None:
+def _draw(work: BackgroundWork, title: str, unit: str, key: str) -> None:
     with st.container(border=True, key=f"{key}.progress"):
         st.subheader(title, icon=":material/progress_activity:", anchor=False)
-        st.progress(min(job.done / max(job.total, 1), 1.0), text=f"{job.done:,} of {job.total:,} {unit}s")
-        rate = job.rate
-        left = f"about {span((job.total - job.done) / rate)} left" if rate > 0 else "time left unknown"
+        st.progress(min(work.done / max(work.total, 1), 1.0), text=f"{work.done:,} of {work.total:,} {unit}s")
+        rate = work.rate
+        left = f"about {span((work.total - work.done) / rate)} left" if rate > 0 else "time left unknown"
         speed = f"{rate:,.0f} {unit}s per second, " if rate >= 1 else ""
-        failed = f" {count(job.failed, unit)} could not be scored so far." if job.failed else ""
-        st.caption(f"{span(job.seconds)} so far, {speed}{left}.{failed}")
+        failed = f" {count(work.failed, unit)} could not be scored so far." if work.failed else ""
+        st.caption(f"{span(work.seconds)} so far, {speed}{left}.{failed}")
         if st.button("Stop", icon=":material/stop:", key=f"{key}.stop", help=f"Finished {unit}s are kept."):
-            job.stop()
+            work.stop()
             st.rerun()

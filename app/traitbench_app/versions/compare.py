@@ -26,7 +26,7 @@ from traitbench_app.versions.texts import (
     is_discarded,
     may_read_samples,
     pick_source,
-    present_job,
+    present_comparison,
     retention_note,
     start,
 )
@@ -125,21 +125,21 @@ def _choose_trait(key: str) -> None:
 def _draw_texts(
     model: Model, pair: Pair, keys: Sequence[str], traits: Sequence[Trait], names: Mapping[str, str], *, tests: int
 ) -> None:
-    job = present_job(pair)
-    if job is None and tests and may_read_samples(pair) and not is_discarded(pair):
+    comparison = present_comparison(pair)
+    if comparison is None and tests and may_read_samples(pair) and not is_discarded(pair):
         start(pair, TextSource(TESTS), keys)
     top = st.container()  # its reasons take longest, so they are drawn last
-    if job is None or job.state != "running":
-        _draw_other_texts(model, pair, keys, traits, job)
-    if job:
+    if comparison is None or comparison.state != "running":
+        _draw_other_texts(model, pair, keys, traits, comparison)
+    if comparison:
         with top:
-            draw_triage(job, pair, names, {trait.key: trait for trait in traits})
+            draw_triage(comparison, pair, names, {trait.key: trait for trait in traits})
 
 
 def _draw_other_texts(
-    model: Model, pair: Pair, keys: Sequence[str], traits: Sequence[Trait], job: TextComparison | None
+    model: Model, pair: Pair, keys: Sequence[str], traits: Sequence[Trait], comparison: TextComparison | None
 ) -> None:
-    with st.expander("Compare on other texts", icon=":material/playlist_add:", expanded=job is None):
+    with st.expander("Compare on other texts", icon=":material/playlist_add:", expanded=comparison is None):
         source = pick_source(model, pair, traits, _trait(keys) or keys[0])
         texts = source.texts if source else None
         if (
@@ -152,7 +152,7 @@ def _draw_other_texts(
             and source
         ):
             start(pair, source, keys)
-        if job:
+        if comparison:
             st.caption("A new comparison discards the results above. Download them first.")
         retention_note(pair)
 

@@ -137,9 +137,9 @@ def _add(column: SideColumn, score: ScoreDelta | None, side: str) -> None:
     column.confidences.append(CONFIDENCES.index(getattr(score, f"confidence_{side}")))
 
 
-def find(job_id: str | None, *, owner: str = OPERATOR.id) -> TextComparison | None:
+def find(comparison_id: str | None, *, owner: str = OPERATOR.id) -> TextComparison | None:
     """Return a comparison of this owner by its id, or None if it is gone."""
-    return background.find(job_id, TextComparison, owner=owner)
+    return background.find(comparison_id, TextComparison, owner=owner)
 
 
 Kind = Literal["regression", "fixed", "side changed", ""]
@@ -157,31 +157,31 @@ _MIDDLE_SCORE, _MIDDLE_QUALITY = 50, 0.5
 _RANKS: Mapping[Kind, int] = {"regression": 0, "side changed": 1}
 
 
-def frame_of(job: TextComparison, *keys: str) -> pd.DataFrame:
+def frame_of(comparison: TextComparison, *keys: str) -> pd.DataFrame:
     """Return the results of traits so far, a row per text, ordered: regressions, changed sides, biggest changes.
 
     `expected` is the expected quality, null if it is not known. `must_pass` is null for texts that need not pass. Of a
     comparison on samples, only those of the trait are in the table.
     """
-    frame = pd.concat([_of_trait(job, key) for key in keys], ignore_index=True)
+    frame = pd.concat([_of_trait(comparison, key) for key in keys], ignore_index=True)
     ranks = frame[KIND].map(lambda kind: _RANKS.get(kind, len(_RANKS)))
     # Rows without a score come last: their size is 1, and all others are at most 0.
     order = pd.DataFrame({"rank": ranks, "size": -frame[DELTA].abs().astype("Float64").fillna(-1)})
     return frame.loc[order.sort_values(["rank", "size"], kind="stable").index]
 
 
-def _of_trait(job: TextComparison, key: str) -> pd.DataFrame:
-    done = job.done
-    columns = job.traits[key]
-    labels = [each.labels.get(key) for each in job.texts[:done]]
+def _of_trait(comparison: TextComparison, key: str) -> pd.DataFrame:
+    done = comparison.done
+    columns = comparison.traits[key]
+    labels = [each.labels.get(key) for each in comparison.texts[:done]]
     frame = pd.DataFrame(
         {
-            TEXT: pd.Series([each.text for each in job.texts[:done]], dtype="str"),
+            TEXT: pd.Series([each.text for each in comparison.texts[:done]], dtype="str"),
             TRAIT: key,
             EXPECTED: pd.Series([None if label is None else label.quality for label in labels], dtype="float64"),
             **_side(columns.a, done, SCORE_A, TIER_A, SURE_A),
             **_side(columns.b, done, SCORE_B, TIER_B, SURE_B),
-            ERROR: pd.Series([job.errors.get(row, "") for row in range(done)], dtype="str"),
+            ERROR: pd.Series([comparison.errors.get(row, "") for row in range(done)], dtype="str"),
         }
     )
     frame.insert(5, DELTA, frame[SCORE_B] - frame[SCORE_A])
@@ -193,7 +193,7 @@ def _of_trait(job: TextComparison, key: str) -> pd.DataFrame:
         None if label is None or not label.must_pass or not ok else "passed" if side == wanted else "failed"
         for label, ok, side, wanted in zip(labels, scored, b, expected, strict=True)
     ]
-    return frame[frame[EXPECTED].notna()] if job.of_samples else frame
+    return frame[frame[EXPECTED].notna()] if comparison.of_samples else frame
 
 
 def shown(frame: pd.DataFrame, show: Show) -> pd.DataFrame:
@@ -243,18 +243,18 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def as_csv(frame: pd.DataFrame, job: TextComparison) -> bytes:
+def as_csv(frame: pd.DataFrame, comparison: TextComparison) -> bytes:
     """Return the rows as a CSV file for spreadsheets."""
-    return csv_file(*_file(frame, job))
+    return csv_file(*_file(frame, comparison))
 
 
-def as_jsonl(frame: pd.DataFrame, job: TextComparison) -> bytes:
+def as_jsonl(frame: pd.DataFrame, comparison: TextComparison) -> bytes:
     """Return the rows as a JSONL file."""
-    return jsonl_file(*_file(frame, job))
+    return jsonl_file(*_file(frame, comparison))
 
 
-def _file(frame: pd.DataFrame, job: TextComparison) -> tuple[list[str], list[tuple[object, ...]]]:
-    named = frame[list(COLUMNS)].assign(a=job.a, b=job.b)
+def _file(frame: pd.DataFrame, comparison: TextComparison) -> tuple[list[str], list[tuple[object, ...]]]:
+    named = frame[list(COLUMNS)].assign(a=comparison.a, b=comparison.b)
     columns = [[None if pd.isna(cell) else cell for cell in column.tolist()] for _, column in named.items()]
     return [str(name) for name in named.columns], list(zip(*columns, strict=True))
 

@@ -28,13 +28,13 @@ from traitbench_app.versions.text_comparison import (
 )
 from traitbench_app.workspace import background
 from traitbench_app.workspace.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
-from traitbench_app.workspace.batches import job_of_tab
+from traitbench_app.workspace.batches import batch_of_tab
 
 TESTS, SAMPLES, BATCH = "Test samples", "All samples", "The batch"
 FILE, PASTED = batch_input.FILE, batch_input.PASTED
 
 _ADDRESS = "comparison"
-_JOBS, _DISCARDED = "versions.comparisons", "versions.discarded"
+_COMPARISONS, _DISCARDED = "versions.comparisons", "versions.discarded"
 
 Pair = tuple[PairSide, PairSide]
 
@@ -54,15 +54,15 @@ def may_read_samples(pair: Pair) -> bool:
 
 def pick_source(model: Model, pair: Pair, traits: Sequence[Trait], key: str) -> TextSource | None:
     """Draw the choice of texts; None while there are none. Labels of a file are about the trait `key`."""
-    job = job_of_tab(model.handle)
+    comparison = batch_of_tab(model.handle)
     readable = may_read_samples(pair)
-    offered = [*((TESTS, SAMPLES) if readable else ()), FILE, PASTED, *([BATCH] if job else ())]
+    offered = [*((TESTS, SAMPLES) if readable else ()), FILE, PASTED, *([BATCH] if comparison else ())]
     tested = any(each.held_out_samples for each in traits)
     sampled = any(each.sample_count for each in traits)
     picked = st.segmented_control(
         "Texts from",
         offered,
-        default=BATCH if job else TESTS if readable and tested else SAMPLES if readable and sampled else PASTED,
+        default=BATCH if comparison else TESTS if readable and tested else SAMPLES if readable and sampled else PASTED,
         required=True,
         key=f"versions.from:{model.handle}",
         persist_state="session",
@@ -74,9 +74,9 @@ def pick_source(model: Model, pair: Pair, traits: Sequence[Trait], key: str) -> 
     if picked == SAMPLES:
         st.caption("Versions score the samples that they were trained with better than new texts.")
         return TextSource(SAMPLES)
-    if picked == BATCH and job:
-        texts = [text for row, text in enumerate(job.texts[: job.done]) if row not in job.errors]
-        return TextSource(job.name, [ComparedInput(text) for text in texts]) if texts else None
+    if picked == BATCH and comparison:
+        texts = [text for row, text in enumerate(comparison.texts[: comparison.done]) if row not in comparison.errors]
+        return TextSource(comparison.name, [ComparedInput(text) for text in texts]) if texts else None
     if picked == FILE:
         given = batch_input.texts_of_file(command, most=MOST_COMPARED)
     else:
@@ -133,7 +133,7 @@ def start(pair: Pair, source: TextSource, keys: Sequence[str]) -> None:
     if len(texts) > MOST_COMPARED:
         session.flash(f"The first {MOST_COMPARED:,} of {count(len(texts), 'text')} are compared.", "note")
     before, after = pair
-    job = TextComparison(
+    comparison = TextComparison(
         client(),
         before.pinned,
         after.pinned,
@@ -145,28 +145,28 @@ def start(pair: Pair, source: TextSource, keys: Sequence[str]) -> None:
     )
     purged = any(each.model.zero_data_retention for each in pair)
     try:
-        background.start(job, forget_after=PURGED_AFTER if purged else FORGOTTEN_AFTER)
+        background.start(comparison, forget_after=PURGED_AFTER if purged else FORGOTTEN_AFTER)
     except Full as full:
         st.warning(str(full), icon=":material/hourglass_top:")
         return
     forget(pair)
-    session.store(_JOBS, {**session.get(_JOBS, {}), _key(pair): job.id})
+    session.store(_COMPARISONS, {**session.get(_COMPARISONS, {}), _key(pair): comparison.id})
     st.rerun()
 
 
-def present_job(pair: Pair) -> TextComparison | None:
+def present_comparison(pair: Pair) -> TextComparison | None:
     """The comparison of this tab of these versions; after a reload, the address still identifies it."""
-    held: dict[str, str] = session.get(_JOBS, {})
+    held: dict[str, str] = session.get(_COMPARISONS, {})
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
     mine, of_link = (text_comparison.find(each, owner=owner) for each in (held.get(_key(pair)), linked))
-    for job in (mine, of_link):
-        if job is not None and (job.a, job.b) == (pair[0].pinned, pair[1].pinned):
-            session.store(_JOBS, {**held, _key(pair): job.id})
-            if linked != job.id:
-                st.query_params[_ADDRESS] = job.id
-            return job
-    session.store(_JOBS, {key: job_id for key, job_id in held.items() if key != _key(pair)})
+    for comparison in (mine, of_link):
+        if comparison is not None and (comparison.a, comparison.b) == (pair[0].pinned, pair[1].pinned):
+            session.store(_COMPARISONS, {**held, _key(pair): comparison.id})
+            if linked != comparison.id:
+                st.query_params[_ADDRESS] = comparison.id
+            return comparison
+    session.store(_COMPARISONS, {key: comparison_id for key, comparison_id in held.items() if key != _key(pair)})
     if linked:
         st.query_params.pop(_ADDRESS, None)
         if of_link is None:
@@ -187,11 +187,11 @@ def is_discarded(pair: Pair) -> bool:
 
 def forget(pair: Pair) -> None:
     """Remove the comparison of this tab of these versions from memory."""
-    held: dict[str, str] = session.get(_JOBS, {})
-    if job_id := held.get(_key(pair)):
-        background.discard(job_id)
+    held: dict[str, str] = session.get(_COMPARISONS, {})
+    if comparison_id := held.get(_key(pair)):
+        background.discard(comparison_id)
         st.query_params.pop(_ADDRESS, None)
-        session.store(_JOBS, {key: each for key, each in held.items() if key != _key(pair)})
+        session.store(_COMPARISONS, {key: each for key, each in held.items() if key != _key(pair)})
 
 
 def retention_note(pair: Pair) -> None:

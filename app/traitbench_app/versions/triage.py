@@ -63,11 +63,13 @@ _CHIPS: Mapping[Show, str] = {
 
 
 def draw_triage(
-    job: TextComparison, pair: tuple[PairSide, PairSide], names: Mapping[str, str], traits: Mapping[str, Trait]
+    comparison: TextComparison, pair: tuple[PairSide, PairSide], names: Mapping[str, str], traits: Mapping[str, Trait]
 ) -> None:
     """Draw the texts, or the progress while they are scored."""
-    if job.state == "running":
-        watch_work(job, f"Scoring {plain(job.name)} with both versions", unit="text", key="versions.job")
+    if comparison.state == "running":
+        watch_work(
+            comparison, f"Scoring {plain(comparison.name)} with both versions", unit="text", key="versions.comparison"
+        )
         st.caption("This continues while you visit other pages. Keep this tab or its URL to find the results again.")
         return
     with st.container(border=True, key="card.moved"):
@@ -76,47 +78,47 @@ def draw_triage(
             st.button(
                 "Discard these scores",
                 icon=":material/delete:",
-                key="versions.job.discard",
+                key="versions.comparison.discard",
                 type="tertiary",
                 help="Delete these texts and scores from memory.",
                 on_click=discard,
                 args=(pair,),
             )
-        _draw_end(job)
-        if not job.done:
+        _draw_end(comparison)
+        if not comparison.done:
             return
-        keys = [*job.traits]
+        keys = [*comparison.traits]
         key = None
         if len(keys) > 1:
             key = st.pills(
                 "Trait", keys, format_func=lambda each: names.get(each, each), key="trait", bind="query-params",
                 label_visibility="collapsed",
             )  # fmt: skip
-        _draw_texts(_computed(job, [key] if key else keys), job, pair, names, traits)
+        _draw_texts(_computed(comparison, [key] if key else keys), comparison, pair, names, traits)
 
 
-def _draw_end(job: TextComparison) -> None:
-    of = f"{job.done:,} of {job.total:,} texts"
-    if job.state == "failed" and job.error:
+def _draw_end(comparison: TextComparison) -> None:
+    of = f"{comparison.done:,} of {comparison.total:,} texts"
+    if comparison.state == "failed" and comparison.error:
         st.error(
-            f"**The comparison failed after {of}.** Finished texts are kept.\n\n{explain_end(job.error)}",
+            f"**The comparison failed after {of}.** Finished texts are kept.\n\n{explain_end(comparison.error)}",
             icon=":material/error:",
         )
-    elif job.state == "stopped":
+    elif comparison.state == "stopped":
         st.info(f"**Stopped after {of}.** Finished texts are kept.", icon=":material/pause_circle:")
-    if job.state != "done" and st.button(
-        "Resume", icon=":material/play_arrow:", type="primary", key="versions.job.go_on"
+    if comparison.state != "done" and st.button(
+        "Resume", icon=":material/play_arrow:", type="primary", key="versions.comparison.go_on"
     ):
-        job.start()
+        comparison.start()
         st.rerun()
 
 
-def _computed(job: TextComparison, keys: Sequence[str]) -> pd.DataFrame:
+def _computed(comparison: TextComparison, keys: Sequence[str]) -> pd.DataFrame:
     """The table of these traits, computed once for each number of scored texts."""
-    asked = (job.done, *keys)
-    if asked not in job.computed:
-        job.computed[asked] = frame_of(job, *keys)
-    frame: pd.DataFrame = job.computed[asked]
+    asked = (comparison.done, *keys)
+    if asked not in comparison.computed:
+        comparison.computed[asked] = frame_of(comparison, *keys)
+    frame: pd.DataFrame = comparison.computed[asked]
     return frame
 
 
@@ -125,7 +127,7 @@ def _computed(job: TextComparison, keys: Sequence[str]) -> pd.DataFrame:
 
 def _draw_texts(
     frame: pd.DataFrame,
-    job: TextComparison,
+    comparison: TextComparison,
     pair: tuple[PairSide, PairSide],
     names: Mapping[str, str],
     traits: Mapping[str, Trait],
@@ -133,7 +135,7 @@ def _draw_texts(
     numbers = {each: len(shown(frame, each)) for each in get_args(Show)}
     known = bool(frame[EXPECTED].notna().all())
     chips = [each for each in numbers if each == "All" or (numbers[each] and not (known and each == "Side changed"))]
-    st.markdown(f"{plain(job.name)}: {summary(frame)}")
+    st.markdown(f"{plain(comparison.name)}: {summary(frame)}")
     picked = st.pills(
         "Show",
         chips,
@@ -147,17 +149,17 @@ def _draw_texts(
     pages = -(-len(rows) // _PAGE)
     slot = st.container()
     # Other rows begin at the first page again.
-    page = st.pagination(pages, key=f"versions.page:{job.id}:{picked}:{len(rows)}") if pages > 1 else 1
+    page = st.pagination(pages, key=f"versions.page:{comparison.id}:{picked}:{len(rows)}") if pages > 1 else 1
     with slot:
         st.html(STYLE)
         drawn = [
-            (row, trait, _draw_text(row, f"{job.id}:{row[TRAIT]}:{at}", pair, trait, names))
+            (row, trait, _draw_text(row, f"{comparison.id}:{row[TRAIT]}:{at}", pair, trait, names))
             for at, row in rows.iloc[(page - 1) * _PAGE : page * _PAGE].iterrows()
             for trait in [traits.get(row[TRAIT])]
         ]
     with folded("As a table, with downloads", icon=":material/table:", key="table") as is_open:
         if is_open:
-            _draw_table(rows, job, pair, names, traits)
+            _draw_table(rows, comparison, pair, names, traits)
     _add_reasons(drawn, pair, names)
 
 
@@ -217,7 +219,7 @@ def _poles(trait: Trait | None) -> tuple[str, str]:
 
 def _draw_table(
     rows: pd.DataFrame,
-    job: TextComparison,
+    comparison: TextComparison,
     pair: tuple[PairSide, PairSide],
     names: Mapping[str, str],
     traits: Mapping[str, Trait],
@@ -236,8 +238,8 @@ def _draw_table(
     said = count(len(rows), "text")
     if len(rows) > len(top):
         said = f"The first {len(top):,} of {said}. Downloads contain all of them."
-    stem = f"{job.a}-{job.b}".replace("@", "-")
-    draw_downloads(_FILES, rows, job, key="versions.file", stem=stem, summary=said)
+    stem = f"{comparison.a}-{comparison.b}".replace("@", "-")
+    draw_downloads(_FILES, rows, comparison, key="versions.file", stem=stem, summary=said)
 
 
 def _on_screen(rows: pd.DataFrame, names: Mapping[str, str], traits: Mapping[str, Trait]) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Work that the workbench does for its pages in threads, and keeps in memory: batches, and comparisons of versions.
 
 It outlives the page and the browser tab: its id is in the address, and its owner can open it again. Nothing is written
-to disk here; `kept_batches` keeps the results of batches. What is not viewed is removed from memory after some hours,
+to disk here; `stored_batches` keeps the results of batches. What is not viewed is removed from memory after some hours,
 under zero data retention after minutes. Threads never draw.
 """
 
@@ -18,7 +18,7 @@ from traitbench_app.shell.people import OPERATOR
 
 State = Literal["running", "done", "stopped", "failed"]
 
-MOST_JOBS = 6
+MOST_IN_MEMORY = 6
 MOST_RUNNING = 3
 
 FORGOTTEN_AFTER, PURGED_AFTER = 6 * 3_600.0, 15 * 60.0
@@ -114,66 +114,60 @@ class BackgroundWork(ABC):
 
 Kind = TypeVar("Kind", bound=BackgroundWork)
 
-_JOBS: dict[str, BackgroundWork] = {}
+_IN_MEMORY: dict[str, BackgroundWork] = {}
 _TIMERS: dict[str, threading.Timer] = {}
 _LOCK = threading.Lock()
 
 
-def start(job: BackgroundWork, *, forget_after: float = FORGOTTEN_AFTER) -> None:
+def start(work: BackgroundWork, *, forget_after: float = FORGOTTEN_AFTER) -> None:
     """Start new work; discard it when it was not viewed for `forget_after` seconds.
 
     Raise `Full` if too much is running.
     """
     with _LOCK:
         _make_room()
-        _JOBS[job.id] = job
-    job.start()
-    _forget_later(job.id, forget_after)
+        _IN_MEMORY[work.id] = work
+    work.start()
+    _forget_later(work.id, forget_after)
 
 
-def hold(job: BackgroundWork, *, forget_after: float = FORGOTTEN_AFTER) -> None:
+def hold(work: BackgroundWork, *, forget_after: float = FORGOTTEN_AFTER) -> None:
     """Hold work that ended earlier in memory, as if it had just ended; raise `Full` if too much is running."""
     with _LOCK:
         _make_room()
-        _JOBS[job.id] = job
-    _forget_later(job.id, forget_after)
+        _IN_MEMORY[work.id] = work
+    _forget_later(work.id, forget_after)
 
 
 def held() -> tuple[str, ...]:
     """Return the ids of all work in memory."""
-    return tuple(_JOBS)
+    return tuple(_IN_MEMORY)
 
 
-def find(job_id: str | None, kind: type[Kind], *, owner: str = OPERATOR.id) -> Kind | None:
+def find(work_id: str | None, kind: type[Kind], *, owner: str = OPERATOR.id) -> Kind | None:
     """Return work of this kind and owner by its id, or None if it is gone."""
-    job = work(job_id, owner=owner)
-    return job if isinstance(job, kind) else None
-
-
-def work(job_id: str | None, *, owner: str = OPERATOR.id) -> BackgroundWork | None:
-    """Return work of any kind of this owner by its id, or None if it is gone."""
-    job = _JOBS.get(job_id or "")
-    if job is None or job.owner != owner:
+    work = _IN_MEMORY.get(work_id or "")
+    if not isinstance(work, kind) or work.owner != owner:
         return None
-    job.seen = time.monotonic()
-    return job
+    work.seen = time.monotonic()
+    return work
 
 
-def discard(job_id: str) -> None:
+def discard(work_id: str) -> None:
     """Stop work and discard it with all its texts."""
     with _LOCK:
-        job, timer = _JOBS.pop(job_id, None), _TIMERS.pop(job_id, None)
+        work, timer = _IN_MEMORY.pop(work_id, None), _TIMERS.pop(work_id, None)
     if timer is not None:
         timer.cancel()
-    if job is not None:
-        job.stop()
+    if work is not None:
+        work.stop()
 
 
 def discard_of(handle: str) -> None:
     """Discard all work on a model."""
-    for job in list(_JOBS.values()):
-        if handle in job.handles:
-            discard(job.id)
+    for work in list(_IN_MEMORY.values()):
+        if handle in work.handles:
+            discard(work.id)
 
 
 def _make_room() -> None:
@@ -183,42 +177,42 @@ def _make_room() -> None:
     Raise `Full` if too much is still running.
     """
     now = time.monotonic()
-    for job in list(_JOBS.values()):
-        if job.state == "running" and _running() >= MOST_RUNNING and now - job.seen > _DESERTED_AFTER:
-            job.stop()
+    for work in list(_IN_MEMORY.values()):
+        if work.state == "running" and _running() >= MOST_RUNNING and now - work.seen > _DESERTED_AFTER:
+            work.stop()
     if _running() >= MOST_RUNNING:
         raise Full(
             f"{MOST_RUNNING} batches or comparisons are already running in this workbench. Wait for one to end, or"
             " stop one."
         )
-    ended = sorted((job for job in _JOBS.values() if job.state != "running"), key=lambda job: job.seen)
+    ended = sorted((work for work in _IN_MEMORY.values() if work.state != "running"), key=lambda work: work.seen)
     # One more, for the work that is about to be added.
-    for job in ended[: max(len(_JOBS) - MOST_JOBS + 1, 0)]:
-        del _JOBS[job.id]
-        _TIMERS.pop(job.id).cancel()
+    for work in ended[: max(len(_IN_MEMORY) - MOST_IN_MEMORY + 1, 0)]:
+        del _IN_MEMORY[work.id]
+        _TIMERS.pop(work.id).cancel()
 
 
 def _running() -> int:
-    return sum(job.state == "running" for job in _JOBS.values())
+    return sum(work.state == "running" for work in _IN_MEMORY.values())
 
 
-def _forget_later(job_id: str, seconds: float) -> None:
+def _forget_later(work_id: str, seconds: float) -> None:
     """Discard work when it was not viewed for `seconds`."""
 
     def look() -> None:
-        job = _JOBS.get(job_id)
-        if job is None:
+        work = _IN_MEMORY.get(work_id)
+        if work is None:
             return
-        left = seconds - (time.monotonic() - job.seen)
+        left = seconds - (time.monotonic() - work.seen)
         if left > 0:
             wait(left)
         else:
-            discard(job_id)
+            discard(work_id)
 
     def wait(left: float) -> None:
         timer = threading.Timer(left, look)
         timer.daemon = True
-        _TIMERS[job_id] = timer
+        _TIMERS[work_id] = timer
         timer.start()
 
     wait(seconds)

@@ -20,7 +20,7 @@ from traitbench_app.shell.people import OPERATOR
 from traitbench_app.workspace import background
 from traitbench_app.workspace.background import BackgroundWork, State
 
-JOBS = "batch.jobs"
+BATCHES = "batch.batches"
 """The batches of a tab in its session, by the handle of their model."""
 
 MOST_ROWS = 100_000
@@ -178,12 +178,12 @@ def _drawable(text: str) -> str:
     return encoded(text).decode()
 
 
-def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Batch | None:
+def find(batch_id: str | None, *, owner: str = OPERATOR.id) -> Batch | None:
     """Return a batch of this owner by its id, or None if it is gone."""
-    return background.find(job_id, Batch, owner=owner)
+    return background.find(batch_id, Batch, owner=owner)
 
 
-def job_of_tab(handle: str) -> Batch | None:
+def batch_of_tab(handle: str) -> Batch | None:
     """Return the batch of this tab for a model."""
-    job = find(session.get(JOBS, {}).get(handle), owner=people.current().id)
-    return job if job is not None and job.handle == handle else None
+    batch = find(session.get(BATCHES, {}).get(handle), owner=people.current().id)
+    return batch if batch is not None and batch.handle == handle else None

@@ -45,13 +45,13 @@ def a_job(trained: Trained, texts: Sequence[ComparedInput]) -> TextComparison:
     return TextComparison(trained.client, pinned, pinned, texts, keys=["warmth"], name="texts")
 
 
-def ended(job: TextComparison) -> TextComparison:
-    assert eventually(lambda: job.state != "running")
-    return job
+def ended(comparison: TextComparison) -> TextComparison:
+    assert eventually(lambda: comparison.state != "running")
+    return comparison
 
 
 def test_every_text_is_scored_by_both_versions_or_has_a_reason(trained: Trained) -> None:
-    job = a_job(
+    comparison = a_job(
         trained,
         [
             ComparedInput(WARM[0], {"warmth": TextLabel(1.0, must_pass=True)}),
@@ -59,9 +59,9 @@ def test_every_text_is_scored_by_both_versions_or_has_a_reason(trained: Trained)
             ComparedInput(COLD[0]),
         ],
     )
-    job.start()
-    assert (ended(job).state, job.done, job.failed) == ("done", 3, 1)
-    frame = frame_of(job, "warmth").set_index(TEXT)
+    comparison.start()
+    assert (ended(comparison).state, comparison.done, comparison.failed) == ("done", 3, 1)
+    frame = frame_of(comparison, "warmth").set_index(TEXT)
     for text in (WARM[0], COLD[0]):
         card = trained.client.scores.score(trained.handle, text)
         assert tuple(frame.loc[text, [SCORE_A, SCORE_B, DELTA]]) == (*[card.scores["warmth"]] * 2, 0)
@@ -74,22 +74,22 @@ def test_every_text_is_scored_by_both_versions_or_has_a_reason(trained: Trained)
 
 def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) -> None:
     texts = [ComparedInput(f"{WARM[0]} And number {number}.") for number in range(2 * CHUNK)]
-    job = a_job(trained, texts)
-    job.start()
-    job.stop()
-    assert (ended(job).state, job.done) == ("stopped", CHUNK)
-    job.start()
-    assert (ended(job).state, job.done) == ("done", 2 * CHUNK)
-    assert frame_of(job, "warmth")[TEXT].is_unique
+    comparison = a_job(trained, texts)
+    comparison.start()
+    comparison.stop()
+    assert (ended(comparison).state, comparison.done) == ("stopped", CHUNK)
+    comparison.start()
+    assert (ended(comparison).state, comparison.done) == ("done", 2 * CHUNK)
+    assert frame_of(comparison, "warmth")[TEXT].is_unique
 
 
 def test_one_is_found_by_its_owner_until_all_of_its_model_are_discarded(trained: Trained) -> None:
-    job = a_job(trained, [ComparedInput(WARM[0])])
-    background.start(job)
-    assert text_comparison.find(job.id) is job
-    assert text_comparison.find(job.id, owner="another") is None
+    comparison = a_job(trained, [ComparedInput(WARM[0])])
+    background.start(comparison)
+    assert text_comparison.find(comparison.id) is comparison
+    assert text_comparison.find(comparison.id, owner="another") is None
     background.discard_of(trained.handle)
-    assert text_comparison.find(job.id) is None
+    assert text_comparison.find(comparison.id) is None
 
 
 def test_the_texts_of_samples_are_distinct_and_have_the_labels_of_all_traits(trained: Trained) -> None:
@@ -127,14 +127,14 @@ def filled(trained: Trained, *rows: tuple[str, float | None, int, int], must: Se
         ComparedInput(text, {} if quality is None else {"warmth": TextLabel(quality, text in must)})
         for text, quality, _, _ in rows
     ]
-    job = a_job(trained, texts)
+    comparison = a_job(trained, texts)
     for _, _, *scores in rows:
-        for column, score in zip((job.traits["warmth"].a, job.traits["warmth"].b), scores, strict=True):
+        for column, score in zip((comparison.traits["warmth"].a, comparison.traits["warmth"].b), scores, strict=True):
             add(column, score)
         if NONE in scores:
-            job.errors[job.done] = "too long"
-        job.done += 1
-    return job
+            comparison.errors[comparison.done] = "too long"
+        comparison.done += 1
+    return comparison
 
 
 def add(column: SideColumn, score: int) -> None:

@@ -42,7 +42,7 @@ LINES = [
 ]
 
 
-def a_job(trained: Trained, lines: list[object]) -> Batch:
+def a_batch(trained: Trained, lines: list[object]) -> Batch:
     content = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
     source = opened("a.jsonl", io.BytesIO(content.encode()))
     settings = BatchSettings(trained.handle)
@@ -51,16 +51,16 @@ def a_job(trained: Trained, lines: list[object]) -> Batch:
     return Batch(trained.client, settings.of_version("v1"), source, "text", name="a.jsonl", keys=keys)
 
 
-def ended(job: Batch) -> Batch:
-    assert eventually(lambda: job.state != "running")
-    return job
+def ended(batch: Batch) -> Batch:
+    assert eventually(lambda: batch.state != "running")
+    return batch
 
 
 @pytest.fixture
 def scored(trained: Trained) -> Batch:
-    job = a_job(trained, [*LINES])
-    job.start()
-    return ended(job)
+    batch = a_batch(trained, [*LINES])
+    batch.start()
+    return ended(batch)
 
 
 def test_every_row_has_its_figures_or_a_reason(scored: Batch, trained: Trained) -> None:
@@ -94,9 +94,9 @@ def test_rows_are_arranged_filtered_and_counted(scored: Batch) -> None:
 
 def test_groups_have_an_interval_and_the_largest_are_drawn(trained: Trained) -> None:
     lines: list[object] = [{"text": text, "kind": str(number % 14)} for number, text in enumerate([*WARM, *COLD])]
-    job = a_job(trained, [*lines, {"text": WARM[0], "kind": "alone"}])
-    job.start()
-    table = grouped(frame_of(ended(job)), "kind", "warmth")
+    batch = a_batch(trained, [*lines, {"text": WARM[0], "kind": "alone"}])
+    batch.start()
+    table = grouped(frame_of(ended(batch)), "kind", "warmth")
     assert len(table) == MOST_GROUPS
     assert table["rows"].tolist().count(2) == 6, "the larger ones are there"
     assert table["mean"].is_monotonic_decreasing
@@ -120,61 +120,61 @@ def test_files_hold_what_came_in_and_what_came_out(scored: Batch) -> None:
 
 
 def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted(trained: Trained) -> None:
-    job = a_job(trained, [{"text": WARM[1]}, {"text": "qwpo xzzk vbnm lkjh asdf 48151"}, {"text": " "}])
-    job.start()
-    frame = frame_of(ended(job))
-    cards = [trained.client.scores.score(trained.handle, text).detail["warmth"] for text in job.texts[:2]]
+    batch = a_batch(trained, [{"text": WARM[1]}, {"text": "qwpo xzzk vbnm lkjh asdf 48151"}, {"text": " "}])
+    batch.start()
+    frame = frame_of(ended(batch))
+    cards = [trained.client.scores.score(trained.handle, text).detail["warmth"] for text in batch.texts[:2]]
     reasons, shown = [*(card.confidence_reason for card in cards), None], frame[why_of("warmth")]
     assert shown.astype("object").where(shown.notna(), None).tolist() == reasons
     assert cards[1].confidence_reason == "unlike_samples"
-    assert job.unlike == 1
-    assert job.traits["warmth"].reasons.itemsize == 1
+    assert batch.unlike == 1
+    assert batch.traits["warmth"].reasons.itemsize == 1
     assert matching(frame, Filter("warmth", "unlike"))["line"].tolist() == [2]
-    rows = parquet.read_table(io.BytesIO(as_parquet(frame, job))).to_pylist()
+    rows = parquet.read_table(io.BytesIO(as_parquet(frame, batch))).to_pylist()
     assert [row["warmth confidence reason"] for row in rows] == reasons
     assert [row["confidence_reason"] for row in rows] == [reason or "" for reason in reasons]
 
 
 def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) -> None:
-    job = a_job(trained, [{"text": f"{WARM[0]} And number {number}."} for number in range(200)])
-    job.start()
-    job.stop()
-    before = ended(job).done
-    assert (job.state, 0 < before < 200) == ("stopped", True)
-    job.start()
-    assert ended(job).state == "done"
-    assert list(job.lines) == list(range(1, 201))
-    assert len(set(job.texts)) == 200
+    batch = a_batch(trained, [{"text": f"{WARM[0]} And number {number}."} for number in range(200)])
+    batch.start()
+    batch.stop()
+    before = ended(batch).done
+    assert (batch.state, 0 < before < 200) == ("stopped", True)
+    batch.start()
+    assert ended(batch).state == "done"
+    assert list(batch.lines) == list(range(1, 201))
+    assert len(set(batch.texts)) == 200
 
 
 def test_a_batch_is_found_by_its_id_until_it_or_all_of_its_model_are_discarded(trained: Trained) -> None:
-    jobs = [a_job(trained, [*LINES]) for _ in range(2)]
-    for job in jobs:
-        background.start(job)
-    assert batches.find(jobs[0].id) is jobs[0]
+    started = [a_batch(trained, [*LINES]) for _ in range(2)]
+    for batch in started:
+        background.start(batch)
+    assert batches.find(started[0].id) is started[0]
     assert batches.find("another") is None
     background.discard_of("another.model")
-    background.discard(jobs[0].id)
-    assert background.held() == (jobs[1].id,)
+    background.discard(started[0].id)
+    assert background.held() == (started[1].id,)
     background.discard_of(trained.handle)
     assert background.held() == ()
 
 
 def test_one_that_nobody_looks_at_is_forgotten(trained: Trained) -> None:
-    job = a_job(trained, [*LINES])
-    background.start(job, forget_after=0.05)
+    batch = a_batch(trained, [*LINES])
+    background.start(batch, forget_after=0.05)
     assert eventually(lambda: not background.held())
 
 
 def test_only_a_few_run_and_only_a_few_are_held(trained: Trained) -> None:
-    jobs = [a_job(trained, [*LINES]) for _ in range(background.MOST_JOBS + 1)]
-    for job in jobs:
-        background.start(job)
-        ended(job)
-    assert background.held() == tuple(job.id for job in jobs[1:])
+    started = [a_batch(trained, [*LINES]) for _ in range(background.MOST_IN_MEMORY + 1)]
+    for batch in started:
+        background.start(batch)
+        ended(batch)
+    assert background.held() == tuple(batch.id for batch in started[1:])
     long = [{"text": f"{COLD[0]} And number {number}."} for number in range(600)]
-    running = [a_job(trained, [*long]) for _ in range(background.MOST_RUNNING + 1)]
-    for job in running[:-1]:
-        background.start(job)
+    running = [a_batch(trained, [*long]) for _ in range(background.MOST_RUNNING + 1)]
+    for batch in running[:-1]:
+        background.start(batch)
     with pytest.raises(background.Full, match="Wait for one to end"):
         background.start(running[-1])

@@ -22,7 +22,7 @@ def side_by_side(workbench: Workbench, handle: str, **query: str) -> AppTest:
 def compared(at: AppTest) -> TextComparison:
     """Press the button, and wait for the comparison, which is found by its id in the address."""
     at.button(key="versions.compare").click().run()
-    job = not_none(text_comparison.find(str(at.query_params["comparison"])))
-    assert eventually(lambda: job.state != "running")
+    comparison = not_none(text_comparison.find(str(at.query_params["comparison"])))
+    assert eventually(lambda: comparison.state != "running")
     at.run()
-    return job
+    return comparison

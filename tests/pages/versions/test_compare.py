@@ -159,8 +159,8 @@ def test_archived_models_compare_no_texts(
 
 def test_pasted_lines_are_scored_with_both_versions(at: AppTest, twice: Trained) -> None:
     source(at, twice, "Pasted lines").text_area(key="batch.pasted").set_value(PASTED).run()
-    job = compared(at)
-    assert (job.total, job.name, job.handles) == (3, "pasted lines", (twice.handle,))
+    comparison = compared(at)
+    assert (comparison.total, comparison.name, comparison.handles) == (3, "pasted lines", (twice.handle,))
     table = frame(at, "delta").set_index("text")
     score = twice.client.scores.score
     for text in TEXTS:
@@ -221,12 +221,12 @@ def test_a_comparison_that_is_gone_says_so(workbench: Workbench, twice: Trained)
 def test_a_comparison_that_the_service_leaves_can_go_on(workbench: Workbench, twice: Trained) -> None:
     a, b = (f"{twice.handle}@{version}" for version in ("v1", "v2"))
     with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
-        job = TextComparison(nobody, a, b, [ComparedInput(TEXTS[0])], keys=["warmth"], name="one.csv")
-        background.start(job)
-        assert eventually(lambda: job.state == "failed")
-        at = side_by_side(workbench, twice.handle, a="v1", b="v2", comparison=job.id)
+        comparison = TextComparison(nobody, a, b, [ComparedInput(TEXTS[0])], keys=["warmth"], name="one.csv")
+        background.start(comparison)
+        assert eventually(lambda: comparison.state == "failed")
+        at = side_by_side(workbench, twice.handle, a="v1", b="v2", comparison=comparison.id)
     assert "The comparison failed after 0 of 1 texts" in at.error[0].value
     assert "Resume when the service runs again" in at.error[0].value
-    assert at.button(key="versions.job.go_on").label == "Resume"
-    press(at, "versions.job.discard")
-    assert text_comparison.find(job.id) is None
+    assert at.button(key="versions.comparison.go_on").label == "Resume"
+    press(at, "versions.comparison.discard")
+    assert text_comparison.find(comparison.id) is None

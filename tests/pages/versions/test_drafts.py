@@ -56,8 +56,8 @@ def untested(service: Service) -> Iterator[Trained]:
 def worse(workbench: Workbench, improved: Trained) -> AppTest:
     """The draft compared with its original, on the test samples."""
     at = side_by_side(workbench, f"{improved.handle}-next", table="true")
-    job = not_none(text_comparison.find(str(at.query_params["comparison"])))
-    assert eventually(lambda: job.state != "running")
+    comparison = not_none(text_comparison.find(str(at.query_params["comparison"])))
+    assert eventually(lambda: comparison.state != "running")
     return at.run()
 
 
@@ -125,7 +125,7 @@ def test_a_text_opens_the_reasons_and_the_samples_that_moved_it(worse: AppTest) 
 
 
 def test_a_discarded_comparison_is_not_made_again_by_itself(worse: AppTest) -> None:
-    worse.button(key="versions.job.discard").click().run()
+    worse.button(key="versions.comparison.discard").click().run()
     assert "comparison" not in worse.query_params
     assert "Texts that moved" not in words(worse)
 

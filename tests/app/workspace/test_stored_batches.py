@@ -15,7 +15,7 @@ from traitbench.batch.audits import Audit
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchSettings, ScoredLine
 from traitbench.tables.source import opened
-from traitbench_app.workspace import kept_batches
+from traitbench_app.workspace import stored_batches
 from traitbench_app.workspace.batches import Batch
 
 SERVICE = "http://127.0.0.1:1"
@@ -24,44 +24,44 @@ LINES = b'{"text": "half \\ud83d", "stars": 5}\nno json\n{"text": "Thank you, my
 
 def begun(folder: Path, client: Traitbench, handle: str, *, owner: str = "ann", lines: bytes = LINES) -> Batch:
     source = opened("a.jsonl", io.BytesIO(lines))
-    job = Batch(client, BatchSettings(f"{handle}@v1"), source, "text", name="a.jsonl", keys=["warmth"], owner=owner)
-    kept_batches.begin(folder, job, service=SERVICE)
-    return job
+    batch = Batch(client, BatchSettings(f"{handle}@v1"), source, "text", name="a.jsonl", keys=["warmth"], owner=owner)
+    stored_batches.begin(folder, batch, service=SERVICE)
+    return batch
 
 
-def scored(job: Batch) -> Batch:
-    job.start()
-    assert eventually(lambda: job.state != "running")
-    return job
+def scored(batch: Batch) -> Batch:
+    batch.start()
+    assert eventually(lambda: batch.state != "running")
+    return batch
 
 
 @pytest.fixture
-def job(tmp_path: Path, trained: Trained) -> Batch:
+def batch(tmp_path: Path, trained: Trained) -> Batch:
     return scored(begun(tmp_path, trained.client, trained.handle))
 
 
-def loaded(folder: Path, trained: Trained, job_id: str | None, owner: str = "ann", at: str = SERVICE) -> Batch | None:
-    return kept_batches.load(folder, job_id, owner=owner, service=at, client=trained.client)
+def loaded(folder: Path, trained: Trained, batch_id: str | None, owner: str = "ann", at: str = SERVICE) -> Batch | None:
+    return stored_batches.load(folder, batch_id, owner=owner, service=at, client=trained.client)
 
 
 def listed(folder: Path) -> list[str]:
-    return [each.id for each in kept_batches.listing(folder, owner="ann", service=SERVICE)]
+    return [each.id for each in stored_batches.listing(folder, owner="ann", service=SERVICE)]
 
 
 SAME = ("id", "handle", "version", "name", "columns", "state", "texts", "others", "lines", "errors", "done", "failed")
 
 
-def test_a_batch_comes_back_as_it_was(tmp_path: Path, trained: Trained, job: Batch) -> None:
-    assert (job.state, job.failed) == ("done", 2)
-    job.audits["warmth"] = Audit("warmth", 7, [2, 0], None, {0: 1.0, 2: None})
-    kept_batches.keep_audits(job)
+def test_a_batch_comes_back_as_it_was(tmp_path: Path, trained: Trained, batch: Batch) -> None:
+    assert (batch.state, batch.failed) == ("done", 2)
+    batch.audits["warmth"] = Audit("warmth", 7, [2, 0], None, {0: 1.0, 2: None})
+    stored_batches.keep_audits(batch)
     [line] = trained.client.scores.batch(trained.handle, [WARM[2]])
     assert isinstance(line, ScoredLine)
-    kept_batches.correct(job, 0, WARM[2], line)
-    read = loaded(tmp_path, trained, job.id)
+    stored_batches.correct(batch, 0, WARM[2], line)
+    read = loaded(tmp_path, trained, batch.id)
     assert read is not None
-    assert {name: getattr(read, name) for name in SAME} == {name: getattr(job, name) for name in SAME}
-    assert vars(read.traits["warmth"]) == vars(job.traits["warmth"])
+    assert {name: getattr(read, name) for name in SAME} == {name: getattr(batch, name) for name in SAME}
+    assert vars(read.traits["warmth"]) == vars(batch.traits["warmth"])
     assert (read.texts[0], read.failed, read.composites[0]) == (WARM[2], 1, line.composite)
     assert read.audits["warmth"].judged == {0: 1.0}
     assert list(read.audits["warmth"].decided) == [0, 2]
@@ -74,15 +74,15 @@ def test_a_batch_comes_back_as_it_was(tmp_path: Path, trained: Trained, job: Bat
     ids=["another person", "another service", "another folder"],
 )
 def test_it_is_there_for_its_owner_only(
-    tmp_path: Path, trained: Trained, job: Batch, owner: str, address: str, folder: str
+    tmp_path: Path, trained: Trained, batch: Batch, owner: str, address: str, folder: str
 ) -> None:
-    assert loaded(tmp_path, trained, f"{folder}{job.id}", owner, address) is None
+    assert loaded(tmp_path, trained, f"{folder}{batch.id}", owner, address) is None
 
 
 def test_the_newest_stay_and_damage_hides_nothing_else(
     tmp_path: Path, trained: Trained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_batches, "MOST_KEPT", 2)
+    monkeypatch.setattr(stored_batches, "MOST_STORED", 2)
     _, _, third, fourth = (scored(begun(tmp_path, trained.client, trained.handle)) for _ in range(4))
     for part in (tmp_path / fourth.id).glob("rows-*"):
         part.write_bytes(b"damaged")
@@ -99,9 +99,9 @@ def test_all_of_a_model_are_removed_also_those_of_an_earlier_release(tmp_path: P
     head = {"id": "abcdefgh", "handle": trained.handle, "owner": "ann", "service": SERVICE, "name": "a", "rows": 2}
     (tmp_path / "abcdefgh.head.json").write_text(json.dumps({**head, "at": "2026-01-01T00:00:00+00:00"}))
     (tmp_path / "abcdefgh.json.gz").write_bytes(b"texts")
-    [old] = (each for each in kept_batches.listing(tmp_path, owner="ann", service=SERVICE) if each.is_old)
+    [old] = (each for each in stored_batches.listing(tmp_path, owner="ann", service=SERVICE) if each.is_old)
     assert (old.id, old.name) == ("abcdefgh", "a")
-    kept_batches.remove_of(tmp_path, trained.handle)
+    stored_batches.remove_of(tmp_path, trained.handle)
     assert [path.name for path in tmp_path.iterdir()] == [other.id]
 
 
@@ -112,23 +112,23 @@ import os, signal, sys
 from pathlib import Path
 import traitbench.batch.parts as parts
 from traitbench.client import Traitbench
-from traitbench_app.workspace import kept_batches
+from traitbench_app.workspace import stored_batches
 
-folder, job_id, service, address, key, kind, left = sys.argv[1:]
+folder, batch_id, service, address, key, kind, left = sys.argv[1:]
 left, real = int(left), getattr(os, kind)
-job = kept_batches.load(Path(folder), job_id, owner="ann", service=service, client=Traitbench(address, key))
+batch = stored_batches.load(Path(folder), batch_id, owner="ann", service=service, client=Traitbench(address, key))
 
 def step(*arguments, **named):
     global left
     left -= 1
     if not left:
-        print(job.done, job.parts.rows, flush=True)
+        print(batch.done, batch.parts.rows, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
     return real(*arguments, **named)
 
 setattr(os, kind, step)
 parts._MOST_ROWS = 3
-job.work()
+batch.work()
 """
 
 
@@ -137,7 +137,7 @@ def test_a_batch_that_is_killed_several_times_loses_no_row_and_has_none_twice(
 ) -> None:
     texts = [f"{text} This is number {number}." for number, text in enumerate((*WARM, *COLD) * 3)]
     lines = "".join(f"{json.dumps({'text': text})}\n" for text in texts).encode()
-    job_id = begun(tmp_path, trained.client, trained.handle, lines=lines).id
+    batch_id = begun(tmp_path, trained.client, trained.handle, lines=lines).id
     key, shown = service.issue(namespaces=("trained",)), 0
     read: Batch | None = None
     for kind, number in (("fsync", 1), ("replace", 1), ("fsync", 2), ("replace", 4), ("fsync", 9), ("unlink", 1_000)):
@@ -146,7 +146,7 @@ def test_a_batch_that_is_killed_several_times_loses_no_row_and_has_none_twice(
             "-c",
             PROCESS,
             str(tmp_path),
-            job_id,
+            batch_id,
             SERVICE,
             service.base_url,
             key,
@@ -157,7 +157,7 @@ def test_a_batch_that_is_killed_several_times_loses_no_row_and_has_none_twice(
         if kind != "unlink":
             assert done.returncode == -signal.SIGKILL, done.stderr
             shown = int(done.stdout.split()[0])
-        read = loaded(tmp_path, trained, job_id)
+        read = loaded(tmp_path, trained, batch_id)
         assert read is not None
         assert read.done >= shown, "what was reported as done stays"
         assert read.texts == texts[: read.done]
@@ -170,13 +170,13 @@ def test_a_batch_that_is_killed_several_times_loses_no_row_and_has_none_twice(
 
 def test_a_batch_that_was_stopped_goes_on_where_it_was(tmp_path: Path, trained: Trained) -> None:
     lines = "".join(f"{json.dumps({'text': text})}\n" for text in WARM).encode()
-    job = begun(tmp_path, trained.client, trained.handle, lines=lines)
-    assert job.parts is not None
-    read = loaded(tmp_path, trained, job.id)
+    batch = begun(tmp_path, trained.client, trained.handle, lines=lines)
+    assert batch.parts is not None
+    read = loaded(tmp_path, trained, batch.id)
     assert read is not None
     assert (read.state, read.done, read.total) == ("stopped", 0, 10)
-    with job.parts.locked():
+    with batch.parts.locked():
         assert scored(read).state == "failed"
     assert "Another command is writing" in str(read.error)
     assert (scored(read).state, read.done, read.texts) == ("done", 10, list(WARM))
-    assert scored(job).state == "failed", "the parts have more than this process knows"
+    assert scored(batch).state == "failed", "the parts have more than this process knows"

@@ -24,7 +24,7 @@ from traitbench_app.workspace.batches import Batch
 FOLDER = "batches"
 """The folder in the home folder."""
 
-MOST_KEPT = 20
+MOST_STORED = 20
 """Batches of one person; the oldest are removed."""
 
 _INPUT, _AUDITS = "input.gz", "audits.json"
@@ -34,7 +34,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredBatch:
     """A batch in the folder; `is_old` if an earlier release wrote it, which this one cannot read."""
 
     id: str
@@ -47,40 +47,40 @@ class Kept:
     is_old: bool = False
 
 
-def begin(folder: Path, job: Batch, *, service: str) -> None:
+def begin(folder: Path, batch: Batch, *, service: str) -> None:
     """Write the request and the texts of a batch, and keep its results from here on; raise `OSError` if that fails."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     request = {
-        "owner": job.owner,
+        "owner": batch.owner,
         "service": service,
-        "asked": asdict(job.settings),
-        "column": job.column,
-        "name": job.name,
-        "keys": list(job.traits),
+        "asked": asdict(batch.settings),
+        "column": batch.column,
+        "name": batch.name,
+        "keys": list(batch.traits),
         "at": datetime.now(UTC).isoformat(),
     }
-    job.parts = Parts.create(folder / job.id, request)
-    if job.source is not None:
-        job.parts.write(_INPUT, gzip.compress(job.source.saved(), compresslevel=1))
-    for old in listing(folder, owner=job.owner, service=service)[MOST_KEPT:]:
+    batch.parts = Parts.create(folder / batch.id, request)
+    if batch.source is not None:
+        batch.parts.write(_INPUT, gzip.compress(batch.source.saved(), compresslevel=1))
+    for old in listing(folder, owner=batch.owner, service=service)[MOST_STORED:]:
         remove(folder, old.id)
 
 
-def keep_audits(job: Batch) -> None:
+def keep_audits(batch: Batch) -> None:
     """Write the audits of a batch."""
-    if job.parts is not None:
-        audits = [{**asdict(audit), "labels": list(audit.decided.items())} for audit in job.audits.values()]
-        job.parts.write(_AUDITS, json.dumps(audits).encode())
+    if batch.parts is not None:
+        audits = [{**asdict(audit), "labels": list(audit.decided.items())} for audit in batch.audits.values()]
+        batch.parts.write(_AUDITS, json.dumps(audits).encode())
 
 
-def correct(job: Batch, row: int, text: str, card: ScoredLine) -> None:
+def correct(batch: Batch, row: int, text: str, card: ScoredLine) -> None:
     """Replace the text and the scores of a row, also on disk."""
-    if job.parts is not None:
-        job.parts.correct(row, text, card)
-    job.replace(row, text, card)
+    if batch.parts is not None:
+        batch.parts.correct(row, text, card)
+    batch.replace(row, text, card)
 
 
-def listing(folder: Path, *, owner: str, service: str, handle: str | None = None) -> list[Kept]:
+def listing(folder: Path, *, owner: str, service: str, handle: str | None = None) -> list[StoredBatch]:
     """Return the batches of a person, the newest first."""
     batches = [
         each
@@ -90,11 +90,11 @@ def listing(folder: Path, *, owner: str, service: str, handle: str | None = None
     return sorted(batches, key=lambda each: each.at, reverse=True)
 
 
-def load(folder: Path, job_id: str | None, *, owner: str, service: str, client: Traitbench) -> Batch | None:
+def load(folder: Path, batch_id: str | None, *, owner: str, service: str, client: Traitbench) -> Batch | None:
     """Return a batch of this owner, or None if it is not there or cannot be read."""
-    if not job_id or not _ID.fullmatch(job_id):
+    if not batch_id or not _ID.fullmatch(batch_id):
         return None
-    path = folder / job_id
+    path = folder / batch_id
     try:
         request = parts.request_of(path)
         if request is None or (request["owner"], request["service"]) != (owner, service):
@@ -105,12 +105,12 @@ def load(folder: Path, job_id: str | None, *, owner: str, service: str, client: 
         return None
 
 
-def remove(folder: Path, job_id: str) -> None:
+def remove(folder: Path, batch_id: str) -> None:
     """Remove a batch, if it is there."""
-    if _ID.fullmatch(job_id):
-        parts.remove(folder / job_id)
+    if _ID.fullmatch(batch_id):
+        parts.remove(folder / batch_id)
         for ending in _OLD_ENDINGS:
-            (folder / f"{job_id}.{ending}").unlink(missing_ok=True)
+            (folder / f"{batch_id}.{ending}").unlink(missing_ok=True)
 
 
 def remove_of(folder: Path, handle: str) -> None:
@@ -124,29 +124,29 @@ def _read(path: Path, request: parts.Request, client: Traitbench) -> Batch:
     source = restored(gzip.decompress((path / _INPUT).read_bytes()))
     about: Any = {"name": request["name"], "keys": request["keys"], "owner": request["owner"]}
     stored = Parts(path, request)
-    job = Batch(client, BatchSettings(**request["asked"]), source, request["column"], parts=stored, **about)
-    job.id = path.name
+    batch = Batch(client, BatchSettings(**request["asked"]), source, request["column"], parts=stored, **about)
+    batch.id = path.name
     for outcome in stored.outcomes(source.lines()):
-        job.add((outcome,))
+        batch.add((outcome,))
     for row, (text, card) in stored.corrections().items():
-        job.replace(row, text, card)
-    job.state = "stopped" if job.done < job.total else "done"
-    if job.state == "done":
-        job.source = None
+        batch.replace(row, text, card)
+    batch.state = "stopped" if batch.done < batch.total else "done"
+    if batch.state == "done":
+        batch.source = None
     for audit in json.loads((path / _AUDITS).read_bytes()) if (path / _AUDITS).exists() else ():
-        job.audits[audit["trait"]] = Audit(**{**audit, "labels": dict(audit["labels"])})
-    return job
+        batch.audits[audit["trait"]] = Audit(**{**audit, "labels": dict(audit["labels"])})
+    return batch
 
 
-def _all(folder: Path) -> Iterator[Kept]:
+def _all(folder: Path) -> Iterator[StoredBatch]:
     for path in folder.glob("*"):
         try:
             if path.name.endswith(".head.json"):
                 read = json.loads(path.read_text("utf-8"))
-                yield Kept(**{**read, "at": datetime.fromisoformat(read["at"])}, is_old=True)
+                yield StoredBatch(**{**read, "at": datetime.fromisoformat(read["at"])}, is_old=True)
             elif path.is_dir() and (request := parts.request_of(path)):
                 names = {name: request[name] for name in ("owner", "service", "name")}
                 handle, rows = request["asked"]["handle"].partition("@")[0], Parts(path, request).rows
-                yield Kept(path.name, handle, rows=rows, at=datetime.fromisoformat(request["at"]), **names)
+                yield StoredBatch(path.name, handle, rows=rows, at=datetime.fromisoformat(request["at"]), **names)
         except (OSError, CannotResume, ValueError, KeyError, TypeError):
             continue
