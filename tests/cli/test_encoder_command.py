@@ -64,7 +64,7 @@ def test_a_sensible_model_passes(tmp_path: Path, words: NDArray[Any]) -> None:
     assert lines["normalisation"] == "length one. The folder asks for it."
     assert lines["speed"].endswith("ms a text (median of short texts, one at a time)")
     assert "25 of 25 comparisons" in out
-    assert [line.split()[1] for line in out.splitlines() if " / " in line] == ["alike"] * 5 + ["unlike"] * 5
+    assert [line.split()[1] for line in out.splitlines() if " / " in line] == ["similar"] * 5 + ["dissimilar"] * 5
 
 
 def test_json_has_the_same_and_the_pairs(tmp_path: Path, words: NDArray[Any]) -> None:
@@ -78,9 +78,9 @@ def test_json_has_the_same_and_the_pairs(tmp_path: Path, words: NDArray[Any]) ->
     assert answer["table"]["value"] == "model.safetensors"
     assert answer["precision"]["value"] == "float16"
     assert answer["ms_per_text"] > 0
-    expected = _cosine(path, words, *check.ALIKE[0])
+    expected = _cosine(path, words, *check.SIMILAR[0])
     assert answer["pairs"][0]["cosine"] == pytest.approx(expected, abs=1e-3)
-    assert [pair["alike"] for pair in answer["pairs"]] == [True] * 5 + [False] * 5
+    assert [pair["similar"] for pair in answer["pairs"]] == [True] * 5 + [False] * 5
 
 
 def _cosine(path: Path, words: NDArray[Any], one: str, other: str) -> float:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from traitbench.fitting.duplicates import MOST_SAMPLES, NEAR, alike, counterparts, joined, plain
+from traitbench.fitting.duplicates import MOST_SAMPLES, NEAR, counterparts, joined, near_duplicates, plain
 
 
 def rows(n: int, d: int = 80, seed: int = 3) -> NDArray[np.float32]:
@@ -37,7 +37,7 @@ def same_partition(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
 @pytest.mark.parametrize(("cosine", "together"), [(0.951, True), (0.949, False)])
 def test_texts_with_a_cosine_of_095_are_near_duplicates(cosine: float, *, together: bool) -> None:
     X = rows(10)
-    labels = alike(np.vstack([X, nearby(X, cosine)]))
+    labels = near_duplicates(np.vstack([X, nearby(X, cosine)]))
     assert ((labels[:10] == labels[10:]) == together).all()
     assert len(set(labels[:10].tolist())) == 10
 
@@ -47,7 +47,7 @@ def test_a_chain_of_pairs_is_one_group() -> None:
     second = nearby(first, 0.96)
     third = (second + (second - first)) / np.linalg.norm(2 * second - first)
     assert float(first[0] @ third[0]) < 0.95 < float(second[0] @ third[0])
-    assert len(set(alike(np.vstack([first, third, second])).tolist())) == 1
+    assert len(set(near_duplicates(np.vstack([first, third, second])).tolist())) == 1
 
 
 @pytest.mark.parametrize("n", [200, 900])
@@ -57,12 +57,12 @@ def test_all_pairs_are_found_with_or_without_a_sketch(n: int) -> None:
     X[:, :4] += 0.6 * np.sign(X[:, :4])
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     X = np.vstack([X, nearby(X[::3], 0.955), nearby(X[::5], 0.945)])
-    assert same_partition(alike(X), by_all_pairs(X))
+    assert same_partition(near_duplicates(X), by_all_pairs(X))
 
 
 def test_many_equal_rows_are_one_group() -> None:
     X = np.vstack([nearby(np.repeat(rows(1), 1_500, axis=0), 0.99), rows(300, seed=9)])
-    labels = alike(X)
+    labels = near_duplicates(X)
     assert len(set(labels[:1_500].tolist())) == 1
     assert len(set(labels.tolist())) == 301
 
@@ -138,7 +138,7 @@ def test_nothing_has_a_counterpart_among_no_rows_few_features_or_zeros(n: int, m
     ids=["no rows", "texts without a token", "few features", "too many rows"],
 )
 def test_what_is_not_searched_has_no_duplicates(X: NDArray[np.float32], labels: Sequence[int]) -> None:
-    assert alike(X).tolist() == [*labels]
+    assert near_duplicates(X).tolist() == [*labels]
 
 
 @pytest.mark.parametrize(

@@ -88,14 +88,14 @@ def test_near_duplicates_count_once_and_are_reported() -> None:
 
 def test_few_samples_are_evaluated_over_several_turns_and_many_in_one() -> None:
     samples, result = seen(24)
-    turns: list[int] = []
+    repeats: list[int] = []
 
-    def refit(turn: int) -> SearchResult:
-        turns.append(turn)
-        return search(samples, EFFORT, turn=turn)
+    def refit(repeat: int) -> SearchResult:
+        repeats.append(repeat)
+        return search(samples, EFFORT, repeat=repeat)
 
     metrics = figures(samples, result, refit=refit)
-    assert turns == [1, 2]
+    assert repeats == [1, 2]
     assert result.held_out is not None
     held_out = [each.held_out for each in (result, refit(1), refit(2))]
     briers = [measured(logits, samples.y)["brier"] for logits in held_out if logits is not None]

@@ -5,7 +5,7 @@ import pytest
 
 from tests.contexts import ON_SQLITE
 from tests.patience import PATIENCE_S
-from traitbench.runs.schedules import Schedule, start_all, turn
+from traitbench.runs.schedules import Schedule, run_once, start_all
 
 pytestmark = ON_SQLITE
 
@@ -31,6 +31,6 @@ def test_what_went_wrong_is_said_without_what_the_error_says(caplog: pytest.LogC
         raise RuntimeError(result)
 
     with caplog.at_level(logging.WARNING):
-        turn(Schedule("tests", 1.0, task))
+        run_once(Schedule("tests", 1.0, task))
     assert "tests failed with RuntimeError" in caplog.text
     assert "private" not in caplog.text

@@ -32,7 +32,7 @@ def draw_official(handle: str, version_no: str, text: str, shown: Card) -> None:
     if st.button("Score with the service", icon=":material/verified:", key="score.ask"):
         with attempt():
             session.store(_CARD, Official(asked, client().scores.score(pin(handle, version_no), text)))
-    card = _kept(_CARD, asked)
+    card = _stored(_CARD, asked)
     if not isinstance(card, Card):
         st.caption("The service returns the same scores as this preview, with a request ID.")
         return
@@ -51,7 +51,7 @@ def draw_official_pair(handle: str, version_no: str, texts: tuple[str, str], sho
     if st.button("Compare with the service", icon=":material/verified:", key="score.ask_pair"):
         with attempt():
             session.store(_COMPARISON, Official(asked, client().scores.compare(pin(handle, version_no), *texts)))
-    comparison = _kept(_COMPARISON, asked)
+    comparison = _stored(_COMPARISON, asked)
     if not isinstance(comparison, Comparison):
         st.caption("The service returns the same comparison as this preview, with a request ID.")
         return
@@ -75,7 +75,7 @@ def draw_text_pair(comparison: Comparison) -> None:
     st.code(draw_pair(comparison), language=None)
 
 
-def _kept(key: str, asked: str) -> Card | Comparison | None:
+def _stored(key: str, asked: str) -> Card | Comparison | None:
     """The stored response, if it belongs to what is on screen."""
     official = session.get(key)
     return official.answer if isinstance(official, Official) and official.asked == asked else None

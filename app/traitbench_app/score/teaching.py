@@ -44,14 +44,14 @@ def rehearsed(model: Model, traits: Sequence[Trait]) -> LocalVersion | None:
 
 def _on_request(model: Model, traits: Sequence[Trait], samples: int) -> LocalVersion | None:
     key = f"score.rehearsal:{model.handle}"
-    kept = session.get(key)
-    label = f"Read {count(samples, 'sample')}" + (" again" if kept else "")
+    stored = session.get(key)
+    label = f"Read {count(samples, 'sample')}" + (" again" if stored else "")
     if st.button(label, icon=":material/model_training:", key="score.rehearse", help="This may take a minute."):
-        kept = _read(model, traits)
-        session.store(key, kept)
-    if kept is None:
+        stored = _read(model, traits)
+        session.store(key, stored)
+    if stored is None:
         st.caption("To preview scores of this large draft, read its samples first, or train the model.")
-    return kept if isinstance(kept, LocalVersion) else None
+    return stored if isinstance(stored, LocalVersion) else None
 
 
 def _read(model: Model, traits: Sequence[Trait]) -> LocalVersion:

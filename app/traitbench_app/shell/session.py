@@ -115,7 +115,7 @@ def on_screen(key: str, default: str) -> str:
     return value if isinstance(value, str) and value else default
 
 
-_KEPT = "shell.kept"
+_NOT_DRAWN = "shell.kept"
 _TYPED = frozenset(
     {"string_value", "bool_value", "int_value", "double_value"}
     | {"string_array_value", "int_array_value", "double_array_value"}
@@ -125,12 +125,12 @@ _TYPED = frozenset(
 
 def keep_input() -> None:
     """Put the values of the fields aside that this run has not drawn; call it when an error ends the run."""
-    st.session_state[_KEPT] = {**st.session_state.get(_KEPT, {}), **dict(_not_drawn())}
+    st.session_state[_NOT_DRAWN] = {**st.session_state.get(_NOT_DRAWN, {}), **dict(_not_drawn())}
 
 
 def restore_input() -> None:
     """Set the values that an error of the run before has put aside; call it before the fields are drawn."""
-    for key, value in st.session_state.pop(_KEPT, {}).items():
+    for key, value in st.session_state.pop(_NOT_DRAWN, {}).items():
         try:
             st.session_state[key] = value
         except StreamlitAPIException:

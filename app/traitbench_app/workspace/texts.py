@@ -18,7 +18,7 @@ TEXTS_IN_LINK = 1_000
 
 IN_USE = "in use"
 
-_RESTORED, _READ, _TURN = "score.restored", "score.read", "score.turn"
+_RESTORED, _READ, _TIMES = "score.restored", "score.read", "score.times"
 _HANDED, _USUAL = "score.handed", "score.usual_version"
 _OF, _TEXTS, _FRESH = "score.of", "score.texts", "score.fresh"
 # A prime, so that the steps reach every text unless their number is a multiple of it. Neighbours are often alike.
@@ -123,11 +123,11 @@ def _first(model: Model) -> str:
 
 
 def _take(model: Model) -> None:
-    turn, texts = session.get(_TURN, 0), texts_to_try(model)
+    times, texts = session.get(_TIMES, 0), texts_to_try(model)
     if not texts:
         return
-    session.store(TEXT, texts[(turn * _STRIDE) % len(texts) if len(texts) % _STRIDE else turn % len(texts)])
-    session.store(_TURN, turn + 1)
+    session.store(TEXT, texts[(times * _STRIDE) % len(texts) if len(texts) % _STRIDE else times % len(texts)])
+    session.store(_TIMES, times + 1)
 
 
 _LOOKED_AT = 200

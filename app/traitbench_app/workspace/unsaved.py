@@ -21,13 +21,13 @@ from traitbench.settings import read_settings
 from traitbench_app.shell import people, session
 from traitbench_app.workspace.changes import Changes, as_input
 
-KEPT_DAYS = 30
+STORED_DAYS = 30
 """Days after which a file of unsaved edits is deleted."""
 
 _KEY, _DISCARDED, _FOLDER = "samples.unsaved", "samples.discarded", "unsaved"
 # The API replaces a sample that is edited, so "their text" is the newer sample that resembles the edited one most. That
 # is a guess, and the page says so.
-_ALIKE, _COMPARED = 0.5, 2_000
+_SIMILAR, _COMPARED = 0.5, 2_000
 _DAY = 86_400.0
 
 
@@ -103,9 +103,9 @@ def forget(handle: str) -> None:
 def discard(handle: str, ids: Iterable[int] | None = None, *, on_disk: bool) -> None:
     """Discard all unsaved changes of a model, or those of some samples; until a save, they can be brought back."""
     held = unsaved(handle)
-    kept = held.without(held.changes.ids if ids is None else ids)
-    session.store(_DISCARDED, {handle: held.without(kept.changes.ids)})
-    _store(handle, kept, on_disk=on_disk)
+    left = held.without(held.changes.ids if ids is None else ids)
+    session.store(_DISCARDED, {handle: held.without(left.changes.ids)})
+    _store(handle, left, on_disk=on_disk)
 
 
 def discarded(handle: str) -> int:
@@ -200,7 +200,7 @@ def _wanted(held: Unsaved, sample_id: int) -> SampleInput | None:
 def _counterpart(original: Sample, samples: Sequence[Sample]) -> Sample | None:
     """Return the newer sample of the same trait that resembles the original most."""
     newer = [each for each in samples if each.id > original.id and each.trait == original.trait][-_COMPARED:]
-    best, most = None, _ALIKE
+    best, most = None, _SIMILAR
     for each in newer:
         # The beginnings only, because the time grows with the square of the length. With junk detection, which begins
         # at 200 characters, frequent letters would not count.
@@ -240,7 +240,7 @@ def _write(file: Path, now: Unsaved) -> None:
 def _read(file: Path) -> Unsaved:
     """Return what a file holds; nothing if there is none, or if it is old or damaged."""
     try:
-        if time.time() - file.stat().st_mtime > KEPT_DAYS * _DAY:
+        if time.time() - file.stat().st_mtime > STORED_DAYS * _DAY:
             file.unlink(missing_ok=True)
             return Unsaved()
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))

@@ -22,7 +22,7 @@ from traitbench.analysis.trait_check import FEWEST, LONGEST, POLES, Embed, Trait
 from traitbench.display.languages import name_of
 from traitbench.display.text import count, shortened
 from traitbench.fitting.auroc import interval
-from traitbench.fitting.duplicates import Vectors, alike
+from traitbench.fitting.duplicates import Vectors, near_duplicates
 from traitbench.scoring.inputs import Floats, SampleLike, TraitLike
 from traitbench.scoring.words import first_words
 from traitbench.scoring.words import words as words_of
@@ -157,7 +157,7 @@ class _Reading:
         changed = [index for index, text in enumerate(self.texts) if text != texts[index]]
         if changed:
             X[changed] = self.embed([texts[index] for index in changed])
-        judgement = out_of_fold_check(X, self.y, alike(X), np.zeros(len(X), bool))
+        judgement = out_of_fold_check(X, self.y, near_duplicates(X), np.zeros(len(X), bool))
         return None if judgement is None else Accuracy(judgement.auroc, judgement.counts)
 
 

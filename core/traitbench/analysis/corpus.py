@@ -121,7 +121,7 @@ def draw(total: int, *, size: int, seed: int, groups: Sequence[str] | None = Non
         return [int(row) for row in lot.permutation(total)[:size]]
     names = np.asarray(groups)
     shuffled = [lot.permutation(np.flatnonzero(names == name)) for name in sorted(set(groups))]
-    turns = (int(row) for turn in zip_longest(*shuffled) for row in turn if row is not None)
+    turns = (int(row) for drawn in zip_longest(*shuffled) for row in drawn if row is not None)
     return list(islice(turns, size))
 
 

@@ -108,8 +108,8 @@ def _held_out(samples: TrainingSamples) -> tuple[Floats, PairCounts]:
         return np.full(len(samples.y), 0.5), PairCounts()
     resampler, tally = Resampler(samples, Recipe(_SHRINKAGE, 0.0, None, None)), PairCounts()
     values, count = np.zeros(len(samples.y)), min(_FOLDS, samples.smaller_pole)
-    for turn in range(_DIVISIONS):
-        folds = folds_of(samples, count, turn)
+    for repeat in range(_DIVISIONS):
+        folds = folds_of(samples, count, repeat)
         out_of_fold = resampler.out_of_fold(folds)
         values += np.where(folds >= 0, out_of_fold, 0.0) / _DIVISIONS
         tally += resampler.within_fold_pairs(folds, out_of_fold)

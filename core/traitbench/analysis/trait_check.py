@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from traitbench.analysis.findings import CheckedSample, Finding, Fix, Kind, Pole, Severity, Wanted, quoted
 from traitbench.analysis.nuisance import Counts
 from traitbench.display.text import count, shortened
-from traitbench.fitting.duplicates import Vectors, alike, joined, plain
+from traitbench.fitting.duplicates import Vectors, joined, near_duplicates, plain
 from traitbench.scoring.inputs import Floats, TraitLike
 
 LONGEST = 24
@@ -40,7 +40,7 @@ class TraitCheck:
         texts = [plain(sample.text) for sample in self.samples]
         numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         same = np.array([numbers[text] for text in texts], np.int64)
-        near = alike(self.X)
+        near = near_duplicates(self.X)
         made = [sample.provenance == "synthesized" for sample in self.samples]
         for name, value in {
             "y": np.array([sample.quality for sample in self.samples], np.float64),

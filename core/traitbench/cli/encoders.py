@@ -53,9 +53,8 @@ def check_folder(folder: Path, as_json: bool) -> None:
         _say(report)
     if not report.sane:
         raise Refused(
-            f"The vectors do not make sense: in {25 - report.in_order} of 25 comparisons, a pair of sentences that are"
-            " unlike is as close as a pair alike. Check the graph, its tokenizer and its language: the sentences are"
-            " English."
+            f"The vectors do not make sense: in {25 - report.in_order} of 25 comparisons, a dissimilar pair of"
+            " sentences is as close as a similar one. Check the graph, its tokenizer and its language (English)."
         )
 
 
@@ -200,12 +199,13 @@ def _say(report: "Report") -> None:
     )
     click.echo()
     say_table(("COSINE", "EXPECTED", "SENTENCES"), _rows(report.pairs))
-    click.echo(f"\n{report.in_order} of 25 comparisons of a pair alike with a pair unlike are in order.")
+    click.echo(f"\n{report.in_order} of 25 comparisons of a similar with a dissimilar pair are in order.")
 
 
 def _rows(pairs: "Sequence[SentencePair]") -> list[tuple[str, str, str]]:
     return [
-        (f"{pair.cosine:.2f}", "alike" if pair.alike else "unlike", f"{pair.first} / {pair.second}") for pair in pairs
+        (f"{pair.cosine:.2f}", f"{'' if pair.similar else 'dis'}similar", f"{pair.first} / {pair.second}")
+        for pair in pairs
     ]
 
 

@@ -16,7 +16,7 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.fitting.collect import text_groups
-from traitbench.fitting.duplicates import alike, joined
+from traitbench.fitting.duplicates import joined, near_duplicates
 from traitbench.local import held_out, preview
 from traitbench.local.version import LocalVersion, PreviewUnavailable
 
@@ -45,7 +45,7 @@ def compared_again(before: TrainedDraft, after: TrainedDraft) -> tuple[VersionsC
     tests = [each for each in common if each.id in {*chosen.ids}]
     every = [*before.samples, *after.samples]
     related = text_groups(every)
-    numbers = joined(np.array([related[each.id] for each in every]), alike(preview.vectors(every))).tolist()
+    numbers = joined(np.array([related[each.id] for each in every]), near_duplicates(preview.vectors(every))).tolist()
     groups = dict(zip([each.content_sha256 for each in every], numbers, strict=True))
     aside = {groups[each.content_sha256] for each in tests}
     a, b = (_without(each, groups, aside) for each in (before, after))

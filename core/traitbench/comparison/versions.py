@@ -35,7 +35,7 @@ from traitbench.contract.metrics import Metrics
 from traitbench.display import verdicts
 from traitbench.display.text import count
 from traitbench.errors import BodyTooLarge, TraitbenchError
-from traitbench.fitting.duplicates import alike
+from traitbench.fitting.duplicates import near_duplicates
 from traitbench.scoring import card
 from traitbench.scoring.segments import Encode, EncodeOnce, embed
 from traitbench.scoring.snapshot import Snapshot, TraitAxis
@@ -262,7 +262,9 @@ def compare_traits(
 
     `same` versions have equal parameters, so their difference is exactly 0.
     """
-    groups = alike(np.array([each.vector for each in scored], np.float32)) if scored else np.zeros(0, np.int64)
+    groups = (
+        near_duplicates(np.array([each.vector for each in scored], np.float32)) if scored else np.zeros(0, np.int64)
+    )
     measured = {key: _of_trait(a, b, key, tests.samples, scored, groups) for key in keys}
     figures = 2 * sum(each.has_interval for each in measured.values())
     level = 1 - (1 - LEVEL) / max(figures, 1)
@@ -359,8 +361,8 @@ class _MeasuredTests:
         if not len(self.y):
             return "no test samples"
         positive = int((self.y > 0.5).sum())
-        alike = len(self.y) - sum(self.groups_by_pole)
-        near = f", {alike} of them nearly the same as another" if alike else ""
+        repeated = len(self.y) - sum(self.groups_by_pole)
+        near = f", {repeated} of them nearly the same as another" if repeated else ""
         return f"{count(len(self.y), 'test sample')} ({positive} positive, {len(self.y) - positive} negative){near}"
 
 

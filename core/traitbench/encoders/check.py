@@ -1,6 +1,6 @@
 """Check the encoder in a folder: how its files are read and why, how fast it is, and whether its vectors make sense.
 
-Ten pairs of sentences are compared, five alike and five unlike. The vectors are those of the folder's own model,
+Ten pairs of sentences are compared, five similar and five dissimilar. The vectors are those of the folder's own model,
 without the blocks that Traitbench adds. The pairs reveal a broken graph or the tokenizer of another model. They rarely
 reveal a wrong pooling, which costs quality but keeps unlike sentences apart: all poolings of MiniLM pass. A good model
 for another language than English may fail.
@@ -24,14 +24,14 @@ from traitbench.encoders.registry import open_folder
 from traitbench.encoders.table_folder import Loaded
 from traitbench.scoring.inputs import unit
 
-ALIKE = (
+SIMILAR = (
     ("The parcel arrived two days late.", "My package was delivered two days after the promised date."),
     ("Thank you so much for your kind help.", "I am very grateful that you helped me."),
     ("The cat is asleep on the sofa.", "A small cat is sleeping on the couch."),
     ("How do I change my password?", "What are the steps to reset a forgotten password?"),
     ("The company's profit fell sharply last year.", "The firm earned far less money than the year before."),
 )
-UNLIKE = (
+DISSIMILAR = (
     ("The parcel arrived two days late.", "She has played the violin in an orchestra since childhood."),
     ("Thank you so much for your kind help.", "Glaciers carve deep valleys into the mountains."),
     ("The cat is asleep on the sofa.", "The court rejected the appeal on Monday."),
@@ -39,7 +39,7 @@ UNLIKE = (
     ("The company's profit fell sharply last year.", "Turn left after the old stone bridge."),
 )
 ENOUGH = 22
-"""Of the 25 ways to take one pair alike and one unlike, in how many the first must have the higher cosine."""
+"""Of the 25 ways to take one similar and one dissimilar pair, in how many the first must have the higher cosine."""
 
 _ROUNDS = 3
 _INT8 = (
@@ -60,17 +60,17 @@ class Fact:
 
 @dataclass(frozen=True)
 class SentencePair:
-    """Two sentences, whether they are alike, and the cosine of their vectors."""
+    """Two sentences, whether they are similar, and the cosine of their vectors."""
 
     first: str
     second: str
-    alike: bool
+    similar: bool
     cosine: float
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a check found. `in_order` counts, of the 25 ways to take a pair alike and a pair unlike, those in which the
+    """What a check found. `in_order` counts, of the 25 ways to take a similar and a dissimilar pair, those in which the
     first has the higher cosine.
     """
 
@@ -85,7 +85,7 @@ class Report:
 
     @property
     def sane(self) -> bool:
-        """Whether the vectors tell pairs alike from pairs unlike."""
+        """Whether the vectors tell similar from dissimilar pairs."""
         return self.in_order >= ENOUGH
 
     def to_json(self) -> dict[str, Any]:
@@ -121,15 +121,15 @@ def check(folder: Path, *, cache: Path) -> Report:
 
 
 def _compared(encode: Callable[[Sequence[str]], NDArray[np.float64]]) -> list[SentencePair]:
-    pairs = [(*pair, True) for pair in ALIKE] + [(*pair, False) for pair in UNLIKE]
+    pairs = [(*pair, True) for pair in SIMILAR] + [(*pair, False) for pair in DISSIMILAR]
     firsts, seconds = encode([first for first, _, _ in pairs]), encode([second for _, second, _ in pairs])
     cosines = np.sum(firsts * seconds, axis=1)
     return [SentencePair(*pair, round(float(cosine), 4)) for pair, cosine in zip(pairs, cosines, strict=True)]
 
 
 def _in_order(pairs: Sequence[SentencePair]) -> int:
-    alike, unlike = ([pair.cosine for pair in pairs if pair.alike is kind] for kind in (True, False))
-    return sum(high > low for high in alike for low in unlike)
+    similar, dissimilar = ([pair.cosine for pair in pairs if pair.similar is kind] for kind in (True, False))
+    return sum(high > low for high in similar for low in dissimilar)
 
 
 def _own_vectors(opened: Opened) -> Callable[[Sequence[str]], NDArray[np.float64]]:
@@ -144,7 +144,7 @@ def _own_vectors(opened: Opened) -> Callable[[Sequence[str]], NDArray[np.float64
 
 def _milliseconds(encoder: Encoder) -> float:
     """The median time of one short text, on its own."""
-    texts = [text for pair in (*ALIKE, *UNLIKE) for text in pair]
+    texts = [text for pair in (*SIMILAR, *DISSIMILAR) for text in pair]
     taken = []
     for text in texts * _ROUNDS:
         start = perf_counter()

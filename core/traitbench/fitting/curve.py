@@ -76,8 +76,8 @@ def _parts(samples: TrainingSamples, recipe: Recipe) -> list[Point]:
     sizes = _sizes([len(pole) for pole in groups])
     tallies, fitted = [PairCounts() for _ in sizes], np.zeros(len(sizes))
     repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _SOLVES // max(1, len(resampler.samples.y))))
-    for turn in range(repeats):
-        rng = np.random.default_rng(turn)
+    for repeat in range(repeats):
+        rng = np.random.default_rng(repeat)
         order = [rng.permutation(pole) for pole in groups]
         for at, size in enumerate(sizes):
             rows, rest = _divided(resampler.samples, np.concatenate([o[:n] for o, n in zip(order, size, strict=True)]))

@@ -34,7 +34,7 @@ _ROUNDING = 1e-4
 _LONGEST_WORD = 256
 
 
-def alike(X: Vectors) -> Labels:
+def near_duplicates(X: Vectors) -> Labels:
     """(n,): a label per row, equal for near duplicates; a row of zeros is never a duplicate.
 
     In fewer than 64 dimensions unrelated texts are close, and beyond `MOST_SAMPLES` rows the check takes too long: then
@@ -54,8 +54,8 @@ def alike(X: Vectors) -> Labels:
 def counterparts(X: Vectors, others: Vectors) -> tuple[Labels, Labels]:
     """For every row of `X` (n, d) its near duplicate in `others` (m, d), and for every row of `others` that in `X`.
 
-    Each is the index of the closest row with a cosine of at least `NEAR`, or -1. As in `alike`, there are none in fewer
-    than 64 dimensions and beyond `MOST_SAMPLES` rows.
+    Each is the index of the closest row with a cosine of at least `NEAR`, or -1. As in `near_duplicates`, there are
+    none in fewer than 64 dimensions and beyond `MOST_SAMPLES` rows.
     """
     result: tuple[Labels, Labels] = (np.full(len(X), -1, np.int64), np.full(len(others), -1, np.int64))
     if not len(X) or not len(others) or X.shape[1] < _FEWEST_FEATURES or len(X) + len(others) > MOST_SAMPLES:

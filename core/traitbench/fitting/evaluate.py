@@ -129,12 +129,12 @@ def _turns(result: SearchResult, n: int, refit: Callable[[int], SearchResult] | 
     more are cheap.
     """
     more = range(1, _TURNS) if refit is not None and result.folds is not None and n < _FEW else range(0)
-    turns = [result, *(refit(turn) for turn in more if refit is not None)]
-    return [turn.held_out for turn in turns if turn.held_out is not None]
+    repeats = [result, *(refit(repeat) for repeat in more if refit is not None)]
+    return [repeat.held_out for repeat in repeats if repeat.held_out is not None]
 
 
-def _mean(turns: list[dict[str, Any]]) -> dict[str, Any]:
-    return {name: np.mean([turn[name] for turn in turns], axis=0).tolist() for name in _NAMES}
+def _mean(repeats: list[dict[str, Any]]) -> dict[str, Any]:
+    return {name: np.mean([repeat[name] for repeat in repeats], axis=0).tolist() for name in _NAMES}
 
 
 def _compared(samples: TrainingSamples, recipe: Recipe) -> tuple[dict[str, Any], int]:

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from traitbench.fitting.auroc import auroc, out_of_fold_interval
 from traitbench.fitting.candidate_fits import ignore as ignore_fits
 from traitbench.fitting.candidates import Candidate
-from traitbench.fitting.duplicates import alike, joined
+from traitbench.fitting.duplicates import joined, near_duplicates
 from traitbench.fitting.evaluate import figures, judged, labels_entry, search_entry
 from traitbench.fitting.intrinsic import calibrate_axis, figures_of_labels, pool
 from traitbench.fitting.search import (
@@ -281,7 +281,7 @@ def with_near_duplicates(trait: TraitSamples) -> TraitSamples:
     if len(trait.y) > _NEAR_DUPLICATES_UP_TO:
         return trait
     groups = np.array([str(group) for group in trait.groups])
-    return replace(trait, groups=joined(groups, alike(trait.X)).tolist())
+    return replace(trait, groups=joined(groups, near_duplicates(trait.X)).tolist())
 
 
 def _search_or_calibrate(
@@ -332,9 +332,9 @@ def _figures(trait: TraitSamples, plan: _FitPlan, samples: TrainingSamples, resu
     if trait.intrinsic_axis is not None:
         return _labelled(trait, result)
 
-    def refit(turn: int) -> SearchResult:
+    def refit(repeat: int) -> SearchResult:
         return search(
-            samples, plan.effort, label_axis=trait.label_axis, shares=result.shares, blocks=plan.columns, turn=turn
+            samples, plan.effort, label_axis=trait.label_axis, shares=result.shares, blocks=plan.columns, repeat=repeat
         )
 
     return figures(samples, result, breaks=breaks(*_clusters(samples, result)), refit=refit)

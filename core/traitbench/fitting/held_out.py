@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from traitbench.fitting.auroc import auroc, interval
 from traitbench.fitting.axis import pole_weights
 from traitbench.fitting.collect import HashedSample, Vector, text_groups
-from traitbench.fitting.duplicates import alike, counterparts, joined
+from traitbench.fitting.duplicates import counterparts, joined, near_duplicates
 from traitbench.fitting.evaluate import group_weights
 from traitbench.scoring.inputs import Floats, SampleLike
 
@@ -107,7 +107,7 @@ def _described(
     resembling = (their_twins >= 0) | np.array([group in shared for group in theirs], bool)
     tests = _Tests(
         y=np.array([sample.quality for sample in own], np.float64),
-        groups=joined(np.unique(mine, return_inverse=True)[1], alike(X)),
+        groups=joined(np.unique(mine, return_inverse=True)[1], near_duplicates(X)),
         synthesized=np.array([sample.provenance == "synthesized" for sample in own], bool),
         must_pass=np.array([sample.must_pass for sample in own], bool),
         is_trained=is_trained,

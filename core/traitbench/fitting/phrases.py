@@ -217,8 +217,8 @@ def kernel(texts: Sequence[str]) -> Floats:
     rarity = np.log((1 + len(texts)) / (1 + present.sum(axis=0))) + 1
     weighted = present.multiply(rarity).tocsr()
     lengths = np.sqrt(weighted.multiply(weighted).sum(axis=1))
-    alike: Floats = (weighted @ weighted.T).toarray() / np.maximum(np.outer(lengths, lengths), 1e-12)
-    return alike
+    similarity: Floats = (weighted @ weighted.T).toarray() / np.maximum(np.outer(lengths, lengths), 1e-12)
+    return similarity
 
 
 @dataclass(frozen=True, eq=False)

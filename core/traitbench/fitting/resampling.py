@@ -198,23 +198,23 @@ class _System:
     pull: Floats
 
 
-def folds_of(samples: TrainingSamples, count: int, turn: int) -> NDArray[np.int64]:
-    """(n,): the fold of each sample; every `turn` gives another division.
+def folds_of(samples: TrainingSamples, count: int, repeat: int) -> NDArray[np.int64]:
+    """(n,): the fold of each sample; every `repeat` gives another division.
 
     A group shares a fold, and each pole is spread over all. -1 for groups without an evaluated sample.
     """
-    return divided(samples, count, [turn])[0]
+    return divided(samples, count, [repeat])[0]
 
 
-def divided(samples: TrainingSamples, count: int, turns: Iterable[int]) -> list[NDArray[np.int64]]:
-    """`folds_of` for each of the turns."""
+def divided(samples: TrainingSamples, count: int, repeats: Iterable[int]) -> list[NDArray[np.int64]]:
+    """`folds_of` for each of the repeats."""
     groups, group_of = np.unique(samples.groups, return_inverse=True)
     lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.is_evaluated))
     is_evaluated = np.bincount(group_of, weights=samples.is_evaluated) > 0
     sides = [np.flatnonzero((lean == side) & is_evaluated) for side in (-1, 0, 1)]
     divisions = []
-    for turn in turns:
-        folds, rng = np.full(len(groups), -1), np.random.default_rng(turn)
+    for repeat in repeats:
+        folds, rng = np.full(len(groups), -1), np.random.default_rng(repeat)
         for side in sides:
             folds[rng.permutation(side)] = np.arange(len(side)) % count
         divisions.append(folds[group_of])

@@ -216,13 +216,13 @@ def search(
     label_axis: NDArray[np.floating] | None = None,
     shares: Mapping[Candidate, float] | None = None,
     blocks: Sequence[slice] = (),
-    turn: int = 0,
+    repeat: int = 0,
     on_fit: Callable[[int, int], None] = ignore,
 ) -> SearchResult:
     """Fit the trait and return the averaged axis; with `shares` of an earlier search, reuse its choice.
 
     `label_axis` (d,) is an axis made without any sample. `blocks` are the columns that a search may scale separately.
-    Each `turn` assigns the samples to other folds. `on_fit(done, total)` counts the fits of directions.
+    Each `repeat` assigns the samples to other folds. `on_fit(done, total)` counts the fits of directions.
     """
     axis = None if label_axis is None else label_axis.astype(np.float64)
     if samples.smaller_pole == 0:
@@ -230,7 +230,7 @@ def search(
     if samples.smaller_pole == 1:
         return _one_sample(samples, axis)
     leave_one_out = _leave_one_out_is_fair(samples)
-    folds = _folds(samples, _NESTED_FOLDS if leave_one_out else _FOLDS, turn)
+    folds = _folds(samples, _NESTED_FOLDS if leave_one_out else _FOLDS, repeat)
     training_set = TrainingSet(samples.X, samples.y, samples.sample_weight, samples.is_evaluated, folds, leave_one_out)
     if chosen := _applicable(shares or {}, labels=axis is not None, blocks=len(blocks)):
         return _as_chosen(training_set, chosen, blocks, axis, on_fit)
@@ -409,7 +409,7 @@ def _with_weights(
     return TrainingSamples(X, y, groups, synthesized, weights, is_evaluated)
 
 
-def _folds(samples: TrainingSamples, most: int, turn: int) -> NDArray[np.int64]:
+def _folds(samples: TrainingSamples, most: int, repeat: int) -> NDArray[np.int64]:
     """(n,): the fold of each sample; a group shares a fold, and each pole is spread over all folds.
 
     -1 for a sample that is not evaluated and whose group has no evaluated sample: it is never held out.
@@ -419,11 +419,11 @@ def _folds(samples: TrainingSamples, most: int, turn: int) -> NDArray[np.int64]:
     is_evaluated = np.bincount(group_of, weights=samples.is_evaluated) > 0
     count = min(most, samples.smaller_pole)
     folds = np.full(len(groups), -1)
-    shuffle = np.random.default_rng(turn)
+    shuffle = np.random.default_rng(repeat)
     for side in (-1, 0, 1):
         members = np.flatnonzero((lean == side) & is_evaluated)
         # The samples are in the order of their hashes, so turn 0 needs no shuffle.
-        if turn:
+        if repeat:
             members = shuffle.permutation(members)
         folds[members] = np.arange(len(members)) % count
     chosen: NDArray[np.int64] = folds[group_of]

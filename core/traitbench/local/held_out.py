@@ -14,7 +14,7 @@ from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 from traitbench.fitting.collect import text_groups
-from traitbench.fitting.duplicates import alike, counterparts, joined
+from traitbench.fitting.duplicates import counterparts, joined, near_duplicates
 from traitbench.fitting.held_out import AT_LEAST, SHARE, Choice, TooFew, choose
 from traitbench.local import preview
 
@@ -31,7 +31,8 @@ def choice(
 ) -> Choice:
     """Choose test samples; `vectors` (n, d) are those of the samples' texts."""
     texts = text_groups(samples)
-    groups = joined(np.array([texts[sample.id] for sample in samples]), alike(vectors)).tolist() if samples else []
+    of_text = np.array([texts[sample.id] for sample in samples])
+    groups = joined(of_text, near_duplicates(vectors)).tolist() if samples else []
     return choose(samples, groups, share=share, at_least=at_least, seed=seed)
 
 

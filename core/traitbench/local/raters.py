@@ -12,7 +12,7 @@ import numpy as np
 from traitbench.analysis.agreement import Item
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
-from traitbench.fitting.duplicates import alike, joined, plain
+from traitbench.fitting.duplicates import joined, near_duplicates, plain
 from traitbench.local import preview
 from traitbench.local.samples import LocalSample
 from traitbench.local.version import LocalVersion
@@ -113,7 +113,7 @@ def own(model: Model, trait: Trait, ratings: RatedTexts, yours: Mapping[Item, fl
 def _same(samples: Sequence[LocalSample]) -> dict[str, int]:
     """A number for each text by its hash, equal for near duplicates, also those in another case or punctuation."""
     spelled = np.unique([plain(each.text) for each in samples], return_inverse=True)[1]
-    numbers = joined(alike(preview.vectors(samples)), spelled)
+    numbers = joined(near_duplicates(preview.vectors(samples)), spelled)
     return dict(zip([each.content_sha256 for each in samples], numbers.tolist(), strict=True))
 
 

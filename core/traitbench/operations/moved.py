@@ -18,7 +18,7 @@ from traitbench.contract.comparisons import MovedBy
 from traitbench.contract.metrics import Metrics
 from traitbench.encoders import Encoder
 from traitbench.fitting.collect import collect
-from traitbench.fitting.duplicates import alike
+from traitbench.fitting.duplicates import near_duplicates
 from traitbench.fitting.fit import EncoderIdentity, fit
 from traitbench.local.training import label_axes
 from traitbench.operations import serving
@@ -91,7 +91,7 @@ class Movers:
                 self._changes[label.trait].append(_Change(label, vector, old.get(number), new.get(number)))
         self._new = new
         self._groups = {
-            key: alike(np.array([each.vector for each in changes], np.float32))
+            key: near_duplicates(np.array([each.vector for each in changes], np.float32))
             for key, changes in self._changes.items()
         }
         self._fitted: dict[tuple[str, int | None], Snapshot | None] = {}

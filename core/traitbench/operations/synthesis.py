@@ -408,7 +408,7 @@ def _rejected(task: _SynthesisTask, rejects: Sequence[Reject]) -> list[dict[str,
     for each in rejects:
         if len(each.exemplar.text) <= LONGEST_TEXT:
             groups.setdefault((each.exemplar.trait_key, each.reason), []).append(each)
-    turns = [each for turn in zip_longest(*groups.values()) for each in turn if each is not None]
+    turns = [each for drawn in zip_longest(*groups.values()) for each in drawn if each is not None]
     return [
         {
             "trait_id": task.trait_ids[each.exemplar.trait_key],

@@ -93,8 +93,8 @@ def _key(sent: Sent, rows: Sequence[TraitRow]) -> str:
 def _stored(key: str, rows: Sequence[TraitRow]) -> str | None:
     """The key as it is stored: the key of an imported trait may have another spelling."""
     exact = (row.key for row in rows if row.key == key)
-    alike = (row.key for row in rows if _same(row.key, key))
-    return next(exact, None) or next(alike, None)
+    similar = (row.key for row in rows if _same(row.key, key))
+    return next(exact, None) or next(similar, None)
 
 
 def _shared_keys(sent: Sequence[Sent], keys: Mapping[int, str], rows: Sequence[TraitRow]) -> Iterator[Problem]:

@@ -31,7 +31,7 @@ def hash_of(text: str) -> Hash:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-class _Kept(LRUCache[bytes, Encoded]):
+class _Cached(LRUCache[bytes, Encoded]):
     """Vectors by key, bounded in bytes, and how many each model has."""
 
     def __init__(self, limit_bytes: int) -> None:
@@ -55,7 +55,7 @@ class VectorCache:
         self.limit = limit_bytes
         self.hits = 0
         self.misses = 0
-        self._kept = _Kept(limit_bytes)
+        self._cached = _Cached(limit_bytes)
         self._forgotten: dict[int, int] = {}
         self._moment = 0
         self._lock = Lock()
@@ -63,7 +63,7 @@ class VectorCache:
     @property
     def size(self) -> int:
         """Bytes in use."""
-        return int(self._kept.currsize)
+        return int(self._cached.currsize)
 
     def mark(self) -> int:
         """A mark for `put`; take it before reading whether a model may store anything."""
@@ -74,7 +74,7 @@ class VectorCache:
         before = _before(vector_key)
         keys = [before + digest for digest in hashes]
         with self._lock:
-            results = [self._kept.get(key) for key in keys]
+            results = [self._cached.get(key) for key in keys]
             for encoded in results:
                 if encoded is not None:
                     self.hits += 1
@@ -90,16 +90,16 @@ class VectorCache:
         with self._lock:
             if self._forgotten.get(vector_key.model_id, 0) > since:
                 return
-            self._kept[key] = encoded
+            self._cached[key] = encoded
 
     def forget(self, model_id: int) -> None:
         """Drop all vectors of a model, and ignore those that callers with an older mark still put."""
         with self._lock:
             self._moment += 1
             self._forgotten[model_id] = self._moment
-            if self._kept.of_model[model_id]:
-                for key in [key for key in self._kept if _model_of(key) == model_id]:
-                    del self._kept[key]
+            if self._cached.of_model[model_id]:
+                for key in [key for key in self._cached if _model_of(key) == model_id]:
+                    del self._cached[key]
 
 
 class CachedEncoding:
@@ -180,14 +180,14 @@ def _model_of(key: bytes) -> int:
     return int(key.partition(b" ")[0])
 
 
-_KEPT = 64
+_MOST = 64
 
 
 class Snapshots:
     """Snapshots by version id; the least recently used are dropped first."""
 
     def __init__(self) -> None:
-        self._kept: LRUCache[int, Snapshot] = LRUCache(_KEPT)
+        self._cached: LRUCache[int, Snapshot] = LRUCache(_MOST)
         self.hits = 0
         self.misses = 0
         self._lock = Lock()
@@ -195,14 +195,14 @@ class Snapshots:
     def clear(self) -> None:
         """Drop all snapshots: zero retention has rewritten some of them."""
         with self._lock:
-            self._kept.clear()
+            self._cached.clear()
 
     def get(self, connection: Connection, version_id: int) -> Snapshot:
         """The snapshot of a version, from the cache or the database."""
         with self._lock:
-            if version_id in self._kept:
+            if version_id in self._cached:
                 self.hits += 1
-                return self._kept[version_id]
+                return self._cached[version_id]
         self.misses += 1
         try:
             snapshot = Snapshot.from_json(versions.snapshot(connection, version_id))
@@ -211,5 +211,5 @@ class Snapshots:
         except SnapshotInvalid as error:
             raise UnreadableRow(str(error).rstrip("."), thing="The snapshot of the version") from None
         with self._lock:
-            self._kept[version_id] = snapshot
+            self._cached[version_id] = snapshot
         return snapshot

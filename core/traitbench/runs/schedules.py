@@ -36,11 +36,11 @@ def start_all(schedules: Sequence[Schedule]) -> None:
 
 def _repeat(schedule: Schedule) -> None:
     while True:
-        turn(schedule)
+        run_once(schedule)
         sleep(schedule.every_s)
 
 
-def turn(schedule: Schedule) -> None:
+def run_once(schedule: Schedule) -> None:
     """Run a task once; a failure is logged."""
     try:
         schedule.task()

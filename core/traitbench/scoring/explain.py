@@ -335,10 +335,10 @@ def _orders(count: int, most: int) -> Sequence[Sequence[int]]:
     if count <= _EVERY_ORDER_UP_TO:
         return list(permutations(range(count)))
     orders: list[Sequence[int]] = []
-    for turn in range(most // 2):
-        first = turn * count // (most // 2)
+    for pair in range(most // 2):
+        first = pair * count // (most // 2)
         order = [*range(first, count), *range(first)]
-        order = order[::2] + order[1::2] if turn % 2 else order
+        order = order[::2] + order[1::2] if pair % 2 else order
         orders += [order, order[::-1]]
     return orders
 

@@ -45,7 +45,7 @@ _RARE_COSINE, _RARE_SPELLING = 0.005, 0.002  # share of new samples beyond each 
 # The same where a text may be in any language: the cosine with the mean, and that with the direction to text.
 _RARE_SUBJECT, _RARE_TEXT = 0.015, 0.01
 _TEXT = 0.06  # prior standard deviation of the latter
-_ALIKE = 0.43  # the mean cosine of two segments of one text, in texts joined from nine sources
+_MEAN_COSINE = 0.43  # the mean cosine of two segments of one text, in texts joined from nine sources
 _LONG_SAMPLES = 0.9  # of the samples are not longer than the length that the samples know
 
 
@@ -187,7 +187,7 @@ def _most_segments(counts: Floats) -> int:
 
 def _length(segments: int) -> float:
     """The length of the mean of so many segments' vectors, each of length one."""
-    return float(np.sqrt(_ALIKE + (1 - _ALIKE) / segments))
+    return float(np.sqrt(_MEAN_COSINE + (1 - _MEAN_COSINE) / segments))
 
 
 def _direction(rows: Floats, group_of: NDArray[np.intp], beside: Background | None = None) -> Direction:

@@ -216,10 +216,10 @@ def shorten(text: str) -> Shortened:
     pieces, after, missing = list[str](), list[int](), list[int]()
     done = length = lost = 0
     for start, end in _runs(text):
-        kept = _kept(text[start:end])
-        pieces += [text[done:start], kept]
-        length += start - done + len(kept)
-        lost += end - start - len(kept)
+        start_and_end = _start_and_end(text[start:end])
+        pieces += [text[done:start], start_and_end]
+        length += start - done + len(start_and_end)
+        lost += end - start - len(start_and_end)
         after.append(length)
         missing.append(lost)
         done = end
@@ -228,7 +228,7 @@ def shorten(text: str) -> Shortened:
     return Shortened("".join([*pieces, text[done:]]), tuple(after), tuple(missing))
 
 
-def _kept(run: str) -> str:
+def _start_and_end(run: str) -> str:
     if run[0].isspace():
         return "\n\n"[: run.count("\n")] or " "
     return run[:LONGEST]

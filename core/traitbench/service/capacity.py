@@ -97,20 +97,20 @@ class ResourceShare:
         if not seconds or len(self._line) >= self.most_waiting or amount > self.most:
             return False
         loop = asyncio.get_running_loop()
-        turn: asyncio.Future[bool] = loop.create_future()
-        self._line.append((amount, turn))
-        clock = loop.call_later(seconds, _late, turn)
+        slot: asyncio.Future[bool] = loop.create_future()
+        self._line.append((amount, slot))
+        clock = loop.call_later(seconds, _late, slot)
         try:
-            return await turn
+            return await slot
         except asyncio.CancelledError:
             # It was granted in the moment of the cancellation, so nobody else gives it back.
-            if turn.done() and not turn.cancelled() and turn.result():
+            if slot.done() and not slot.cancelled() and slot.result():
                 self.give(amount)
             raise
         finally:
             clock.cancel()
-            if (amount, turn) in self._line:
-                self._line.remove((amount, turn))
+            if (amount, slot) in self._line:
+                self._line.remove((amount, slot))
                 # A smaller request behind it may fit now.
                 self._serve()
 

@@ -207,8 +207,8 @@ def _contains(connection: Connection, word: str) -> ColumnElement[bool]:
     escaped = [re.sub(r"([\\%_])", r"\\\1", form) for form in forms]
     # SQLite's LIKE ignores case; with `lower`, as SQLAlchemy writes its `ilike`, it takes three times as long. There is
     # no index for it, because 100,000 texts are searched in less than 0.1 s.
-    alike = _SAMPLES.text.like if connection.dialect.name == "sqlite" else _SAMPLES.text.ilike
-    return or_(*(alike(f"%{form}%", escape="\\") for form in escaped))
+    like = _SAMPLES.text.like if connection.dialect.name == "sqlite" else _SAMPLES.text.ilike
+    return or_(*(like(f"%{form}%", escape="\\") for form in escaped))
 
 
 def labels(connection: Connection, model_id: int) -> list[Label]:

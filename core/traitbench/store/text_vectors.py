@@ -17,7 +17,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 from traitbench.store import tables
 from traitbench.store.database import insert
 
-_KEPT = tables.kept_vectors.c
+_VECTORS = tables.kept_vectors.c
 # Half precision would halve the 4.6 kB of a text, but a stored vector would give another score than a new one.
 _STORED = np.dtype("<f4")
 _AT_ONCE = 500
@@ -53,15 +53,15 @@ class Encoded:
 
 
 _BY_VECTOR_KEY = (
-    _KEPT.model_id == bindparam("model_id"),
-    _KEPT.encoder_digest == bindparam("encoder_digest"),
-    _KEPT.mode == bindparam("mode"),
+    _VECTORS.model_id == bindparam("model_id"),
+    _VECTORS.encoder_digest == bindparam("encoder_digest"),
+    _VECTORS.mode == bindparam("mode"),
 )
 # By place only: with more conditions, SQLite might use the index on models and read all rows of a model.
-_BY_KEYS = select(_KEPT.text_hash, _KEPT.tokens, _KEPT.alone, _KEPT.vector).where(
-    _KEPT.place.in_(bindparam("places", expanding=True))
+_BY_KEYS = select(_VECTORS.text_hash, _VECTORS.tokens, _VECTORS.alone, _VECTORS.vector).where(
+    _VECTORS.place.in_(bindparam("places", expanding=True))
 )
-_ANY = select(_KEPT.id).where(*_BY_VECTOR_KEY).limit(1)
+_ANY = select(_VECTORS.id).where(*_BY_VECTOR_KEY).limit(1)
 
 
 def some(connection: Connection, vector_key: VectorKey) -> bool:
@@ -101,28 +101,28 @@ def used(connection: Connection, vector_key: VectorKey, hashes: Iterable[Hash], 
     """Record that vectors were used, unless that was recorded recently; the least recently used are deleted first."""
     keys, since = [_key(vector_key, digest) for digest in hashes], now - _RECORD_EVERY
     for first in range(0, len(keys), _AT_ONCE):
-        these = (_KEPT.place.in_(keys[first : first + _AT_ONCE]), _KEPT.used_at < since)
+        these = (_VECTORS.place.in_(keys[first : first + _AT_ONCE]), _VECTORS.used_at < since)
         connection.execute(update(tables.kept_vectors).where(*these).values(used_at=now))
 
 
 def trim(connection: Connection, limit_bytes: int) -> None:
     """If all vectors together exceed the limit, delete the least recently used ones."""
-    total = connection.execute(select(func.sum(_KEPT.size))).scalar_one() or 0
+    total = connection.execute(select(func.sum(_VECTORS.size))).scalar_one() or 0
     if total <= limit_bytes:
         return
     leaving, excess = [], total - _FILL * limit_bytes
-    for row_id, size in connection.execute(select(_KEPT.id, _KEPT.size).order_by(_KEPT.used_at, _KEPT.id)):
+    for row_id, size in connection.execute(select(_VECTORS.id, _VECTORS.size).order_by(_VECTORS.used_at, _VECTORS.id)):
         if excess <= 0:
             break
         leaving.append(row_id)
         excess -= size
     for first in range(0, len(leaving), _AT_ONCE):
-        connection.execute(delete(tables.kept_vectors).where(_KEPT.id.in_(leaving[first : first + _AT_ONCE])))
+        connection.execute(delete(tables.kept_vectors).where(_VECTORS.id.in_(leaving[first : first + _AT_ONCE])))
 
 
 def forget(connection: Connection, model_id: int) -> None:
     """Delete all vectors of a model."""
-    connection.execute(delete(tables.kept_vectors).where(_KEPT.model_id == model_id))
+    connection.execute(delete(tables.kept_vectors).where(_VECTORS.model_id == model_id))
 
 
 def _key(vector_key: VectorKey, digest: Hash) -> int:

@@ -88,7 +88,7 @@ _MOST = 256
 
 Vector = NDArray[np.float32]
 
-_kept: LRUCache[tuple[str, TraitPoles], Vector | None] = LRUCache(_MOST)
+_cached: LRUCache[tuple[str, TraitPoles], Vector | None] = LRUCache(_MOST)
 _one_at_a_time = Lock()
 
 
@@ -125,13 +125,13 @@ class LabelAxes:
         # Held while an axis is made: whoever asks for the same one waits for it. The cache itself is not safe for
         # threads.
         with _one_at_a_time:
-            if key not in _kept:
-                _kept[key] = self._make(key[1])
-            return _kept[key]
+            if key not in _cached:
+                _cached[key] = self._make(key[1])
+            return _cached[key]
 
     def is_known(self, trait: Described) -> bool:
         """Whether the label axis of a trait is in memory, so that it costs nothing."""
-        return self._key(trait) in _kept
+        return self._key(trait) in _cached
 
     def _key(self, trait: Described) -> tuple[str, TraitPoles]:
         # The key is not part of it, so traits with the same words share an axis.

@@ -131,10 +131,10 @@ def _varied(seeds: dict[int, Seed], count: int) -> list[Exemplar]:
     most = min(_PER_SEED, max(1, math.ceil(2 * count / max(1, len(seeds)))))
     streams = [(i, diverse(seed.text, [*variations(seed.text)], most)) for i, seed in sorted(seeds.items())]
     turns = [
-        Exemplar(seeds[i].trait_key, stream[turn], seeds[i].quality, i)
-        for turn in range(_PER_SEED)
+        Exemplar(seeds[i].trait_key, stream[at], seeds[i].quality, i)
+        for at in range(_PER_SEED)
         for i, stream in streams
-        if turn < len(stream)
+        if at < len(stream)
     ]
     return turns[: 2 * count]
 

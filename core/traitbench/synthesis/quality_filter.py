@@ -109,10 +109,10 @@ def _near(X: Vectors, known: Vectors | None, is_open: Booleans) -> Booleans:
     rejected = np.zeros(len(X), bool)
     if known is not None and len(known):
         rejected |= (X @ known.T >= NEAR).any(axis=1)
-    alike = X @ X.T >= NEAR
+    similar = X @ X.T >= NEAR
     kept = np.zeros(len(X), bool)
     for row in range(len(X)):
-        rejected[row] |= bool(alike[row, :row][kept[:row]].any())
+        rejected[row] |= bool(similar[row, :row][kept[:row]].any())
         kept[row] = is_open[row] and not rejected[row]
     return rejected
 
@@ -331,10 +331,10 @@ def at_length_one(X: Vectors) -> Vectors:
 
 def distinct(vectors: Vectors) -> NDArray[np.bool_]:
     """(n,): whether to keep a row: it is not a near duplicate of an earlier row that was kept. Rows have length one."""
-    alike = vectors @ vectors.T > NEAR_DUPLICATE
+    similar = vectors @ vectors.T > NEAR_DUPLICATE
     kept = np.zeros(len(vectors), bool)
     for i in range(len(vectors)):
-        kept[i] = not alike[i, :i][kept[:i]].any()
+        kept[i] = not similar[i, :i][kept[:i]].any()
     return kept
 
 

@@ -132,13 +132,13 @@ def _pairs(labels: tuple[str, str], lexicons: tuple[list[str], list[str]], count
     for carrier in CARRIERS[1:]:
         yield _sentence(carrier, [labels[0]]), _sentence(carrier, [labels[1]])
     size = len(lexicons[0])
-    for turn in range(size):
+    for at in range(size):
         for number, frame in enumerate(_FRAMES):
-            first, apart = 5 * number + 11 * turn, 1 + turn % max(1, size // 2 - 1)
+            first, apart = 5 * number + 11 * at, 1 + at % max(1, size // 2 - 1)
             indices = [index % size for index in (first, first + apart, first + apart + size // 2)]
             one, other = (_sentence(frame, [lexicon[index] for index in indices]) for lexicon in lexicons)
             yield one, other
-        if turn * len(_FRAMES) > _SURPLUS * count:
+        if at * len(_FRAMES) > _SURPLUS * count:
             return
 
 

@@ -92,8 +92,8 @@ class Request:
 def new_texts(trait: TraitPoles, count: int) -> list[Request]:
     """The requests for `count` texts per pole, in varied registers and lengths, with hard cases in between."""
     return [
-        Request(trait.key, _FROM_TRAITS, _question(trait, turn), 2 * _PER_POLE + _BETWEEN)
-        for turn in range(math.ceil(count / _PER_POLE))
+        Request(trait.key, _FROM_TRAITS, _question(trait, part), 2 * _PER_POLE + _BETWEEN)
+        for part in range(math.ceil(count / _PER_POLE))
     ]
 
 
@@ -148,12 +148,12 @@ def _asked(asker: Asker, request: Request) -> tuple[list[Exemplar], int]:
     return exemplars, varied.invalid + len(varied.items) - len(exemplars)
 
 
-def _question(trait: TraitPoles, turn: int) -> str:
-    register, length = _REGISTERS[turn % len(_REGISTERS)], _LENGTHS[turn % len(_LENGTHS)]
+def _question(trait: TraitPoles, part: int) -> str:
+    register, length = _REGISTERS[part % len(_REGISTERS)], _LENGTHS[part % len(_LENGTHS)]
     return (
         f"{_described(trait)}\n\n{_language(trait)} Write {register} of {length} each: {_PER_POLE} that are clearly"
         f" {trait.positive_label} (quality 1.0), {_PER_POLE} that are clearly {trait.negative_label} (quality 0.0), and"
-        f" {_BETWEEN} hard cases in between (quality 0.3 to 0.7). This is part {turn + 1}: choose topics that others"
+        f" {_BETWEEN} hard cases in between (quality 0.3 to 0.7). This is part {part + 1}: choose topics that others"
         " would not think of first."
     )
 
