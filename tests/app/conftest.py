@@ -11,5 +11,5 @@ from traitbench_app.workspace import background
 def nothing_left() -> Iterator[None]:
     """No work is held after the test."""
     yield
-    for work_id in background.held():
+    for work_id in background.ids():
         background.discard(work_id)

@@ -73,7 +73,7 @@ def _no_work_goes_on_behind_other_tests() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_batch_is_left() -> Iterator[None]:
     yield
-    for work_id in background.held():
+    for work_id in background.ids():
         background.discard(work_id)
 
 

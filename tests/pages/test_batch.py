@@ -40,13 +40,13 @@ def pasted(at: AppTest, lines: str) -> AppTest:
 def scored(at: AppTest) -> AppTest:
     """Start, and wait for the end."""
     at.button(key="batch.start").click().run()
-    assert eventually(lambda: all(batch.state != "running" for batch in map(batches.find, background.held()) if batch))
+    assert eventually(lambda: all(batch.state != "running" for batch in map(batches.find, background.ids()) if batch))
     return at.run()
 
 
-def held() -> Batch:
+def ids() -> Batch:
     """The one batch in memory."""
-    [batch_id] = background.held()
+    [batch_id] = background.ids()
     batch = not_none(batches.find(batch_id))
     return batch
 
@@ -167,7 +167,7 @@ def test_arrow_keys_walk_through_the_rows_of_the_table(at: AppTest) -> None:
     scored(pasted(at, LINES))
     assert "Select a row" in words(at)
     # As a click on a cell of the first row, which the testing tool has not.
-    at.session_state["batch.row.at"] = (f"batch.table:{held().id}:0:warmth:{hash((0, 1, 2))}", 0)
+    at.session_state["batch.row.at"] = (f"batch.table:{ids().id}:0:warmth:{hash((0, 1, 2))}", 0)
     at.run()
     assert "(1 of 3)" in words(at)
     assert at.button(key="batch.row.Up").disabled
@@ -183,7 +183,7 @@ def test_a_row_opens_on_the_trait_that_the_page_is_about(workbench: Workbench, c
     client.samples.add(draft, [SampleInput(trait="haste", text=text, quality=texts[text]) for text in texts])
     train(client, draft)
     at = scored(pasted(workbench.open("batch", model=draft, by="haste"), LINES))
-    at.session_state["batch.row.at"] = (f"batch.table:{held().id}:0:haste:{hash((0, 1, 2))}", 0)
+    at.session_state["batch.row.at"] = (f"batch.table:{ids().id}:0:haste:{hash((0, 1, 2))}", 0)
     at.session_state["batch.row.why"] = True
     at.run()
     assert "The parts add up to the score of **Haste**" in words(at)
@@ -268,7 +268,7 @@ def test_a_corpus_is_asked_with_labels_that_stay(workbench: Workbench, at: AppTe
     assert at.select_slider(key="batch.ask.size").options == ["50", "60"]
     press(at, "batch.ask.draw")
     assert at.button(key="batch.ask.now").disabled
-    batch = held()
+    batch = ids()
     audit = batch.audits["warmth"]
     assert len(audit.rows) == 50
     labels = {row: float(any(batch.texts[row].startswith(text) for text in WARM)) for row in audit.rows[:40]}
@@ -287,8 +287,8 @@ def test_a_row_is_fixed_and_scored_again(workbench: Workbench, at: AppTest, trai
     scored(pasted(at, LINES))
     [line] = trained.client.scores.batch(trained.handle, [WARM[2]])
     assert isinstance(line, ScoredLine)
-    stored_batches.correct(held(), 1, WARM[2], line)
-    batch_id = held().id
+    stored_batches.correct(ids(), 1, WARM[2], line)
+    batch_id = ids().id
     background.discard(batch_id)
     rows = table(workbench.open("batch", model=trained.handle, batch=batch_id))
     assert (rows[1]["text"], rows[1]["score of warmth"]) == (WARM[2], line.scores["warmth"])
@@ -300,7 +300,7 @@ def test_a_row_is_fixed_and_scored_again(workbench: Workbench, at: AppTest, trai
 def test_results_outlive_pages_and_reloads(workbench: Workbench, at: AppTest, trained: Trained, twice: Trained) -> None:
     scored(pasted(at, LINES))
     assert len(table(visit(visit(at, "score"), "batch"))) == 3
-    batch_id = held().id
+    batch_id = ids().id
     other = workbench.open("batch", model=twice.handle, batch=batch_id)
     assert WARM[0] not in str([frame.value for frame in other.dataframe])
     background.discard(batch_id)
@@ -310,9 +310,9 @@ def test_results_outlive_pages_and_reloads(workbench: Workbench, at: AppTest, tr
 
 def test_discarding_forgets_the_texts(workbench: Workbench, at: AppTest, trained: Trained) -> None:
     scored(pasted(at, LINES))
-    batch_id = held().id
+    batch_id = ids().id
     at.button(key="batch.discard").click().run()
-    assert background.held() == ()
+    assert background.ids() == ()
     assert not charts(at)
     assert not at.info
     assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch=batch_id))
@@ -321,7 +321,7 @@ def test_discarding_forgets_the_texts(workbench: Workbench, at: AppTest, trained
 def test_under_zero_retention_nothing_is_written(workbench: Workbench, client: Traitbench, ready: str) -> None:
     client.models.update(ready, zero_data_retention=True)
     scored(pasted(workbench.open("batch", model=ready), LINES))
-    batch = held()
+    batch = ids()
     assert batch.parts is None
     background.discard(batch.id)
     assert "were discarded" in words(workbench.open("batch", model=ready, batch=batch.id))

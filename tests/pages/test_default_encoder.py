@@ -62,7 +62,7 @@ def test_a_batch_runs_beside_the_page_and_is_stopped_and_gone_on_with(workbench:
     assert "of 400 scored" in at.header[0].value
     assert "Stopped after" in words(press(at, "batch.stop"))
     press(at, "batch.go_on")
-    [batch_id] = background.held()
+    [batch_id] = background.ids()
     assert eventually(lambda: getattr(batches.find(batch_id), "state", "") == "done")
     assert "400 rows scored with v1" in words(at.run())
 

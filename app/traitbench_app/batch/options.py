@@ -117,24 +117,24 @@ def start(model: Model, version: str, texts: TextInput, traits: Sequence[str] | 
 def present_batch(model: Model) -> Batch | None:
     """The batch of this tab for this model; after a reload or a restart, the URL still identifies it."""
     handle = model.handle
-    held: dict[str, str] = session.get(BATCHES, {})
+    stored: dict[str, str] = session.get(BATCHES, {})
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
     if model.zero_data_retention:
         # Batches that were written before zero data retention began.
         stored_batches.remove_of(_folder(), handle)
     batch = (
-        batches.find(held.get(handle), owner=owner)
+        batches.find(stored.get(handle), owner=owner)
         or batches.find(linked, owner=owner)
-        or _restored(model, held.get(handle) or linked)
+        or _restored(model, stored.get(handle) or linked)
     )
     if batch is not None and batch.handle == handle:
-        session.store(BATCHES, {**held, handle: batch.id})
+        session.store(BATCHES, {**stored, handle: batch.id})
         if linked != batch.id:
             st.query_params[_ADDRESS] = batch.id
         return batch
-    if handle in held or linked:
-        session.store(BATCHES, {name: batch_id for name, batch_id in held.items() if name != handle})
+    if handle in stored or linked:
+        session.store(BATCHES, {name: batch_id for name, batch_id in stored.items() if name != handle})
         st.query_params.pop(_ADDRESS, None)
         if batch is None:
             st.info(
@@ -211,12 +211,12 @@ def _folder() -> Path:
 
 def forget(handle: str) -> None:
     """Discard the batch of this tab for this model. Also a button callback."""
-    held: dict[str, str] = session.get(BATCHES, {})
-    if handle in held:
-        background.discard(held[handle])
-        stored_batches.remove(_folder(), held[handle])
+    stored: dict[str, str] = session.get(BATCHES, {})
+    if handle in stored:
+        background.discard(stored[handle])
+        stored_batches.remove(_folder(), stored[handle])
         st.query_params.pop(_ADDRESS, None)
-        session.store(BATCHES, {name: batch_id for name, batch_id in held.items() if name != handle})
+        session.store(BATCHES, {name: batch_id for name, batch_id in stored.items() if name != handle})
 
 
 def retention_note(model: Model) -> None:

@@ -49,9 +49,9 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, batch: Batch, traits: l
 
 
 def _card(batch: Batch, text: str) -> Card | None:
-    held: tuple[tuple[str, str], Card] | None = session.get(_CARD)
-    if held and held[0] == (batch.settings.handle, text):
-        return held[1]
+    stored: tuple[tuple[str, str], Card] | None = session.get(_CARD)
+    if stored and stored[0] == (batch.settings.handle, text):
+        return stored[1]
     with attempt() as scoring:
         card = client().scores.score(batch.settings.handle, text, traits=batch.settings.traits)
     if scoring.error or not isinstance(card, Card):

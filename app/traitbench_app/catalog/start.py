@@ -160,11 +160,11 @@ def _cancel_button() -> None:
 
 def _read(file: UploadedFile) -> _Read:
     """The parsed file, cached in the session between runs of the page."""
-    held = session.get(_READ)
-    if not isinstance(held, _Read) or held.file_id != file.file_id:
-        held = _parsed(file.file_id, file.getvalue())
-        session.store(_READ, held)
-    return held
+    stored = session.get(_READ)
+    if not isinstance(stored, _Read) or stored.file_id != file.file_id:
+        stored = _parsed(file.file_id, file.getvalue())
+        session.store(_READ, stored)
+    return stored
 
 
 def _parsed(file_id: str, content: bytes) -> _Read:

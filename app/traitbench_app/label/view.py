@@ -154,11 +154,11 @@ def look_afresh() -> None:
 
 def work_of(model: Model, view: View) -> PoolWork:
     """Return the pool with its decisions and samples; samples are read again after every save."""
-    held = session.get(_SAMPLES)
-    if held is None or held[0] != model.handle:
-        held = (model.handle, all_samples(model.handle, client().traits.list(model.handle)))
-        session.store(_SAMPLES, held)
-    return PoolWork(pool.texts(model.handle), view.traits, pool.decisions(model), held[1])
+    stored = session.get(_SAMPLES)
+    if stored is None or stored[0] != model.handle:
+        stored = (model.handle, all_samples(model.handle, client().traits.list(model.handle)))
+        session.store(_SAMPLES, stored)
+    return PoolWork(pool.texts(model.handle), view.traits, pool.decisions(model), stored[1])
 
 
 def _judge(model: Model) -> Judge | None:
@@ -194,11 +194,11 @@ def _save(model: Model, taken: SaveOutcome | None = None) -> None:
 
 def _outcome(model: Model) -> SaveOutcome:
     """Return what became of the last answers. At first, send those that an earlier session could not save."""
-    held: tuple[str, SaveOutcome] | None = session.get(_OUTCOME)
-    if held is None or held[0] != model.handle:
+    stored: tuple[str, SaveOutcome] | None = session.get(_OUTCOME)
+    if stored is None or stored[0] != model.handle:
         _save(model)
-        held = session.get(_OUTCOME)
-    return held[1] if held else SaveOutcome()
+        stored = session.get(_OUTCOME)
+    return stored[1] if stored else SaveOutcome()
 
 
 # ---- what is said ----------------------------------------------------------------------------------------------------

@@ -77,8 +77,8 @@ def _names(model: Model) -> tuple[Sequence[str], Sequence[str]]:
 
 def export_model(model: Model, *, samples: int) -> None:
     """Draw the download button; the file is created on click."""
-    held = f", traits, versions with their figures and **{count(samples, 'sample')}**"
-    inside = held if samples else ", traits and versions with their figures"
+    contents = f", traits, versions with their figures and **{count(samples, 'sample')}**"
+    inside = contents if samples else ", traits and versions with their figures"
     st.markdown(f"One JSON file with the definition{inside}. You can import it here or on another service.")
     download(
         "Export model",

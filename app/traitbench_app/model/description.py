@@ -201,13 +201,13 @@ def _demo_texts(form: str, initial: Mapping[str, Any], model: Model) -> list[str
         st.markdown(title)
         st.caption("Under zero data retention a model keeps no demo texts.")
         return []
-    key, held = f"{form}.demo_texts", f"{_ROWS}.{form}.demo_texts"
+    key, stored = f"{form}.demo_texts", f"{_ROWS}.{form}.demo_texts"
     if key not in st.session_state:
-        session.store(f"{held}.first", session.get(held, initial["demo_texts"]))
+        session.store(f"{stored}.first", session.get(stored, initial["demo_texts"]))
     st.markdown(title, help=f"Texts to show the model with, in this order: at most {_MOST_DEMOS}, one in each row.")
     with st.container(key=_DEMOS):
         edited = st.data_editor(
-            pd.DataFrame({"Text": session.get(f"{held}.first", [])}, dtype="object"),
+            pd.DataFrame({"Text": session.get(f"{stored}.first", [])}, dtype="object"),
             column_config={"Text": st.column_config.TextColumn(width="large", max_chars=_LONGEST_DEMO)},
             num_rows="dynamic",
             hide_index=True,
@@ -216,7 +216,7 @@ def _demo_texts(form: str, initial: Mapping[str, Any], model: Model) -> list[str
             alt="Demo texts of the model, to be edited",
         )
     texts = [text for text in edited["Text"] if isinstance(text, str) and text.strip()]
-    session.store(held, texts)
+    session.store(stored, texts)
     return texts
 
 
@@ -225,11 +225,11 @@ def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]
 
     It keeps its edits while the user visits other pages, because it starts with the rows that it returned last.
     """
-    key, held = f"{form}.upstream_sources", f"{_ROWS}.{form}.upstream_sources"
+    key, stored = f"{form}.upstream_sources", f"{_ROWS}.{form}.upstream_sources"
     if key not in st.session_state:
-        session.store(f"{held}.first", session.get(held, initial["upstream_sources"]))
+        session.store(f"{stored}.first", session.get(stored, initial["upstream_sources"]))
     names = source_columns(model.upstream_sources or [])
-    first = pd.DataFrame(session.get(f"{held}.first", []), columns=names, dtype="object")
+    first = pd.DataFrame(session.get(f"{stored}.first", []), columns=names, dtype="object")
     st.markdown(f":small[{_TITLES['upstream_sources']}]", help="What this model builds on, and under which terms.")
     with st.container(key=_GRID):
         edited = st.data_editor(
@@ -242,7 +242,7 @@ def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]
             alt="Sources of the model, to be edited",
         )
     cells = cleaned({str(name): cell for name, cell in row.items()} for row in edited.to_dict("records"))
-    session.store(held, cells)
+    session.store(stored, cells)
     return cells
 
 

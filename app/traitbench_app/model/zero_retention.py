@@ -60,8 +60,8 @@ def zero_retention(model: Model, traits: Sequence[Trait]) -> None:
         st.markdown(AFTERWARDS)
         _name_forks(forks)
         st.button("Turn it on", icon=":material/shield:", key="model.zero_on", on_click=ask, args=(PURGE, model.handle))
-        held = sum(trait.stored_samples for trait in traits)
-        removes = f"This removes {count(held, 'sample')} at once" if held else "There are no samples to remove now"
+        total = sum(trait.stored_samples for trait in traits)
+        removes = f"This removes {count(total, 'sample')} at once" if total else "There are no samples to remove now"
         st.caption(f"{removes}. You confirm it with the model's name.")
     if asked(PURGE) == model.handle and not model.zero_data_retention:
         _ask_for_the_name(model, traits, forks)
@@ -101,11 +101,11 @@ def _allow(handle: str, allowed: bool) -> None:
 
 def losses(model: Model, traits: Sequence[Trait], forks: Sequence[Model] = ()) -> list[str]:
     """What would be removed at once, as lines of markdown; empty if nothing would be."""
-    held = sum(trait.stored_samples for trait in traits)
+    total = sum(trait.stored_samples for trait in traits)
     lines = []
-    if held:
-        origins = _by_origin(model, traits, held)
-        lines.append(f"**{count(held, 'sample')}**{origins}, and the vectors of their texts")
+    if total:
+        origins = _by_origin(model, traits, total)
+        lines.append(f"**{count(total, 'sample')}**{origins}, and the vectors of their texts")
     if pending := _waiting(model, traits):
         lines.append(f"including **{count(pending, 'sample')} of feedback** that no version was trained with yet")
     if any(trait.anchor_sample_ids for trait in traits):
@@ -183,9 +183,9 @@ def _switch(handles: Sequence[str], *, on: bool) -> None:
     session.flash(f"Zero data retention is {'on' if on else 'off'} for {plain(handle)}.{removed}")
 
 
-def _by_origin(model: Model, traits: Sequence[Trait], held: int) -> str:
+def _by_origin(model: Model, traits: Sequence[Trait], total: int) -> str:
     """` (12 of yours, 8 synthesized)`; empty if there are too many samples to count."""
-    if held > _COUNTED_THROUGH:
+    if total > _COUNTED_THROUGH:
         return ""
     counts = Counter(sample.provenance for sample in all_samples(model.handle, traits))
     parts = [f"{counts[origin]:,} {words}" for origin, words in _FROM.items() if counts[origin]]

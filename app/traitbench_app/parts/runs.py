@@ -314,10 +314,10 @@ def _chosen_encoder(version: Version | None) -> str | None:
 
 
 def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: WaitingFeedback, kept: str | None) -> str:
-    held = sum(trait.sample_count for trait in traits)
+    total = sum(trait.sample_count for trait in traits)
     feedback = f", {waits.samples:,} of them corrections that wait" if waits.samples else ""
     return (
-        f"Learn from {count(held, 'sample')} again{feedback}. The result becomes "
+        f"Learn from {count(total, 'sample')} again{feedback}. The result becomes "
         f"**v{newest.version_no + 1}** and is in use at once; you can switch back. Until then, or if the training "
         f"fails, v{model.version_no} keeps scoring.\n\n"
         f"The model's depth ({model.max_depth}) applies"

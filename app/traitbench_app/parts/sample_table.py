@@ -77,18 +77,18 @@ def redraw() -> None:
 
 def delete_later(model: Model, samples: Iterable[Sample], ids: Iterable[int]) -> None:
     """Mark these samples for deletion at the next save. A button callback."""
-    held = waiting(model.handle)
-    gone = held.deletions | frozenset(ids)
-    edits = {sample_id: edit for sample_id, edit in held.edits.items() if sample_id not in gone}
-    marks = {sample_id: mark for sample_id, mark in held.marks.items() if sample_id not in gone}
+    stored = waiting(model.handle)
+    gone = stored.deletions | frozenset(ids)
+    edits = {sample_id: edit for sample_id, edit in stored.edits.items() if sample_id not in gone}
+    marks = {sample_id: mark for sample_id, mark in stored.marks.items() if sample_id not in gone}
     keep(model, Changes(edits, gone, marks), samples)
     redraw()
 
 
 def keep_after_all(model: Model, ids: Iterable[int]) -> None:
     """Unmark these samples, before the deletion is saved. A button callback."""
-    held = waiting(model.handle)
-    keep(model, Changes(held.edits, held.deletions - frozenset(ids), held.marks), ())
+    stored = waiting(model.handle)
+    keep(model, Changes(stored.edits, stored.deletions - frozenset(ids), stored.marks), ())
     redraw()
 
 

@@ -182,13 +182,13 @@ _cells = st.components.v2.component("traitbench_cells", html='<div class="cells"
 
 def draw_cells(html: str, *, key: str) -> str | None:
     """Draw HTML whose buttons have `data-cell`; return the pressed cell, which a second press closes."""
-    held = f"{key}.open"
+    opened_key = f"{key}.open"
 
     def press() -> None:
         cell = str(st.session_state[key].get("pressed") or "").partition(" ")[0]
-        st.session_state[held] = None if st.session_state.get(held) == cell else cell
+        st.session_state[opened_key] = None if st.session_state.get(opened_key) == cell else cell
 
-    opened = st.session_state.get(held)
+    opened = st.session_state.get(opened_key)
     _cells(data={"html": html, "pressed": opened or ""}, key=key, on_pressed_change=press)
     return opened if isinstance(opened, str) and opened else None
 

@@ -38,7 +38,7 @@ def upload_table(name: str, *, empty: Callable[[], object]) -> UploadedTable | N
     """
     file = pick_file(session.round_key(name))
     if file is None:
-        session.store(_held(name), None)
+        session.store(_stored_key(name), None)
         empty()
         return None
     return read_upload(name, file)
@@ -59,10 +59,10 @@ def pick_file(key: str) -> UploadedFile | None:
 
 def read_upload(name: str, file: UploadedFile) -> UploadedTable | None:
     """Draw how the file of the form `name` is read, and read it; None if it has no table, which is said."""
-    form, held = session.round_key(name), _held(name)
+    form, stored = session.round_key(name), _stored_key(name)
     header = _has_header(file, form)
     sheet = _pick_sheet(file, form)
-    source = _opened_once(file, header=header, sheet=sheet, key=held)
+    source = _opened_once(file, header=header, sheet=sheet, key=stored)
     if isinstance(source, str):
         st.error(plain(source), icon=":material/error:")
         return None
@@ -89,7 +89,7 @@ def pick_text_column(table: Table, *, key: str) -> str | None:
     return column
 
 
-def _held(name: str) -> str:
+def _stored_key(name: str) -> str:
     return f"{name}.opened"
 
 
@@ -106,10 +106,10 @@ def _sheets_key(file: UploadedFile, form: str) -> str:
 
 def _pick_sheet(file: UploadedFile, form: str) -> str | None:
     """Draw the choice of the sheet if it is known that there are several; at first, it is the one that was read."""
-    held: tuple[tuple[str, ...], str] | None = session.get(_sheets_key(file, form))
-    if held is None:
+    stored: tuple[tuple[str, ...], str] | None = session.get(_sheets_key(file, form))
+    if stored is None:
         return None
-    sheets, read = held
+    sheets, read = stored
     return st.selectbox("Sheet", sheets, index=sheets.index(read), key=f"{form}.{file.file_id}.sheet")
 
 
@@ -124,9 +124,9 @@ def _say(source: Source) -> None:
 def _opened_once(file: UploadedFile, *, header: bool, sheet: str | None, key: str) -> Source | str:
     """Return the table, or the reason why it cannot be read; kept below `key` for each way of reading it."""
     way = (file.file_id, header, sheet)
-    held: tuple[object, Source | str] | None = session.get(key)
-    if held and (held[0] == way or _is_the_same(held, way)):
-        return held[1]
+    stored: tuple[object, Source | str] | None = session.get(key)
+    if stored and (stored[0] == way or _is_the_same(stored, way)):
+        return stored[1]
     try:
         with st.spinner("Reading the file"):
             content = io.BytesIO(file.getvalue())
@@ -137,9 +137,9 @@ def _opened_once(file: UploadedFile, *, header: bool, sheet: str | None, key: st
     return result
 
 
-def _is_the_same(held: tuple[object, Source | str], way: tuple[str, bool, str | None]) -> bool:
+def _is_the_same(stored: tuple[object, Source | str], way: tuple[str, bool, str | None]) -> bool:
     """Whether the sheet that is asked for by name is the one that was read without a name."""
-    before, source = held
+    before, source = stored
     return before == (*way[:2], None) and isinstance(source, Source) and source.survey.sheet == way[2]
 
 

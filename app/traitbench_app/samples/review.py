@@ -124,8 +124,8 @@ def _by(sample: Sample) -> str:
 
 
 def _state(model: Model) -> _Review:
-    held: _Review | None = session.get(_STATE)
-    return held if held is not None and held.handle == model.handle else _Review(model.handle)
+    stored: _Review | None = session.get(_STATE)
+    return stored if stored is not None and stored.handle == model.handle else _Review(model.handle)
 
 
 def _store(model: Model, read: tuple[int, ...], edited: int | None = None) -> None:
@@ -142,21 +142,21 @@ def _use(model: Model, samples: Sequence[Sample], sample: Sample) -> None:
     text = str(st.session_state.get(f"{_DRAFT}:{sample.id}", sample.text))
     state = _state(model)
     if text.strip() and text != sample.text:
-        held = waiting(model.handle)
+        stored = waiting(model.handle)
         edit = SampleInput(trait=sample.trait, text=text, quality=sample.quality)
-        keep(model, Changes({**held.edits, sample.id: edit}, held.deletions, held.marks), samples)
+        keep(model, Changes({**stored.edits, sample.id: edit}, stored.deletions, stored.marks), samples)
         redraw()
     _store(model, (*state.read, sample.id))
 
 
 def _undo(model: Model, samples: Sequence[Sample]) -> None:
     *before, last = _state(model).read
-    held = waiting(model.handle)
-    if last in held.edits:
-        edits = {each: edit for each, edit in held.edits.items() if each != last}
-        keep(model, Changes(edits, held.deletions, held.marks), samples)
+    stored = waiting(model.handle)
+    if last in stored.edits:
+        edits = {each: edit for each, edit in stored.edits.items() if each != last}
+        keep(model, Changes(edits, stored.deletions, stored.marks), samples)
         redraw()
-    if last in held.deletions:
+    if last in stored.deletions:
         keep_after_all(model, [last])
     _store(model, tuple(before))
 

@@ -141,36 +141,36 @@ def _said(sample: Sample | SampleInput, traits: Sequence[Trait]) -> str:
 
 def draw_overtaken(model: Model, traits: Sequence[Trait]) -> None:
     """Draw the edits that were not saved before the samples were frozen, and where they can go."""
-    held = unsaved.unsaved(model.handle)
-    if not len(held):
+    pending = unsaved.unsaved(model.handle)
+    if not len(pending):
         return
     with st.container(border=True, key="samples.overtaken"):
         st.markdown(
-            f":material/edit_note: **{count(len(held), 'change was', 'changes were')} not saved**, because the samples "
-            f"cannot be changed now. {_next_step(model)}"
+            f":material/edit_note: **{count(len(pending), 'change was', 'changes were')} not saved**, because the "
+            f"samples cannot be changed now. {_next_step(model)}"
         )
-        _draw_list(held, traits)
+        _draw_list(pending, traits)
         with st.container(horizontal=True):
-            _draw_download(model, held)
+            _draw_download(model, pending)
             _draw_discard(model, model.handle)
 
 
 def draw_brought(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
     """Offer the unsaved edits of the model that this draft improves."""
     origin = model.forked_from.handle if model.forked_from else ""
-    held = unsaved.unsaved(origin) if origin else Unsaved()
-    if not len(held):
+    pending = unsaved.unsaved(origin) if origin else Unsaved()
+    if not len(pending):
         return
-    changes = unsaved.moved(held, samples)
+    changes = unsaved.moved(pending, samples)
     with st.container(border=True, key="samples.brought"):
         st.markdown(
-            f":material/edit_note: **{count(len(held), 'unsaved change')} of {plain(origin)}** can be brought into "
+            f":material/edit_note: **{count(len(pending), 'unsaved change')} of {plain(origin)}** can be brought into "
             "this draft."
         )
-        _draw_list(held, traits)
-        if len(changes) < len(held):
+        _draw_list(pending, traits)
+        if len(changes) < len(pending):
             st.caption(
-                f"{count(len(held) - len(changes), 'change')} cannot be brought: the sample is not in this draft."
+                f"{count(len(pending) - len(changes), 'change')} cannot be brought: the sample is not in this draft."
             )
         with st.container(horizontal=True):
             st.button(
@@ -201,28 +201,28 @@ def _bring(model: Model, origin: str, samples: Sequence[Sample]) -> None:
     redraw()
 
 
-def _draw_list(held: Unsaved, traits: Sequence[Trait]) -> None:
+def _draw_list(pending: Unsaved, traits: Sequence[Trait]) -> None:
     lines = []
-    for each, original in list(held.originals.items())[:_SHOWN]:
-        if each in held.changes.deletions:
+    for each, original in list(pending.originals.items())[:_SHOWN]:
+        if each in pending.changes.deletions:
             lines.append(f"- delete {_said(original, traits)}")
-        elif each in held.changes.edits:
-            lines.append(f"- {_said(original, traits)} → {_said(held.changes.edits[each], traits)}")
+        elif each in pending.changes.edits:
+            lines.append(f"- {_said(original, traits)} → {_said(pending.changes.edits[each], traits)}")
         else:
             lines.append(
-                f"- {'test sample' if held.changes.marks[each][0] else 'training sample'}: {_said(original, traits)}"
+                f"- {'test sample' if pending.changes.marks[each][0] else 'training sample'}: {_said(original, traits)}"
             )
     with st.expander("Show them", icon=":material/list:"):
         st.markdown("\n".join(lines))
-        if len(held) > _SHOWN:
-            st.caption(f"The first {_SHOWN} of {len(held):,}.")
+        if len(pending) > _SHOWN:
+            st.caption(f"The first {_SHOWN} of {len(pending):,}.")
 
 
-def _draw_download(model: Model, held: Unsaved) -> None:
+def _draw_download(model: Model, pending: Unsaved) -> None:
     rows = []
-    for each, original in held.originals.items():
-        now = held.changes.edits.get(each, as_input(original))
-        change = "delete" if each in held.changes.deletions else "edit" if each in held.changes.edits else "mark"
+    for each, original in pending.originals.items():
+        now = pending.changes.edits.get(each, as_input(original))
+        change = "delete" if each in pending.changes.deletions else "edit" if each in pending.changes.edits else "mark"
         rows.append((change, original.text, now.text, now.trait, now.quality))
     download(
         "Download them",

@@ -92,8 +92,8 @@ def draw_loss(
         f"texts. At most {MOST:,} labels of each rater are used."
     )
     about = (model.handle, ratings, tuple(judged), trait, tuple(own.items()))
-    held = session.get(_LOSS)
-    measured = held[1] if held and held[0] == about else None
+    stored = session.get(_LOSS)
+    measured = stored[1] if stored and stored[0] == about else None
     slot = st.empty()
     if measured is None and slot.button(
         "Train and compare", icon=":material/model_training:", key="samples.raters.measure"

@@ -75,7 +75,7 @@ class Sessions:
     """The sessions of this process, by the hash of the browser's cookie."""
 
     def __init__(self) -> None:
-        self._held: dict[str, _Session] = {}
+        self._by_digest: dict[str, _Session] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._forget: list[Callable[[Person], None]] = []
         self._lock = threading.Lock()
@@ -94,16 +94,16 @@ class Sessions:
         """
         token, now = secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
-            while len(self._held) >= _MOST:
-                self._end(min(self._held, key=lambda each: self._held[each].seen))
-            self._held[_digest(token)] = _Session(person, now, now, lasts, ended)
+            while len(self._by_digest) >= _MOST:
+                self._end(min(self._by_digest, key=lambda each: self._by_digest[each].seen))
+            self._by_digest[_digest(token)] = _Session(person, now, now, lasts, ended)
         return token
 
     def find(self, token: str | None) -> Person | None:
         """Return the person whose session a cookie names, or None if there is none or it has ended."""
         digest, now = _digest(token or ""), time.monotonic()
         with self._lock:
-            session = self._held.get(digest)
+            session = self._by_digest.get(digest)
             if session is None:
                 return None
             if _is_over(session, now):
@@ -116,13 +116,13 @@ class Sessions:
         """End all sessions that have expired or whose person lost access."""
         now = time.monotonic()
         with self._lock:
-            for digest in [each for each, session in self._held.items() if _is_over(session, now)]:
+            for digest in [each for each, session in self._by_digest.items() if _is_over(session, now)]:
                 self._end(digest)
 
     def end_all(self) -> None:
         """Sign everyone out."""
         with self._lock:
-            for digest in list(self._held):
+            for digest in list(self._by_digest):
                 self._end(digest)
 
     def end(self, token: str | None) -> None:
@@ -135,7 +135,7 @@ class Sessions:
         return _digest(token or "") in self._ended
 
     def _end(self, digest: str) -> None:
-        session = self._held.pop(digest, None)
+        session = self._by_digest.pop(digest, None)
         if session is not None:
             self._ended[digest] = None
             session.ended()

@@ -84,11 +84,11 @@ def client() -> Traitbench:
 
 def _forget(person: Person) -> None:
     """Drop the client and namespaces of a person whose session has ended."""
-    held: dict[tuple[str, str], Any]
+    cache: dict[tuple[str, str], Any]
     with _LOCK:
-        for held in (_CLIENTS, _NAMESPACES):
-            for address in [each for each in tuple(held) if person.key and each[1] == person.key]:
-                held.pop(address, None)
+        for cache in (_CLIENTS, _NAMESPACES):
+            for address in [each for each in tuple(cache) if person.key and each[1] == person.key]:
+                cache.pop(address, None)
 
 
 people.SESSIONS.when_ended(_forget)

@@ -97,10 +97,10 @@ def store(key: str, value: Any) -> None:
 
 def once(key: str, about: object, make: Callable[[], T]) -> T:
     """Return what `make` returns; it is called again only if `about` differs from that of the call before."""
-    held: tuple[object, T] | None = st.session_state.get(key)
-    if held is None or held[0] != about:
-        held = st.session_state[key] = (about, make())
-    return held[1]
+    stored: tuple[object, T] | None = st.session_state.get(key)
+    if stored is None or stored[0] != about:
+        stored = st.session_state[key] = (about, make())
+    return stored[1]
 
 
 def put(values: Mapping[str, Any]) -> None:

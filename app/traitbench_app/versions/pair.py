@@ -93,9 +93,9 @@ def gone(model: Model, view: str, known: Collection[str], keys: Sequence[str]) -
     missing = [name for name in asked if name and name not in known and name not in (PREVIOUS, IN_USE)]
     if missing:
         session.store(_GONE, (model.handle, view, missing))
-    held = session.get(_GONE)
-    if held and held[:2] == (model.handle, view):
-        return list(held[2])
+    stored = session.get(_GONE)
+    if stored and stored[:2] == (model.handle, view):
+        return list(stored[2])
     return []
 
 

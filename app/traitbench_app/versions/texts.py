@@ -156,17 +156,17 @@ def start(pair: Pair, source: TextSource, keys: Sequence[str]) -> None:
 
 def present_comparison(pair: Pair) -> TextComparison | None:
     """The comparison of this tab of these versions; after a reload, the address still identifies it."""
-    held: dict[str, str] = session.get(_COMPARISONS, {})
+    stored: dict[str, str] = session.get(_COMPARISONS, {})
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
-    mine, of_link = (text_comparison.find(each, owner=owner) for each in (held.get(_key(pair)), linked))
+    mine, of_link = (text_comparison.find(each, owner=owner) for each in (stored.get(_key(pair)), linked))
     for comparison in (mine, of_link):
         if comparison is not None and (comparison.a, comparison.b) == (pair[0].pinned, pair[1].pinned):
-            session.store(_COMPARISONS, {**held, _key(pair): comparison.id})
+            session.store(_COMPARISONS, {**stored, _key(pair): comparison.id})
             if linked != comparison.id:
                 st.query_params[_ADDRESS] = comparison.id
             return comparison
-    session.store(_COMPARISONS, {key: comparison_id for key, comparison_id in held.items() if key != _key(pair)})
+    session.store(_COMPARISONS, {key: comparison_id for key, comparison_id in stored.items() if key != _key(pair)})
     if linked:
         st.query_params.pop(_ADDRESS, None)
         if of_link is None:
@@ -187,11 +187,11 @@ def is_discarded(pair: Pair) -> bool:
 
 def forget(pair: Pair) -> None:
     """Remove the comparison of this tab of these versions from memory."""
-    held: dict[str, str] = session.get(_COMPARISONS, {})
-    if comparison_id := held.get(_key(pair)):
+    stored: dict[str, str] = session.get(_COMPARISONS, {})
+    if comparison_id := stored.get(_key(pair)):
         background.discard(comparison_id)
         st.query_params.pop(_ADDRESS, None)
-        session.store(_COMPARISONS, {key: each for key, each in held.items() if key != _key(pair)})
+        session.store(_COMPARISONS, {key: each for key, each in stored.items() if key != _key(pair)})
 
 
 def retention_note(pair: Pair) -> None:

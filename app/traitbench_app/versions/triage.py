@@ -360,11 +360,11 @@ def _draw_moved(pair: tuple[PairSide, PairSide], key: str, text: str) -> None:
 def _moved(pair: tuple[PairSide, PairSide], key: str, text: str) -> Moved:
     """The changed samples that are most similar to the text, with their texts; of the last text from memory."""
     asked = (pair[0].pinned, pair[1].pinned, key, text)
-    held: tuple[object, Moved] = session.get(_MOVED, (None, ()))
-    if held[0] != asked:
-        held = asked, _find(pair, key, text)
-        session.store(_MOVED, held)
-    return held[1]
+    stored: tuple[object, Moved] = session.get(_MOVED, (None, ()))
+    if stored[0] != asked:
+        stored = asked, _find(pair, key, text)
+        session.store(_MOVED, stored)
+    return stored[1]
 
 
 def _find(pair: tuple[PairSide, PairSide], key: str, text: str) -> Moved:

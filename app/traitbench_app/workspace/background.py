@@ -139,7 +139,7 @@ def hold(work: BackgroundWork, *, forget_after: float = FORGOTTEN_AFTER) -> None
     _forget_later(work.id, forget_after)
 
 
-def held() -> tuple[str, ...]:
+def ids() -> tuple[str, ...]:
     """Return the ids of all work in memory."""
     return tuple(_IN_MEMORY)
 

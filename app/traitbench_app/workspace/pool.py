@@ -313,11 +313,11 @@ def _open(model: Model) -> PoolFile:
 
 
 def _session_file() -> PoolFile:
-    held = session.get(_SESSION)
-    if not isinstance(held, PoolFile):
-        held = PoolFile(None)
-        session.store(_SESSION, held)
-    return held
+    stored = session.get(_SESSION)
+    if not isinstance(stored, PoolFile):
+        stored = PoolFile(None)
+        session.store(_SESSION, stored)
+    return stored
 
 
 def _file(path: Path) -> PoolFile:
@@ -338,11 +338,11 @@ def _owner(handle: str) -> PoolOwner:
 def _texts(model: Model) -> Mapping[str, str]:
     file, owner = _open(model), _owner(model.handle)
     state = (owner, model.zero_data_retention, file.state(owner))
-    held = session.get(_TEXTS)
-    if held is None or held[0] != state:
-        held = (state, file.texts(owner))
-        session.store(_TEXTS, held)
-    kept: dict[str, str] = held[1]
+    stored = session.get(_TEXTS)
+    if stored is None or stored[0] != state:
+        stored = (state, file.texts(owner))
+        session.store(_TEXTS, stored)
+    kept: dict[str, str] = stored[1]
     return kept
 
 

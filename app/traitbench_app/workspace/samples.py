@@ -23,12 +23,12 @@ from traitbench.errors import InvalidCursor
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client
 
-_HELD, _UNREADABLE, _FACTS = "samples.held", "samples.unreadable", "samples.facts"
+_SAMPLES, _UNREADABLE, _FACTS = "samples.held", "samples.unreadable", "samples.facts"
 _SHOW_PROGRESS = 10_000
 
 
 @dataclass(frozen=True)
-class _Held:
+class _ReadSamples:
     """All samples, their totals by trait, how many precede the last page, and the cursor of the last page.
 
     `samples` is the same list until a sample changes, so that what was computed from it can be kept.
@@ -47,25 +47,25 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
     The list must not be changed. It is the same object as long as the samples are the same.
     """
     address = (client().base_url, handle)
-    held: _Held | None = session.get(_HELD)
-    if held is not None and held.address == address:
+    read: _ReadSamples | None = session.get(_SAMPLES)
+    if read is not None and read.address == address:
         try:
-            held = _read(held)
+            read = _read(read)
         # The model was deleted and made again under its name.
         except InvalidCursor:
-            held = None
-        if held is not None and held.totals == {
+            read = None
+        if read is not None and read.totals == {
             (trait.key, flag): count for trait in traits for flag, count in _counts(trait) if count
         }:
-            return held.samples
+            return read.samples
     stored = sum(trait.stored_samples for trait in traits)
     if stored < _SHOW_PROGRESS:
-        return _read(_Held(address, [], {}, 0, None)).samples
+        return _read(_ReadSamples(address, [], {}, 0, None)).samples
     slot = st.empty()
     bar = slot.progress(0.0, text=f"Reading {stored:,} samples")
     try:
         return _read(
-            _Held(address, [], {}, 0, None),
+            _ReadSamples(address, [], {}, 0, None),
             lambda done: bar.progress(min(done / stored, 1.0), text=f"Reading {done:,} of {stored:,} samples"),
         ).samples
     finally:
@@ -84,17 +84,17 @@ class Facts:
 
 def facts(samples: list[Sample]) -> Facts:
     """Return the facts about the samples that `all_samples` returned; they are computed once for each list."""
-    held: tuple[list[Sample], Facts] | None = session.get(_FACTS)
-    if held is None or held[0] is not samples:
+    read: tuple[list[Sample], Facts] | None = session.get(_FACTS)
+    if read is None or read[0] is not samples:
         now = Facts(
             frozenset(sample.id for sample in samples),
             frozenset(sample.id for sample in samples if sample.provenance == "synthesized"),
             sum(sample.held_out for sample in samples),
             all(sample.provenance == "authored" for sample in samples),
         )
-        held = (samples, now)
-        session.store(_FACTS, held)
-    return held[1]
+        read = (samples, now)
+        session.store(_FACTS, read)
+    return read[1]
 
 
 def unreadable_samples() -> list[Unreadable]:
@@ -104,7 +104,7 @@ def unreadable_samples() -> list[Unreadable]:
 
 def forget_samples() -> None:
     """Read all samples again the next time."""
-    session.store(_HELD, None)
+    session.store(_SAMPLES, None)
 
 
 def _totals(samples: Sequence[Sample]) -> Mapping[tuple[str, bool], int]:
@@ -115,12 +115,12 @@ def _counts(trait: Trait) -> tuple[tuple[bool, int], ...]:
     return (False, trait.sample_count), (True, trait.held_out_samples)
 
 
-def _read(held: _Held, progress: Callable[[int], object] = lambda _done: None) -> _Held:
-    """Read the samples from the last page on and hold them; return `held` itself if nothing is new."""
-    unreadable, cursor, before = list[Unreadable](), held.last_cursor, held.before
+def _read(read: _ReadSamples, progress: Callable[[int], object] = lambda _done: None) -> _ReadSamples:
+    """Read the samples from the last page on and store them; return `read` itself if nothing is new."""
+    unreadable, cursor, before = list[Unreadable](), read.last_cursor, read.before
     new: list[Sample] = []
     while True:
-        page = client().samples.list(held.address[1], limit=LARGEST_SAMPLE_PAGE, cursor=cursor)
+        page = client().samples.list(read.address[1], limit=LARGEST_SAMPLE_PAGE, cursor=cursor)
         unreadable += page.unreadable
         session.store(_UNREADABLE, tuple(unreadable))
         if page.next_cursor is None:
@@ -131,11 +131,11 @@ def _read(held: _Held, progress: Callable[[int], object] = lambda _done: None) -
         cursor = page.next_cursor
     new += page.items
     # The same object, because what was computed from the list is kept by its identity.
-    if held.samples and new == held.samples[held.before :]:
-        return held
-    samples = held.samples[: held.before] + new
-    now = _Held(held.address, samples, _totals(samples), before, cursor)
-    session.store(_HELD, now)
+    if read.samples and new == read.samples[read.before :]:
+        return read
+    samples = read.samples[: read.before] + new
+    now = _ReadSamples(read.address, samples, _totals(samples), before, cursor)
+    session.store(_SAMPLES, now)
     return now
 
 
@@ -209,11 +209,11 @@ class LoadedSamples:
 
     def find(self, filters: TableFilters) -> Matches:
         """Return the samples that pass; they are searched again only if the samples or the filters change."""
-        held: tuple[list[Sample], TableFilters, list[Sample]] | None = session.get(_MATCHES)
-        if held is None or held[0] is not self.samples or held[1] != filters:
-            held = (self.samples, filters, _passing(self.samples, filters))
-            session.store(_MATCHES, held)
-        matching = held[2]
+        read: tuple[list[Sample], TableFilters, list[Sample]] | None = session.get(_MATCHES)
+        if read is None or read[0] is not self.samples or read[1] != filters:
+            read = (self.samples, filters, _passing(self.samples, filters))
+            session.store(_MATCHES, read)
+        matching = read[2]
         return Matches(len(matching), lambda page: _page_of(matching, page), lambda: matching)
 
     def synthesized(self) -> Sequence[Sample]:
@@ -331,9 +331,9 @@ class ServedSamples:
     def _all_authored(self) -> bool:
         """Whether all samples are authored; it is counted again only if the counts of the traits change."""
         counts = (self._service.base_url, self._handle, [(each.key, each.stored_samples) for each in self._traits])
-        held = session.get(_AUTHORED)
-        if held is None or held[0] != counts:
+        read = session.get(_AUTHORED)
+        if read is None or read[0] != counts:
             authored = self._listing(TableFilters(SampleQuery(provenance="authored")))(limit=1, count=True).count
-            held = (counts, authored == self.total)
-            session.store(_AUTHORED, held)
-        return bool(held[1])
+            read = (counts, authored == self.total)
+            session.store(_AUTHORED, read)
+        return bool(read[1])

@@ -69,11 +69,11 @@ class EditConflict:
 
 def unsaved(handle: str) -> Unsaved:
     """Return the unsaved changes of a model: those of this session or, after a reload, those in the home folder."""
-    held: dict[str, Unsaved] = session.get(_KEY, {})
-    if handle not in held:
-        held[handle] = _read(_file(handle))
-        session.store(_KEY, held)
-    return held[handle]
+    pending: dict[str, Unsaved] = session.get(_KEY, {})
+    if handle not in pending:
+        pending[handle] = _read(_file(handle))
+        session.store(_KEY, pending)
+    return pending[handle]
 
 
 def keep(model: Model, changes: Changes, samples: Iterable[Sample]) -> None:
@@ -102,9 +102,9 @@ def forget(handle: str) -> None:
 
 def discard(handle: str, ids: Iterable[int] | None = None, *, on_disk: bool) -> None:
     """Discard all unsaved changes of a model, or those of some samples; until a save, they can be brought back."""
-    held = unsaved(handle)
-    left = held.without(held.changes.ids if ids is None else ids)
-    session.store(_DISCARDED, {handle: held.without(left.changes.ids)})
+    pending = unsaved(handle)
+    left = pending.without(pending.changes.ids if ids is None else ids)
+    session.store(_DISCARDED, {handle: pending.without(left.changes.ids)})
     _store(handle, left, on_disk=on_disk)
 
 
@@ -141,22 +141,22 @@ def _store(handle: str, now: Unsaved, *, on_disk: bool) -> None:
 
 def settle(model: Model, samples: Sequence[Sample]) -> list[EditConflict]:
     """Return the unsaved edits of samples that are gone; forget deletions and edits that are already done."""
-    held = unsaved(model.handle)
-    if not len(held):
+    pending = unsaved(model.handle)
+    if not len(pending):
         return []
     there = {sample.id for sample in samples}
-    lost = held.changes.ids - there
+    lost = pending.changes.ids - there
     if not lost:
         return []
-    mine = {each: _wanted(held, each) for each in lost if each not in held.changes.deletions}
+    mine = {each: _wanted(pending, each) for each in lost if each not in pending.changes.deletions}
     same = {(sample.trait, sample.text, sample.quality) for sample in samples}
-    done = lost & held.changes.deletions | {
+    done = lost & pending.changes.deletions | {
         each for each, own in mine.items() if own is None or (own.trait, own.text, own.quality) in same
     }
     if done:
         drop(model, done)
     return [
-        EditConflict(held.originals[each], own, _counterpart(held.originals[each], samples))
+        EditConflict(pending.originals[each], own, _counterpart(pending.originals[each], samples))
         for each, own in sorted(mine.items())
         if own is not None and each not in done
     ]
@@ -165,19 +165,19 @@ def settle(model: Model, samples: Sequence[Sample]) -> list[EditConflict]:
 def take_mine(model: Model, conflict: EditConflict) -> None:
     """Turn an edit of a sample that is gone into an edit of the newer sample."""
     assert conflict.theirs is not None
-    held = unsaved(model.handle).without([conflict.original.id])
-    edits = {**held.changes.edits, conflict.theirs.id: conflict.mine}
-    originals = {**held.originals, conflict.theirs.id: conflict.theirs}
-    now = Unsaved(Changes(edits, held.changes.deletions, held.changes.marks), originals)
+    pending = unsaved(model.handle).without([conflict.original.id])
+    edits = {**pending.changes.edits, conflict.theirs.id: conflict.mine}
+    originals = {**pending.originals, conflict.theirs.id: conflict.theirs}
+    now = Unsaved(Changes(edits, pending.changes.deletions, pending.changes.marks), originals)
     _store(model.handle, now, on_disk=not model.zero_data_retention)
 
 
-def moved(held: Unsaved, samples: Iterable[Sample]) -> Changes:
+def moved(pending: Unsaved, samples: Iterable[Sample]) -> Changes:
     """Return unsaved changes for a copy of the model: its samples are found by trait and text."""
     # A copy has other ids.
     id_of = {(sample.trait, sample.content_sha256): sample.id for sample in samples}
-    ids = {each: id_of.get((old.trait, old.content_sha256)) for each, old in held.originals.items()}
-    changes = held.changes
+    ids = {each: id_of.get((old.trait, old.content_sha256)) for each, old in pending.originals.items()}
+    changes = pending.changes
     return Changes(
         {new: edit for each, edit in changes.edits.items() if (new := ids.get(each)) is not None},
         frozenset(new for each in changes.deletions if (new := ids.get(each)) is not None),
@@ -185,14 +185,14 @@ def moved(held: Unsaved, samples: Iterable[Sample]) -> Changes:
     )
 
 
-def _wanted(held: Unsaved, sample_id: int) -> SampleInput | None:
+def _wanted(pending: Unsaved, sample_id: int) -> SampleInput | None:
     """Return the sample that the person wants in place of one that is gone."""
-    if edit := held.changes.edits.get(sample_id):
+    if edit := pending.changes.edits.get(sample_id):
         return edit
-    original = held.originals.get(sample_id)
+    original = pending.originals.get(sample_id)
     if original is None:
         return None
-    held_out, must_pass = held.changes.marks[sample_id]
+    held_out, must_pass = pending.changes.marks[sample_id]
     marks = {"held_out": held_out, "must_pass": must_pass}
     return as_input(original.model_copy(update=marks))
 

@@ -66,14 +66,14 @@ def waiting(model: Model, traits: Sequence[Trait], newest: Version | None) -> Wa
     """Return the pending samples of a model whose newest version is `newest`."""
     if newest is None or model.zero_data_retention:
         return WaitingFeedback(0)
-    held = sum(trait.sample_count for trait in traits)
+    total = sum(trait.sample_count for trait in traits)
     # Feedback that a version on hold was trained with still waits, and may have been withdrawn.
-    stalled = held < newest.sample_count and newest.version_no != model.held_version_no
+    stalled = total < newest.sample_count and newest.version_no != model.held_version_no
     try:
         pending = [sample.created_at for sample in waiting_samples(model.handle)]
     except TraitbenchError:
         # Only authors of the model may list its samples.
-        return WaitingFeedback(max(held - newest.sample_count, 0), stalled=stalled)
+        return WaitingFeedback(max(total - newest.sample_count, 0), stalled=stalled)
     return WaitingFeedback(len(pending), min(pending, default=None), stalled=stalled and bool(pending))
 
 

@@ -220,10 +220,10 @@ def restore(file: Path, replace: bool, as_json: bool) -> None:
     The file is checked as a whole before anything changes. Unfinished runs continue when the service starts.
     """
     from traitbench.operations import backups
-    from traitbench.service.serve import held
+    from traitbench.service.serve import locked
 
     settings = read_settings()
-    with held(settings):
+    with locked(settings):
         manifest, queued = backups.restore(settings, file, replace=replace)
     if as_json:
         click.echo(_summary(manifest, file, unfinished_runs=queued))

@@ -271,8 +271,8 @@ def export(handle: str, output: str | None) -> None:
         return
     _write(Path(output or ""), f"{document}\n")
     samples = "no samples" if bundle.samples is None else count(len(bundle.samples), "sample")
-    held = (count(len(bundle.traits), "trait"), samples, count(len(bundle.versions), "version"))
-    click.echo(f"{output}: {', '.join(held)}", err=True)
+    contents = (count(len(bundle.traits), "trait"), samples, count(len(bundle.versions), "version"))
+    click.echo(f"{output}: {', '.join(contents)}", err=True)
 
 
 @click.command("import")

@@ -211,9 +211,9 @@ def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, 
     if not labelled:
         raise EncodersNotComparable(f"{model.handle} has no samples to compare encoders on. Add samples first.")
     chosen = sorted(labelled, key=lambda sample: sample.id)[-most:]
-    held = {sample.trait for sample in chosen}
+    with_samples = {sample.trait for sample in chosen}
     texts = {sample.content_sha256: sample.text for sample in chosen}
-    return Inputs([trait for trait in given if trait.key in held], chosen, texts, len(labelled) - len(chosen))
+    return Inputs([trait for trait in given if trait.key in with_samples], chosen, texts, len(labelled) - len(chosen))
 
 
 def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> EncoderCandidate:

@@ -121,8 +121,8 @@ def _leaks(_identity: str, samples: Sequence[Sample]) -> list[tuple[int, int]]:
     groups, pairs = text_groups(samples), list[tuple[int, int]]()
     for trait in sorted({sample.trait for sample in samples if sample.held_out}):
         tests, trained = (
-            [sample for sample in samples if sample.trait == trait and sample.held_out is held]
-            for held in (True, False)
+            [sample for sample in samples if sample.trait == trait and sample.held_out is is_test]
+            for is_test in (True, False)
         )
         twins, _ = counterparts(preview.vectors(tests), preview.vectors(trained))
         # Reversed, so that the first sample of a group is named.

@@ -111,7 +111,7 @@ def _scored(
 ) -> HeldOutScores:
     axes = {axis.key: axis for axis in here.snapshot.traits}
     traits = [trait for trait in traits if trait.key in axes]
-    trained, tests = ([each for each in samples if each.held_out is held] for held in (False, True))
+    trained, tests = ([each for each in samples if each.held_out is is_test] for is_test in (False, True))
     # Scored again and not stored: a score per sample would tie versions to samples that may be deleted, and to texts
     # under zero retention. The price: this machine needs the encoder of the version.
     settings = TrainingSettings(effort_of(version.metrics.effort), version.metrics.use_labels is not False)

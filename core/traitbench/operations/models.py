@@ -142,8 +142,8 @@ def _hold_with_forks(connection: Connection, caller: Caller, name: str) -> list[
     """
     model = access.require_model(models.find(connection, name), name)
     forks = models.archived_among(connection, models.forks(connection, name), caller.namespaces)
-    held = [models.hold_by_id(connection, model_id) for model_id in sorted({model.id, *forks})]
-    return [each.id for each in held if each is not None and (each.id == model.id or each.state == "archived")]
+    locked = [models.hold_by_id(connection, model_id) for model_id in sorted({model.id, *forks})]
+    return [each.id for each in locked if each is not None and (each.id == model.id or each.state == "archived")]
 
 
 def delete(context: Context, caller: Caller, handle: str) -> ModelDeleted:

@@ -38,7 +38,7 @@ def promote(context: Context, caller: Caller, handle: str, body: PromoteRequest)
         message = "a model cannot be promoted to itself; name a fork of it"
         raise rules.invalid([rules.problem(["from"], "same_model", message)], thing="The promotion")
     with writing(context.engine) as connection:
-        model, fork = _held(connection, name, origin)
+        model, fork = _locked(connection, name, origin)
         for each in (model, fork):
             rules.require("promote", each)
         lineage = _lineage_of(connection, fork, model)
@@ -59,11 +59,11 @@ def promote(context: Context, caller: Caller, handle: str, body: PromoteRequest)
     return promoted
 
 
-def _held(connection: Connection, name: str, origin: str) -> tuple[ModelRow, ModelRow]:
+def _locked(connection: Connection, name: str, origin: str) -> tuple[ModelRow, ModelRow]:
     """Both models, locked in the order of their ids, so that two promotions cannot wait for each other."""
     ids = {handle: access.require_model(models.find(connection, handle), handle).id for handle in (name, origin)}
-    held = {model_id: models.hold_by_id(connection, model_id) for model_id in sorted(ids.values())}
-    model, fork = (access.require_model(held[model_id], handle) for handle, model_id in ids.items())
+    locked = {model_id: models.hold_by_id(connection, model_id) for model_id in sorted(ids.values())}
+    model, fork = (access.require_model(locked[model_id], handle) for handle, model_id in ids.items())
     return model, fork
 
 

@@ -88,8 +88,8 @@ def _is_due(connection: Connection, settings: Settings, model_id: int) -> bool:
 def _start(engine: Engine, queue: Queue, settings: Settings, model_id: int) -> bool:
     with writing(engine) as connection:
         # Checked again under the lock: another process may have started it.
-        held = models.hold_by_id(connection, model_id)
-        return held is not None and start_if_due(connection, queue, settings, held)
+        locked = models.hold_by_id(connection, model_id)
+        return locked is not None and start_if_due(connection, queue, settings, locked)
 
 
 def _launch(connection: Connection, queue: Queue, model: ModelRow, *, requested_by: str | None = None) -> RunStarted:

@@ -51,7 +51,7 @@ class Worker:
     deaths: Sequence[WorkerExit] = ()
     tell: StepListener = ignore_progress
     isolation: RunIsolation = field(default_factory=RunIsolation)
-    held: set[str] = field(default_factory=set)
+    executing: set[str] = field(default_factory=set)
 
 
 def serve(
@@ -79,7 +79,7 @@ def serve(
     start_all(worker.schedules)
     ready()
     watched = recovery.WatchdogContext(
-        worker.engine, EngineQueue(worker.url), worker.executor_id, worker.fail, worker.held
+        worker.engine, EngineQueue(worker.url), worker.executor_id, worker.fail, worker.executing
     )
     recovery.watch(watched, intervals)
 
@@ -101,11 +101,11 @@ def _config(worker: Worker) -> DBOSConfig:
 def _workflow(worker: Worker) -> Callable[[str], None]:
     @DBOS.step(name=WORKFLOW)
     def step(run_id: str) -> None:
-        worker.held.add(run_id)
+        worker.executing.add(run_id)
         try:
             persist(worker, run_id)
         finally:
-            worker.held.discard(run_id)
+            worker.executing.discard(run_id)
 
     def workflow(run_id: str) -> None:
         step(run_id)

@@ -63,7 +63,7 @@ class WatchdogContext:
     queue: EngineQueue
     executor_id: str
     fail: Fail
-    held: Collection[str] = ()
+    executing: Collection[str] = ()
 
 
 def watch(watched: WatchdogContext, intervals: WatchdogIntervals) -> None:
@@ -141,7 +141,7 @@ def _settle(watched: WatchdogContext, run: runs.RunRow) -> None:
 def _is_idle(workflow: WorkflowStatus, watched: WatchdogContext) -> bool:
     """Whether the engine thinks that this worker executes a run, although it does not."""
     mine = workflow.status == "PENDING" and workflow.executor_id == watched.executor_id
-    return mine and workflow.workflow_id not in watched.held
+    return mine and workflow.workflow_id not in watched.executing
 
 
 def forget(*, older_than_s: float) -> None:

@@ -193,14 +193,14 @@ def _caches(context: Context) -> Iterator[Metric]:
 def _work(capacity: Capacity) -> Iterator[Metric]:
     decided = CounterMetricFamily("traitbench_work", "Requests admitted or refused.", labels=["kind", "outcome"])
     now = GaugeMetricFamily("traitbench_work_now", "Requests that are active or waiting.", labels=["kind", "state"])
-    held = GaugeMetricFamily("traitbench_work_bytes", "Bytes of bodies in memory.", labels=["kind"])
+    in_memory = GaugeMetricFamily("traitbench_work_bytes", "Bytes of bodies in memory.", labels=["kind"])
     for kind, counts in capacity.snapshot().items():
         for outcome in ("admitted", "refused"):
             decided.add_metric([kind, outcome], counts[outcome])
         for state in ("at_work", "waiting"):
             now.add_metric([kind, state], counts[state])
-        held.add_metric([kind], counts["bytes"])
-    yield from (decided, now, held)
+        in_memory.add_metric([kind], counts["bytes"])
+    yield from (decided, now, in_memory)
 
 
 def _memory() -> Iterator[Metric]:

@@ -51,7 +51,7 @@ def serve(
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
-    with held(settings), _listening(settings) as listener:
+    with locked(settings), _listening(settings) as listener:
         settings = replace(settings, port=listener.getsockname()[1])
         os.environ["TRAITBENCH_PORT"] = str(settings.port)
         logs.configure(level=settings.log_level, form=settings.log_form)
@@ -111,7 +111,7 @@ def _quieten(server: uvicorn.Server) -> None:
 
 
 @contextmanager
-def held(settings: Settings) -> Iterator[None]:
+def locked(settings: Settings) -> Iterator[None]:
     """Create the home folder if needed and, with SQLite, lock it; raise `NotStarted` if another process has it."""
     if settings.api_url or not settings.database_url.startswith("sqlite"):
         yield

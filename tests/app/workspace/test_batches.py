@@ -155,15 +155,15 @@ def test_a_batch_is_found_by_its_id_until_it_or_all_of_its_model_are_discarded(t
     assert batches.find("another") is None
     background.discard_of("another.model")
     background.discard(started[0].id)
-    assert background.held() == (started[1].id,)
+    assert background.ids() == (started[1].id,)
     background.discard_of(trained.handle)
-    assert background.held() == ()
+    assert background.ids() == ()
 
 
 def test_one_that_nobody_looks_at_is_forgotten(trained: Trained) -> None:
     batch = a_batch(trained, [*LINES])
     background.start(batch, forget_after=0.05)
-    assert eventually(lambda: not background.held())
+    assert eventually(lambda: not background.ids())
 
 
 def test_only_a_few_run_and_only_a_few_are_held(trained: Trained) -> None:
@@ -171,7 +171,7 @@ def test_only_a_few_run_and_only_a_few_are_held(trained: Trained) -> None:
     for batch in started:
         background.start(batch)
         ended(batch)
-    assert background.held() == tuple(batch.id for batch in started[1:])
+    assert background.ids() == tuple(batch.id for batch in started[1:])
     long = [{"text": f"{COLD[0]} And number {number}."} for number in range(600)]
     running = [a_batch(trained, [*long]) for _ in range(background.MOST_RUNNING + 1)]
     for batch in running[:-1]:
