@@ -6,7 +6,8 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain, span
 from traitbench_app.batch.options import forget
 from traitbench_app.batch.results import draw_pictures, frame_so_far
-from traitbench_app.shell.service import explain_end, guarded
+from traitbench_app.parts.background_work import draw_end_of_work, draw_resume
+from traitbench_app.shell.service import guarded
 from traitbench_app.workspace import background
 from traitbench_app.workspace.batches import Batch
 
@@ -41,14 +42,7 @@ def watch_batch(batch: Batch, trait: Trait | None) -> None:
 
 def draw_end(batch: Batch) -> None:
     """Draw how the batch ended, with buttons to resume or discard it."""
-    of = f"{batch.done:,} of {batch.total:,} rows"
-    if batch.state == "failed" and batch.error:
-        st.error(
-            f"**The batch failed after {of}.** Finished rows are kept.\n\n{explain_end(batch.error)}",
-            icon=":material/error:",
-        )
-    elif batch.state == "stopped":
-        st.info(f"**Stopped after {of}.** Finished rows are kept.", icon=":material/pause_circle:")
+    draw_end_of_work(batch, "batch", unit="row")
     took = f"{span(batch.seconds)}, {batch.done / batch.seconds:,.0f} rows per second" if batch.seconds >= 1 else ""
     mode = "" if batch.settings.mode == "full" else f", mode {batch.settings.mode}"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -56,13 +50,8 @@ def draw_end(batch: Batch) -> None:
             f"**{plain(batch.name)}**: {count(batch.done, 'row')} scored with {batch.version}{mode}. :gray[{took}]",
             width="stretch",
         )
-        if (
-            batch.state != "done"
-            and batch.source is not None
-            and st.button("Resume", icon=":material/play_arrow:", type="primary", key="batch.go_on")
-        ):
-            batch.start()
-            st.rerun()
+        if batch.source is not None:
+            draw_resume(batch, key="batch.go_on")
         st.button(
             "Discard",
             icon=":material/delete:",

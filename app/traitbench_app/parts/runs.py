@@ -9,7 +9,7 @@ from traitbench.contract.models import DEFAULT_EFFORT, Model, OperationKind, Pro
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.pictures import empty_strip
-from traitbench.display.text import ago, capitalised, count, plain, span
+from traitbench.display.text import ago, capitalised, count, plain
 from traitbench.errors import DuplicateRun
 from traitbench.local.training import most_settings
 from traitbench_app.parts.controls import draw_title, is_open
@@ -17,8 +17,6 @@ from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client, guarded, version
-from traitbench_app.workspace import background
-from traitbench_app.workspace.background import BackgroundWork
 from traitbench_app.workspace.waiting import WaitingFeedback
 
 Send = Callable[[], None]
@@ -323,35 +321,3 @@ def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting
         f"The model's depth ({model.max_depth}) applies"
         f"{f', as does its encoder *{plain(kept)}*' if kept else ''}."
     )
-
-
-def watch_work(work: BackgroundWork, title: str, *, unit: str, key: str) -> None:
-    """Draw the progress once a second; rerun the whole page when the work has ended.
-
-    `title` is Markdown, `unit` a noun such as "row".
-    """
-
-    @st.fragment(run_every=1.0)
-    def look() -> None:
-        with guarded():
-            # Counts as viewing it, so that work is not discarded while somebody watches.
-            background.find(work.id, type(work), owner=work.owner)
-            if work.state != "running":
-                st.rerun()
-            _draw(work, title, unit, key)
-
-    look()
-
-
-def _draw(work: BackgroundWork, title: str, unit: str, key: str) -> None:
-    with st.container(border=True, key=f"{key}.progress"):
-        st.subheader(title, icon=":material/progress_activity:", anchor=False)
-        st.progress(min(work.done / max(work.total, 1), 1.0), text=f"{work.done:,} of {work.total:,} {unit}s")
-        rate = work.rate
-        left = f"about {span((work.total - work.done) / rate)} left" if rate > 0 else "time left unknown"
-        speed = f"{rate:,.0f} {unit}s per second, " if rate >= 1 else ""
-        failed = f" {count(work.failed, unit)} could not be scored so far." if work.failed else ""
-        st.caption(f"{span(work.seconds)} so far, {speed}{left}.{failed}")
-        if st.button("Stop", icon=":material/stop:", key=f"{key}.stop", help=f"Finished {unit}s are kept."):
-            work.stop()
-            st.rerun()

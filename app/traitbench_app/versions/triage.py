@@ -18,14 +18,14 @@ from traitbench.display.reasons import legend
 from traitbench.display.sides import side_at
 from traitbench.display.text import count, is_address, plain, shortened
 from traitbench.errors import TraitbenchError
+from traitbench_app.parts.background_work import draw_end_of_work, draw_resume, watch_work
 from traitbench_app.parts.chart import draw_downloads
 from traitbench_app.parts.controls import folded
 from traitbench_app.parts.reasons import draw_highlighted, reasons_of
-from traitbench_app.parts.runs import watch_work
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.shell import session
-from traitbench_app.shell.service import attempt, client, explain_end
+from traitbench_app.shell.service import attempt, client
 from traitbench_app.versions.pair import PairSide
 from traitbench_app.versions.text_comparison import (
     DELTA,
@@ -84,7 +84,8 @@ def draw_triage(
                 on_click=discard,
                 args=(pair,),
             )
-        _draw_end(comparison)
+        draw_end_of_work(comparison, "comparison", unit="text")
+        draw_resume(comparison, key="versions.comparison.go_on")
         if not comparison.done:
             return
         keys = [*comparison.traits]
@@ -95,22 +96,6 @@ def draw_triage(
                 label_visibility="collapsed",
             )  # fmt: skip
         _draw_texts(_computed(comparison, [key] if key else keys), comparison, pair, names, traits)
-
-
-def _draw_end(comparison: TextComparison) -> None:
-    of = f"{comparison.done:,} of {comparison.total:,} texts"
-    if comparison.state == "failed" and comparison.error:
-        st.error(
-            f"**The comparison failed after {of}.** Finished texts are kept.\n\n{explain_end(comparison.error)}",
-            icon=":material/error:",
-        )
-    elif comparison.state == "stopped":
-        st.info(f"**Stopped after {of}.** Finished texts are kept.", icon=":material/pause_circle:")
-    if comparison.state != "done" and st.button(
-        "Resume", icon=":material/play_arrow:", type="primary", key="versions.comparison.go_on"
-    ):
-        comparison.start()
-        st.rerun()
 
 
 def _computed(comparison: TextComparison, keys: Sequence[str]) -> pd.DataFrame:
