@@ -45,13 +45,15 @@ def advice_on(trait: Trait, figures: TraitMetrics | None, *, negatives: int, pos
     if figures.auroc_interval and figures.auroc_interval[0] <= CHANCE:
         return Advice("It does not tell its sides apart yet. Check the labels before you add more.", "check")
     wrong = wrong_in(figures)
+    every = sum(side.samples for side in (figures.sides or {}).values())
+    mistakes = f"{count(wrong, 'mistake')} in {count(every, 'sample')}"
     if _is_enough(trait, figures):
-        rest = f": review its {count(wrong, 'mistake')}" if wrong else ""
+        rest = f": review its {mistakes}" if wrong else ""
         return Advice(f"More texts like these would not help{rest}.", "review" if wrong else "score")
     if wrong:
         at = figures.feed.pole if figures.feed else None
         first = f", *{_label(trait, at)}* ones first" if at else ""
-        look = f"First look at its {count(wrong, 'mistake')}; then add texts like {'them' if wrong > 1 else 'it'}"
+        look = f"First look at its {mistakes}; then add texts like {'them' if wrong > 1 else 'it'}"
         return Advice(f"{look}{first}.", "review", at)
     return Advice("It makes no mistakes on its samples. Score new texts, and correct what is wrong.", "score")
 

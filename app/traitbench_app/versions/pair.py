@@ -126,8 +126,8 @@ def pick_pair(sides: Mapping[str, PairSide], model: Model) -> tuple[PairSide, Pa
     """Draw the two pickers."""
     wide = 260 if any("@" in name for name in sides) else 180
     with st.container(horizontal=True, key="versions.pickers"):
-        st.selectbox("Before", [PREVIOUS, *sides], key="a", bind="query-params", width=wide, on_change=forget_gone)
-        st.selectbox("After", [IN_USE, *sides], key="b", bind="query-params", width=wide, on_change=forget_gone)
+        st.selectbox("A, before", [PREVIOUS, *sides], key="a", bind="query-params", width=wide, on_change=forget_gone)
+        st.selectbox("B, after", [IN_USE, *sides], key="b", bind="query-params", width=wide, on_change=forget_gone)
     return pair_of(sides, model)
 
 

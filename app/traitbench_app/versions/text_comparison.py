@@ -143,7 +143,7 @@ def find(comparison_id: str | None, *, owner: str = OPERATOR.id) -> TextComparis
 
 
 Kind = Literal["regression", "fixed", "side changed", ""]
-Show = Literal["All", "Regressions", "Fixed", "Side changed", "Must pass failed"]
+Show = Literal["Moved", "All", "Regressions", "Fixed", "Side changed", "Must pass failed"]
 
 TEXT, TRAIT, EXPECTED, KIND, DELTA = "text", "trait", "expected", "kind", "delta"
 MUST_PASS, ERROR = "must_pass", "error"
@@ -154,6 +154,7 @@ UNCERTAIN = "uncertain"
 Sides = NDArray[np.int64]
 
 _MIDDLE_SCORE, _MIDDLE_QUALITY = 50, 0.5
+_LEAST_MOVE = 2  # points; one point may be only the rounding of the scores
 _RANKS: Mapping[Kind, int] = {"regression": 0, "side changed": 1}
 
 
@@ -199,7 +200,9 @@ def _of_trait(comparison: TextComparison, key: str) -> pd.DataFrame:
 def shown(frame: pd.DataFrame, show: Show) -> pd.DataFrame:
     """Return the rows of a filter, in their order. Sides also change where a text becomes wrong or right."""
     kinds = frame[KIND]
+    moved = (frame[DELTA].abs() >= _LEAST_MOVE).fillna(True)  # what could not be scored stays on the list
     masks: Mapping[Show, pd.Series] = {
+        "Moved": moved | (kinds != "") | (frame[MUST_PASS] == "failed"),
         "All": pd.Series(True, frame.index),
         "Regressions": kinds == "regression",
         "Fixed": kinds == "fixed",

@@ -54,6 +54,7 @@ MOST_SHOWN = 5_000
 _PAGE, _CUT, _OPENED = 10, 300, "versions.opened"
 _KINDS = {"regression": "✗ Worse", "fixed": "✓ Better", "side changed": "⇄ Side changed", "": ""}
 _CHIPS: Mapping[Show, str] = {
+    "Moved": "that moved",
     "All": "texts",
     "Regressions": "worse",
     "Fixed": "better",
@@ -119,18 +120,20 @@ def _draw_texts(
 ) -> None:
     numbers = {each: len(shown(frame, each)) for each in get_args(Show)}
     known = bool(frame[EXPECTED].notna().all())
-    chips = [each for each in numbers if each == "All" or (numbers[each] and not (known and each == "Side changed"))]
+    # A filter that shows every text, or the same as another one, is left out.
+    superfluous = {*({"Moved"} if numbers["Moved"] == len(frame) else ()), *({"Side changed"} if known else ())}
+    chips = [each for each in numbers if each == "All" or (numbers[each] and each not in superfluous)]
     st.markdown(f"{plain(comparison.name)}: {summary(frame)}")
     picked = st.pills(
         "Show",
         chips,
-        default="All",
+        default=chips[0],
         required=True,
         format_func=lambda each: f"{numbers[each]:,} {_CHIPS[each]}",
         key="versions.show",
         label_visibility="collapsed",
     )
-    rows = shown(frame, cast(Show, picked or "All"))
+    rows = shown(frame, cast(Show, picked or chips[0]))
     pages = -(-len(rows) // _PAGE)
     slot = st.container()
     # Other rows begin at the first page again.

@@ -150,7 +150,7 @@ WORSE = ("=large regression", "small regression", "to the middle")
 def mixed(trained: Trained) -> TextComparison:
     return filled(
         trained,
-        ("steady", 1.0, 80, 82),
+        ("steady", 1.0, 80, 81),
         ("small regression", 1.0, 55, 45),
         ("fixed", 0.0, 70, 20),
         ("unlabelled", None, 40, 60),
@@ -188,6 +188,7 @@ def test_a_comparison_on_samples_shows_those_of_the_trait(mixed: TextComparison)
 @pytest.mark.parametrize(
     ("show", "texts"),
     [
+        ("Moved", {*WORSE, "unlabelled", "in between", "fixed", "never right", "not scored"}),
         ("Regressions", {*WORSE}),
         ("Fixed", {"fixed"}),
         ("Side changed", {*WORSE, "unlabelled", "in between", "fixed"}),
