@@ -36,8 +36,8 @@ def test_perfect_scores_give_a_cut_close_to_the_boundary() -> None:
     labels = np.repeat([1.0, 0.0], 1_000)
     scores = np.linspace(1, 0, 2_000)
     cut = next(each for each in cuts(scores, labels, 200, 1) if each is not None)
-    assert 800 < cut.kept < 1_100
-    assert cut.kept == (scores >= cut.score).sum()
+    assert 800 < cut.selected < 1_100
+    assert cut.selected == (scores >= cut.score).sum()
     assert cut.interval[0] == 0.9
     assert cut.right <= cut.labelled
 

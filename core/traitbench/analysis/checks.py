@@ -65,9 +65,9 @@ def _of_trait(check: TraitCheck, embed: Embed | None) -> Iterator[Finding]:
     yield from _reversed(check, embed)
     yield from _sizes(check)
     yield from _inseparable(check, judgement)
-    kept = {rows[0]: _kept(check, rows, judgement) for rows in _groups(check.same)}
-    yield from _copies(check, judgement, kept)
-    yield from _near(check, kept)
+    to_keep = {rows[0]: _copy_to_keep(check, rows, judgement) for rows in _groups(check.same)}
+    yield from _copies(check, judgement, to_keep)
+    yield from _near(check, to_keep)
     yield from _suspects(check, judgement)
     yield from confounders(check, judgement, embed)
 
@@ -139,12 +139,12 @@ def _sizes(check: TraitCheck) -> Iterator[Finding]:
 # ---- duplicates --------------------------------------------------------------------------------------------------
 
 
-def _copies(check: TraitCheck, judgement: LabelCheck | None, kept: Mapping[int, int]) -> Iterator[Finding]:
+def _copies(check: TraitCheck, judgement: LabelCheck | None, to_keep: Mapping[int, int]) -> Iterator[Finding]:
     positive, negative = map(check.label, POLES)
     for rows in (group for group in _groups(check.same) if len(group) > 1):
-        stays = kept[rows[0]]
+        stays = to_keep[rows[0]]
         ids, fix = _keep(check, rows, stays)
-        other = _kept_otherwise(check, rows, stays)
+        other = _copy_at_other_pole(check, rows, stays)
         if other is not None:
             says = f"{check.quote(stays)} stands under {positive} and under {negative}."
             fix = replace(
@@ -168,13 +168,13 @@ def _keep(check: TraitCheck, rows: Sequence[int], stays: int) -> tuple[tuple[int
     return (*check.ids([stays]), *delete), Fix(f"Remove the {'duplicates' if len(delete) > 1 else 'duplicate'}", delete)
 
 
-def _kept_otherwise(check: TraitCheck, rows: Sequence[int], stays: int) -> int | None:
+def _copy_at_other_pole(check: TraitCheck, rows: Sequence[int], stays: int) -> int | None:
     """The copy to keep at the other pole: the newest real one; None if there is none at the other pole."""
     others = [row for row in rows if (check.y[row] - 0.5) * (check.y[stays] - 0.5) < 0]
     return max(others, key=lambda row: (not check.made[row], row), default=None)
 
 
-def _kept(check: TraitCheck, rows: Sequence[int], judgement: LabelCheck | None) -> int:
+def _copy_to_keep(check: TraitCheck, rows: Sequence[int], judgement: LabelCheck | None) -> int:
     """The copy to keep: a real one, at the pole of most copies or, if there is a tie, at the pole that a fit to the
     other samples suggests.
 
@@ -195,20 +195,20 @@ def _leaning(rows: Sequence[int], judgement: LabelCheck | None) -> float:
     return 0.0 if judgement is None else float(np.sign(judgement.scores[list(rows)].mean() - 0.5))
 
 
-def _why(check: TraitCheck, rows: Sequence[int], kept: int, judgement: LabelCheck | None) -> str:
+def _why(check: TraitCheck, rows: Sequence[int], stays: int, judgement: LabelCheck | None) -> str:
     """Why the copy to keep is at its pole."""
-    label = check.label_of(kept)
+    label = check.label_of(stays)
     if np.sign(check.y[list(rows)] - 0.5).sum():
         return f"Most copies are {label}."
-    if _leaning(rows, judgement) * (check.y[kept] - 0.5) > 0:
+    if _leaning(rows, judgement) * (check.y[stays] - 0.5) > 0:
         return f"The other samples suggest {label}."
     return f"The newest is {label}."
 
 
-def _near(check: TraitCheck, kept: Mapping[int, int]) -> Iterator[Finding]:
+def _near(check: TraitCheck, to_keep: Mapping[int, int]) -> Iterator[Finding]:
     """Near duplicates among real texts, without copies; variations are meant to resemble their seed."""
     stay = np.zeros(len(check.y), bool)
-    stay[list(kept.values())] = True
+    stay[list(to_keep.values())] = True
     for rows in (group for group in _groups(check.near, stay & ~check.made) if len(group) > 1):
         ids, texts = check.ids(rows), f"{check.quote(rows[0])} and {_others(check, rows)}"
         if len({bool(side) for side in check.y[rows] > 0.5}) > 1:

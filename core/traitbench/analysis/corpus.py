@@ -197,7 +197,7 @@ def _in_scores(cut: Cut | None, positive: bool) -> Cut | None:
         return None
     score = 100 * cut.score if positive else 100 * (1 - cut.score)
     # Rounded, because 100 * (1 - 0.9) is not 10 in floating point.
-    return Cut(round(score, 6), cut.kept, cut.labelled, cut.right, cut.interval)
+    return Cut(round(score, 6), cut.selected, cut.labelled, cut.right, cut.interval)
 
 
 def _why_no_cut(sampled: NDArray[np.float64], y: NDArray[np.float64], promised: float, pole: str) -> str:
@@ -248,7 +248,7 @@ def cut_sentence(of: Answer) -> str:
         return of.no_cut
     cut, (low, high) = of.cut, map(percent, of.cut.interval)
     return (
-        f"Of the {cut.kept:,} texts that score {cut.score:g} or {_beyond(of)}, at least {percent(of.promised)} are"
+        f"Of the {cut.selected:,} texts that score {cut.score:g} or {_beyond(of)}, at least {percent(of.promised)} are"
         f" truly {of.pole} (95 % interval {low} to {high}; {cut.right} of {cut.labelled} labelled ones)."
     )
 
@@ -302,7 +302,7 @@ def _rows(of: Answer) -> Iterator[dict[str, object]]:
     if of.cut is not None:
         cut = of.cut
         right = cut.right / cut.labelled
-        yield _row(of, f"cut at {cut.score:g}", "", right, cut.interval, None, cut.labelled, cut.kept, CUT_METHOD)
+        yield _row(of, f"cut at {cut.score:g}", "", right, cut.interval, None, cut.labelled, cut.selected, CUT_METHOD)
 
 
 def _row(

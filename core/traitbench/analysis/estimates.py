@@ -165,13 +165,13 @@ _FOR_UPPER_END = 0.01
 
 @dataclass(frozen=True)
 class Cut:
-    """The cut: `kept` texts of the corpus score at least `score`, and `right` of `labelled` of them are positive.
+    """The cut: `selected` texts of the corpus score at least `score`, and `right` of `labelled` of them are positive.
 
-    `interval` is that of the share of positive texts among those kept; its lower end is the promise.
+    `interval` is that of the share of positive texts among those selected; its lower end is the promise.
     """
 
     score: float
-    kept: int
+    selected: int
     labelled: int
     right: int
     interval: tuple[float, float]
@@ -200,7 +200,7 @@ def promised_cut(
         return None
     [cut] = last
     upper = _upper_end(cut, _FOR_UPPER_END / len(candidates))
-    return Cut(cut.score, cut.kept, cut.labelled, cut.right, (promised, max(upper, promised)))
+    return Cut(cut.score, cut.selected, cut.labelled, cut.right, (promised, max(upper, promised)))
 
 
 def fewest_labels(promised: float = PROMISED, level: float = LEVEL) -> int:
@@ -213,8 +213,8 @@ def _candidates(scores: Floats, sampled: Floats, positive: NDArray[np.bool_]) ->
     ordered = np.sort(scores)
     for score in np.unique(sampled)[::-1]:
         above = sampled >= score
-        kept = len(scores) - int(np.searchsorted(ordered, score, side="left"))
-        yield Cut(float(score), kept, int(above.sum()), int(positive[above].sum()), (0.0, 1.0))
+        selected = len(scores) - int(np.searchsorted(ordered, score, side="left"))
+        yield Cut(float(score), selected, int(above.sum()), int(positive[above].sum()), (0.0, 1.0))
 
 
 def _p_value(cut: Cut, promised: float) -> float:
@@ -222,8 +222,8 @@ def _p_value(cut: Cut, promised: float) -> float:
     from scipy.stats import hypergeom  # all of its distributions would add a second to every start
 
     # Without the margin, a product such as 0.07 * 100 would be rounded up by one.
-    most_if_broken = ceil(promised * cut.kept - 1e-9) - 1
-    return float(hypergeom.sf(cut.right - 1, cut.kept, most_if_broken, cut.labelled))
+    most_if_broken = ceil(promised * cut.selected - 1e-9) - 1
+    return float(hypergeom.sf(cut.right - 1, cut.selected, most_if_broken, cut.labelled))
 
 
 def _upper_end(cut: Cut, alpha: float) -> float:

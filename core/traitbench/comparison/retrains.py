@@ -151,11 +151,11 @@ def _aligned(before: TrainingSamples, after: TrainingSamples) -> tuple[TrainingS
     Of very many samples, a part of both is taken.
     """
     row_of = {digest: row for row, digest in enumerate(_digests(after.X))}
-    kept = part(before, _MOST_PER_POLE)
-    everything, own = (np.array([row_of[each] for each in _digests(some.X)], np.intp) for some in (before, kept))
+    earlier = part(before, _MOST_PER_POLE)
+    everything, own = (np.array([row_of[each] for each in _digests(some.X)], np.intp) for some in (before, earlier))
     added = np.setdiff1d(np.arange(len(after.y)), everything)
     rows = np.concatenate([own, added[:: -(-len(everything) // len(own))]])
-    return replace(kept, groups=after.groups[own]), among(after, rows)
+    return replace(earlier, groups=after.groups[own]), among(after, rows)
 
 
 def _digests(X: NDArray[np.float32]) -> list[bytes]:

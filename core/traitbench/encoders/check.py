@@ -166,7 +166,7 @@ def _of_graph(opened: Opened) -> list[Fact]:
     assert isinstance(opened.encoder, OnnxFolder)
     transformer = opened.encoder.transformer
     reading = transformer.reading
-    kept = "first numbers" if reading.dimension else "numbers"
+    numbers = "first numbers" if reading.dimension else "numbers"
     facts = [
         Fact("graph", str(opened.model.file.relative_to(opened.source.path)), opened.model.why),
         _precision(opened.source),
@@ -174,7 +174,7 @@ def _of_graph(opened: Opened) -> list[Fact]:
         Fact("pooling", " and ".join(reading.pooling) or "in the graph", reading.why["pooling"]),
         Fact("prompt", repr(reading.prompt) if reading.prompt else "none", reading.why["prompt"]),
         Fact("length", f"{reading.length} tokens", f"{reading.why['length']} Longer texts are read in parts."),
-        Fact("dimension", f"{transformer.width} {kept}", _why_dimension(opened)),
+        Fact("dimension", f"{transformer.width} {numbers}", _why_dimension(opened)),
     ]
     if reading.prompt and not reading.prompt_pooled:
         facts.append(Fact("prompt_pooled", "no", "The pooling leaves out the tokens of the prompt (include_prompt)."))

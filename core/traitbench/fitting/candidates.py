@@ -218,14 +218,14 @@ def average_candidates(
 
 def pruned(average: ModelAverage) -> ModelAverage:
     """The average without candidates of negligible weight."""
-    kept = np.flatnonzero(average.weights >= _LEAST_WEIGHT * average.weights.max())
-    calibration, weights = average.calibration, average.weights[kept]
+    heavy = np.flatnonzero(average.weights >= _LEAST_WEIGHT * average.weights.max())
+    calibration, weights = average.calibration, average.weights[heavy]
     return replace(
         average,
-        candidates=average.candidates.subset(kept),
-        scale=average.scale[kept],
+        candidates=average.candidates.subset(heavy),
+        scale=average.scale[heavy],
         calibration=Calibration(
-            calibration.log_slopes[kept], calibration.offsets[kept], calibration.cross_entropies[kept]
+            calibration.log_slopes[heavy], calibration.offsets[heavy], calibration.cross_entropies[heavy]
         ),
         weights=weights / weights.sum(),
     )

@@ -162,9 +162,9 @@ class _Punctuation(dict[int, int | None]):
     """A translation table: punctuation is removed; symbols and emoji, which may carry meaning, stay."""
 
     def __missing__(self, character: int) -> int | None:
-        kept = None if unicodedata.category(chr(character)).startswith("P") else character
-        self[character] = kept
-        return kept
+        replacement = None if unicodedata.category(chr(character)).startswith("P") else character
+        self[character] = replacement
+        return replacement
 
 
 _PUNCTUATION = _Punctuation()

@@ -110,10 +110,10 @@ def _near(X: Vectors, known: Vectors | None, is_open: Booleans) -> Booleans:
     if known is not None and len(known):
         rejected |= (X @ known.T >= NEAR).any(axis=1)
     similar = X @ X.T >= NEAR
-    kept = np.zeros(len(X), bool)
+    accepted = np.zeros(len(X), bool)
     for row in range(len(X)):
-        rejected[row] |= bool(similar[row, :row][kept[:row]].any())
-        kept[row] = is_open[row] and not rejected[row]
+        rejected[row] |= bool(similar[row, :row][accepted[:row]].any())
+        accepted[row] = is_open[row] and not rejected[row]
     return rejected
 
 
@@ -209,18 +209,18 @@ def _uneven_length(texts: Sequence[str], quality: NDArray[np.float64], is_open: 
 
 
 def _trimmed(words: NDArray[np.float64], poles: Sequence[NDArray[np.intp]]) -> Iterator[int]:
-    kept = [sorted(pole.tolist(), key=lambda row: (words[row], row)) for pole in poles]
-    least = [max(_FEWEST_PER_POLE, math.ceil(len(pole) / 2)) for pole in kept]
-    while all(kept):
-        means = [words[pole].mean() for pole in kept]
+    remaining = [sorted(pole.tolist(), key=lambda row: (words[row], row)) for pole in poles]
+    least = [max(_FEWEST_PER_POLE, math.ceil(len(pole) / 2)) for pole in remaining]
+    while all(remaining):
+        means = [words[pole].mean() for pole in remaining]
         longer = int(means[1] > means[0])
         if means[longer] <= MOST_LONGER * means[1 - longer]:
             return
         # Drop where more may be dropped.
-        if len(kept[longer]) - least[longer] >= max(1, len(kept[1 - longer]) - least[1 - longer]):
-            yield kept[longer].pop()
-        elif len(kept[1 - longer]) > least[1 - longer]:
-            yield kept[1 - longer].pop(0)
+        if len(remaining[longer]) - least[longer] >= max(1, len(remaining[1 - longer]) - least[1 - longer]):
+            yield remaining[longer].pop()
+        elif len(remaining[1 - longer]) > least[1 - longer]:
+            yield remaining[1 - longer].pop(0)
         else:
             return
 
@@ -332,10 +332,10 @@ def at_length_one(X: Vectors) -> Vectors:
 def distinct(vectors: Vectors) -> NDArray[np.bool_]:
     """(n,): whether to keep a row: it is not a near duplicate of an earlier row that was kept. Rows have length one."""
     similar = vectors @ vectors.T > NEAR_DUPLICATE
-    kept = np.zeros(len(vectors), bool)
+    accepted = np.zeros(len(vectors), bool)
     for i in range(len(vectors)):
-        kept[i] = not similar[i, :i][kept[:i]].any()
-    return kept
+        accepted[i] = not similar[i, :i][accepted[:i]].any()
+    return accepted
 
 
 def on_side(positive: Vectors, negative: Vectors, axis: NDArray[np.float64]) -> tuple[NDArray[np.bool_], ...]:

@@ -158,15 +158,15 @@ def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np
     if pairs:
         right, left = on_side(positive, negative, axis)
         good = np.flatnonzero(right & left)
-        kept = good[distinct(positive[good]) & distinct(negative[good])][:count]
+        selected = good[distinct(positive[good]) & distinct(negative[good])][:count]
         # If there are enough, the pairs after the last one that is kept were not needed.
-        looked_at = int(kept[-1]) + 1 if len(kept) == count and count else len(pairs)
+        looked_at = int(selected[-1]) + 1 if len(selected) == count and count else len(pairs)
         repeats = {*good.tolist()}
         rejected = [
             (pairs[i], "near_duplicate" if i in repeats else "wrong_side")
-            for i in sorted({*range(looked_at)} - {*kept.tolist()})
+            for i in sorted({*range(looked_at)} - {*selected.tolist()})
         ]
-        pairs, positive, negative = [pairs[i] for i in kept.tolist()], positive[kept], negative[kept]
+        pairs, positive, negative = [pairs[i] for i in selected.tolist()], positive[selected], negative[selected]
     return AxisSentences(pairs, positive, negative, axis, rejected)
 
 

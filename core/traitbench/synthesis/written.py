@@ -299,6 +299,6 @@ def _is_enough(accepted: Sequence[Exemplar], seeds: Mapping[int, Seed], synth_ty
 
 
 def _said(model: Endpoint, failure: str, left: Sequence[str], made: int) -> str:
-    kept = f" {made} of its texts are kept." if made else ""
+    outcome = f" {made} of its texts are kept." if made else ""
     offline = f" The texts for {', '.join(left)} were made offline." if left else ""
-    return f"The language model {model.model} {failure}.{kept}{offline}"
+    return f"The language model {model.model} {failure}.{outcome}{offline}"
