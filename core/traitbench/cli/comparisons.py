@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import click
 
 from traitbench.cli.options import InputFile, Misasked, Refused, as_json, connected, named_shares, read_table
-from traitbench.cli.output import Answer, say_table, say_text
+from traitbench.cli.output import Output, say_table, say_text
 from traitbench.comparison.gate import EXIT_CODES, GateReport, Labelled, Rules, judge, junit, markdown
 from traitbench.contract.batches import FailedLine
 from traitbench.contract.bundles import Bundle
@@ -52,7 +52,7 @@ def compare_versions(a: str, b: str, file: str | None, as_json: bool) -> None:
     """
     texts = None if file is None else [each.text for each in _texts(file)]
     compared = _compared(a, b, texts)
-    Answer(compared, lambda: _say(compared, texts)).say(as_json=as_json)
+    Output(compared, lambda: _say(compared, texts)).say(as_json=as_json)
 
 
 @click.command()

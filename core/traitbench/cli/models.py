@@ -22,7 +22,7 @@ from traitbench.cli.options import (
     text_of,
     yes,
 )
-from traitbench.cli.output import Answer, Listing, say_fields, say_text, version_name
+from traitbench.cli.output import Listing, Output, say_fields, say_text, version_name
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import (
@@ -72,10 +72,10 @@ def list_models(client: Traitbench, namespace: str | None, public: bool, state: 
 @models.command("show")
 @click.argument("handle")
 @answers
-def show_model(client: Traitbench, handle: str) -> Answer:
+def show_model(client: Traitbench, handle: str) -> Output:
     """Show a model."""
     model = client.models.get(handle)
-    return Answer(model, lambda: _show(model, _forks(client, handle)))
+    return Output(model, lambda: _show(model, _forks(client, handle)))
 
 
 # The options that `create` and `update` share.
@@ -101,10 +101,10 @@ _fields = combined(
     "--zero-data-retention", is_flag=True, help="Delete samples after each training, and store no scored texts."
 )
 @answers
-def create_model(client: Traitbench, handle: str, **fields: Any) -> Answer:
+def create_model(client: Traitbench, handle: str, **fields: Any) -> Output:
     """Create a draft model."""
     model = client.models.create(handle, **given(**fields))
-    return Answer(model, f"{handle} is a draft. Add traits and samples, then train it.")
+    return Output(model, f"{handle} is a draft. Add traits and samples, then train it.")
 
 
 @models.command("update")
@@ -147,7 +147,7 @@ def update_model(
     no_demo_texts: bool,
     yes: bool,
     **fields: Any,
-) -> Answer:
+) -> Output:
     """Change the given fields of a model."""
     changes = given(**fields)
     pruning = {name: changes.pop(name) for name in VersionRetentionPolicy.model_fields if name in changes}
@@ -173,26 +173,26 @@ def update_model(
         if each.state != "archived" and not each.zero_data_retention:
             command = f"traitbench models update {each.handle} --zero-data-retention"
             click.echo(f"Its fork {each.handle} keeps its samples. To delete them too: {command}", err=True)
-    return Answer(model, f"Updated {handle}.")
+    return Output(model, f"Updated {handle}.")
 
 
 @models.command("delete")
 @click.argument("handle")
 @yes
 @answers
-def delete_model(client: Traitbench, handle: str, yes: bool) -> Answer:
+def delete_model(client: Traitbench, handle: str, yes: bool) -> Output:
     """Archive a model. `models restore` brings it back within 30 days."""
     confirm(_ARCHIVE.format(handle=handle), yes=yes)
-    return Answer(client.models.delete(handle), f"Archived {handle}.")
+    return Output(client.models.delete(handle), f"Archived {handle}.")
 
 
 @models.command("restore")
 @click.argument("handle")
 @answers
-def restore_model(client: Traitbench, handle: str) -> Answer:
+def restore_model(client: Traitbench, handle: str) -> Output:
     """Restore a model that was archived in the last 30 days."""
     model = client.models.restore(handle)
-    return Answer(model, f"{handle} is restored. Its state is {model.state}.")
+    return Output(model, f"{handle} is restored. Its state is {model.state}.")
 
 
 @models.command("card")
@@ -279,7 +279,7 @@ def export(handle: str, output: str | None) -> None:
 @click.argument("file", type=InputFile())
 @click.option("--handle", help="The handle of the imported model. Default: the one in the file.")
 @answers
-def import_(client: Traitbench, file: str, handle: str | None) -> Answer:
+def import_(client: Traitbench, file: str, handle: str | None) -> Output:
     """Import a model that was exported.
 
     A FILE that was changed, or whose parts contradict each other, is refused.
@@ -291,7 +291,7 @@ def import_(client: Traitbench, file: str, handle: str | None) -> Answer:
             f"{file} is not a model exported from Traitbench, or the file is damaged. Export it again."
         ) from error
     model = client.models.import_(bundle, handle=handle)
-    return Answer(model, f"{model.handle} is {model.state}: {version_name(model)}")
+    return Output(model, f"{model.handle} is {model.state}: {version_name(model)}")
 
 
 def _write(path: Path, text: str) -> None:
@@ -313,7 +313,7 @@ def _write(path: Path, text: str) -> None:
 @click.argument("handle")
 @click.argument("new_handle", metavar="NEW")
 @answers
-def fork(client: Traitbench, handle: str, new_handle: str) -> Answer:
+def fork(client: Traitbench, handle: str, new_handle: str) -> Output:
     """Make the draft NEW with the traits, samples and settings of a model.
 
     Change and train it without touching the model, then `traitbench promote` it.
@@ -321,7 +321,7 @@ def fork(client: Traitbench, handle: str, new_handle: str) -> Answer:
     model = client.models.fork(handle, new_handle)
     lineage = model.forked_from
     origin = handle if lineage is None or lineage.version_no is None else f"v{lineage.version_no} of {handle}"
-    return Answer(model, f"{model.handle} is a draft forked from {origin}. Change it, then train it.")
+    return Output(model, f"{model.handle} is a draft forked from {origin}. Change it, then train it.")
 
 
 @click.command()
@@ -330,7 +330,7 @@ def fork(client: Traitbench, handle: str, new_handle: str) -> Answer:
 @click.option("--force", is_flag=True, help="Promote even if the model has changed since the fork was made.")
 @click.option("--keep", is_flag=True, help="Keep the fork instead of archiving it.")
 @answers
-def promote(client: Traitbench, handle: str, from_: str, force: bool, keep: bool) -> Answer:
+def promote(client: Traitbench, handle: str, from_: str, force: bool, keep: bool) -> Output:
     """Make the active version of a fork the next version of a model.
 
     The fork's traits and samples become the model's. Feedback that the model got since the fork was made is kept and
@@ -344,4 +344,4 @@ def promote(client: Traitbench, handle: str, from_: str, force: bool, keep: bool
     if lineage is not None and lineage.feedback_dropped:
         dropped = count(lineage.feedback_dropped, "sample")
         rest += f" Dropped, because the trait is gone: {dropped} of feedback."
-    return Answer(version, f"v{version.version_no} of {handle} now serves scores.{rest}")
+    return Output(version, f"v{version.version_no} of {handle} now serves scores.{rest}")

@@ -31,7 +31,7 @@ _EMBEDDINGS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI",
 
 
 @dataclass(frozen=True)
-class Answer:
+class Output:
     """An answer of the service: programs get its JSON, people a sentence or what a function prints."""
 
     answer: Wire

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from traitbench.cli.options import Refused, answers, waits
-from traitbench.cli.output import Answer, Meter, version_name
+from traitbench.cli.output import Meter, Output, version_name
 from traitbench.client import Traitbench
 from traitbench.contract.models import Model, RunStarted, TrainEffort
 
@@ -33,7 +33,7 @@ class Run:
         """Print it; raise `Refused` if the run failed."""
         run_id = self.started.run_id
         if not self.wait or run_id is None:
-            Answer(self.started, f"{self.handle} is {self.started.state}; {run_id or 'nothing to do'}").say(
+            Output(self.started, f"{self.handle} is {self.started.state}; {run_id or 'nothing to do'}").say(
                 as_json=as_json
             )
             return
@@ -46,7 +46,7 @@ class Run:
                 raise Refused(f"{self.handle} is {model.state}: {why}")
             for note in (operation.progress.notes if operation.progress else None) or ():
                 click.echo(note, err=True)
-        Answer(model, lambda: self.people(model)).say(as_json=as_json)
+        Output(model, lambda: self.people(model)).say(as_json=as_json)
         if self.check is not None:
             self.check(model)
 

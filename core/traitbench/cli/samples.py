@@ -18,7 +18,7 @@ from traitbench.cli.options import (
     waits,
     word_meanings,
 )
-from traitbench.cli.output import Answer, Listing, RowProgress, say_table, say_text, say_unreadable
+from traitbench.cli.output import Listing, Output, RowProgress, say_table, say_text, say_unreadable
 from traitbench.cli.runs import Run
 from traitbench.client import Traitbench
 from traitbench.client.pages import ListedRows
@@ -102,12 +102,12 @@ def list_rejected(client: Traitbench, handle: str) -> Listing[RejectedText]:
 @click.option("--held-out", is_flag=True, help="Add it as a test sample: versions are measured on it only.")
 @click.option("--must-pass", is_flag=True, help="Its score has to be on its pole's side; needs --held-out.")
 @answers
-def add_sample(client: Traitbench, handle: str, text: str | None, file: str | None, **fields: Any) -> Answer:
+def add_sample(client: Traitbench, handle: str, text: str | None, file: str | None, **fields: Any) -> Output:
     """Add one TEXT as a sample. Without TEXT, or with `-`, read stdin."""
     # Not validated here, because the service reports what is wrong. A mark that is not given is not sent.
     sent = {name: value for name, value in fields.items() if value is not False} | {"text": given_text(text, file)}
     ids = client.samples.add(handle, [SampleInput.model_construct(_fields_set={*sent}, **sent)])
-    return Answer(SampleIds(ids=ids), f"Added sample {ids[0]} to {handle}.")
+    return Output(SampleIds(ids=ids), f"Added sample {ids[0]} to {handle}.")
 
 
 @samples.command("import")
@@ -140,7 +140,7 @@ def import_samples(
     sheet: str | None,
     no_header: bool,
     skip_bad: bool,
-) -> Answer:
+) -> Output:
     """Import samples from a CSV, Excel, JSONL or Parquet FILE; `-` reads stdin.
 
     Without --skip-bad, either all rows are added or none.
@@ -159,20 +159,20 @@ def import_samples(
             f"Correct the file, or add the good rows with --skip-bad. {known_traits(checked.problems, traits)}"
         )
     ids = client.samples.add(handle, checked.samples)
-    return Answer(SampleIds(ids=ids), f"Added {count(len(ids), 'sample')} to {handle}: {_shares(checked.samples)}")
+    return Output(SampleIds(ids=ids), f"Added {count(len(ids), 'sample')} to {handle}: {_shares(checked.samples)}")
 
 
 @samples.command("delete")
 @click.argument("handle")
 @click.argument("sample_ids", metavar="ID...", type=int, nargs=-1, required=True)
 @answers
-def delete_samples(client: Traitbench, handle: str, sample_ids: tuple[int, ...]) -> Answer:
+def delete_samples(client: Traitbench, handle: str, sample_ids: tuple[int, ...]) -> Output:
     """Delete samples of a draft, or withdraw feedback that waits.
 
     Up to 500 are deleted as a whole or not at all. With --json, print their ids.
     """
     deleted = SampleIds(ids=client.samples.delete_many(handle, sample_ids))
-    return Answer(deleted, f"Deleted {count(len({*deleted.ids}), 'sample')} of {handle}.")
+    return Output(deleted, f"Deleted {count(len({*deleted.ids}), 'sample')} of {handle}.")
 
 
 @samples.command("set-aside")
@@ -181,7 +181,7 @@ def delete_samples(client: Traitbench, handle: str, sample_ids: tuple[int, ...])
 @click.option("--at-least", type=click.IntRange(1), default=10, show_default=True, help="Samples at each pole.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="An equal seed chooses equally.")
 @answers
-def set_aside(client: Traitbench, handle: str, share: float, at_least: int, seed: int) -> Answer:
+def set_aside(client: Traitbench, handle: str, share: float, at_least: int, seed: int) -> Output:
     """Set samples of a draft aside as test samples, at random.
 
     No version learns from them, and every version is measured on them. Near duplicates, and texts with their
@@ -202,7 +202,7 @@ def set_aside(client: Traitbench, handle: str, share: float, at_least: int, seed
     ids = client.samples.update(handle, chosen.ids, held_out=True)
     for sentence in held_out.shortages(chosen.too_few, traits):
         click.echo(sentence, err=True)
-    return Answer(SampleIds(ids=ids), held_out.done(chosen, own, traits))
+    return Output(SampleIds(ids=ids), held_out.done(chosen, own, traits))
 
 
 @samples.command("hold-out")
@@ -210,10 +210,10 @@ def set_aside(client: Traitbench, handle: str, share: float, at_least: int, seed
 @click.argument("sample_ids", metavar="ID...", type=int, nargs=-1, required=True)
 @click.option("--must-pass/--may-fail", default=None, help="Whether their scores have to be on their pole's side.")
 @answers
-def hold_out(client: Traitbench, handle: str, sample_ids: tuple[int, ...], must_pass: bool | None) -> Answer:
+def hold_out(client: Traitbench, handle: str, sample_ids: tuple[int, ...], must_pass: bool | None) -> Output:
     """Make samples of a draft test samples."""
     ids = client.samples.update(handle, sample_ids, held_out=True, must_pass=must_pass)
-    return Answer(SampleIds(ids=ids), f"{handle}: {count(len(sample_ids), 'test sample')} set aside.")
+    return Output(SampleIds(ids=ids), f"{handle}: {count(len(sample_ids), 'test sample')} set aside.")
 
 
 @samples.command("put-back")
@@ -221,14 +221,14 @@ def hold_out(client: Traitbench, handle: str, sample_ids: tuple[int, ...], must_
 @click.argument("sample_ids", metavar="ID...", type=int, nargs=-1)
 @click.option("--all", "every", is_flag=True, help="All test samples of the model.")
 @answers
-def put_back(client: Traitbench, handle: str, sample_ids: tuple[int, ...], every: bool) -> Answer:
+def put_back(client: Traitbench, handle: str, sample_ids: tuple[int, ...], every: bool) -> Output:
     """Train with test samples of a draft again."""
     if every == bool(sample_ids):
         raise click.UsageError("Give the IDs of samples, or --all.")
     listing = client.samples.list(handle, held_out=True, limit=LARGEST_SAMPLE_PAGE) if every else ()
     ids = [sample.id for sample in listing] or list(sample_ids)
     client.samples.update(handle, ids, held_out=False)
-    return Answer(SampleIds(ids=ids), f"{handle}: put {count(len(ids), 'sample')} back.")
+    return Output(SampleIds(ids=ids), f"{handle}: put {count(len(ids), 'sample')} back.")
 
 
 @samples.command("synthesize")
@@ -241,7 +241,7 @@ def put_back(client: Traitbench, handle: str, sample_ids: tuple[int, ...], every
 @answers
 def synthesize_samples(
     client: Traitbench, handle: str, offline: bool, only_plan: bool, wait: bool, **options: Any
-) -> Answer | Run:
+) -> Output | Run:
     """Make samples for a draft.
 
     They are made from its traits, or as variations of its samples (diversify). With --wait, the exit code is 1 if the
@@ -251,7 +251,7 @@ def synthesize_samples(
     options["language_model"] = False if offline else None
     plan = client.samples.plan(handle, **options)
     if only_plan:
-        return Answer(plan, lambda: say_text("\n".join(_plan(plan))))
+        return Output(plan, lambda: say_text("\n".join(_plan(plan))))
     if not plan.requests and plan.offline_warning:
         click.echo(plan.offline_warning, err=True)
 

@@ -8,7 +8,7 @@ import click
 from traitbench.cli import options
 from traitbench.cli.batches import Form, score_file
 from traitbench.cli.options import InputFile, answers, as_json, connected, given_text, text_of
-from traitbench.cli.output import Answer, say_text
+from traitbench.cli.output import Output, say_text
 from traitbench.cli.reasons import say_reasons
 from traitbench.client import Traitbench
 from traitbench.contract.batches import Mode
@@ -86,7 +86,7 @@ def compare(
     file_a: str | None,
     file_b: str | None,
     traits: list[str] | None,
-) -> Answer:
+) -> Output:
     """Score two texts, and show the change from A to B and whether it is sure."""
     files = (file_a, file_b)
     if len(texts) + sum(file is not None for file in files) != 2 or [*texts, *files].count("-") > 1:
@@ -100,7 +100,7 @@ def compare(
         _say_why(comparison.a, "a: ")
         _say_why(comparison.b, "b: ")
 
-    return Answer(comparison, say)
+    return Output(comparison, say)
 
 
 def _score(
@@ -109,7 +109,7 @@ def _score(
     feedback = dict(map(_feedback, words)) or None
     with connected() as client:
         card = client.scores.score(handle, text, traits=traits, feedback=feedback, explain=explain)
-    Answer(card, lambda: _say_card(card, text)).say(as_json=as_json)
+    Output(card, lambda: _say_card(card, text)).say(as_json=as_json)
 
 
 def _say_card(card: Card, text: str) -> None:
@@ -141,10 +141,10 @@ def _feedback(option: str) -> tuple[str, float | str]:
 @click.command()
 @click.argument("url")
 @answers
-def extract(client: Traitbench, url: str) -> Answer:
+def extract(client: Traitbench, url: str) -> Output:
     """Print the readable text of the page at a URL.
 
     The service fetches it, and only from public addresses.
     """
     extracted = client.extract(url)
-    return Answer(extracted, lambda: say_text(extracted.content))
+    return Output(extracted, lambda: say_text(extracted.content))

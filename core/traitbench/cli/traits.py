@@ -6,7 +6,7 @@ from typing import Any, get_args
 import click
 
 from traitbench.cli.options import Refused, answers, combined, confirm, fields_of, given, waits, yes
-from traitbench.cli.output import Answer, Listing
+from traitbench.cli.output import Listing, Output
 from traitbench.cli.runs import Run
 from traitbench.client import Traitbench
 from traitbench.contract.models import Effort
@@ -43,7 +43,7 @@ _fields = combined(
 @click.option("--key", help="The key of the trait. Default: made from NAME, which must not give another trait's key.")
 @_fields
 @answers
-def add_trait(client: Traitbench, handle: str, **fields: Any) -> Answer:
+def add_trait(client: Traitbench, handle: str, **fields: Any) -> Output:
     """Add a trait, or change the one with the same name or, if --key is given, the same key."""
     # Not validated here, because the service reports what is wrong.
     sent = TraitInput.model_construct(_fields_set={*given(**fields)}, **given(**fields))
@@ -68,7 +68,7 @@ def add_trait(client: Traitbench, handle: str, **fields: Any) -> Answer:
 )
 @_fields
 @answers
-def update_trait(client: Traitbench, handle: str, key: str, **fields: Any) -> Answer:
+def update_trait(client: Traitbench, handle: str, key: str, **fields: Any) -> Output:
     """Change the given fields of a trait."""
     if all(value is None for value in fields.values()):
         raise click.UsageError("Give at least one field to change.")
@@ -80,12 +80,12 @@ def update_trait(client: Traitbench, handle: str, key: str, **fields: Any) -> An
 @click.argument("key")
 @yes
 @answers
-def delete_trait(client: Traitbench, handle: str, key: str, yes: bool) -> Answer:
+def delete_trait(client: Traitbench, handle: str, key: str, yes: bool) -> Output:
     """Delete a trait and its samples."""
     count = client.traits.get(handle, key).sample_count
     if count:
         confirm(f"This deletes the samples of {key} too: {count}.", yes=yes)
-    return Answer(client.traits.delete(handle, key), f"Deleted the trait {key} of {handle}.")
+    return Output(client.traits.delete(handle, key), f"Deleted the trait {key} of {handle}.")
 
 
 @traits.command("discover")
@@ -119,8 +119,8 @@ def _with_free_key(error: DuplicateTrait) -> Exception:
     return Refused(f"{error}\nTo add it beside the other trait, use: --key {free}") if free else error
 
 
-def _changed(handle: str, trait: Trait) -> Answer:
-    return Answer(trait, f"{handle} has the trait {trait.key}: {trait.negative_label} … {trait.positive_label}")
+def _changed(handle: str, trait: Trait) -> Output:
+    return Output(trait, f"{handle} has the trait {trait.key}: {trait.negative_label} … {trait.positive_label}")
 
 
 def _listing(client: Traitbench, handle: str) -> Listing[Trait]:

@@ -5,7 +5,7 @@ from functools import cache
 import click
 
 from traitbench.cli.options import answers
-from traitbench.cli.output import Answer, Listing, say_fields, say_table
+from traitbench.cli.output import Listing, Output, say_fields, say_table
 from traitbench.client import Traitbench
 from traitbench.contract.metrics import HeldOutFigures, Metrics, TraitMetrics
 from traitbench.contract.page import LARGEST_PAGE
@@ -48,10 +48,10 @@ def list_versions(client: Traitbench, handle: str) -> Listing[Version]:
 @click.argument("handle")
 @click.argument("version", default="active")
 @answers
-def show_version(client: Traitbench, handle: str, version: str) -> Answer:
+def show_version(client: Traitbench, handle: str, version: str) -> Output:
     """Show a VERSION: vN, a tag, or active (default). --json includes its snapshot."""
     detail = client.versions.get(handle, version)
-    return Answer(detail, lambda: _say(detail))
+    return Output(detail, lambda: _say(detail))
 
 
 @versions.command("tag")
@@ -60,30 +60,30 @@ def show_version(client: Traitbench, handle: str, version: str) -> Answer:
 @click.option("--version", help="The version to tag, such as v3. Default: the active one.")
 @click.option("--note", help="A note for the tag, at most 500 characters. Without one, an earlier note is removed.")
 @answers
-def tag_version(client: Traitbench, handle: str, name: str, version: str | None, note: str | None) -> Answer:
+def tag_version(client: Traitbench, handle: str, name: str, version: str | None, note: str | None) -> Output:
     """Tag a version with NAME. A tag that exists moves to it."""
     tagged = client.versions.tag(handle, name, version=version, note=note)
-    return Answer(tagged, f"Tagged v{tagged.version_no} of {handle} as {tagged.tag}.")
+    return Output(tagged, f"Tagged v{tagged.version_no} of {handle} as {tagged.tag}.")
 
 
 @versions.command("untag")
 @click.argument("handle")
 @click.argument("name")
 @answers
-def untag_version(client: Traitbench, handle: str, name: str) -> Answer:
+def untag_version(client: Traitbench, handle: str, name: str) -> Output:
     """Remove the tag NAME. The version stays."""
     untagged = client.versions.untag(handle, name)
-    return Answer(untagged, f"Removed the tag {untagged.tag} from {handle}.")
+    return Output(untagged, f"Removed the tag {untagged.tag} from {handle}.")
 
 
 @versions.command("activate")
 @click.argument("handle")
 @click.argument("version")
 @answers
-def activate_version(client: Traitbench, handle: str, version: str) -> Answer:
+def activate_version(client: Traitbench, handle: str, version: str) -> Output:
     """Make a VERSION (vN or a tag) serve scores."""
     activated = client.versions.activate(handle, **{"tag" if parse_version(version) is None else "version": version})
-    return Answer(activated, f"v{activated.version_no} of {handle} now serves scores.")
+    return Output(activated, f"v{activated.version_no} of {handle} now serves scores.")
 
 
 @click.command()
