@@ -135,7 +135,7 @@ def distributions() -> Mapping[str, list[str]]:
 @pytest.mark.parametrize("module", EXTRA_OF)
 def test_the_extra_of_a_module_brings_it(module: str) -> None:
     names = {canonicalize_name(name) for name in distributions()[module]}
-    through = {"starlette": "fastapi", "mcp_types": "mcp", "httptools": "uvicorn", "traitlets": "anywidget"}
+    through = {"starlette": "fastapi", "mcp_types": "mcp", "traitlets": "anywidget"}
     expected = {through[module]} if module in through else names
     assert expected & brought(EXTRAS[EXTRA_OF[module]])
 

@@ -14,7 +14,6 @@ EXTRA_OF: Mapping[str, str] = {
     "authlib": "workbench",
     "dbos": "service",
     "fastapi": "service",
-    "httptools": "service",
     "httpx2": "workbench",
     "joserfc": "workbench",
     "mcp": "service",

@@ -32,8 +32,6 @@ from traitbench.service.connections import (
     LONGEST_SOCKET_LINE,
     LONGEST_URL,
     MOST_FIELDS,
-    BoundedProtocol,
-    Guard,
     Limits,
     limits_for,
     protocol,
@@ -46,10 +44,9 @@ LARGE = 30 * MEBIBYTE
 
 @dataclass
 class Place:
-    """A server, its guard, what its application has seen, and what lets it answer requests for `/held`."""
+    """A server, what its application has seen, and what lets it answer requests for `/held`."""
 
     port: int
-    guard: Guard
     seen: list[str]
     release: threading.Event
 
@@ -126,16 +123,17 @@ def server(limits: Limits) -> Iterator[Place]:
     further = [Route("/slow", slow), Route("/large", large), Route("/held", held)]
     routes = [Route("/", size, methods=["GET", "POST"]), *further]
     app = Starlette(routes=[*routes, WebSocketRoute("/page", page)])
-    made: type[BoundedProtocol] = protocol(limits)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, http=made, lifespan="off", log_config=None, timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            app, http=protocol(limits), lifespan="off", log_config=None, timeout_graceful_shutdown=1
+        )
         running = uvicorn.Server(config)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
             assert eventually(lambda: running.started)
-            yield Place(listener.getsockname()[1], made.guard, seen, release)
+            yield Place(listener.getsockname()[1], seen, release)
         finally:
             release.set()
             running.should_exit = True
@@ -281,7 +279,6 @@ def test_half_open_connections_make_room_and_those_at_work_do_not(place: Place) 
         assert place.ask(LAST).startswith(b"HTTP/1.1 200")
         place.release.set()
         assert rest_of(working).endswith(b"at last")
-    assert place.guard.evicted >= SHORT.connections
 
 
 def test_when_all_are_at_work_one_more_is_refused_and_those_go_on(place: Place) -> None:

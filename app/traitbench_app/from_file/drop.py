@@ -1,7 +1,7 @@
 """The file that a person dropped: it is kept in the session, and opens the page that makes a model of it."""
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
+from streamlit.typing import UploadedFile
 
 from traitbench_app.from_file.making import forget_plan
 from traitbench_app.parts.upload import pick_file

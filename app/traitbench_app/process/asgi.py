@@ -47,10 +47,8 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     import streamlit as st
 
     from traitbench.local import vectors
-    from traitbench_app.process import exposed
     from traitbench_app.process.assets import Assets
 
-    exposed.block_lookups()
     assets = Middleware(Assets)
     settings = settings or read_settings()
     openid, proxy = _openid(settings), _proxy(settings)

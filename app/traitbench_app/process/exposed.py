@@ -1,4 +1,4 @@
-"""What browsers reach and what Streamlit may ask: paths, Content-Security-Policy, and no address of this machine."""
+"""What browsers reach and what pages may load: open paths and the Content-Security-Policy."""
 
 import base64
 import hashlib
@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import streamlit
-from streamlit import net_util
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _PROGRAM = re.compile(r"(?:^|/)_stcore(?:/|$)")
@@ -54,13 +53,3 @@ def _inline_scripts() -> str:
     page = Path(streamlit.__file__).with_name("static") / "index.html"
     scripts = _INLINE.findall(page.read_text("utf-8"))
     return " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in scripts)
-
-
-def block_lookups() -> None:
-    """Replace Streamlit's two lookups of this machine's addresses; call this once per process."""
-    for name in ("get_external_ip", "get_internal_ip"):
-        setattr(net_util, name, _unknown)
-
-
-def _unknown() -> str | None:
-    return None

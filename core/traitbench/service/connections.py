@@ -5,21 +5,22 @@ and there are time limits for a header and a body to arrive and for a response t
 limited too. Beyond it, the connections that have been idle longest are closed; a new one is refused only if all are
 active. Refusals have the error envelope of the API.
 
-Uvicorn has no setting for these, so its protocol is subclassed, by its public methods alone. Without the limits, 1,100
-half-open connections keep everyone out, and clients that do not read fill the memory; tests show both. A proxy in front
-would help, but most workbenches have none. One sweep per second checks the deadlines of all connections, so that no
-request needs a timer.
+No setting of uvicorn does this (core/docs/decisions/connections.md), and a middleware is called too late: after the
+header. So the protocol is a subclass that overrides only methods with public names.
+
+One sweep per second checks the deadlines of all connections, so that no request needs a timer.
 """
 
 import asyncio
-import json
 import resource
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ulid import ULID
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from traitbench.errors import InvalidRequest, TraitbenchError, Unavailable
+from traitbench.service.errors import refusal
 
 MOST_FILES = 65_536
 FILES_BESIDE = 512  # for the database, the worker, fetched pages, and connections that are being refused
@@ -50,35 +51,34 @@ class Limits:
         return max(1, self.connections // 4)
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """The response that tells a client why its connection is closed."""
-
-    status: int
-    code: str
-    message: str
+class RequestTimeout(TraitbenchError, status=408, code="request_timeout"):
+    """The header or the body of a request takes too long to arrive."""
 
 
-NOT_HTTP = Refusal(400, "invalid_request", "This is not an HTTP request. Check the client.")
-LATE = Refusal(408, "request_timeout", "The header of the request took too long to arrive. Send it again.")
-LONG_URL = Refusal(414, "url_too_long", f"The address is longer than {LONGEST_URL} bytes. Shorten it.")
-LARGE_HEAD = Refusal(
-    431,
-    "headers_too_large",
-    f"The header has more than {MOST_FIELDS} fields or {LARGEST_HEAD} bytes. Send fewer or shorter ones.",
+class UrlTooLong(TraitbenchError, status=414, code="url_too_long"):
+    """The address of a request exceeds its limit."""
+
+
+class HeadersTooLarge(TraitbenchError, status=431, code="headers_too_large"):
+    """The header of a request has too many fields or too many bytes."""
+
+
+NOT_HTTP = InvalidRequest("This is not an HTTP request. Check the client.")
+LATE = RequestTimeout("The header of the request took too long to arrive. Send it again.")
+LONG_URL = UrlTooLong(f"The address is longer than {LONGEST_URL} bytes. Shorten it.")
+LARGE_HEAD = HeadersTooLarge(
+    f"The header has more than {MOST_FIELDS} fields or {LARGEST_HEAD} bytes. Send fewer or shorter ones."
 )
-LONG_SOCKET_URL = Refusal(414, "url_too_long", "The address of the WebSocket is longer than 8 kB. Shorten it.")
-LONG_SOCKET_FIELD = Refusal(
-    431,
-    "headers_too_large",
+LONG_SOCKET_URL = UrlTooLong("The address of the WebSocket is longer than 8 kB. Shorten it.")
+LONG_SOCKET_FIELD = HeadersTooLarge(
     "The header of the WebSocket has a field of more than 8 kB. Perhaps other applications on this host name have set"
-    " large cookies: delete them, or use another name for this machine.",
+    " large cookies: delete them, or use another name for this machine."
 )
-FULL = Refusal(503, "unavailable", "The service has too many connections. Try again in a moment.")
+FULL = Unavailable("The service has too many connections. Try again in a moment.")
 
 
 class _Refused(Exception):
-    """Stops the parser; the connection's `refusal` has the reason."""
+    """Stops the parser; the connection's `reason` has the reason."""
 
 
 def raise_file_limit() -> int:
@@ -98,11 +98,9 @@ def limits_for(files: int) -> Limits:
 
 @dataclass(eq=False)
 class Guard:
-    """Watches the connections of one server; `refused` counts the refusals by code."""
+    """Watches the connections of one server."""
 
     limits: Limits
-    refused: dict[str, int] = field(default_factory=dict)
-    evicted: int = 0
     _sweeping: asyncio.TimerHandle | None = None
     _unread: dict[Any, tuple[int, float]] = field(default_factory=dict)
 
@@ -117,7 +115,6 @@ class Guard:
         # Close several at once. A search at every new connection would help an attacker.
         for each in waiting[: max(1, self.limits.connections // 16)]:
             each.transport.close()
-            self.evicted += 1
         return bool(waiting)
 
     def has_websocket_left(self, connections: set[Any]) -> bool:
@@ -153,9 +150,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.refusal: Refusal | None = None
+        self.reason: TraitbenchError | None = None
         self.since = 0.0
-        self._running: RequestResponseCycle | None = None
         self._due: float | None = None
         self._in_head = False
         self._head_before = 0  # bytes of this header in earlier chunks
@@ -171,13 +167,12 @@ class BoundedProtocol(HttpToolsProtocol):
         """Close the connection if the data that it must send is overdue."""
         if self._due is None or self.transport.is_closing():
             return
-        if self.refusal is not None:
+        if self.reason is not None:
             if now >= self._due:
                 self.transport.close()
         elif self.flow.read_paused:
             self._due = now + self.guard.limits.body_seconds  # the delay is the server's fault, not the client's
         elif now >= self._due:
-            self._count(LATE)
             # If the request is already answered, its late body needs no second response.
             if self._in_head or not self.is_waiting:
                 self._refuse(LATE)
@@ -194,26 +189,22 @@ class BoundedProtocol(HttpToolsProtocol):
         self._due = self.since + limits.head_seconds
         self.guard.watch(self.loop, self.connections)
         if len(self.connections) > limits.connections and not self.guard.make_room(self.connections - {self}):
-            self._count(FULL)
             self._refuse(FULL)
 
     def data_received(self, data: bytes) -> None:
-        """Parse the data; refuse the connection if it is not HTTP or exceeds a limit."""
-        if self.refusal is not None:
+        """Parse the data unless the connection is refused; refuse it if its header does not end."""
+        if self.reason is not None:
             return
         self._chunk = len(data)
         super().data_received(data)
-        if self._in_head and self.refusal is None:
+        if self._in_head and self.reason is None:
             self._head_before += len(data)
             if self._head_before > LONGEST_URL + LARGEST_HEAD:
-                self._count(LARGE_HEAD)
                 self._refuse(LARGE_HEAD)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be parsed, or what one of the checks below has stopped."""
-        reason = self.refusal or NOT_HTTP
-        self._count(reason)
-        self._refuse(reason)
+        """Refuse the connection: the parser stopped at a limit, or at data that is not HTTP."""
+        self._refuse(self.reason or NOT_HTTP)
 
     def on_message_begin(self) -> None:
         """Set the deadline of the header."""
@@ -239,8 +230,6 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._due = self.loop.time() + self.guard.limits.body_seconds
         super().on_headers_complete()
-        if not self.pipeline:
-            self._running = self.cycle
 
     def on_body(self, body: bytes) -> None:
         """Move the deadline of the body: every byte adds a little time for the next ones."""
@@ -258,7 +247,6 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Record the time from which the connection is idle."""
         self.since = self.loop.time()
-        self._running = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
 
     def handle_websocket_upgrade(self) -> None:
@@ -266,11 +254,10 @@ class BoundedProtocol(HttpToolsProtocol):
         reason = self._socket_refusal()
         if reason is None:
             super().handle_websocket_upgrade()
-            return
-        self._count(reason)
-        self._refuse(reason)
+        else:
+            self._refuse(reason)
 
-    def _socket_refusal(self) -> Refusal | None:
+    def _socket_refusal(self) -> TraitbenchError | None:
         if len(b"GET  HTTP/1.1") + len(self.url) > LONGEST_SOCKET_LINE:
             return LONG_SOCKET_URL
         if any(len(name) + len(b": ") + len(value) > LONGEST_SOCKET_LINE for name, value in self.headers):
@@ -279,26 +266,19 @@ class BoundedProtocol(HttpToolsProtocol):
 
     # ---- refusing ----
 
-    def _stop(self, reason: Refusal) -> None:
-        self.refusal = reason
+    def _stop(self, reason: TraitbenchError) -> None:
+        self.reason = reason
         raise _Refused
 
-    def _count(self, reason: Refusal) -> None:
-        self.guard.refused[reason.code] = self.guard.refused.get(reason.code, 0) + 1
-
-    def _refuse(self, reason: Refusal) -> None:
+    def _refuse(self, reason: TraitbenchError) -> None:
         """Send the reason and close soon; close at once if a response to an earlier request is in progress."""
         if self.transport.is_closing():
             return
         if not self.is_waiting:
-            if self._running is not None:
-                # Tell the application before it writes to a closed connection.
-                self._running.disconnected = True
-                self._running.message_event.set()
             self.pipeline.clear()
             self.transport.close()
             return
-        self.refusal = reason
+        self.reason = reason
         self._due = self.loop.time() + _LINGER_SECONDS
         self.transport.write(_answer(reason))
         # Keep reading and drop the data; otherwise the client would get a reset instead of the response.
@@ -307,7 +287,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 def protocol(limits: Limits) -> type[BoundedProtocol]:
-    """Return the protocol class for one server, for `uvicorn.Config(http=...)`; its `guard` has the counts."""
+    """Return the protocol class for one server, for `uvicorn.Config(http=...)`."""
     return type("GuardedProtocol", (BoundedProtocol,), {"guard": Guard(limits)})
 
 
@@ -315,15 +295,8 @@ def _bounded(connections: set[Any]) -> Iterator[BoundedProtocol]:
     return (each for each in connections if isinstance(each, BoundedProtocol))
 
 
-def _answer(reason: Refusal) -> bytes:
-    identity = f"req_{ULID()}"
-    error = {"code": reason.code, "message": reason.message, "request_id": identity, "details": {}}
-    content = json.dumps({"error": error}, separators=(",", ":")).encode()
-    head = [
-        b"content-type: application/json",
-        b"content-length: %d" % len(content),
-        b"x-request-id: " + identity.encode(),
-        b"connection: close",
-        *([b"retry-after: 2"] if reason.status == 503 else []),
-    ]
-    return STATUS_LINE[reason.status] + b"\r\n".join([*head, b"", content])
+def _answer(reason: TraitbenchError) -> bytes:
+    answer = refusal(reason)
+    answer.headers["Connection"] = "close"
+    head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers)
+    return STATUS_LINE[answer.status_code] + head + b"\r\n" + bytes(answer.body)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 
 from starlette.responses import Response
+from ulid import ULID
 
 from traitbench.errors import TraitbenchError
 
@@ -19,3 +20,11 @@ def envelope(error: TraitbenchError, request_id: str) -> Response:
         headers={**HEADERS.get(error.status, {}), **error.headers},
         media_type="application/json",
     )
+
+
+def refusal(error: TraitbenchError) -> Response:
+    """Return the response for an error of a request that has no id yet."""
+    identity = f"req_{ULID()}"
+    answer = envelope(error, identity)
+    answer.headers["X-Request-Id"] = identity
+    return answer

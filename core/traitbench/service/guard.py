@@ -13,10 +13,9 @@ from ipaddress import IPv4Address
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from ulid import ULID
 
 from traitbench.errors import HostNotAllowed, InvalidRequest, OriginNotAllowed, RouteNotFound, TraitbenchError
-from traitbench.service.errors import envelope
+from traitbench.service.errors import refusal
 from traitbench.settings import Settings
 
 Header = tuple[bytes, bytes]
@@ -73,18 +72,21 @@ class RequestGuard:
         if kind == "lifespan":
             await self._app(scope, receive, send)
             return
-        refusal = self._refusal(scope)
+        refused = self._refusal(scope)
         if kind == "websocket":
-            if refusal is None:
-                await self._app(scope, receive, send)
+            if refused is None:
+                # Without the origin, which is checked here. Streamlit would compare it with this machine's addresses,
+                # and ask a web site for one of them.
+                headers = [header for header in scope["headers"] if header[0] != b"origin"]
+                await self._app({**scope, "headers": headers}, receive, send)
             else:
                 await send({"type": "websocket.close", "code": 1008, "reason": ""})
             return
         answer = _SecuredAnswer(send, self._api_headers if _is_api(scope["path"]) else self._page_headers)
-        if refusal is None:
+        if refused is None:
             await self._app(scope, receive, answer)
         else:
-            await _refused(scope, refusal)(scope, receive, answer)
+            await _refused(scope, refused)(scope, receive, answer)
 
     def _refusal(self, scope: Scope) -> TraitbenchError | None:
         """Return why a request is refused, or None if it is allowed."""
@@ -199,8 +201,5 @@ def _foreign() -> TraitbenchError:
 
 def _refused(scope: Scope, error: TraitbenchError) -> Response:
     if _is_api(scope["path"]):
-        identity = f"req_{ULID()}"
-        answer = envelope(error, identity)
-        answer.headers["X-Request-Id"] = identity
-        return answer
+        return refusal(error)
     return PlainTextResponse(f"{HTTPStatus(error.status).phrase}\n\n{error.message}\n", status_code=error.status)

@@ -95,18 +95,21 @@ def _config(application: ASGIApp, settings: Settings) -> uvicorn.Config:
         timeout_graceful_shutdown=_STOP_SECONDS,
         access_log=False,
         log_config=None,
-        log_level=logging.WARNING,
+        log_level=logging.ERROR,
         server_header=False,
         proxy_headers=False,
     )
 
 
 def _quieten(server: uvicorn.Server) -> None:
-    """Let uvicorn log only warnings while it serves. This is a filter, because Streamlit resets the levels."""
+    """Let uvicorn log only errors while it serves. Its warnings say what a client did wrong, which the client is told.
+
+    This is a filter, because Streamlit resets the levels.
+    """
     logs.adopt()
     logging.getLogger("uvicorn.access").disabled = True
     logging.getLogger("uvicorn.error").addFilter(
-        lambda record: record.levelno >= logging.WARNING and server.started and not server.should_exit
+        lambda record: record.levelno >= logging.ERROR and server.started and not server.should_exit
     )
 
 
