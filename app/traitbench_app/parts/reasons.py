@@ -17,7 +17,7 @@ from traitbench.display.colours import SIDES
 from traitbench.display.reasons import COLUMNS, adding, highlighted, rows, strongest
 from traitbench.display.text import count, is_address, isolated, plain, shortened
 from traitbench_app.parts.chart import download_table
-from traitbench_app.parts.controls import question
+from traitbench_app.parts.controls import download, question
 from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
@@ -142,14 +142,11 @@ def draw_adding(reasons: Mapping[str, Explanation], key: str, name: str, text: s
     with st.container(horizontal=True, horizontal_alignment="right"):
         table = pd.DataFrame(rows(explanation, text), columns=list(COLUMNS))
         download_table(table, key="adding", file_name=f"{file_name}-reasons-{key}")
-        st.download_button(
+        download(
             "JSON",
             json.dumps({each: one.model_dump(mode="json") for each, one in reasons.items()}, indent=2),
-            file_name=f"{file_name}-reasons.json",
-            mime="application/json",
-            icon=":material/download:",
+            f"{file_name}-reasons.json",
             key="adding.json",
-            on_click="ignore",
             type="tertiary",
             help="The reasons of all traits.",
         )

@@ -12,6 +12,7 @@ from traitbench.display.text import plain
 from traitbench.display.words import sentences
 from traitbench.names import pin
 from traitbench_app.parts.card import signed
+from traitbench_app.parts.controls import download
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
 
@@ -42,7 +43,9 @@ def draw_official(handle: str, version_no: str, text: str, shown: Card) -> None:
             f"**{card.composite}**. {_verdict([card], [shown])}"
         )
         st.markdown(f"Request `{card.metadata.request_id}`")
-        _download(card, "Card as JSON", f"{handle}-card", key="score.json")
+        download(
+            "Card as JSON", card.model_dump_json(indent=2), f"{handle}-card.json", key="score.json", type="tertiary"
+        )
 
 
 def draw_official_pair(handle: str, version_no: str, texts: tuple[str, str], shown: Comparison) -> None:
@@ -62,7 +65,13 @@ def draw_official_pair(handle: str, version_no: str, texts: tuple[str, str], sho
             f"{signed(comparison.improvement)}. {_verdict([a, b], [shown.a, shown.b])}"
         )
         st.markdown(f"Request `{a.metadata.request_id}`")
-        _download(comparison, "Comparison as JSON", f"{handle}-comparison", key="score.pair_json")
+        download(
+            "Comparison as JSON",
+            comparison.model_dump_json(indent=2),
+            f"{handle}-comparison.json",
+            key="score.pair_json",
+            type="tertiary",
+        )
 
 
 def draw_text(card: Card) -> None:
@@ -87,19 +96,6 @@ def _verdict(official: Sequence[Card], shown: Sequence[Card]) -> str:
         for one, other in zip(official, shown, strict=True)
     )
     return "The scores are the same as above." if same else "The scores above differ. Use the service's scores."
-
-
-def _download(answer: Card | Comparison, label: str, file_name: str, *, key: str) -> None:
-    st.download_button(
-        label,
-        answer.model_dump_json(indent=2),
-        file_name=f"{file_name}.json",
-        mime="application/json",
-        icon=":material/download:",
-        key=key,
-        on_click="ignore",
-        type="tertiary",
-    )
 
 
 def _digest(handle: str, version_no: str, *texts: str) -> str:

@@ -14,7 +14,7 @@ from traitbench.display.moved import STYLE, moved
 from traitbench.display.text import count, plain, shortened
 from traitbench.local.mistakes import HeldOutScore
 from traitbench_app.parts.advice import wrong_in
-from traitbench_app.parts.controls import question
+from traitbench_app.parts.controls import page_of, question
 from traitbench_app.parts.model_actions import can_improve, forks_of, free_name
 from traitbench_app.parts.runs import MISTAKES
 from traitbench_app.parts.scored_samples import draw_text, find
@@ -75,11 +75,10 @@ def draw_all_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -
         with guarded(), st.container(border=True, key="train.mistakes.all"):
             left = [each for each in _open(model, version, mistakes) if chosen in (None, each[1].key)]
             st.markdown(f"**{count(len(left), 'mistake')} to review**, worst first.")
-            pages = -(-len(left) // _PAGE)
             slot = st.container()
-            page = st.pagination(pages, key=f"train.mistakes.page:{chosen}:{pages}") if pages > 1 else 1
+            page = page_of(left, _PAGE, key=f"train.mistakes.page:{chosen}")
             with slot:
-                _draw_rows(model, version, traits, left[(page - 1) * _PAGE : page * _PAGE], is_whole=True)
+                _draw_rows(model, version, traits, page, is_whole=True)
             _draw_decided(model, version, traits, mistakes)
 
     review()

@@ -14,7 +14,7 @@ from traitbench.display.text import plain
 from traitbench.errors import InvalidTag
 from traitbench.names import check_tag
 from traitbench_app.parts import version_figures
-from traitbench_app.parts.controls import folded
+from traitbench_app.parts.controls import download, folded
 from traitbench_app.parts.quality import (
     draw_confidence,
     draw_modes,
@@ -131,23 +131,17 @@ def _draw_parameters(model: Model, shown: Version, traits: Sequence[Trait]) -> N
     whole = version(model.handle, shown)
     with st.container(horizontal=True):
         if whole.snapshot is not None:
-            st.download_button(
+            download(
                 "Download snapshot (JSON)",
                 json.dumps(whole.snapshot, ensure_ascii=False),
-                file_name=f"{stem}-snapshot.json",
-                mime="application/json",
-                icon=":material/download:",
+                f"{stem}-snapshot.json",
                 key="versions.snapshot",
-                on_click="ignore",
             )
-        st.download_button(
+        download(
             "Download figures (JSON)",
             json.dumps(shown.metrics.model_dump(), ensure_ascii=False, indent=1),
-            file_name=f"{stem}-figures.json",
-            mime="application/json",
-            icon=":material/download:",
+            f"{stem}-figures.json",
             key="versions.metrics",
-            on_click="ignore",
             help="All figures of this version, as the API returns them.",
         )
     if whole.snapshot is None:

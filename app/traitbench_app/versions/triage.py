@@ -20,7 +20,7 @@ from traitbench.display.text import count, is_address, plain, shortened
 from traitbench.errors import TraitbenchError
 from traitbench_app.parts.background_work import draw_end_of_work, draw_resume, watch_work
 from traitbench_app.parts.chart import draw_downloads
-from traitbench_app.parts.controls import folded
+from traitbench_app.parts.controls import folded, page_of
 from traitbench_app.parts.reasons import draw_highlighted, reasons_of
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.scorer import PageScorer
@@ -134,15 +134,14 @@ def _draw_texts(
         label_visibility="collapsed",
     )
     rows = shown(frame, cast(Show, picked or chips[0]))
-    pages = -(-len(rows) // _PAGE)
     slot = st.container()
     # Other rows begin at the first page again.
-    page = st.pagination(pages, key=f"versions.page:{comparison.id}:{picked}:{len(rows)}") if pages > 1 else 1
+    page = page_of(range(len(rows)), _PAGE, key=f"versions.page:{comparison.id}:{picked}:{len(rows)}")
     with slot:
         st.html(STYLE)
         drawn = [
             (row, trait, _draw_text(row, f"{comparison.id}:{row[TRAIT]}:{at}", pair, trait, names))
-            for at, row in rows.iloc[(page - 1) * _PAGE : page * _PAGE].iterrows()
+            for at, row in rows.iloc[list(page)].iterrows()
             for trait in [traits.get(row[TRAIT])]
         ]
     with folded("As a table, with downloads", icon=":material/table:", key="table") as is_open:
