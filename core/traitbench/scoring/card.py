@@ -271,8 +271,8 @@ def trait_score(trait: TraitAxis, position: float) -> RawScore:
 def _at(trait: TraitAxis, points: int, sure_at: int, unlike: bool = False) -> _At:
     """The fields of a trait's score, but for the polarity: they follow from the whole score and the resemblance.
 
-    The confidence is that of the score `sure_at`; if it is lower than that of the score itself, the reason is that the
-    samples are unlike the text.
+    The confidence is that of the score `sure_at`, which is nearer to the middle for a text longer than the samples. If
+    that changes the confidence, the reason is that the samples are unlike the text.
     """
     sure, reason = ("low", "unlike_samples") if unlike else confidence(trait, sure_at)
     if sure_at != points and sure != confidence(trait, points)[0]:
@@ -344,7 +344,7 @@ def band(points: int, positive: Quartiles | None, negative: Quartiles | None) ->
 
 
 def headroom(points: int, breaks: TierBreaks) -> int:
-    """Points to the next break; None at Strong."""
+    """Points to the next break; 0 at Strong."""
     return next((at - points for at in (breaks.developing, breaks.solid, breaks.strong) if at > points), 0)
 
 
