@@ -53,11 +53,11 @@ if model.state == "archived":
 
 if last and last.status == "failed" and last.kind in ("train", "retune"):
     reason = last.error.message if last.error else "The service gave no reason."
-    kept = "Your samples are safe. Fix the problem, or start the training again."
+    rest = "Your samples are safe. Fix the problem, or start the training again."
     if model.version_no is not None:
-        kept = f"v{model.version_no} did not change and keeps scoring."
+        rest = f"v{model.version_no} did not change and keeps scoring."
     st.error(
-        f"**The training that started {ago(last.started_at)} failed.** {plain(reason)}\n\n{kept}",
+        f"**The training that started {ago(last.started_at)} failed.** {plain(reason)}\n\n{rest}",
         icon=":material/error:",
     )
 

@@ -49,7 +49,7 @@ def take(model: Model, answers: Sequence[LabelAnswer]) -> SaveOutcome:
     new = {item: quality for item, quality in after.items() if not _is_the_same(known.get(item), quality)}
     removed = [each for item, each in known.items() if item not in after or item in new]
     pool.decide(model, [Decision(item.rpartition(":")[2], item.rpartition(":")[0], new[item]) for item in new])
-    error = _take_back(model, removed, kept=new.keys())
+    error = _take_back(model, removed, stays=new.keys())
     return SaveOutcome(error=error, left=any(answer.action == "leave" for answer in answers))
 
 
@@ -98,7 +98,7 @@ def _is_the_same(one: Decision | None, quality: float | None) -> bool:
     return abs(one.quality - quality) < _SAME
 
 
-def _take_back(model: Model, removed: Sequence[Decision], *, kept: AbstractSet[str]) -> TraitbenchError | None:
+def _take_back(model: Model, removed: Sequence[Decision], *, stays: AbstractSet[str]) -> TraitbenchError | None:
     """Delete the samples of decisions, then the decisions, unless another one replaced them."""
     first: TraitbenchError | None = None
     for decision in removed:
@@ -113,7 +113,7 @@ def _take_back(model: Model, removed: Sequence[Decision], *, kept: AbstractSet[s
             # The sample is still there, so the decision has to be.
             pool.decide(model, [decision])
             continue
-        if item_id(decision.hash, decision.trait) not in kept:
+        if item_id(decision.hash, decision.trait) not in stays:
             pool.undo(model, decision)
     return first
 

@@ -124,5 +124,5 @@ def _last_failure(model: Model) -> str:
     if last is None or last.status != "failed" or model.state in ("busy", "archived"):
         return ""
     reason = plain(last.error.message) if last.error else "The service gave no reason."
-    kept = "Its samples are safe." if model.version_no is None else f"v{model.version_no} did not change."
-    return f":material/error: **The last run failed.** {reason} {kept}"
+    rest = "Its samples are safe." if model.version_no is None else f"v{model.version_no} did not change."
+    return f":material/error: **The last run failed.** {reason} {rest}"

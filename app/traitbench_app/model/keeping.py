@@ -25,7 +25,7 @@ _NAMED = 12
 def version_keeping(model: Model) -> None:
     """Draw the rule and the versions that it would remove."""
     versions = list(client().versions.list(model.handle, limit=LARGEST_PAGE)) if model.version_no is not None else []
-    kept = model.version_retention_policy
+    own = model.version_retention_policy
     st.markdown(
         "This rule removes old versions when a new one is added. Tagged versions and the version in use are always "
         "kept."
@@ -33,7 +33,7 @@ def version_keeping(model: Model) -> None:
     policy = _fields(model, policy_of(model))
     going = would_go(model, versions, policy)
     _draw_effect(versions, going)
-    changed, to_defaults = policy != policy_of(model), kept is not None
+    changed, to_defaults = policy != policy_of(model), own is not None
     refusal = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         saved = st.button(

@@ -251,7 +251,8 @@ def notes(model: Model) -> str:
 
 def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: WaitingFeedback) -> None:
     """Draw what training again does, and its start; `versions` newest first."""
-    newest, kept = versions[0], _chosen_encoder(next((v for v in versions if v.version_no == model.version_no), None))
+    newest = versions[0]
+    encoder = _chosen_encoder(next((v for v in versions if v.version_no == model.version_no), None))
     with st.container(key="train.retune"):
         if reason := why_no_search(model):
             st.markdown(f":material/lock: {reason}")
@@ -259,7 +260,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
         plan, choice = st.columns([3, 2], gap="large")
         with choice:
             asked = pick_search()
-            nothing_new = kept == _chosen_encoder(newest) and gains_nothing(model, newest, asked, waits)
+            nothing_new = encoder == _chosen_encoder(newest) and gains_nothing(model, newest, asked, waits)
             if st.button(
                 "Train again",
                 icon=":material/manage_search:",
@@ -269,7 +270,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
             ):
                 start(model, asked, reoptimize_params=True)
         with plan:
-            st.markdown(_plan(model, traits, newest, waits, kept))
+            st.markdown(_plan(model, traits, newest, waits, encoder))
             if nothing_new:
                 st.info(
                     f"Training again would change nothing now: {label(newest)} has learned the same samples with the "
@@ -311,7 +312,7 @@ def _chosen_encoder(version: Version | None) -> str | None:
     return None if encoder is None else encoder.chosen
 
 
-def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: WaitingFeedback, kept: str | None) -> str:
+def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: WaitingFeedback, encoder: str | None) -> str:
     total = sum(trait.sample_count for trait in traits)
     feedback = f", {waits.samples:,} of them corrections that wait" if waits.samples else ""
     return (
@@ -319,5 +320,5 @@ def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting
         f"**v{newest.version_no + 1}** and is in use at once; you can switch back. Until then, or if the training "
         f"fails, v{model.version_no} keeps scoring.\n\n"
         f"The model's depth ({model.max_depth}) applies"
-        f"{f', as does its encoder *{plain(kept)}*' if kept else ''}."
+        f"{f', as does its encoder *{plain(encoder)}*' if encoder else ''}."
     )

@@ -169,8 +169,8 @@ def take(sheet: Sheet, trait: Trait, ratings: Ratings, answers: Sequence[LabelAn
     """Keep your answers in the session."""
     labels = labels_of(sheet, trait, ratings)
     labels.take(answers)
-    kept = {(key, text): each for item, each in labels.decided.items() for text, _, key in [item.rpartition(":")]}
-    _keep(sheet.handle, kept)
+    decided = {(key, text): each for item, each in labels.decided.items() for text, _, key in [item.rpartition(":")]}
+    _keep(sheet.handle, decided)
 
 
 def _given(handle: str) -> dict[Item, float | None]:

@@ -160,11 +160,11 @@ def draw_ahead(model: Model, traits: Sequence[Trait]) -> None:
                 except PreviewUnavailable as reason:
                     session.store(_KEY, None)
                     st.info(plain(str(reason)), icon=":material/info:")
-        kept = session.get(_KEY)
-        if kept and kept[:2] == (model.handle, state):
+        stored = session.get(_KEY)
+        if stored and stored[:2] == (model.handle, state):
             names, labels = names_of(traits), (f"{origin.handle} v{origin.version_no}", "the draft")
-            draw_verdict(kept[2], names, labels)
-            draw_picture(kept[2], names, labels, key=f"{_KEY}.figures")
+            draw_verdict(stored[2], names, labels)
+            draw_picture(stored[2], names, labels, key=f"{_KEY}.figures")
             st.caption("Nothing is stored. Training checks it again.")
 
 

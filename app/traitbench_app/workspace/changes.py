@@ -121,12 +121,12 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
     # Someone else has edited or deleted these, and an edit would bring back what they removed.
     missing = frozenset(changes.edits.keys() - left)
     _remove(handle, [new for old, new in zip(edited, added, strict=True) if old in missing])
-    kept = tuple(new for old, new in zip(edited, added, strict=True) if old not in missing)
+    remaining = tuple(new for old, new in zip(edited, added, strict=True) if old not in missing)
     forgone = {each for each in left if unrestorable(each)}
     ids = tuple(each for each in leaving if each in left and each not in forgone)
     gone = tuple(as_input(by_id[each]) for each in ids)
-    what = _named(len(kept), len(left) - len(kept), len(marked))
-    return Undo(handle, what, gone, kept, len(forgone), old_marks, missing=missing, ids=ids)
+    what = _named(len(remaining), len(left) - len(remaining), len(marked))
+    return Undo(handle, what, gone, remaining, len(forgone), old_marks, missing=missing, ids=ids)
 
 
 def bring_in(
@@ -182,15 +182,15 @@ def undo_of(handle: str, trait: Trait, samples: Sequence[Sample]) -> Undo:
     if trait.kind == "intrinsic":
         return Undo(handle, what, (), ())
     fields = {name: getattr(trait, name) for name in TraitInput.model_fields}
-    kept = [sample for sample in samples if not _made(sample)]
+    remaining = [sample for sample in samples if not _made(sample)]
     return Undo(
         handle,
         what,
-        tuple(map(as_input, kept)),
+        tuple(map(as_input, remaining)),
         (),
-        len(samples) - len(kept),
+        len(samples) - len(remaining),
         traits=(TraitInput(**fields),),
-        ids=tuple(sample.id for sample in kept),
+        ids=tuple(sample.id for sample in remaining),
     )
 
 

@@ -303,12 +303,12 @@ def _forget_sessions(service: str, handle: str) -> None:
 
 def _open(model: Model) -> PoolFile:
     """Return the file, or the database in the session's memory under zero data retention."""
-    kept = _file(read_settings().home / FILE)
+    file = _file(read_settings().home / FILE)
     if not model.zero_data_retention:
-        return kept
+        return file
     owner = _owner(model.handle)
-    if kept.state(owner)[0]:
-        kept.discard_model(owner.service, model.handle)
+    if file.state(owner)[0]:
+        file.discard_model(owner.service, model.handle)
     return _session_file()
 
 
@@ -342,8 +342,8 @@ def _texts(model: Model) -> Mapping[str, str]:
     if stored is None or stored[0] != state:
         stored = (state, file.texts(owner))
         session.store(_TEXTS, stored)
-    kept: dict[str, str] = stored[1]
-    return kept
+    texts: dict[str, str] = stored[1]
+    return texts
 
 
 def _labelled_for_all(model: Model) -> frozenset[str]:

@@ -49,8 +49,8 @@ def _prune(
         )
         for row in versions.ages(connection, model_id)
     ]
-    kept = versions_to_keep(existing, **policy.model_dump())
-    versions.remove(connection, [version.version_id for version in existing if version.version_id not in kept])
+    to_keep = versions_to_keep(existing, **policy.model_dump())
+    versions.remove(connection, [version.version_id for version in existing if version.version_id not in to_keep])
 
 
 _log = logging.getLogger(__name__)

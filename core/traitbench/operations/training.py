@@ -90,7 +90,7 @@ def start_in(
     outcome = rules.require("retune" if body.reoptimize_params else "train", model)
     if outcome is Outcome.NOTHING:
         return RunStarted(state=model.state, run_id=None), False
-    effort, options = body.effort or DEFAULT_EFFORT, _options(body, training_encoder.kept(connection, model))
+    effort, options = body.effort or DEFAULT_EFFORT, _options(body, training_encoder.last_encoder(connection, model))
     key = run_key(connection, model.id, "train", effort=effort, options=options)
     if outcome is Outcome.MATCH:
         return RunStarted(state="busy", run_id=_matching_run(connection, model, key)), True
@@ -123,12 +123,12 @@ def run(
     _Training(engine, encoder, execution, inputs, labels if inputs.use_labels else None).run(chosen)
 
 
-def _options(body: TrainRequest, kept: str | None) -> dict[str, Any]:
-    """Options of a training besides its effort; defaults are left out. `kept` is the encoder that the model keeps."""
+def _options(body: TrainRequest, last_encoder: str | None) -> dict[str, Any]:
+    """Options of a training besides its effort; defaults are left out. The model keeps `last_encoder`."""
     options: dict[str, Any] = {"reoptimize": body.reoptimize_params}
     if not body.use_labels:
         options["use_labels"] = False
-    if encoder := body.encoder or kept:
+    if encoder := body.encoder or last_encoder:
         options["encoder"] = encoder
     return options
 

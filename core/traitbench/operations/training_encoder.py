@@ -63,7 +63,7 @@ def named(context: Context, name: str) -> Encoder:
     raise rules.invalid([problem], thing="The training", known={"known_encoders": known})
 
 
-def kept(connection: Connection, model: ModelRow) -> str | None:
+def last_encoder(connection: Connection, model: ModelRow) -> str | None:
     """The name of the encoder that was chosen for the active version; None if it was that of the service."""
     encoder = _of_active(connection, model)
     return None if encoder is None else built_in(encoder.chosen)
@@ -79,7 +79,7 @@ def of_run(engine: Engine, settings: Settings, execution: Execution, *, default:
         # Its axes belong to one encoder, so it is that of the training that follows.
         with reading(engine) as connection:
             model = models.find_by_id(connection, run.model_id)
-            given = None if model is None else kept(connection, model)
+            given = None if model is None else last_encoder(connection, model)
     name = built_in(given)
     if run.kind == "retrain" or (given is None and settings.encoder is None):
         name = _of_active_version(engine, settings, run.model_id, default)

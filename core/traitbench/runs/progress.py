@@ -21,9 +21,9 @@ class _Pace:
         self.seconds = self.work = 0.0
 
     def add(self, seconds: float, work: float) -> None:
-        kept = exp(-seconds / _FORGOTTEN_AFTER)
-        self.seconds = kept * self.seconds + seconds
-        self.work = kept * self.work + work
+        fading = exp(-seconds / _FORGOTTEN_AFTER)
+        self.seconds = fading * self.seconds + seconds
+        self.work = fading * self.work + work
 
     def against(self, expected: float, weight: float) -> float:
         """Seconds for each unit of work; `expected` counts for `weight` units."""

@@ -68,8 +68,8 @@ class StoredDiscovery:
     @property
     def changed(self) -> bool:
         """Whether a person has changed or kept the trait; true if that cannot be known."""
-        kept = self.discovery is None or bool(self.discovery.get("kept"))
-        return kept or self.words != self.given or self.aggregation != "mean"
+        accepted = self.discovery is None or bool(self.discovery.get("kept"))
+        return accepted or self.words != self.given or self.aggregation != "mean"
 
 
 def rows(connection: Connection, model_id: int) -> list[TraitRow]:
