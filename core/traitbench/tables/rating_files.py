@@ -1,8 +1,8 @@
 """Read the labels of several raters from a table: one column of texts, one column of labels for each rater.
 
-Nothing here calls the service or draws. The cells of a label column are read as `importing` reads those of samples. An
-empty cell is a missing label. A rater's labels of the same text are one label; if they contradict each other, that
-rater has none for this text.
+Nothing here calls the service or draws. The cells of a label column are read as `sample_files.check` reads those of
+samples. An empty cell is a missing label. A rater's labels of the same text are one label; if they contradict each
+other, that rater has none for this text.
 """
 
 import hashlib
