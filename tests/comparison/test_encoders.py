@@ -108,7 +108,7 @@ def test_equal_encoders_are_rarely_told_apart() -> None:
     n, proven = 32, 0
     for seed in range(24):
         shared = np.random.default_rng(1_000 + seed).normal(size=(n, D))
-        pair = [drawn(n, 1.5, seed=100 * seed + turn, shared=shared) for turn in (1, 2)]
+        pair = [drawn(n, 1.5, seed=100 * seed + number, shared=shared) for number in (1, 2)]
         proven += difference(*pair).verdict != "no_difference"
     assert proven <= 4
 

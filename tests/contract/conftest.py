@@ -11,7 +11,7 @@ from tests.contract.world import World, served
 from traitbench.extract import ReadableText, extract
 from traitbench.sample_data import demo_models
 from traitbench.service.app import create_app
-from traitbench.service.guard import RequestGuard
+from traitbench.service.trusted_requests import TrustedRequests
 
 MAX_BODY = 96 * 1024
 OWNED = ("mine", "paging")
@@ -26,7 +26,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         opened(replace(settings, max_body_bytes=MAX_BODY), runs=False) as context,
     ):
         context = replace(context, extract=_read)
-        with served(RequestGuard(create_app(context), settings)) as base_url:
+        with served(TrustedRequests(create_app(context), settings)) as base_url:
             world = World(base_url, context)
             world.secrets |= {
                 "maker": world.issue("authoring", *OWNED, "demo", "other", "walk"),

@@ -1,4 +1,4 @@
-"""The guard where sockets are opened.
+"""Addresses are checked where sockets are opened.
 
 Every attempt uses the real resolver and the real socket layer, and the interpreter reports each connection that was
 tried. Nothing leaves the machine.

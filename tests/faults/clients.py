@@ -307,7 +307,7 @@ class Keyring:
         self._http = httpx.Client(base_url=base_url, timeout=PATIENCE_S, trust_env=False)
         self._secrets: dict[str, str] = {}
 
-    def turn(self, *, revoke: bool) -> None:
+    def rotate(self, *, revoke: bool) -> None:
         """Issue a key, perhaps revoke one, and use them all."""
         began = time.monotonic()
         issued = keys.create(self._engine, scope="scoring", namespaces=["local"])

@@ -45,7 +45,7 @@ def killed_at_work(settings: Settings, kills: int, *, clients: int = CLIENTS, se
                 else:
                     killed = int(victim.kill_worker())
                 if with_service and killed:
-                    keyring.turn(revoke=done % 2 == 1)
+                    keyring.rotate(revoke=done % 2 == 1)
                 done += killed
             until(lambda: all(map(log.count, NEEDED)), what="the clients to have done everything once")
         for handle in sorted({event.handle for event in log.events if event.op == "create"}):

@@ -49,15 +49,15 @@ def encoder(tmp_path: Path) -> Iterator[Counting]:
 
 def test_a_text_is_encoded_once_and_in_turns_to_the_same_vector(encoder: Counting) -> None:
     progress: list[tuple[int, int]] = []
-    in_turns = vectors.vectors_of(encoder, TEXTS, on_progress=lambda *each: progress.append(each))
+    in_background = vectors.vectors_of(encoder, TEXTS, on_progress=lambda *each: progress.append(each))
     assert progress[-1] == (len(TEXTS), len(TEXTS))
     assert vectors.unread(encoder, [*TEXTS, "new"]) == {"new"}
-    assert vectors.vectors_of(encoder, TEXTS) == in_turns
+    assert vectors.vectors_of(encoder, TEXTS) == in_background
     assert encoder.encoded == len(TEXTS)
     vectors.forget()
     alone = vectors.vectors_of(encoder, TEXTS)
-    assert all(np.array_equal(alone[key], row) for key, row in in_turns.items())
-    assert np.array_equal(vectors.in_turns(encoder, [*TEXTS.values()]), [*alone.values()])
+    assert all(np.array_equal(alone[key], row) for key, row in in_background.items())
+    assert np.array_equal(vectors.in_background(encoder, [*TEXTS.values()]), [*alone.values()])
 
 
 def test_the_listener_gets_the_new_vectors_of_samples_only(encoder: Counting) -> None:

@@ -178,7 +178,7 @@ def copied_link(at: AppTest) -> dict[str, str]:
 
 def hold_busy(context: Context, handle: str, progress: Progress | None = None, *, kind: OperationKind = "train") -> str:
     """Put a model into a run that does not end; answers with the run's id. It waits in a queue that no worker serves:
-    a run that the engine did not know would be settled by the service's guard."""
+    a run that the engine did not know would be settled by the service."""
     run_id = f"run_{ULID()}"
     with pytest.MonkeyPatch.context() as patch, writing(context.engine) as connection:
         patch.setattr(queue, "QUEUE", _UNSERVED)

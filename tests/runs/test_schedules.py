@@ -11,11 +11,11 @@ pytestmark = ON_SQLITE
 
 
 def test_a_task_has_its_turn_again_and_again_even_if_one_fails() -> None:
-    turns, enough, never = list[int](), Event(), Event()
+    calls, enough, never = list[int](), Event(), Event()
 
     def task() -> None:
-        turns.append(len(turns))
-        if len(turns) == 3:
+        calls.append(len(calls))
+        if len(calls) == 3:
             enough.set()
             never.wait()
         raise RuntimeError

@@ -133,8 +133,8 @@ def _six(negative: str, positive: str, own: tuple[str, ...]) -> dict[str, NameSc
     texts = own if enough else [*dict.fromkeys([*own, *everyday_texts()])]
     at = dict(zip(texts, name_scores(negative, positive, texts), strict=True))
     order = sorted(at, key=lambda text: at[text].score)
-    by_turns = chain.from_iterable(zip(order, reversed(order), strict=True))
-    picked = set(islice(dict.fromkeys(by_turns if enough else [*own, *by_turns]), _SIX))
+    alternating = chain.from_iterable(zip(order, reversed(order), strict=True))
+    picked = set(islice(dict.fromkeys(alternating if enough else [*own, *alternating]), _SIX))
     # In their own order, which does not say what the names think of them.
     return {text: at[text] for text in texts if text in picked}
 

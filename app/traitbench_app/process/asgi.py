@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 import traitbench_app
 from traitbench import logs
 from traitbench.service.embedded import AGENTS, Embedded, ServiceFirst
-from traitbench.service.guard import RequestGuard
+from traitbench.service.trusted_requests import TrustedRequests
 from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _frame() -> list[Route]:
 def _guarded(
     pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | None" = None, proxy: "Proxy | None" = None
 ) -> ASGIApp:
-    """Wrap the pages with the guard and, if configured, the sign-in."""
+    """Wrap the pages with `TrustedRequests` and, if configured, the sign-in."""
     from traitbench_app.process import exposed
     from traitbench_app.process.sign_in import SignIn
 
@@ -112,7 +112,7 @@ def _guarded(
         from traitbench_app.process.room_form import RoomForm
 
         inner = RoomForm(inner, settings)
-    return RequestGuard(inner, settings, policy=exposed.policy(), closed=exposed.closed)
+    return TrustedRequests(inner, settings, policy=exposed.policy(), closed=exposed.closed)
 
 
 def _crashed(error: Exception) -> bool:

@@ -345,7 +345,7 @@ def _with_openid(openid: "OpenId", following: str, stranger: str) -> str:
 
 
 def _origin(scope: Scope) -> str:
-    """Return the origin that the browser used. The guard has already checked the host."""
+    """Return the origin that the browser used. `TrustedRequests` has already checked the host."""
     return f"{'https' if _is_https(scope) else 'http'}://{Headers(scope=scope)['host']}"
 
 

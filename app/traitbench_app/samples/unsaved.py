@@ -31,7 +31,7 @@ export default function ({ data }) {
 }
 """
 
-_guard = st.components.v2.component("traitbench_before_leaving", html="<span></span>", js=_JS)
+_ask_before_leaving = st.components.v2.component("traitbench_before_leaving", html="<span></span>", js=_JS)
 
 
 def warn_before_leaving(model: Model, number: int) -> None:
@@ -43,7 +43,7 @@ def warn_before_leaving(model: Model, number: int) -> None:
             ":material/shield: Unsaved changes end with this tab, because zero data retention is on. Save them before "
             "you close or reload it."
         )
-    _guard(data={"unsaved": bool(number)}, key="samples.guard", height=1)
+    _ask_before_leaving(data={"unsaved": bool(number)}, key="samples.leaving", height=1)
 
 
 def draw_unsaved_line(model: Model) -> None:

@@ -114,15 +114,15 @@ def draw(total: int, *, size: int, seed: int, groups: Sequence[str] | None = Non
     """Return the rows of a random sample of the corpus, in the order in which they should be labelled.
 
     The same arguments give the same rows, and every beginning of them is a random sample too. With `groups`, one for
-    each text, the groups take turns, so that each has about the same number of texts.
+    each text, the groups alternate, so that each has about the same number of texts.
     """
     lot = np.random.default_rng(seed)
     if groups is None:
         return [int(row) for row in lot.permutation(total)[:size]]
     names = np.asarray(groups)
     shuffled = [lot.permutation(np.flatnonzero(names == name)) for name in sorted(set(groups))]
-    turns = (int(row) for drawn in zip_longest(*shuffled) for row in drawn if row is not None)
-    return list(islice(turns, size))
+    alternating = (int(row) for drawn in zip_longest(*shuffled) for row in drawn if row is not None)
+    return list(islice(alternating, size))
 
 
 def answer(

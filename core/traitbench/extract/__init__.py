@@ -1,6 +1,6 @@
 """Fetch the readable text behind an address.
 
-The guard is where sockets are opened (core/docs/contract.md, "Addresses").
+Addresses are checked where sockets are opened (core/docs/contract.md, "Addresses").
 
 Layers, from the inside out: `sockets` says which addresses are public and connects only to those. `fetch` makes one
 bounded GET through them, and `reading` turns the response into text in a separate process. Nothing is stored, cached or

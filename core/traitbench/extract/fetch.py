@@ -17,7 +17,7 @@ import httpcore
 import httpx
 
 from traitbench.extract.refusals import refusal
-from traitbench.extract.sockets import Deadline, GuardedBackend, Permits, Resolve
+from traitbench.extract.sockets import CheckedBackend, Deadline, Permits, Resolve
 
 # At DEBUG httpcore logs host names, but an address to be scored is content, and content is never logged.
 logging.getLogger("httpcore").setLevel(logging.INFO)
@@ -66,7 +66,7 @@ class FetchedPage:
 def fetch(address: str, *, limits: FetchLimits, permits: Permits, resolve: Resolve) -> FetchedPage:
     """The page at an address, or behind its redirects; raise `UrlNotFetchable`."""
     url = _parsed(address, limits)
-    backend = GuardedBackend(permits=permits, resolve=resolve, deadline=Deadline(limits.seconds))
+    backend = CheckedBackend(permits=permits, resolve=resolve, deadline=Deadline(limits.seconds))
     with _refusals(limits), httpcore.ConnectionPool(ssl_context=_tls(), network_backend=backend) as pool:
         for _ in range(limits.redirects + 1):
             with pool.stream("GET", _target(url), headers=_HEADERS | {"Host": url.netloc.decode("ascii")}) as response:

@@ -1,4 +1,4 @@
-"""Guard the opening of sockets: look up a name once, check every address, and connect to a checked one.
+"""Check where sockets are opened: look up a name once, check every address, and connect to a checked one.
 
 Nothing above can bypass it. Redirects and odd spellings of addresses end here, and a name that resolves differently
 between check and connection (DNS rebinding) has no effect. The name itself is still used for the Host header and the
@@ -41,7 +41,7 @@ class Deadline:
         return left
 
 
-class GuardedBackend(httpcore.NetworkBackend):
+class CheckedBackend(httpcore.NetworkBackend):
     """Opens TCP connections to permitted addresses only."""
 
     def __init__(self, *, permits: Permits, resolve: Resolve, deadline: Deadline) -> None:

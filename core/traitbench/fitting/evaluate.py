@@ -31,7 +31,7 @@ _BINS = 10
 _FOLDS = 10
 _FEW = 64
 _MANY = MOST_PER_POLE
-_TURNS = 3
+_REPEATS = 3
 # Many divisions of few samples, few of many: about as many held-out values in all.
 _COMPARED, _FEWEST_REPEATS, _MOST_REPEATS = 1_000, 3, 20
 NotMeasured = Literal["too_few", "only_synthesized", "unlabelled"]
@@ -70,7 +70,7 @@ def judged(
     if result.held_out is None or samples.synthesized[samples.is_evaluated].any():
         return unmeasured(*_why_not(samples))
     y, groups = samples.y[samples.is_evaluated], samples.groups[samples.is_evaluated]
-    metrics, repeats = _mean([measured(logits, y, groups) for logits in _turns(result, len(y), refit)]), 0
+    metrics, repeats = _mean([measured(logits, y, groups) for logits in _repeated(result, len(y), refit)]), 0
     # Compared over all folds at once, small sets looked 0.02 to 0.06 worse than they are, and the intervals held the
     # truth only 80 to 89 times in 100. The price is many refits.
     if result.recipe is not None and samples.smaller_pole < _MANY:
@@ -124,11 +124,11 @@ def divisions(samples: TrainingSamples) -> list[NDArray[np.int64]]:
     return divided(samples, min(_FOLDS, samples.smaller_pole), range(repeats))
 
 
-def _turns(result: SearchResult, n: int, refit: Callable[[int], SearchResult] | None) -> list[Floats]:
+def _repeated(result: SearchResult, n: int, refit: Callable[[int], SearchResult] | None) -> list[Floats]:
     """Held-out logits of one division into folds or, if there are few samples, of several: one says little then, and
     more are cheap.
     """
-    more = range(1, _TURNS) if refit is not None and result.folds is not None and n < _FEW else range(0)
+    more = range(1, _REPEATS) if refit is not None and result.folds is not None and n < _FEW else range(0)
     repeats = [result, *(refit(repeat) for repeat in more if refit is not None)]
     return [repeat.held_out for repeat in repeats if repeat.held_out is not None]
 

@@ -422,7 +422,7 @@ def _folds(samples: TrainingSamples, most: int, repeat: int) -> NDArray[np.int64
     shuffle = np.random.default_rng(repeat)
     for side in (-1, 0, 1):
         members = np.flatnonzero((lean == side) & is_evaluated)
-        # The samples are in the order of their hashes, so turn 0 needs no shuffle.
+        # The samples are in the order of their hashes, so repeat 0 needs no shuffle.
         if repeat:
             members = shuffle.permutation(members)
         folds[members] = np.arange(len(members)) % count

@@ -19,7 +19,7 @@ from traitbench.local import training
 from traitbench.local import vectors as known
 from traitbench.local.samples import AnySample
 from traitbench.local.training import TrainingSettings, find_encoder, label_axes, train
-from traitbench.local.vectors import Progress, Vector, in_turns, sample_vectors
+from traitbench.local.vectors import Progress, Vector, in_background, sample_vectors
 from traitbench.local.version import LocalVersion, PreviewUnavailable, VersionChoice, load_once
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid
 from traitbench.settings import read_settings
@@ -95,7 +95,7 @@ def read(samples: Sequence[AnySample], progress: Progress) -> None:
 
 def read_texts(texts: Sequence[str]) -> Vectors:
     """Return the vectors of texts that are no samples, (n_texts, d), encoded as `read` does and not kept."""
-    return in_turns(encoder(), texts)
+    return in_background(encoder(), texts)
 
 
 def label_axis(trait: Trait) -> Vector | None:

@@ -27,7 +27,7 @@ Listener = Callable[[str, VectorsById], object]
 """Takes an encoder's digest and the vectors that it made."""
 
 _MOST_BYTES = 96 * 2**20
-_AT_ONCE, _A_TURN = 64, 16
+_AT_ONCE, _IN_A_SLOT = 64, 16
 
 _known: LRUCache[tuple[str, str], Vector] = LRUCache(_MOST_BYTES, getsizeof=lambda vector: vector.nbytes)
 _one_at_a_time = threading.Lock()
@@ -44,14 +44,14 @@ def vectors_of(
     """Return the vector (d,) of each text by its hash, as the service computes it.
 
     The listener gets the new vectors of texts that have a sample id in `ids`. With `on_progress(done, total)`, texts
-    are encoded as `in_turns` does.
+    are encoded as `in_background` does.
     """
     with _one_at_a_time:
         vectors = {key: _known[encoder.digest, key] for key in texts if (encoder.digest, key) in _known}
     missing = [key for key in texts if key not in vectors]
-    batches = _batches(missing, _A_TURN if on_progress else _AT_ONCE)
+    batches = _batches(missing, _IN_A_SLOT if on_progress else _AT_ONCE)
     new_texts = [[texts[key] for key in keys] for keys in batches]
-    encoded = _in_turns(encoder, new_texts) if on_progress else (embed(encoder.encode, some) for some in new_texts)
+    encoded = _in_background(encoder, new_texts) if on_progress else (embed(encoder.encode, some) for some in new_texts)
     done = 0
     for keys, rows in zip(batches, encoded, strict=True):
         # Copies, because a row would keep the whole array in memory.
@@ -83,12 +83,12 @@ def unread(encoder: Encoder, hashes: Iterable[str]) -> set[str]:
         return {key for key in hashes if (encoder.digest, key) not in _known}
 
 
-def in_turns(encoder: Encoder, texts: Sequence[str]) -> Vectors:
+def in_background(encoder: Encoder, texts: Sequence[str]) -> Vectors:
     """Return the vectors of texts (n_texts, d) without keeping them.
 
     They are encoded on all processors in small batches, so that interactive requests go first.
     """
-    rows = _in_turns(encoder, _batches(texts, _A_TURN))
+    rows = _in_background(encoder, _batches(texts, _IN_A_SLOT))
     return np.concatenate([np.empty((0, encoder.dimension), np.float32), *rows])
 
 
@@ -103,11 +103,11 @@ def forget() -> None:
         _known.clear()
 
 
-def _in_turns(encoder: Encoder, batches: Sequence[Sequence[str]]) -> Iterator[Vectors]:
-    turns = BatchQueue()
+def _in_background(encoder: Encoder, batches: Sequence[Sequence[str]]) -> Iterator[Vectors]:
+    queue = BatchQueue()
 
     def encoded(some: Sequence[str]) -> Vectors:
-        with SCHEDULER.slot(turns):
+        with SCHEDULER.slot(queue):
             return embed(encoder.encode, some)
 
     pool = ThreadPoolExecutor(processors(), "reading")

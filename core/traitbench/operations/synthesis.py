@@ -403,12 +403,12 @@ def _finish(connection: Connection, execution: Execution, task: _SynthesisTask, 
 
 
 def _rejected(task: _SynthesisTask, rejects: Sequence[Reject]) -> list[dict[str, Any]]:
-    """The rows of rejected texts, at most `MOST_REJECTED`: in turns from every trait and reason, in their order."""
+    """The rows of rejected texts, at most `MOST_REJECTED`: of every trait and reason by turns, in order."""
     groups: dict[tuple[str, str], list[Reject]] = {}
     for each in rejects:
         if len(each.exemplar.text) <= LONGEST_TEXT:
             groups.setdefault((each.exemplar.trait_key, each.reason), []).append(each)
-    turns = [each for drawn in zip_longest(*groups.values()) for each in drawn if each is not None]
+    alternating = [each for drawn in zip_longest(*groups.values()) for each in drawn if each is not None]
     return [
         {
             "trait_id": task.trait_ids[each.exemplar.trait_key],
@@ -418,7 +418,7 @@ def _rejected(task: _SynthesisTask, rejects: Sequence[Reject]) -> list[dict[str,
             "generator": each.exemplar.generator,
             "seed_sample_id": task.seed_ids[each.exemplar.seed_index] if each.exemplar.seed_index is not None else None,
         }
-        for each in turns[:MOST_REJECTED]
+        for each in alternating[:MOST_REJECTED]
     ]
 
 

@@ -3,7 +3,7 @@
 - Endpoints: `models`, `traits`, `samples`, `versions`, `scores`, `batches`, `comparisons`, `extracts`, `open`;
   `direct` is the short path of a score, `import_process` a child for large imports.
 - What they share: `caller`, `body`, `strict_json`, `parameters`, `capacity`.
-- Around them: `app`, `guard`, `request_id`, `errors`, `observability`, `metrics`.
+- Around them: `app`, `trusted_requests`, `request_id`, `errors`, `observability`, `metrics`.
 - The description: `openapi`.
 - The process: `embedded` (opens everything), `serve` (one port), `connections` (its limits).
 """

@@ -97,7 +97,7 @@ def limits_for(files: int) -> Limits:
 
 
 @dataclass(eq=False)
-class Guard:
+class ConnectionWatcher:
     """Watches the connections of one server."""
 
     limits: Limits
@@ -144,9 +144,9 @@ class Guard:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Uvicorn's HTTP protocol with limits. `protocol` makes a subclass and sets `guard` on it."""
+    """Uvicorn's HTTP protocol with limits. `protocol` makes a subclass and sets `watcher` on it."""
 
-    guard: Guard
+    watcher: ConnectionWatcher
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -171,7 +171,7 @@ class BoundedProtocol(HttpToolsProtocol):
             if now >= self._due:
                 self.transport.close()
         elif self.flow.read_paused:
-            self._due = now + self.guard.limits.body_seconds  # the delay is the server's fault, not the client's
+            self._due = now + self.watcher.limits.body_seconds  # the delay is the server's fault, not the client's
         elif now >= self._due:
             # If the request is already answered, its late body needs no second response.
             if self._in_head or not self.is_waiting:
@@ -184,11 +184,11 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and refuse it if there are too many."""
         super().connection_made(transport)
-        limits = self.guard.limits
+        limits = self.watcher.limits
         self.since = self.loop.time()
         self._due = self.since + limits.head_seconds
-        self.guard.watch(self.loop, self.connections)
-        if len(self.connections) > limits.connections and not self.guard.make_room(self.connections - {self}):
+        self.watcher.watch(self.loop, self.connections)
+        if len(self.connections) > limits.connections and not self.watcher.make_room(self.connections - {self}):
             self._refuse(FULL)
 
     def data_received(self, data: bytes) -> None:
@@ -210,7 +210,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Set the deadline of the header."""
         super().on_message_begin()
         self._in_head, self._head_before = True, 0
-        self._due = self.loop.time() + self.guard.limits.head_seconds
+        self._due = self.loop.time() + self.watcher.limits.head_seconds
 
     def on_url(self, url: bytes) -> None:
         """Check the length of the address."""
@@ -228,13 +228,13 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= MOST_PIPELINED:
             self._stop(FULL)
         self._in_head = False
-        self._due = self.loop.time() + self.guard.limits.body_seconds
+        self._due = self.loop.time() + self.watcher.limits.body_seconds
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Move the deadline of the body: every byte adds a little time for the next ones."""
         if self._due is not None:
-            limits = self.guard.limits
+            limits = self.watcher.limits
             most = self.loop.time() + limits.body_seconds
             self._due = min(most, self._due + len(body) / limits.body_rate)
         super().on_body(body)
@@ -262,7 +262,7 @@ class BoundedProtocol(HttpToolsProtocol):
             return LONG_SOCKET_URL
         if any(len(name) + len(b": ") + len(value) > LONGEST_SOCKET_LINE for name, value in self.headers):
             return LONG_SOCKET_FIELD
-        return None if self.guard.has_websocket_left(self.connections) else FULL
+        return None if self.watcher.has_websocket_left(self.connections) else FULL
 
     # ---- refusing ----
 
@@ -288,7 +288,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
 def protocol(limits: Limits) -> type[BoundedProtocol]:
     """Return the protocol class for one server, for `uvicorn.Config(http=...)`."""
-    return type("GuardedProtocol", (BoundedProtocol,), {"guard": Guard(limits)})
+    return type("LimitedProtocol", (BoundedProtocol,), {"watcher": ConnectionWatcher(limits)})
 
 
 def _bounded(connections: set[Any]) -> Iterator[BoundedProtocol]:

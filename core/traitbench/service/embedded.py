@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from traitbench.errors import Unavailable
-from traitbench.service.guard import RequestGuard
+from traitbench.service.trusted_requests import TrustedRequests
 from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def api(settings: Settings | None = None) -> ASGIApp:
     settings = settings or read_settings()
     service = Embedded(settings)
     first = Middleware(ServiceFirst, service=service, below=("/",))
-    return RequestGuard(Starlette(lifespan=service.lifespan, middleware=[first]), settings)
+    return TrustedRequests(Starlette(lifespan=service.lifespan, middleware=[first]), settings)
 
 
 class Embedded:

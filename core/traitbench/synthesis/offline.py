@@ -130,13 +130,13 @@ def _varied(seeds: dict[int, Seed], count: int) -> list[Exemplar]:
     """Variations, one of each seed, then a second one of each, up to twice as many as are needed."""
     most = min(_PER_SEED, max(1, math.ceil(2 * count / max(1, len(seeds)))))
     streams = [(i, diverse(seed.text, [*variations(seed.text)], most)) for i, seed in sorted(seeds.items())]
-    turns = [
+    alternating = [
         Exemplar(seeds[i].trait_key, stream[at], seeds[i].quality, i)
         for at in range(_PER_SEED)
         for i, stream in streams
         if at < len(stream)
     ]
-    return turns[: 2 * count]
+    return alternating[: 2 * count]
 
 
 # Measured on samples of the demo models, 36 texts of a trait at a time: a median of 6 % is on the wrong side, and 31 %

@@ -198,8 +198,8 @@ def _edited(text: str) -> Iterator[str]:
         _plainer,
         _shortened,
     )
-    turns = zip_longest(*(islice(kind(text), MOST) for kind in kinds))
-    return (edited for edited in chain.from_iterable(turns) if edited is not None)
+    alternating = zip_longest(*(islice(kind(text), MOST) for kind in kinds))
+    return (edited for edited in chain.from_iterable(alternating) if edited is not None)
 
 
 def _swapped(text: str) -> Iterator[str]:

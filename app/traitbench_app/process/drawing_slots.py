@@ -1,8 +1,8 @@
-"""Turns: only a few pages are drawn at the same moment.
+"""Slots for drawing: only a few pages are drawn at the same moment.
 
 Python runs one thread at a time. Ten pages that are drawn side by side all take ten times as long. Drawn one after the
 other, they take half of that on average, and each call to the service waits for fewer threads. A page that does not
-finish soon, because it computes or waits, gives its turn to the next one. So every page gets its turn.
+finish soon, because it computes or waits, gives its slot to the next one. So every page gets a slot.
 """
 
 import threading
@@ -15,7 +15,7 @@ AT_ONCE = 2
 LONGEST_S = 0.4
 
 
-class Turns:
+class DrawingSlots:
     """At most `at_once` holders that began less than `longest` seconds ago; the others wait in order of arrival."""
 
     def __init__(self, at_once: int, longest: float) -> None:
@@ -25,8 +25,8 @@ class Turns:
         self._waiting: list[object] = []
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait for a turn, and end it after the block."""
+    def slot(self) -> Iterator[None]:
+        """Wait for a slot, and free it after the block."""
         me = object()
         with self._changed:
             self._waiting.append(me)
@@ -45,15 +45,15 @@ class Turns:
                 self._changed.notify_all()
 
     def _is_full(self) -> bool:
-        """Whether all turns are taken; those that have lasted too long do not count any more."""
+        """Whether all slots are taken; those that have lasted too long do not count any more."""
         over = time.monotonic() - self._longest
         self._holders = {each: began for each, began in self._holders.items() if began > over}
         return len(self._holders) >= self._at_once
 
     def _pause(self) -> float:
-        """Seconds until the oldest turn has lasted too long."""
+        """Seconds until the oldest slot has lasted too long."""
         oldest = min(self._holders.values(), default=time.monotonic())
         return max(0.001, oldest + self._longest - time.monotonic())
 
 
-DRAWING = Turns(AT_ONCE, LONGEST_S)
+SLOTS = DrawingSlots(AT_ONCE, LONGEST_S)

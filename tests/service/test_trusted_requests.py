@@ -1,4 +1,4 @@
-"""The guard in front of everything: whom it answers, what it refuses, and the headers that every answer has."""
+"""The outermost middleware: whom it answers, what it refuses, and the headers that every answer has."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from traitbench.service.guard import RequestGuard
+from traitbench.service.trusted_requests import TrustedRequests
 from traitbench.settings import Settings
 
 Pairs = Sequence[tuple[str, str]]
@@ -32,8 +32,8 @@ async def _inner(scope: Scope, receive: Receive, send: Send) -> None:
 def ask(
     headers: Pairs = (HERE,), *, path: str = "/v1/models", method: str = "POST", kind: str = "http", **settings: Any
 ) -> list[Message]:
-    """What the guard sends in answer to a request with these headers."""
-    guard = RequestGuard(
+    """What the middleware sends in answer to a request with these headers."""
+    middleware = TrustedRequests(
         _inner,
         Settings(home=Path("/nowhere"), database_url="sqlite://", **{"allowed_hosts": NAMED, **settings}),
         policy="default-src 'self'",
@@ -49,7 +49,7 @@ def ask(
 
     raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
     scope = {"type": kind, "method": method, "path": path, "headers": raw, "query_string": b""}
-    asyncio.run(guard(scope, receive, send))
+    asyncio.run(middleware(scope, receive, send))
     return sent
 
 

@@ -3,11 +3,11 @@
 import threading
 import time
 
-from traitbench_app.process.turns import Turns
+from traitbench_app.process.drawing_slots import DrawingSlots
 
 
-def test_no_more_than_the_turns_are_taken_and_the_others_come_in_order() -> None:
-    turns, lock = Turns(at_once=2, longest=60), threading.Lock()
+def test_no_more_than_the_slots_are_taken_and_the_others_come_in_order() -> None:
+    slots, lock = DrawingSlots(at_once=2, longest=60), threading.Lock()
     order: list[int] = []
     now = most = 0
     arrived = [threading.Event() for _ in range(8)]
@@ -15,7 +15,7 @@ def test_no_more_than_the_turns_are_taken_and_the_others_come_in_order() -> None
     def draw(number: int) -> None:
         nonlocal now, most
         arrived[number].set()
-        with turns.turn():
+        with slots.slot():
             with lock:
                 order.append(number)
                 now += 1
@@ -32,15 +32,15 @@ def test_no_more_than_the_turns_are_taken_and_the_others_come_in_order() -> None
     for thread in threads:
         thread.join()
     assert (most, sorted(order)) == (2, list(range(8)))
-    assert all(abs(place - number) <= 2 for place, number in enumerate(order))
+    assert all(abs(position - number) <= 2 for position, number in enumerate(order))
 
 
-def test_a_page_that_takes_long_gives_its_turn_away() -> None:
-    turns, over = Turns(at_once=1, longest=0.05), threading.Event()
+def test_a_page_that_takes_long_gives_its_slot_away() -> None:
+    slots, over = DrawingSlots(at_once=1, longest=0.05), threading.Event()
     inside = threading.Event()
 
     def compute() -> None:
-        with turns.turn():
+        with slots.slot():
             inside.set()
             over.wait()
 
@@ -48,7 +48,7 @@ def test_a_page_that_takes_long_gives_its_turn_away() -> None:
     slow.start()
     inside.wait()
     began = time.monotonic()
-    with turns.turn():
+    with slots.slot():
         waited = time.monotonic() - began
         assert slow.is_alive()
     over.set()
@@ -56,11 +56,11 @@ def test_a_page_that_takes_long_gives_its_turn_away() -> None:
     assert 0.01 < waited < 30
 
 
-def test_an_error_ends_the_turn() -> None:
-    turns = Turns(at_once=1, longest=60)
+def test_an_error_frees_the_slot() -> None:
+    slots = DrawingSlots(at_once=1, longest=60)
     for _ in range(3):
         try:
-            with turns.turn():
+            with slots.slot():
                 raise ValueError
         except ValueError:
             pass

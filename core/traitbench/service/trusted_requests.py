@@ -47,7 +47,7 @@ _MOST_KNOWN = 256
 _LARGEST_PORT = 65_535
 
 
-class RequestGuard:
+class TrustedRequests:
     """Wraps a whole application: the service and, if present, the workbench."""
 
     def __init__(
