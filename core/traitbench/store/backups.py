@@ -5,7 +5,8 @@ manifest holds the format, the schema revision, and for each table its columns, 
 last id that was assigned. It carries a SHA-256 of itself.
 
 The run engine's tables are not in it: `operations.backups` queues unfinished runs again. Neither are the workers' own
-rows and the vectors of scored texts, which are a cache.
+rows and the vectors of scored texts, which are a cache. The files of `VACUUM INTO` and `pg_dump` would hold all of
+these, go back into their own database only, and not be checked before a restore.
 """
 
 import base64
