@@ -20,6 +20,7 @@ from traitbench.scoring.inputs import Floats
 Counts = tuple[tuple[int, int], tuple[int, int]]
 """How many texts are on the side of their label, and of how many: at the positive pole, and at the negative one."""
 
+# From which a nuisance or a one-sided language is said: core/docs/scoring.md, section 11.
 CHANCE = 0.01
 _AREA = 0.75
 _AREA_OF_LENGTH = 0.82

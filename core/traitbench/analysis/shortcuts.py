@@ -31,6 +31,7 @@ from traitbench.scoring.words import words as spans
 
 MarkKind = Literal["token", "link", "handle", "hashtag", "number", "emoji", "spelling"]
 
+# An AUROC and the lower end of its interval, so that few texts need a clearer mark (core/docs/scoring.md, section 11).
 _AREA, AT_LEAST = 0.82, 0.68
 BY_NATURE = 0.87
 """The lower end of the interval from which on a natural mark counts, however well the poles differ without it."""

@@ -33,6 +33,7 @@ MOST_TEXTS = 2_000
 
 # A part of the texts orders its axes differently, so a match may come after as many axes as were asked for.
 _SPARE = 4
+# What an axis must pass: core/docs/scoring.md, section 10.
 _FOLDS = 5
 _RIDGE = 1.0
 _SAME_AXIS = 0.7

@@ -45,7 +45,7 @@ _WHOLE_PATH = tuple(np.arange(-1, 3.25, 0.5).tolist())
 _WIDE_PATH = tuple(np.arange(-2, 4.25, 0.5).tolist())
 _FOLDS = 10
 _NESTED_FOLDS = 5
-# core/docs/scoring.md, section 3.
+# Leave-one-out in closed form needs this many samples, and at each pole (core/docs/scoring.md, section 3).
 _LEAVE_ONE_OUT_FROM = 64
 _LEAVE_ONE_OUT_POLE = 16
 _LABELS_UP_TO = 2_000

@@ -28,7 +28,7 @@ Confidence = Literal["high", "moderate", "low"]
 Reason = Literal["few_samples", "not_separable", "overlap", "unlike_samples"]
 
 WEAKEST_FIRST: tuple[Confidence, ...] = ("low", "moderate", "high")
-_HIGH, _MODERATE = 0.9, 0.75
+_HIGH, _MODERATE = 0.9, 0.75  # how often the side is right at least: the promise of both levels
 # With up to four samples at each pole no score is sure: that is the price of the promise. The share of held-out samples
 # that a score gets right, with its Wilson bound, would need twice as many samples for the same promise.
 _STANDARD_ERRORS = 1.0

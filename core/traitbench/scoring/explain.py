@@ -60,7 +60,7 @@ MOST_PARTS = 1_000
 ORDERS = 6
 """The most orders in which the pieces of a passage are added."""
 
-_EVERY_ORDER_UP_TO = 4
+_EVERY_ORDER_UP_TO = 4  # pieces: these have 24 orders, five have 120
 _ORDERS_OF_MANY = 4
 _FEWEST_PIECES, _MOST_PIECES = 4, 16
 _WORDS_IN_PIECES = 660
