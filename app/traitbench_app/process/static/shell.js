@@ -35,6 +35,8 @@
   const AWAY = 'Traitbench does not answer. It has stopped, or this browser cannot reach it.'
   const MEANWHILE = 'This page connects again by itself. Saved work is safe; keep this page open, so that nothing that you typed is lost.'
   const BACK = 'Traitbench answers again.'
+  // A service that was restarted does not know of open dialogs: their buttons would do nothing, without a word.
+  const BACK_IN_DIALOG = 'If it was restarted, buttons of an open dialog do nothing: copy what you typed, then reload this page.'
   const OF_STREAMLIT = /Streamlit server is not responding|Is Streamlit still running|Connection timed out|Connection failed with status|Cannot connect to Streamlit/
   let banner = null
   let timer = 0
@@ -49,10 +51,11 @@
   const watchConnection = (app) => {
     const connected = app.dataset.testConnectionState === 'CONNECTED'
     if (connected && banner) {
-      say(BACK, '')
+      const hasDialog = document.querySelector('[data-testid=stDialog]')
+      say(BACK, hasDialog ? BACK_IN_DIALOG : '')
       const old = banner
       banner = null
-      setTimeout(() => old.remove(), 4000)
+      setTimeout(() => old.remove(), hasDialog ? 20000 : 4000)
     }
     if (connected) {
       wasConnected = true
