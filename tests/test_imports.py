@@ -92,6 +92,16 @@ def test_one_module_imports_onnxruntime() -> None:
     assert importing == {"traitbench.encoders.runtime"}
 
 
+def test_no_module_imports_the_distributions_of_scipy_with_itself() -> None:
+    """That takes half a second at every start: a function that needs one imports it."""
+    for path in python_files(ROOT):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            origins = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                origins = [f"{node.module}.{alias.name}" for alias in node.names]
+            assert not [each for each in origins if each.startswith("scipy.stats")], path
+
+
 @pytest.mark.parametrize(
     ("module", "statement", "named"),
     [

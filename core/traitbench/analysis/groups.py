@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
+from scipy.special import stdtr, stdtrit
 
 Standing = Literal["higher", "lower", "none", "few"]
 
@@ -39,7 +39,7 @@ def standings(scores: NDArray[np.float64], groups: Sequence[str]) -> Mapping[str
     gaps = np.bincount(index, scores, len(names))[rows] / sizes[rows] - scores.mean()
     n = sizes[rows]
     errors = scores.std() * np.sqrt((total - n) / (n * (total - 1)))
-    chances = 2 * np.asarray(t.sf(np.abs(gaps) / errors, n - 1))
+    chances = 2 * np.asarray(stdtr(n - 1, -np.abs(gaps) / errors))
     # Of two groups, each is the other's rest: that is one comparison.
     comparisons = 1 if len(names) == 2 else len(rows)
     for rank, at in enumerate(np.argsort(chances, kind="stable").tolist()):
@@ -52,4 +52,4 @@ def standings(scores: NDArray[np.float64], groups: Sequence[str]) -> Mapping[str
 def half_widths(deviations: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return half the width of the 95 % interval (Student's t) of the means of groups; NaN for a single text."""
     degrees = np.where(sizes > 1, sizes - 1, np.nan)
-    return np.asarray(t.ppf(0.975, degrees) * deviations / np.sqrt(sizes), np.float64)
+    return np.asarray(stdtrit(degrees, 0.975) * deviations / np.sqrt(sizes), np.float64)
