@@ -104,6 +104,7 @@ def _draw_question(batch: Batch, trait: Trait, positive: bool, scored: int) -> N
                 key=_SIZE,
                 width=280,
                 help="More texts, narrower interval: 200 give an interval half as wide as 50.",
+                persist_state="page",
             )
         by = _ALL
         if columns:
@@ -113,6 +114,7 @@ def _draw_question(batch: Batch, trait: Trait, positive: bool, scored: int) -> N
                 key=_BY,
                 width=220,
                 help="Draws the same number of texts from each group in a column. Then no score can be guaranteed.",
+                persist_state="page",
             )
     if st.button(f"Label {count(size, 'text')}", type="primary", icon=":material/label:", key="batch.ask.draw"):
         column = None if by == _ALL else by

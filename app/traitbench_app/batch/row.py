@@ -85,7 +85,7 @@ def _draw_fix(model: Model, batch: Batch, at: int, text: str) -> None:
         if not fixing.open:
             return
         key = f"batch.row.text:{batch.id}:{at}"
-        changed = st.text_area("Text", text, key=key, height=160)
+        changed = st.text_area("Text", text, key=key, height=160, persist_state="page")
         if st.button("Score the new text", key="batch.row.rescore", disabled=changed == text or not changed.strip()):
             with attempt() as scoring, st.spinner("Scoring"):
                 [line] = list(

@@ -112,4 +112,5 @@ def _draw_chips(key: str, texts: Sequence[str]) -> None:
                 on_change=take,
                 label_visibility="collapsed",
                 wrap=True,
+                persist_state="page",
             )

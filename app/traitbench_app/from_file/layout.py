@@ -142,6 +142,7 @@ def _pick_role(layout: Layout, position: int) -> None:
         key=_role_key(layout.upload, position),
         on_change=_one_text,
         args=(layout, position),
+        persist_state="page",
     )
 
 
@@ -245,12 +246,17 @@ def _pick_shape(layout: Layout, position: int, column: Column) -> tuple[Shape, l
         column.shapes,
         format_func=lambda each: names[each],
         key=f"{layout.upload.key}.shape.{position}",
+        persist_state="page",
     )
     order = None
     if shape == "order":
         known = order_of(kinds)
         order = st.multiselect(
-            "From the lowest to the highest", known, known, key=f"{layout.upload.key}.order.{position}"
+            "From the lowest to the highest",
+            known,
+            known,
+            key=f"{layout.upload.key}.order.{position}",
+            persist_state="page",
         )
     return shape, order
 
@@ -261,10 +267,12 @@ def _fields(key: str, guess: TraitFound) -> tuple[TraitFound, DeltaGenerator, De
     trait = guess.swapped() if is_swapped else guess
     for side in ("name", "negative", "positive"):
         _begin(f"{key}.{side}", getattr(guess, side))
-    name = st.text_input(f"Trait from “{plain(guess.column)}”", key=f"{key}.name", max_chars=80)
+    name = st.text_input(f"Trait from “{plain(guess.column)}”", key=f"{key}.name", max_chars=80, persist_state="page")
     picture = st.empty()
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        negative = st.text_input("Left side", key=f"{key}.negative", max_chars=80, label_visibility="collapsed")
+        negative = st.text_input(
+            "Left side", key=f"{key}.negative", max_chars=80, label_visibility="collapsed", persist_state="page"
+        )
         st.button(
             "",
             icon=":material/swap_horiz:",
@@ -274,7 +282,9 @@ def _fields(key: str, guess: TraitFound) -> tuple[TraitFound, DeltaGenerator, De
             on_click=_swap,
             args=(key,),
         )
-        positive = st.text_input("Right side", key=f"{key}.positive", max_chars=80, label_visibility="collapsed")
+        positive = st.text_input(
+            "Right side", key=f"{key}.positive", max_chars=80, label_visibility="collapsed", persist_state="page"
+        )
     named = replace(trait, name=name.strip(), negative=negative.strip(), positive=positive.strip())
     return named, picture, st.empty()
 
@@ -402,6 +412,7 @@ def _decided(layout: Layout, traits: Sequence[TraitFound]) -> list[TraitFound]:
                 required=True,
                 key=f"{layout.upload.key}.neither.{number}.{word}",
                 label_visibility="collapsed",
+                persist_state="page",
             )
             if decision == "Middle":
                 middle[word] = 0.5
@@ -473,6 +484,7 @@ def _draw_tests(layout: Layout, samples: Sequence[SampleInput]) -> tuple[SampleI
         value=True,
         key=f"{layout.upload.key}.tests",
         help="No version learns from them, so later versions can be compared on the same texts.",
+        persist_state="page",
     )
     marked = [
         each.model_copy(update={"held_out": True}) if position in aside else each

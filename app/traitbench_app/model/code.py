@@ -64,6 +64,7 @@ def _pick(model: Model) -> str:
             width=320,
             help="The handle alone always calls the version in use. With a version number, the same text always gets "
             "the same score.",
+            persist_state="page",
         )
     )
 

@@ -153,7 +153,7 @@ def _readme(form: str, initial: Mapping[str, Any]) -> str:
     text = _text(
         form, "readme_markdown", initial, height=300, hint="# What it is for\n\nMarkdown, shown below the card."
     )
-    if st.toggle("Preview of the readme", key=f"{form}.preview"):
+    if st.toggle("Preview of the readme", key=f"{form}.preview", persist_state="page"):
         with st.container(border=True):
             st.markdown(shown(text) if text.strip() else "*Nothing yet.*")
     return text

@@ -391,7 +391,11 @@ def handle_fields(form: str, owned: Sequence[str], *, name: str = "") -> tuple[s
     namespace = owned[0] if owned else ""
     if right is not None:
         namespace = right.selectbox(
-            "Namespace", owned, key="catalog.new_namespace", help="The namespaces that this workbench's API key owns."
+            "Namespace",
+            owned,
+            key="catalog.new_namespace",
+            help="The namespaces that this workbench's API key owns.",
+            persist_state="page",
         )
     made = slug(typed)
     if made and made != typed.strip():

@@ -120,7 +120,9 @@ def pick_text(texts: int) -> int:
     if texts < 2:
         return 0
     names = ("Text", "Second text")
-    return names.index(st.segmented_control("Of", names, default=names[0], required=True, key="adding.text"))
+    return names.index(
+        st.segmented_control("Of", names, default=names[0], required=True, key="adding.text", persist_state="page")
+    )
 
 
 def draw_adding(reasons: Mapping[str, Explanation], key: str, name: str, text: str, *, file_name: str) -> None:

@@ -83,6 +83,7 @@ def pick_text_column(table: Table, *, key: str) -> str | None:
         index=None if guess is None else columns.index(guess),
         placeholder="Choose a column",
         key=key,
+        persist_state="page",
     )
     if column is None:
         st.info("No column looks like texts: all have only numbers, dates or nothing.", icon=":material/help:")
@@ -97,7 +98,7 @@ def _has_header(file: UploadedFile, form: str) -> bool:
     """Whether the file has column names; asks only for CSV, text and Excel; JSON and Parquet always have them."""
     if not file.name.lower().endswith((*_ROWS_OF_CELLS, "xlsx")):
         return True
-    return st.toggle("First row contains column names", value=True, key=f"{form}.header")
+    return st.toggle("First row contains column names", value=True, key=f"{form}.header", persist_state="page")
 
 
 def _sheets_key(file: UploadedFile, form: str) -> str:
@@ -110,7 +111,9 @@ def _pick_sheet(file: UploadedFile, form: str) -> str | None:
     if stored is None:
         return None
     sheets, read = stored
-    return st.selectbox("Sheet", sheets, index=sheets.index(read), key=f"{form}.{file.file_id}.sheet")
+    return st.selectbox(
+        "Sheet", sheets, index=sheets.index(read), key=f"{form}.{file.file_id}.sheet", persist_state="page"
+    )
 
 
 def _say(source: Source) -> None:
@@ -239,7 +242,13 @@ _SHOWN, _EXCERPT = 3, 140
 def bring_texts(model: Model, *, to: str = "Label") -> None:
     """Draw the ways to bring texts, and the button that adds them to the pool. `to` is the verb on the button."""
     way = st.segmented_control(
-        "Texts from", [FILE, PASTED], default=FILE, required=True, key=f"{_BRING}.from", label_visibility="collapsed"
+        "Texts from",
+        [FILE, PASTED],
+        default=FILE,
+        required=True,
+        key=f"{_BRING}.from",
+        label_visibility="collapsed",
+        persist_state="page",
     )
     brought = _pasted() if way == PASTED else _of_file()
     if brought is None:

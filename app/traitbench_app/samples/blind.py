@@ -103,6 +103,7 @@ def pick_number(sheet: Sheet) -> None:
         width=160,
         help=f"Chosen at random from {count(available, 'text')}, with at least five of each pole if there are as many. "
         "More texts give narrower intervals; the others are for training.",
+        persist_state="page",
     )
     session.store(sheet.key, int(chosen))
 

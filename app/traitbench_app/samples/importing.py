@@ -103,6 +103,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> FileLayout | No
                 required=True,
                 format_func={"wide": "a column for each trait", "long": "one column"}.__getitem__,
                 key=f"{form}.shape",
+                persist_state="page",
             )
             == "wide"
         )
@@ -146,6 +147,7 @@ def pick_trait(
             format_func=lambda key: names.get(key, key),
             placeholder="Report an error",
             key=f"{form}.default_trait.{bool(trait)}",
+            persist_state="page",
         )
     return trait, default_trait
 
@@ -164,6 +166,7 @@ def _pick_quality(
             format_func=lambda meaning: words.get(meaning, str(meaning)),
             placeholder="Report an error" if quality else "Choose a label",
             key=f"{form}.default_quality.{bool(quality)}",
+            persist_state="page",
         )
     return quality, default_quality
 
@@ -171,7 +174,9 @@ def _pick_quality(
 def _pick_wide(form: str, table: Table, named: Mapping[str, str], traits: Sequence[Trait]) -> tuple[LabelColumn, ...]:
     """Draw the columns of labels, one for each trait, and the meaning of their words."""
     by_key = {trait.key: trait for trait in traits}
-    chosen = st.multiselect("Columns with the labels", list(named), default=list(named), key=f"{form}.wide")
+    chosen = st.multiselect(
+        "Columns with the labels", list(named), default=list(named), key=f"{form}.wide", persist_state="page"
+    )
     labels = []
     for column in chosen:
         own, key = [by_key[named[column]]], f"{form}.word.{column}"
@@ -189,6 +194,7 @@ def _column(label: str, columns: list[str], guess: str | None, none: str, *, key
         index=options.index(guess or ""),
         format_func=lambda column: column or none,
         key=key,
+        persist_state="page",
     )
     return chosen or None
 
@@ -246,6 +252,7 @@ def _pick_meanings(
                 format_func=words.__getitem__,
                 placeholder="Choose",
                 key=f"{key}.{label}",
+                persist_state="page",
             )
             if meaning is not None:
                 chosen[label] = _meant(meaning)
@@ -279,6 +286,7 @@ def _pick_repeated(form: str, checked: Checked, against: Compared) -> Repeated:
         ],
         horizontal=True,
         key=f"{form}.repeated",
+        persist_state="page",
     )
 
 

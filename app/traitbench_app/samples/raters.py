@@ -114,6 +114,7 @@ def _pick_trait(ratings: Ratings, names: Mapping[str, str]) -> str:
         format_func=lambda key: names.get(key, key),
         key="samples.raters.trait",
         width=220,
+        persist_state="page",
     )
 
 
@@ -132,6 +133,7 @@ def _pick_column(ratings: Ratings) -> str | None:
         width=240,
         help="Raters and models are measured on these labels. You can label the texts here, or choose a column, such "
         "as your labels from an earlier download.",
+        persist_state="page",
     )
     return chosen or None
 
@@ -199,6 +201,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> FileLayout | No
             max_selections=MOST_RATERS,
             placeholder="Choose columns",
             key=f"{form}.raters.{text}.{trait}",
+            persist_state="page",
         )
     if text is None:
         return None

@@ -61,7 +61,7 @@ def _draw_text(model: Model, traits: Sequence[Trait], samples: Sequence[Sample],
     trait = next((each for each in traits if each.key == sample.trait), None)
     st.markdown(f"**{at}.** {_where(sample, trait)} :gray[made {_by(sample)}]")
     if state.edited == sample.id:
-        st.text_area("Text", sample.text, key=f"{_DRAFT}:{sample.id}", max_chars=LONGEST_TEXT)
+        st.text_area("Text", sample.text, key=f"{_DRAFT}:{sample.id}", max_chars=LONGEST_TEXT, persist_state="page")
         with st.container(horizontal=True):
             st.button("Use this text", key="samples.review.use", on_click=_use, args=(model, samples, sample))
             st.button("Cancel", type="tertiary", key="samples.review.cancel", on_click=_store, args=(model, state.read))

@@ -130,7 +130,12 @@ def _draw_plan(model: Model, synth_type: SynthType, effort: Effort, *, enough: b
     wanted = True
     with st.container(border=True, key="synthesize.worth"):
         if plan.requests:
-            wanted = st.toggle(f"Ask the language model {plain(plan.generator)}", value=True, key="synthesize.model")
+            wanted = st.toggle(
+                f"Ask the language model {plain(plan.generator)}",
+                value=True,
+                key="synthesize.model",
+                persist_state="page",
+            )
         if plan.requests and wanted:
             st.markdown(
                 f"**About {_time(plan.seconds)} and {plan.tokens:,} tokens, at most {plan.most_tokens:,}.**"

@@ -223,7 +223,9 @@ def draw_adding(
         return
     rater = judged[0]
     if len(judged) > 1:
-        rater = st.selectbox("Labels to train with", judged, key="samples.raters.chosen", width=240)
+        rater = st.selectbox(
+            "Labels to train with", judged, key="samples.raters.chosen", width=240, persist_state="page"
+        )
     present = {(sample.trait, sample.content_sha256): sample.held_out for sample in samples}
     labels = sum(item not in yours and item not in present for item in ratings.by_rater[rater])
     tests = sum(item not in present for item in yours)

@@ -47,7 +47,6 @@ from traitbench.errors import (
 from traitbench.settings import Settings, read_settings
 from traitbench_app.shell import people
 from traitbench_app.shell.people import Person, SignedOut
-from traitbench_app.shell.session import keep_input, restore_input
 
 _AT_MOST = re.compile(r"\bat most (\d{1,18}) (?:items|characters)")
 _NOT = re.compile(r"\bnot (\d{1,18})$")
@@ -217,14 +216,12 @@ def _joined(messages: Sequence[str]) -> str:
 def guarded(*, is_page: bool = False) -> Iterator[None]:
     """End the page with an explanation if the service refuses or does not answer. Fragments need it too.
 
-    What was typed below the error is kept for the next run. A page, with `is_page`, is drawn again when the service
-    answers; a fragment that watches something is drawn again anyway.
+    What was typed below the error stays, because fields persist. A page, with `is_page`, is drawn again when the
+    service answers; a fragment that watches something is drawn again anyway.
     """
-    restore_input()
     try:
         yield
     except Unreachable as error:
-        keep_input()
         _away(error)
         if is_page:
             _wait_for_service()
@@ -236,7 +233,6 @@ def guarded(*, is_page: bool = False) -> Iterator[None]:
             _signed_out(error)
         st.stop()
     except TraitbenchError as error:
-        keep_input()
         st.error(explain(error), icon=":material/error:")
         st.stop()
 
@@ -276,7 +272,6 @@ def _write(error: TraitbenchError, slots: Mapping[str, DeltaGenerator]) -> None:
 
 def crashed(error: Exception) -> bool:
     """Show an unhandled exception as a message. A bug of the workbench is logged under an id that is shown."""
-    keep_input()
     if isinstance(error, TraitbenchError):
         st.error(explain(error), icon=":material/error:")
         return True

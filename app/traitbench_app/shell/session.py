@@ -4,13 +4,11 @@ A session is one browser tab and ends with it. State that belongs to the service
 of the shell have no prefix; keys of a page begin with the page's name.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 T = TypeVar("T")
 
@@ -113,41 +111,3 @@ def on_screen(key: str, default: str) -> str:
     """Return the value of a widget that is bound to the address, even before it is drawn."""
     value = st.session_state.get(key, st.query_params.get(key))
     return value if isinstance(value, str) and value else default
-
-
-_NOT_DRAWN = "shell.kept"
-_TYPED = frozenset(
-    {"string_value", "bool_value", "int_value", "double_value"}
-    | {"string_array_value", "int_array_value", "double_array_value"}
-)
-"""Kinds of values that people enter. Buttons, files and edits of tables cannot be set by a program."""
-
-
-def keep_input() -> None:
-    """Put the values of the fields aside that this run has not drawn; call it when an error ends the run."""
-    st.session_state[_NOT_DRAWN] = {**st.session_state.get(_NOT_DRAWN, {}), **dict(_not_drawn())}
-
-
-def restore_input() -> None:
-    """Set the values that an error of the run before has put aside; call it before the fields are drawn."""
-    for key, value in st.session_state.pop(_NOT_DRAWN, {}).items():
-        try:
-            st.session_state[key] = value
-        except StreamlitAPIException:
-            continue  # a field outside this fragment, which is drawn already
-
-
-def _not_drawn() -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values of the fields that this run has not reached."""
-    context = get_script_run_ctx()
-    if context is None:
-        return
-    # Private: Streamlit has no public way to ask which fields a run has drawn.
-    state, drawn = context.session_state._state, context.shared.widget_ids_this_run.snapshot()
-    for key in list(st.session_state):
-        widget = state.get_widget_id_from_key(str(key))
-        metadata = None if widget is None or widget in drawn else state.get_widget_metadata(widget)
-        if metadata is not None and metadata.value_type in _TYPED:
-            value = st.session_state[key]
-            if not isinstance(value, dict):
-                yield str(key), value

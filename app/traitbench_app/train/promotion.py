@@ -104,7 +104,10 @@ def _confirm(model: Model, origin: Model, comparison: VersionsComparison, names:
         "samples are replaced by those of this draft. Earlier versions stay, so you can go back."
     )
     keep = st.toggle(
-        f"Keep {plain(model.handle)}", key="train.promote_keep", help="Otherwise the draft is archived: it is done."
+        f"Keep {plain(model.handle)}",
+        key="train.promote_keep",
+        help="Otherwise the draft is archived: it is done.",
+        persist_state="page",
     )
     refusal = st.container()
     force = session.get(_FORCE) == model.handle

@@ -82,7 +82,9 @@ def _draw_language_model(model: Model) -> bool | None:
     plan = client().samples.plan(model.handle)
     if plan.host is None:
         return None
-    wanted = st.toggle(f"Names from the language model {plain(plan.generator)}", value=True, key="discover.model")
+    wanted = st.toggle(
+        f"Names from the language model {plain(plan.generator)}", value=True, key="discover.model", persist_state="page"
+    )
     st.caption(
         f"Typical texts and phrases of each new trait are sent to {plain(plan.host)}."
         if wanted

@@ -79,7 +79,13 @@ def draw_ends(trait: Trait, texts: Mapping[str, str]) -> None:
 
 def _draw_one(handle: str, trait: Trait, names: Mapping[str, str], texts: Mapping[str, str], *, first: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.checkbox(f"Select {trait.name}", key=_picked(trait), label_visibility="collapsed", width="content")
+        st.checkbox(
+            f"Select {trait.name}",
+            key=_picked(trait),
+            label_visibility="collapsed",
+            width="content",
+            persist_state="page",
+        )
         # A name that only joins the poles stands above their texts already.
         if trait.name != f"{trait.negative_label} – {trait.positive_label}":
             st.markdown(f"**{plain(trait.name)}** {DISCOVERED_SIGN}", width="stretch")

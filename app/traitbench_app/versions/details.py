@@ -181,13 +181,16 @@ def _draw_form(handle: str, version: str, *, active: str) -> None:
     form = session.round_key(f"{_FORM}.{version}")
     with st.form(form, border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            name = st.text_input("New tag", key=f"{form}.name", width=260, placeholder="best-so-far")
+            name = st.text_input(
+                "New tag", key=f"{form}.name", width=260, placeholder="best-so-far", persist_state="page"
+            )
             note = st.text_input(
                 "Note (optional)",
                 key=f"{form}.note",
                 width=360,
                 max_chars=_LONGEST_NOTE,
                 placeholder="Checked by the support team",
+                persist_state="page",
             )
             sent = st.form_submit_button("Add tag", icon=":material/sell:")
         below = st.empty()

@@ -56,6 +56,7 @@ def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> Non
             selection_mode="multi",
             default=[name for name in (encoders.BEST,) if name in others],
             key="versions.encoders.others",
+            persist_state="page",
         )
         asked = st.form_submit_button("Compare encoders", type="primary", icon=":material/compare_arrows:")
     left_out = f" {count(given.left_out, 'older sample')} left out." if given.left_out else ""

@@ -105,6 +105,7 @@ def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> FileLay
         key=f"versions.labels:{given.name}:{given.column}",
         placeholder="No column",
         help=f"Numbers from 0 to 1, or labels of the poles. They are about {about}. With them you see regressions.",
+        persist_state="page",
     )
     if picked is None:
         return FileLayout(given.column, ())

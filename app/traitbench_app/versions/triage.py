@@ -132,6 +132,7 @@ def _draw_texts(
         format_func=lambda each: f"{numbers[each]:,} {_CHIPS[each]}",
         key="versions.show",
         label_visibility="collapsed",
+        persist_state="page",
     )
     rows = shown(frame, cast(Show, picked or chips[0]))
     slot = st.container()
