@@ -82,6 +82,18 @@ def test_a_text_is_scored_already_and_again_when_it_changes(own_workbench: Workb
     assert not {*at.query_params} - {"model"}, "the text stays out of the address"
 
 
+def test_a_better_model_replaces_no_text_that_is_typed(
+    request: pytest.FixtureRequest, own_workbench: Workbench, ready: str
+) -> None:
+    at = own_workbench.open("catalog")
+    # The browser sends what is typed only after a pause, so the page must not wait to hear of it.
+    demo = request.getfixturevalue("demo")
+    at.run()
+    assert at.text_area(key=f"home.text.{ready}").value
+    assert at.text_area(key=f"home.text.{ready}").set_value("Typed here.").run().text_area[0].value == "Typed here."
+    assert own_workbench.open("catalog").text_area(key=f"home.text.{demo}").value
+
+
 def test_a_scoring_key_sees_the_same_bars(scorer: Workbench, demo: str) -> None:
     at = scorer.open("catalog")
     assert not at.error

@@ -16,7 +16,7 @@ from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import attempt, guarded, models
 from traitbench_app.workspace.texts import texts_of
 
-_TEXT, _TRY, _BARS, _EDITED = "home.text", "home.try", "home.bars", "home.edited"
+_TEXT, _TRY, _BARS, _SHOWN = "home.text", "home.try", "home.bars", "home.model"
 _MOST_CHIPS, _CHIP = 4, 20
 _LOOKS_AGAIN_S = 3.0
 _STYLE = """
@@ -27,10 +27,15 @@ _STYLE = """
 
 
 def draw_live(listed: Sequence[Model]) -> None:
-    """Draw the text, scored by the best demo model or another ready one; without one, say what happens."""
+    """Draw the text, scored by the best demo model or another ready one; without one, say what happens.
+
+    The model stays while this tab is open: another one has another text, which would replace what somebody types.
+    """
+    shown = [each for each in listed if each.handle == session.get(_SHOWN)]
     with st.container(border=True, key="card.live"):
-        if best := best_scoring(listed):
+        if best := best_scoring(shown) or best_scoring(listed):
             model, active = best
+            session.store(_SHOWN, model.handle)
             _live_text(model, active, traits_of(model), _texts(model))
         else:
             _draw_waiting(listed)
@@ -57,9 +62,9 @@ def _draw_waiting(listed: Sequence[Model]) -> None:
 
 @st.fragment(run_every=_LOOKS_AGAIN_S)
 def _watch(drawn: Mapping[str, State]) -> None:
-    """Draw the page again when a run ends, but not below someone who edits the text."""
+    """Draw the page again when a run ends."""
     with guarded():
-        if not session.get(_EDITED) and {each.handle: each.state for each in models()} != drawn:
+        if {each.handle: each.state for each in models()} != drawn:
             st.rerun()
 
 
@@ -73,8 +78,6 @@ def _live_text(model: Model, active: Version, traits: Sequence[Trait], texts: Se
         with left:
             _draw_chips(key, texts)
             typed = session.get(key, "")
-            # Read by `_watch`, which runs apart from this fragment.
-            session.store(_EDITED, typed not in ("", *texts))
             text, marks = lit_field(key, typed, default=texts[0] if texts else "")
             words = st.container()
         with right:
