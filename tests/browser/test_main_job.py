@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.app.processes import Started
 from tests.browser.conftest import settled
 from tests.conftest import COLD, WARM
+from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -25,6 +26,8 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
     page.on("request", lambda request: asked.append(request.url))
 
     page.goto(workbench.base_url)
+    # What is below it moves when the first demo model is ready: a press at that moment would miss its button.
+    expect(page.locator(".st-key-card-live li").first).to_be_visible(timeout=4 * PATIENCE_MS)
     settled(page).get_by_role("button", name="Paste", exact=True).click()
     page.get_by_role("textbox", name="Name", exact=True).fill(handle.removeprefix("local."))
     page.get_by_role("button", name="Create model").click()
