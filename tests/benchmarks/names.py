@@ -15,7 +15,7 @@ import numpy as np
 
 from tests.benchmarks.page import Measured, Table, run
 from traitbench.fitting.auroc import auroc
-from traitbench.local.names import name_scores
+from traitbench.local.names import scorer_by_names
 
 _FILE = Path(__file__).with_name("names.txt")
 
@@ -53,7 +53,7 @@ def pairs() -> list[Pair]:
 
 def figures(pair: Pair) -> Figures:
     """The figures of one pair; a text at 50 is half right."""
-    at = name_scores(pair.negative, pair.positive, [*pair.texts[0], *pair.texts[1]])
+    at = scorer_by_names(pair.negative, pair.positive).score([*pair.texts[0], *pair.texts[1]])
     positive = np.repeat([False, True], [len(own) for own in pair.texts])
     scores = np.array([each.score for each in at], float)
     right = np.where(scores == 50, 0.5, (scores > 50) == positive)

@@ -19,9 +19,9 @@ from traitbench.local.names import (
     NameScore,
     NoNamesAxis,
     everyday_texts,
-    name_scores,
     needs_opposite,
     reads_other_languages,
+    scorer_by_names,
 )
 from traitbench.names import slug
 from traitbench_app.parts.card import ScoreRow, draw_bars
@@ -86,7 +86,7 @@ def _problem(negative: str, positive: str) -> str:
 def _draw_side(negative: str, positive: str, text: str) -> None:
     if not text:
         return
-    [named] = name_scores(negative, positive, [text])
+    [named] = scorer_by_names(negative, positive).score([text])
     look, pole = SIDES[named.positive], positive if named.positive else negative
     nearer, share = (positive, named.score) if named.score >= 50 else (negative, 100 - named.score)
     row = ScoreRow(
@@ -131,7 +131,7 @@ def _six(negative: str, positive: str, own: tuple[str, ...]) -> dict[str, NameSc
     """The texts to label: those nearest to either pole by the names, of the person's own texts if there are enough."""
     enough = len(own) >= _SIX
     texts = own if enough else [*dict.fromkeys([*own, *everyday_texts()])]
-    at = dict(zip(texts, name_scores(negative, positive, texts), strict=True))
+    at = dict(zip(texts, scorer_by_names(negative, positive).score(texts), strict=True))
     order = sorted(at, key=lambda text: at[text].score)
     alternating = chain.from_iterable(zip(order, reversed(order), strict=True))
     picked = set(islice(dict.fromkeys(alternating if enough else [*own, *alternating]), _SIX))

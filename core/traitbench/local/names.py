@@ -1,5 +1,10 @@
 """Score texts by the names of two poles alone, before a single text is labelled.
 
+    scorer = scorer_by_names("relaxed", "urgent")
+    scorer.score(["Please send someone now."])       # [NameScore(score=97)]
+    scorer.version.explain(text)                     # which words decide, as for a trained version
+    scorer.lifted(vectors)                           # turned towards what the texts of a file differ in
+
 The axis leads from the mean vector of a few phrases with one name to that of the same phrases with the other. A score
 is a place among two hundred everyday sentences: 50 is their middle, so the side of a text is the side of 50. No label
 tested it. The axis that names give to a training (`traitbench.synthesis.label_axis`) is no better at this. It has a
@@ -10,7 +15,7 @@ and Hindi, the encoder `multilingual` had 46 on the right side by names in their
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from cachetools import LRUCache, cached
@@ -21,12 +26,27 @@ from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.style import generic_texts
 from traitbench.fitting.phrases import names_the_rest, negates
 from traitbench.fitting.pole_names import pole_vector
+from traitbench.local.version import LocalVersion
+from traitbench.scoring.card import of_vectors
+from traitbench.scoring.certainty import Certainty
 from traitbench.scoring.segments import embed
+from traitbench.scoring.snapshot import EncoderIdentity, Snapshot, TierBreaks, TraitAxis
 from traitbench.settings import read_settings
 
-Vector = NDArray[np.float32]
+Vectors = NDArray[np.float32]
+Floats = NDArray[np.float64]
+
+everyday_texts = generic_texts
+"""The sentences that texts are compared with."""
+
+KEY = "names"
+"""The key of the only trait of such a version."""
+
+FEWEST_LIFTING = 50
+"""How many texts lift the names at least: with 20 and fewer, the axis got worse on most sets that were measured."""
 
 _UNCLEAR = 20
+_BREAKS = TierBreaks(50, 50, 50)
 _MOST = 0.75
 _TRANSLATIONS = (
     ("The train is late again.", "My sister bakes bread.", "Can I pay by card?", "The roof leaks when it rains."),
@@ -47,9 +67,6 @@ _TRANSLATIONS = (
     ("ट्रेन फिर देर से है।", "मेरी बहन रोटी पकाती है।", "क्या मैं कार्ड से भुगतान कर सकता हूँ?", "बारिश में छत टपकती है।"),
 )
 """The same four sentences in six languages, the first English."""
-
-everyday_texts = generic_texts
-"""The sentences that texts are compared with."""
 
 
 class NoNamesAxis(ValueError):
@@ -81,16 +98,71 @@ def reads_other_languages() -> bool:
     return _reads_other_languages(_encoder())
 
 
-def name_scores(negative: str, positive: str, texts: Sequence[str]) -> list[NameScore]:
-    """NameScore texts between two poles by the names of the poles; raise `NoNamesAxis` if that is not possible."""
-    encoder = _encoder()
+@dataclass(frozen=True, eq=False)
+class NamesScorer:
+    """What scores texts by two names. `among` (n,) are the sorted positions of everyday sentences, in 0..1.
+
+    `version` has no samples and is sure of nothing; its position is half for the middle of everyday sentences.
+    """
+
+    version: LocalVersion
+    among: Floats
+
+    def score(self, texts: Sequence[str]) -> list[NameScore]:
+        """Return where texts are between the poles."""
+        return [self._at(placed.positions[0]) for placed in self.version.project(texts)]
+
+    def score_vectors(self, vectors: Vectors) -> list[NameScore]:
+        """Return the same for texts by their vectors (n, d)."""
+        return [self._at(position) for position in of_vectors(self.version.snapshot, vectors)[:, 0].tolist()]
+
+    def lifted(self, vectors: Vectors) -> "NamesScorer":
+        """Return the scorer turned towards what texts differ in, by their vectors (n, d); itself if they are few.
+
+        v = u + Cu / |Cu|, with u the axis at length one and C the covariance of the vectors.
+        """
+        if len(vectors) < FEWEST_LIFTING:
+            return self
+        axis = self.version.snapshot.matrix[0]
+        unit = axis / np.linalg.norm(axis)
+        centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+        turned = centred.T @ (centred @ unit)
+        length = np.linalg.norm(turned)
+        return _scorer(self.version.encoder, unit + turned / length, self.version) if length else self
+
+    def _at(self, position: float) -> NameScore:
+        """A share of everyday sentences in 100; equal ones count half."""
+        below = int(np.searchsorted(self.among, position, "left"))
+        up_to = int(np.searchsorted(self.among, position, "right"))
+        return NameScore(round(50 * (below + up_to) / len(self.among)))
+
+
+def scorer_by_names(negative: str, positive: str) -> NamesScorer:
+    """Return the scorer between two poles by their names; raise `NoNamesAxis` if they give none."""
+    return _by_names(_encoder(), negative, positive)
+
+
+@cached(LRUCache(64), key=lambda encoder, *poles: (encoder.digest, *poles))
+def _by_names(encoder: Encoder, negative: str, positive: str) -> NamesScorer:
     axis = pole_vector(encoder.encode, positive) - pole_vector(encoder.encode, negative)
     if not axis.any():
         raise NoNamesAxis("The encoder sees no difference between these two names. Use other words.")
-    at = {text: float(vector @ axis) for text, vector in _everyday(encoder).items()}
-    among, new = np.sort(list(at.values())), [text for text in texts if text not in at]
-    at |= zip(new, (embed(encoder.encode, new) @ axis).tolist(), strict=True)
-    return [NameScore(_share(among, at[text])) for text in texts]
+    trait = TraitAxis(
+        KEY, KEY, positive, negative, "none", np.zeros(0, np.float32), 0.0, None, None, _BREAKS, Certainty()
+    )
+    snapshot = Snapshot(EncoderIdentity.of(encoder), "balanced_cosine", 1, (trait,))
+    return _scorer(encoder, axis, LocalVersion(snapshot))
+
+
+def _scorer(encoder: Encoder, axis: Floats, like: LocalVersion) -> NamesScorer:
+    """The scorer with another axis (d,), whose logits are 0 in the middle of everyday sentences and spread by one."""
+    everyday = _everyday(encoder)
+    at = everyday @ axis
+    slope = 1 / (float(at.std()) or 1.0)
+    vector, offset = (slope * axis).astype(np.float32), -slope * float(np.median(at))
+    trait = replace(like.snapshot.traits[0], vector=vector, offset=offset)
+    version = replace(like, snapshot=replace(like.snapshot, traits=(trait,)))
+    return NamesScorer(version, np.sort(of_vectors(version.snapshot, everyday)[:, 0]))
 
 
 def _encoder() -> Encoder:
@@ -108,13 +180,7 @@ def _reads_other_languages(encoder: Encoder) -> bool:
     return bool(np.mean(nearest) >= _MOST)
 
 
-def _share(among: NDArray[np.float64], value: float) -> int:
-    """The share of `among` below the value, in 100; equal ones count half."""
-    below, up_to = int(np.searchsorted(among, value, "left")), int(np.searchsorted(among, value, "right"))
-    return round(50 * (below + up_to) / len(among))
-
-
 @cached(LRUCache(2), key=lambda encoder: encoder.digest)
-def _everyday(encoder: Encoder) -> dict[str, Vector]:
-    texts = everyday_texts()
-    return dict(zip(texts, embed(encoder.encode, texts), strict=True))
+def _everyday(encoder: Encoder) -> Vectors:
+    """(n, d): the vectors of the everyday sentences."""
+    return embed(encoder.encode, generic_texts())
