@@ -99,7 +99,7 @@ def test_lengths_vary_and_do_not_give_the_pole_away(model: DemoModel, key: str) 
 
 @every_model
 def test_texts_are_clean_and_of_five_to_sixty_words(model: DemoModel) -> None:
-    for text in [sample["text"] for sample in model.samples] + model.examples:
+    for text in [*(sample["text"] for sample in model.samples), *model.examples.values()]:
         assert 5 <= _length(text) <= 60, text
         assert text.isprintable(), text
         assert text == " ".join(text.split()), text
@@ -114,13 +114,15 @@ def test_warmth_is_taught_in_three_languages_evenly_and_shown_in_each() -> None:
         )
         assert len(positive) == len(negative) == 12
         assert 0.8 <= mean(positive) / mean(negative) <= 1.25
-    assert [*map(_language, tone.examples)].count("en") == 6
-    assert {"de", "ja"} <= {*map(_language, tone.examples)}
+    assert [*map(_language, tone.examples.values())].count("en") == 6
+    assert {"de", "ja"} <= {*map(_language, tone.examples.values())}
 
 
 @every_model
 def test_no_text_stands_twice_or_almost(model: DemoModel) -> None:
-    words = {text: {*_words(text)} for text in [sample["text"] for sample in model.samples] + model.examples}
+    words = {
+        text: {*_words(text)} for text in [*(sample["text"] for sample in model.samples), *model.examples.values()]
+    }
     assert len(words) == len(model.samples) + len(model.examples)
     assert not [pair for pair in combinations(words, 2) if _jaccard(words[pair[0]], words[pair[1]]) >= 0.5]
 
@@ -194,7 +196,7 @@ def taught(encoder: Encoder) -> dict[str, Trained]:
 
 def _cards(model: DemoModel, encoder: Encoder, taught: dict[str, Trained]) -> list[dict[str, Any]]:
     """The score cards of the texts to try."""
-    return [score(taught[model.handle].snapshot, encoder.encode, text).to_wire() for text in model.examples]
+    return [score(taught[model.handle].snapshot, encoder.encode, text).to_wire() for text in model.examples.values()]
 
 
 def _labelled(model: DemoModel, trait: dict[str, Any], encoder: Encoder) -> TraitSamples:

@@ -19,13 +19,13 @@ FOLDER = _CARRIED if _CARRIED.is_dir() else Path(__file__).parents[2] / "sample_
 
 @dataclass(frozen=True)
 class DemoModel:
-    """A demo model: `definition`, `traits` and `samples` go to the API as they are, `examples` are texts to try."""
+    """A demo model: `definition`, `traits` and `samples` go to the API as they are, `examples` are texts to try, by a name."""
 
     handle: str
     definition: dict[str, Any]
     traits: list[dict[str, Any]]
     samples: list[dict[str, Any]]
-    examples: list[str]
+    examples: dict[str, str]
 
 
 def demo_models() -> tuple[DemoModel, ...]:

@@ -1,6 +1,6 @@
 """The texts of the Score page: from a link, a sample, a web page or the model's own list; part of the copied link."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice
 
@@ -135,7 +135,12 @@ _LOOKED_AT = 200
 
 def examples(handle: str) -> list[str]:
     """Return texts that are not among the model's samples; empty unless it is a demo model."""
-    return list(_of_demos().get(handle, ()))
+    return list(_of_demos().get(handle, {}))
+
+
+def names_of_examples(handle: str) -> Mapping[str, str]:
+    """Return what each of these texts shows, such as `Ticket closed`, by the text."""
+    return _of_demos().get(handle, {})
 
 
 def sample_texts(handle: str) -> list[str]:
@@ -162,5 +167,5 @@ def texts_to_try(model: Model) -> list[str]:
 
 
 @cache
-def _of_demos() -> dict[str, tuple[str, ...]]:
-    return {model.handle: tuple(model.examples) for model in demo_models()}
+def _of_demos() -> dict[str, dict[str, str]]:
+    return {model.handle: {text: name for name, text in model.examples.items()} for model in demo_models()}
