@@ -33,10 +33,10 @@ from traitbench_app.parts.reasons import (
 )
 from traitbench_app.parts.scored_text import light, lit_field, read_while_typing
 from traitbench_app.parts.scorer import PageScorer, is_preview, scorer_of
+from traitbench_app.parts.teaching import rehearsed
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.score.official import draw_differences, draw_official, draw_official_pair, draw_text, draw_text_pair
 from traitbench_app.score.present import present, presenting, start
-from traitbench_app.score.teaching import rehearsed
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client

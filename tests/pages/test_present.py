@@ -9,7 +9,7 @@ from tests.conftest import Trained
 from tests.pages.drive import Workbench, components
 from traitbench.client import Traitbench
 from traitbench.local import preview
-from traitbench_app.score.teaching import Taught
+from traitbench_app.parts.teaching import Taught
 from traitbench_app.workspace import rooms
 
 TEXT = "The lamp on the desk is green."

@@ -23,7 +23,7 @@ from traitbench.contract.models import Progress
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.display.words import PROMISE, REASONS
-from traitbench_app.score.teaching import AT_ONCE
+from traitbench_app.parts.teaching import AT_ONCE
 
 GIBBERISH = "qwpo xzzk vbnm lkjh asdf 48151 62342 00012"
 UNLIKE = REASONS["unlike_samples"]

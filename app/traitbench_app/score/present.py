@@ -25,9 +25,9 @@ from traitbench.local.preview import LocalVersion, PreviewUnavailable
 from traitbench_app.parts.card import ordered
 from traitbench_app.parts.reasons import are_quick, by_words, reasons_of
 from traitbench_app.parts.scorer import PageScorer, scorer_of
+from traitbench_app.parts.teaching import Taught, Teacher, rehearsed, teach, texts_taught, undo
 from traitbench_app.parts.version_figures import label
 from traitbench_app.score import audience
-from traitbench_app.score.teaching import Taught, Teacher, rehearsed, teach, texts_taught, undo
 from traitbench_app.shell import session
 from traitbench_app.workspace.texts import AGAINST, IN_USE, TEXT, texts_to_try
 
