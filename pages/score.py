@@ -194,7 +194,7 @@ if comparison:
 samples = score_counts(versions[numbers.index(chosen)]) if numbers else {}
 for slot, card, key in zip(slots, cards, (BARS, "score.second_card"), strict=False):
     with slot:
-        draw_card(card, names, poles, main=main, key=key, can_pick=key == BARS, samples=samples)
+        draw_card(card, names, poles, main=main, key=key, can_pick=key == BARS, samples=samples, leans=True)
 keys = ordered([*cards[0].detail], main)
 trait = keys[min(picked_bar(BARS), len(keys) - 1)]
 with slots[0]:

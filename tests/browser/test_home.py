@@ -29,7 +29,7 @@ def test_a_text_is_scored_while_it_is_typed_and_a_bar_lights_its_words(workbench
     expect(first).not_to_have_text(str(before))
     expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
     page.locator(".st-key-card-live li").nth(1).click()
-    expect(page.locator(".st-key-card-live li.picked")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".st-key-card-live li.picked button")).to_have_attribute("aria-pressed", "true")
     settled(page)
     expect(field).to_have_value(example + TYPED)
     of_field, of_marks = page.evaluate(_SIZES)

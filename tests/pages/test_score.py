@@ -161,18 +161,20 @@ def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench
     assert at.metric[0].value.startswith("≈")
     assert "of 100). Few of your samples have a score near this one. Add some that are like this text." in plain(at)
     ((row,),) = bars(at)
-    assert (row["words"], row["sure"], row["note"]) == ("no clear side", "low", REASONS["few_samples"].sentence)
+    assert (row["words"], row["sure"]) == ("leans to positive", "leans")
+    assert row["note"] == REASONS["few_samples"].less_sure
 
 
-def test_a_text_that_is_unlike_the_samples_is_said_to_be_so_once(workbench: Workbench, trained: Trained) -> None:
+def test_a_text_that_is_unlike_the_samples_leans_and_has_no_side_in_the_figures(
+    workbench: Workbench, trained: Trained
+) -> None:
     at = typed(workbench.open("score", model=trained.handle, numbers="true"), GIBBERISH)
-    assert [warning.value for warning in at.warning] == [UNLIKE.sentence]
-    assert not bars(at)[0][0]["note"], "once is enough"
+    ((row,),) = bars(at)
+    assert (row["how"], row["sure"], row["note"]) == ("leans to", "leans", UNLIKE.less_sure)
     assert at.dataframe[0].value["Why not high"].tolist() == ["unlike the samples"]
-    assert not typed(at, KIND).warning
+    assert "No clear side" in plain(at)
     at = workbench.open("score", model=trained.handle, text=KIND, against=GIBBERISH)
-    assert [rows[0]["words"] for rows in bars(at)[1:]] == ["clearly warm", "no clear side"]
-    assert [warning.value for warning in at.warning] == [UNLIKE.sentence]
+    assert [rows[0]["how"] for rows in bars(at)[1:]] == ["clearly", "leans to"]
 
 
 def test_a_version_before_0_2_0_says_why_it_does_not_score(workbench: Workbench, service: Service, ready: str) -> None:
@@ -197,7 +199,7 @@ def test_a_draft_scores_as_a_training_would(workbench: Workbench, client: Traitb
     assert "once the model is trained" in words(at)
     assert not at.get("segmented_control"), "a draft is taught by samples, not by feedback"
     result = at.metric[0].value
-    assert UNLIKE.sentence in words(typed(at, GIBBERISH))
+    assert bars(typed(at, GIBBERISH))[0][0]["note"] == UNLIKE.less_sure
     assert client.models.get(draft).state == "draft"
     train(client, draft, effort=None)
     assert str(client.scores.score(draft, KIND).composite) == result

@@ -1,9 +1,9 @@
 """A score card on a page: a bar with both poles for each trait, and the figures for experts one click away."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -15,9 +15,10 @@ from traitbench.contract.versions import Version
 from traitbench.display.barchart import DOTS
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES
 from traitbench.display.pictures import ticks
-from traitbench.display.sides import side_of
+from traitbench.display.sides import UNCLEAR, lean_of, side_of
 from traitbench.display.text import count, plain
-from traitbench.display.words import PROMISE, REASONS, leaning, why, why_short
+from traitbench.display.words import PROMISE, REASONS, leaning, why, why_less_sure, why_short
+from traitbench.local.names import NameScore
 from traitbench_app.parts.chart import download_table
 from traitbench_app.shell import session
 
@@ -26,17 +27,22 @@ Samples = Mapping[str, Mapping[Pole, Sequence[int]]]
 Poles = Mapping[str, tuple[str, str]]
 """The labels of the negative and the positive pole, by trait key."""
 
+Sureness = Confidence | Literal["leans", "names"]
+"""How a bar is drawn: by its confidence, as a lean, or as a side that no label tested."""
+
+Size = Literal["small", "usual", "large"]
+
 
 # Drawn as text and boxes. A Plotly figure is rebuilt for every text, its type does not scale with the page, and a
 # browser loads 4.7 MB before the first one.
 @dataclass(frozen=True)
 class ScoreRow:
-    """One bar. `words` say which side the text is on, `note` why that is not sure.
+    """One bar. `words` say which side the text is on, `note` why that is not sure, `chip` what else is known of it.
 
     `colour` is that of the words, `fill` that of the bar.
 
     `ticks` are the samples of the trait by their scores, as HTML. With a score `before`, the row shows the change from
-    there to `score`, and `words` say where it goes.
+    there to `score`, and `words` say where it goes. `was` is the score before the text was taught.
     """
 
     name: str
@@ -48,14 +54,18 @@ class ScoreRow:
     sign: str
     colour: str
     fill: str
-    sure: Confidence
+    sure: Sureness
     before: int | None = None
     ticks: str = ""
+    chip: str = ""
+    was: int | None = None
 
     @property
     def data(self) -> dict[str, Any]:
         """The row for the browser."""
-        return {**asdict(self), "alt": self.alt}
+        pole = {POSITIVE_SIGN: self.positive, NEGATIVE_SIGN: self.negative}.get(self.sign, "")
+        pole = pole if self.words.endswith(pole) else ""
+        return {**asdict(self), "how": self.words.removesuffix(pole).rstrip(), "pole": pole, "alt": self.alt}
 
     @property
     def alt(self) -> str:
@@ -87,15 +97,39 @@ def score_rows(
     main: str | None = None,
     reasons: bool = True,
     samples: Samples = MappingProxyType({}),
+    leans: bool = False,
 ) -> list[ScoreRow]:
-    """One row per trait; without `reasons` no row says why it is not sure."""
+    """One row per trait; without `reasons` no row says why it is not sure.
+
+    With `leans`, a row without a side says where the text leans to, if its samples can say that.
+    """
     return [
         replace(
-            _row(key, card.detail[key], names, poles, reason=reasons),
+            _row(key, card.detail[key], names, poles, reason=reasons, leans=leans),
             ticks=ticks(samples[key]) if key in samples else "",
         )
         for key in ordered([*card.detail], main)
     ]
+
+
+def row_by_names(negative: str, positive: str, named: NameScore) -> ScoreRow:
+    """The row of a text by the names of two poles alone."""
+    look = SIDES[named.positive]
+    nearer, share = (positive, named.score) if named.score >= 50 else (negative, 100 - named.score)
+    return ScoreRow(
+        name=f"{negative} or {positive}",
+        negative=negative,
+        positive=positive,
+        score=named.score,
+        words=UNCLEAR if named.positive is None else f"nearer to {nearer}",
+        note=f"From the two words alone: nearer to {nearer} than {share} of 100 everyday sentences. "
+        "How often that is right is not known yet.",
+        sign=look.sign,
+        colour=look.words,
+        fill=look.colour,
+        sure="low" if named.positive is None else "names",
+        chip="not tested",
+    )
 
 
 def pair_rows(comparison: Comparison, names: Names, poles: Poles, *, main: str | None = None) -> list[ScoreRow]:
@@ -151,9 +185,11 @@ def card_table(detail: Mapping[str, TraitScore], names: Names) -> pd.DataFrame:
     )
 
 
-def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: bool) -> ScoreRow:
+def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: bool, leans: bool) -> ScoreRow:
     negative, positive = poles.get(key, ("negative", "positive"))
     side = side_of(trait, positive_label=positive, negative_label=negative)
+    lean = lean_of(trait, positive_label=positive, negative_label=negative) if leans else None
+    side, note = (lean, why_less_sure(trait)) if lean else (side, why(trait))
     look = SIDES[side.positive]
     return ScoreRow(
         name=names.get(key, key),
@@ -161,11 +197,11 @@ def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: boo
         positive=positive,
         score=trait.score,
         words=side.words,
-        note=why(trait) if reason else "",
+        note=note if reason else "",
         sign=look.sign,
         colour=look.words,
         fill=look.colour,
-        sure=trait.confidence,
+        sure="leans" if lean else trait.confidence,
     )
 
 
@@ -190,133 +226,180 @@ def _pair_row(key: str, comparison: Comparison, names: Names, poles: Poles) -> S
 
 
 _HTML = """
-<ol></ol>
+<ul role="list"></ul>
 """
 
 _CSS = """
 :host { display: block; container-type: inline-size; }
-ol { list-style: none; margin: 0; padding: 0.25rem 0; display: flex; flex-direction: column; gap: 1.1rem; }
-ol.many {
-  display: grid; align-items: start; gap: 1rem 2.5rem;
+ul { list-style: none; margin: 0; padding: 4px 0; display: flex; flex-direction: column; gap: 18px; }
+ul.many {
+  display: grid; align-items: start; gap: 16px 40px;
   grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr));
 }
-li { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.3rem; color: var(--st-text-color); line-height: 1.3; }
-.head { display: flex; align-items: baseline; gap: 0.2rem 0.75rem; flex-wrap: wrap; }
-.name { color: var(--tb-ink-2); overflow-wrap: anywhere; }
-.words { font-size: 1.1rem; font-weight: 600; overflow-wrap: anywhere; }
+li {
+  position: relative; display: grid; grid-template-columns: minmax(0, 1fr); gap: 6px;
+  color: var(--st-text-color); line-height: 1.3; --track: 12px; --knob: 16px; --score: 28px; --side: 14px;
+}
+.large li { --track: 14px; --knob: 20px; --score: 40px; --side: 16px; gap: 8px; }
+.small li { --track: 8px; --knob: 12px; --score: 16px; --side: 13px; gap: 4px; }
+.head { display: flex; align-items: baseline; gap: 2px 10px; flex-wrap: wrap; }
+.name {
+  all: unset; font-size: 13px; font-weight: 500; color: var(--tb-ink-2); overflow-wrap: anywhere;
+  unicode-bidi: isolate;
+}
+.large .name { display: none; }
+.words { font-size: var(--side); line-height: 22px; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.words b, .moderate .words, .high .words { font-weight: 600; }
+.words .how { font-weight: 400; }
+.low .words .how, .pair .words .how { font-weight: 600; }
+.chip {
+  font-size: 12px; line-height: 16px; font-weight: 500; padding: 3px 8px; border-radius: 99px; color: var(--tb-ink-2);
+  border: 1px solid var(--tb-line);
+}
 .score {
-  margin-left: auto; font-size: 1.75rem; font-weight: 600; line-height: 1.1; letter-spacing: -0.02em;
+  margin-left: auto; font-size: var(--score); font-weight: 600; line-height: 1.1; letter-spacing: -0.02em;
   font-variant-numeric: tabular-nums;
 }
 bdi { unicode-bidi: isolate; }
-.track { position: relative; height: 0.8rem; border-radius: 0.4rem; background: var(--tb-sunk); }
+.track { position: relative; height: var(--track); border-radius: 99px; background: var(--tb-sunk); }
 .middle {
   position: absolute; left: 50%; top: -3px; bottom: -3px; width: 2px; margin-left: -1px;
   background: var(--tb-line-strong);
 }
 .bar {
-  position: absolute; top: 0; bottom: 0; border-radius: 0.4rem; box-sizing: border-box;
+  position: absolute; top: 0; bottom: 0; border-radius: 99px; box-sizing: border-box; background: var(--fill);
   transition: left 0.35s ease, width 0.35s ease, background-color 0.35s ease;
 }
-.bar.moderate { opacity: 0.52; }
-.bar.low {
-  background: repeating-linear-gradient(-55deg, var(--tb-line-strong) 0 2px, transparent 2px 6px) !important;
-}
+.bar.right { border-start-start-radius: 0; border-end-start-radius: 0; }
+.bar.left { border-start-end-radius: 0; border-end-end-radius: 0; }
+:is(.moderate, .leans) .bar { opacity: 0.52; }
+.low .bar { background: repeating-linear-gradient(-55deg, var(--tb-line-strong) 0 2px, transparent 2px 6px); }
+.names .bar { background: color-mix(in srgb, var(--fill) 16%, transparent); border: 1.5px dashed var(--fill); }
+.names .bar.right { border-inline-start: 0; }
+.names .bar.left { border-inline-end: 0; }
 .dot {
-  position: absolute; top: 50%; width: 0.8rem; height: 0.8rem; margin: -0.4rem 0 0 -0.4rem; box-sizing: border-box;
-  background: var(--tb-surface); border: 3px solid var(--tb-ink-2); border-radius: 50%;
-  transition: left 0.35s ease;
+  position: absolute; top: 50%; width: 12px; height: 12px; transform: translate(-50%, -50%); box-sizing: border-box;
+  background: var(--tb-surface); border: 3px solid var(--tb-ink-2); border-radius: 50%; transition: left 0.35s ease;
 }
-.dot.knob { width: 1.1rem; height: 1.1rem; margin: -0.55rem 0 0 -0.55rem; border-width: 4px; }
-.dot.after { transform: rotate(45deg); border-radius: 2px; }
-.pair .bar { top: 38%; bottom: 38%; min-width: 0; }
-.poles { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.875rem; }
+.dot.knob { width: var(--knob); height: var(--knob); border-width: calc(var(--knob) / 4); border-color: var(--fill); }
+.low .dot.knob { border-color: var(--tb-ink-2); border-width: 3px; }
+.names .dot.knob { border: 2px dashed var(--words); }
+.dot.was { width: var(--knob); height: var(--knob); border: 1.5px dashed var(--tb-ink-2); }
+.dot.after { transform: translate(-50%, -50%) rotate(45deg); border-radius: 2px; }
+.dot.after { border-color: var(--fill); background: var(--fill); }
+.pair .bar { top: 38%; bottom: 38%; border-radius: 99px; }
+.poles { position: relative; display: flex; justify-content: space-between; gap: 16px; font-size: 13px; }
+.large .poles { font-size: 14px; }
+.small .poles { font-size: 12px; }
 .poles span { overflow-wrap: anywhere; color: var(--tb-ink-2); }
-.poles .on { font-weight: 650; color: inherit; }
-.poles span:last-child { text-align: right; }
-.note { font-size: 0.875rem; color: var(--tb-ink-2); }
-.note:empty, .ticks:empty { display: none; }
-.can-pick li { padding: 0.5rem 0.9rem; border: 1px solid transparent; border-radius: 8px; cursor: pointer; }
-.can-pick { gap: 0.25rem; }
+.poles .on { font-weight: 600; color: var(--words); }
+.poles span:last-child { text-align: end; }
+.poles .past { position: absolute; transform: translateX(-50%); font-size: 12px; white-space: nowrap; }
+.note { font-size: 13px; line-height: 20px; color: var(--tb-ink-2); unicode-bidi: plaintext; }
+.large > li > .note { font-size: 14px; margin-top: 4px; }
+:is(.note, .ticks, .chip, .past):empty, [hidden] { display: none !important; }
+.can-pick li { padding: 8px 14px; border: 1px solid transparent; border-radius: 8px; }
+.can-pick.small li { padding: 4px 0; }
+.can-pick { gap: 4px; }
 .can-pick .picked { background: var(--tb-page); border-color: var(--tb-line); }
-.can-pick li:focus-visible { outline: 2px solid var(--tb-accent-ink); outline-offset: 1px; }
+.can-pick button.name::after { content: ''; position: absolute; inset: 0; border-radius: 8px; cursor: pointer; }
+.can-pick button.name:focus-visible::after { outline: 2px solid var(--tb-accent-ink); outline-offset: 1px; }
+.can-pick li:hover .name { color: var(--st-text-color); }
+@container (max-width: 480px) {
+  .large li { --score: 32px; }
+  .large .aside { order: 1; flex-basis: 100%; }
+}
 @media (prefers-reduced-motion: reduce) { .bar, .dot { transition: none; } }
 """
 
+# The left pole is at the left in every language, so the direction of a bar is never that of its words.
 _JS = """
-const PARTS = '<div class="head"><bdi class="name"></bdi><bdi class="words"></bdi><span class="score"></span></div>'
-  + '<div class="track" role="img"><div class="bar"></div><div class="middle"></div></div><div class="ticks"></div>'
-  + '<div class="poles"><span></span><span></span></div><div class="note"></div>'
+const PARTS = '<div class="head"><bdi class="name"></bdi><span class="words"><bdi class="how"></bdi> <b></b></span>'
+  + '<span class="chip"></span><span class="note aside"></span><span class="score"></span></div>'
+  + '<div class="track" role="img" dir="ltr"><div class="bar"></div><div class="middle"></div></div>'
+  + '<div class="ticks" dir="ltr"></div>'
+  + '<div class="poles" dir="ltr"><span></span><span class="past"></span><span></span></div>'
+  + '<div class="note below"></div>'
 
 const dot = (track, kind, at) => {
   let mark = track.querySelector('.' + kind)
-  if (at === null) { mark?.remove(); return null }
+  if (at === null) { mark?.remove(); return }
   if (!mark) { mark = document.createElement('div'); mark.className = 'dot ' + kind; track.append(mark) }
   mark.style.left = at + '%'
-  return mark
 }
 
-const letPick = (item, isPicked, pick) => {
-  item.classList.toggle('picked', isPicked)
-  item.role = 'button'
-  item.tabIndex = 0
-  item.ariaPressed = String(isPicked)
-  item.onclick = pick
-  item.onkeydown = (event) => {
-    if (event.key !== 'Enter' && event.key !== ' ') return
-    event.preventDefault()
-    pick()
-  }
+// The name of a row is a button that covers the row.
+const nameOf = (item, canPick) => {
+  const name = item.querySelector('.name')
+  const wanted = canPick ? 'BUTTON' : 'BDI'
+  if (name.tagName === wanted) return name
+  const other = Object.assign(document.createElement(wanted), { className: 'name' })
+  if (canPick) other.type = 'button'
+  name.replaceWith(other)
+  return other
 }
 
-const draw = (item, row) => {
+const draw = (item, row, isLarge, hasPoles) => {
   const find = (name) => item.querySelector(name)
   const pair = row.before !== null
-  item.className = pair ? 'pair' : ''
-  find('.name').textContent = row.name
-  find('.name').title = row.name
-  find('.words').textContent = row.words
-  find('.words').title = row.words
+  item.className = (pair ? 'pair ' : '') + row.sure
+  item.style.setProperty('--fill', row.fill)
+  item.style.setProperty('--words', row.colour)
   find('.words').style.color = row.colour
+  find('.words').title = row.words
+  find('.how').textContent = row.how
+  const pole = document.createElement('bdi')
+  pole.textContent = row.pole
+  find('.words b').replaceChildren(pole)
+  find('.chip').textContent = row.chip
   find('.score').textContent = pair ? row.before + ' → ' + row.score : row.score
   const start = pair ? row.before : 50
   const bar = find('.bar')
-  bar.className = 'bar ' + row.sure
+  bar.className = 'bar ' + (row.score < start ? 'left' : 'right')
   bar.style.left = Math.min(start, row.score) + '%'
   bar.style.width = Math.abs(row.score - start) + '%'
-  bar.style.backgroundColor = row.fill
   const track = find('.track')
   track.setAttribute('aria-label', row.alt)
   dot(track, 'before', pair ? row.before : null)
-  const knob = dot(track, 'knob', pair ? null : row.score)
-  if (knob) knob.style.borderColor = row.sure === 'low' ? '' : row.fill
-  const after = dot(track, 'after', pair ? row.score : null)
-  if (after) { after.style.borderColor = row.fill; after.style.backgroundColor = row.fill }
-  const [negative, positive] = item.querySelectorAll('.poles span')
-  for (const [pole, text, sign] of [[negative, row.negative, '▼'], [positive, row.positive, '▲']]) {
-    const name = document.createElement('bdi')
-    name.textContent = text
-    pole.replaceChildren(name)
-    pole.title = text
-    pole.className = sign === row.sign ? 'on' : ''
-    pole.style.color = sign === row.sign ? row.colour : ''
+  dot(track, 'was', row.was)
+  dot(track, 'knob', pair ? null : row.score)
+  dot(track, 'after', pair ? row.score : null)
+  find('.poles').hidden = !hasPoles
+  const [negative, past, positive] = item.querySelectorAll('.poles > span')
+  for (const [end, text, sign] of [[negative, row.negative, '▼'], [positive, row.positive, '▲']]) {
+    const words = document.createElement('bdi')
+    words.textContent = text
+    end.replaceChildren(words)
+    end.title = text
+    end.className = sign === row.sign ? 'on' : ''
   }
+  past.textContent = row.was === null ? '' : 'was ' + row.was
+  past.style.left = Math.min(80, Math.max(20, row.was ?? 50)) + '%'
   find('.ticks').innerHTML = row.ticks
-  find('.note').textContent = row.note
+  const isBeside = isLarge && row.sure !== 'names'
+  find('.aside').textContent = isBeside ? row.note : ''
+  find('.below').textContent = isBeside ? '' : row.note
 }
 
-export default function ({ data, parentElement, setStateValue }) {
-  const list = parentElement.querySelector('ol')
-  const pairs = data.rows.some((row) => row.before !== null)
-  list.className = pairs && data.rows.length > 3 ? 'many' : ''
-  list.classList.toggle('can-pick', data.picked >= 0)
-  list.role = data.picked >= 0 ? 'group' : null
-  while (list.children.length > data.rows.length) list.lastChild.remove()
-  data.rows.forEach((row, at) => {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  const list = parentElement.querySelector('ul')
+  const { rows, picked, size } = data
+  const pairs = rows.some((row) => row.before !== null)
+  const canPick = picked !== null
+  list.className = size
+  list.classList.toggle('many', (pairs && rows.length > 3) || (size === 'small' && rows.length > 1))
+  list.classList.toggle('can-pick', canPick)
+  while (list.children.length > rows.length) list.lastChild.remove()
+  rows.forEach((row, at) => {
     let item = list.children[at]
     if (!item) { item = document.createElement('li'); item.innerHTML = PARTS; list.append(item) }
-    draw(item, row)
-    if (data.picked >= 0) letPick(item, at === data.picked, () => setStateValue('picked', at))
+    draw(item, row, size === 'large', data.poles)
+    const name = nameOf(item, canPick)
+    name.textContent = name.title = row.name
+    if (!canPick) return
+    item.classList.toggle('picked', at === picked)
+    if (data.keeps) name.ariaPressed = String(at === picked)
+    name.onclick = () => data.keeps ? setStateValue('picked', at) : setTriggerValue('pressed', at)
   })
 }
 """
@@ -329,16 +412,32 @@ def picked_bar(key: str) -> int:
     return int(session.get(f"{key}.picked", 0))
 
 
-def draw_bars(rows: Sequence[ScoreRow], *, key: str, can_pick: bool = False) -> None:
-    """Draw the rows. With `can_pick`, a click on a row picks it (`picked_bar`)."""
+def draw_bars(
+    rows: Sequence[ScoreRow],
+    *,
+    key: str,
+    can_pick: bool = False,
+    on_press: Callable[[int], None] | None = None,
+    size: Size = "usual",
+    poles: bool = True,
+) -> None:
+    """Draw the rows. With `can_pick`, a click on one of several rows picks it (`picked_bar`).
 
-    def pick() -> None:
-        session.store(f"{key}.picked", st.session_state[key].get("picked"))
+    With `on_press` instead, a click calls it with the number of the row, and no row looks picked. Without `poles`, the
+    caller names both ends below the bar.
+    """
+
+    def change() -> None:
+        state = st.session_state[key]
+        if can_pick:
+            session.store(f"{key}.picked", state.get("picked"))
+        elif on_press and state.get("pressed") is not None:
+            on_press(int(state["pressed"]))
 
     # The bar that was clicked last may be of a version with more traits.
-    picked = min(picked_bar(key), len(rows) - 1) if can_pick else -1
-    data = {"rows": [row.data for row in rows], "picked": picked}
-    _bars(data=data, key=key, width="stretch", on_picked_change=pick)
+    picked = min(picked_bar(key), len(rows) - 1) if can_pick and len(rows) > 1 else -1 if on_press else None
+    data = {"rows": [row.data for row in rows], "picked": picked, "keeps": can_pick, "size": size, "poles": poles}
+    _bars(data=data, key=key, width="stretch", on_picked_change=change, on_pressed_change=change)
 
 
 _OFTEN = 3  # bars; a reason that all of them share is said once, above them
@@ -355,18 +454,23 @@ def draw_card(
     key: str,
     can_pick: bool = False,
     samples: Samples = MappingProxyType({}),
+    leans: bool = False,
 ) -> None:
     """Draw a bar for each trait, the main one first; `key` must be unique on the page.
 
-    With `can_pick`, a click on a bar picks its trait (`bars.picked_bar`). The marks below a bar are the `samples`.
+    With `can_pick`, a click on a bar picks its trait (`picked_bar`). The marks below a bar are the `samples`. With
+    `leans`, a text without a side leans to one, if its samples can say that.
     """
     reasons = {each.confidence_reason for each in card.detail.values()}
     (reason,) = reasons if len(reasons) == 1 else (None,)
-    # A text is unlike the samples of the whole model, not of one trait, so that is never said on a bar.
-    once = reason == "unlike_samples" or (reason is not None and len(card.detail) >= _OFTEN)
-    if once and reason:
+    # A text is unlike the samples of the whole model, not of one trait, so that is never said on several bars.
+    once = reason is not None and len(card.detail) >= (2 if reason == "unlike_samples" and leans else _OFTEN)
+    once = once or (reason == "unlike_samples" and not leans)
+    if once and reason and leans and (sentence := REASONS[reason].less_sure):
+        st.caption(sentence)
+    elif once and reason:
         st.warning(REASONS[reason].sentence, icon=":material/warning:")
-    drawn = score_rows(card, names, poles, main=main, reasons=not once, samples=samples)
+    drawn = score_rows(card, names, poles, main=main, reasons=not once, samples=samples, leans=leans)
     draw_bars(drawn, key=key, can_pick=can_pick)
 
 

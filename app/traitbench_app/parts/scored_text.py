@@ -163,7 +163,7 @@ def draw_scores(
     """
     scorer, names, poles = scorer_of(model.handle, version), names_of(traits), poles_of(traits)
     [card] = scorer.cards([text])
-    draw_card(card, names, poles, main=model.main_trait, key=key, can_pick=True)
+    draw_card(card, names, poles, main=model.main_trait, key=key, can_pick=True, leans=True)
     keys = ordered([*card.detail], model.main_trait)
     trait = keys[min(picked_bar(key), len(keys) - 1)]
     if are_quick([text]) and (reasons := reasons_of(scorer, text).get(trait)):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from traitbench.contract.scores import Confidence, TraitScore
+from traitbench.contract.scores import Confidence, ConfidenceReason, TraitScore
 from traitbench.contract.traits import Trait
 
 UNCLEAR = "no clear side"
@@ -23,7 +23,7 @@ SIGNS: Mapping[bool | None, str] = {True: "▲", False: "▼", None: "■"}
 class Side:
     """The pole that a text is on. `positive` is None and `pole` is empty if no side is claimed.
 
-    `how` is how sure that is, "clearly" or "probably", and empty without a side.
+    `how` is how sure that is, "clearly" or "probably", "leans to" for a lean, and empty without a side.
     """
 
     positive: bool | None
@@ -52,6 +52,22 @@ def side_at(polarity: float, confidence: Confidence, *, positive_label: str, neg
         return Side(None, "", "")
     positive = polarity > 0
     return Side(positive, _HOW_SURE[confidence], positive_label if positive else negative_label)
+
+
+LEANS_TO = "leans to"
+
+_LEANING: frozenset[ConfidenceReason | None] = frozenset({"few_samples", "unlike_samples"})
+
+
+def lean_of(score: TraitScore, *, positive_label: str, negative_label: str) -> Side | None:
+    """Return the side that a score without one leans to; None if it has a side, or if both poles get such scores.
+
+    A lean promises nothing, so it is shown beside a text that somebody is editing, never in shares, tables or files.
+    """
+    polarity = score.native.polarity
+    if score.confidence != "low" or score.confidence_reason not in _LEANING or polarity == 0:
+        return None
+    return Side(polarity > 0, LEANS_TO, positive_label if polarity > 0 else negative_label)
 
 
 def label_of(trait: Trait, quality: float) -> str:

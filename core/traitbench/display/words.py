@@ -15,11 +15,15 @@ PROMISE = (
 
 @dataclass(frozen=True)
 class Words:
-    """A reason: a few words for tables, a sentence about one text, and what to do if a whole trait is like this."""
+    """A reason: a few words for tables, a sentence about one text, and what to do if a whole trait is like this.
+
+    `less_sure` is the sentence about a text that leans to a side.
+    """
 
     short: str
     sentence: str
     trait: str = ""
+    less_sure: str = ""
 
 
 REASONS: Mapping[ConfidenceReason, Words] = {
@@ -27,6 +31,7 @@ REASONS: Mapping[ConfidenceReason, Words] = {
         "few samples near this score",
         "Few of your samples have a score near this one. Add some that are like this text.",
         "There are too few samples to be sure of any score. Add samples at both poles.",
+        "Few samples have a score near this one: less sure.",
     ),
     "not_separable": Words(
         "no clear difference",
@@ -35,7 +40,9 @@ REASONS: Mapping[ConfidenceReason, Words] = {
     ),
     "overlap": Words("both kinds get this score", "Texts of both kinds get this score."),
     "unlike_samples": Words(
-        "unlike the samples", "This text is unlike the samples in subject or length, so the score means little."
+        "unlike the samples",
+        "This text is unlike the samples in subject or length, so the score means little.",
+        less_sure="A new subject for these samples: less sure.",
     ),
 }
 
@@ -43,6 +50,11 @@ REASONS: Mapping[ConfidenceReason, Words] = {
 def why(trait: TraitScore) -> str:
     """Why the confidence of a score is not high, as a sentence; empty if it is high or the service gave no reason."""
     return REASONS[trait.confidence_reason].sentence if trait.confidence_reason else ""
+
+
+def why_less_sure(trait: TraitScore) -> str:
+    """Why a text only leans to a side, as a sentence; empty for reasons with which no text leans."""
+    return REASONS[trait.confidence_reason].less_sure if trait.confidence_reason else ""
 
 
 def why_not_high(card: Card) -> dict[tuple[Confidence, str], list[str]]:

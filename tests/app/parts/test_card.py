@@ -18,7 +18,8 @@ from traitbench.contract.scores import (
 )
 from traitbench.display.colours import SIDES
 from traitbench.display.words import REASONS
-from traitbench_app.parts.card import ScoreRow, card_table, pair_rows, score_rows, signed
+from traitbench.local.names import NameScore
+from traitbench_app.parts.card import ScoreRow, card_table, pair_rows, row_by_names, score_rows, signed
 
 NAMES = {"clarity": "Clarity", "warmth": "Warmth"}
 POLES = {"clarity": ("confusing", "clear"), "warmth": ("cold", "warm")}
@@ -91,6 +92,33 @@ def test_why_a_score_is_not_sure_is_below_its_bar_and_in_the_table(reason: Confi
     column = card_table(detail, NAMES)["Why not high"]
     assert pd.isna(column[0])
     assert column[1] == REASONS[reason].short
+
+
+@pytest.mark.parametrize("reason", get_args(ConfidenceReason))
+@pytest.mark.parametrize(("score", "lean", "side"), [(73, "leans to warm", True), (9, "leans to cold", False)])
+def test_a_text_without_a_side_leans_where_its_samples_can_say_where(
+    reason: ConfidenceReason, score: int, lean: str, side: bool
+) -> None:
+    (row,) = score_rows(card(warmth=trait(score, None, "low", reason)), NAMES, POLES, leans=True)
+    if reason in ("few_samples", "unlike_samples"):
+        assert (row.words, row.sure, row.fill) == (lean, "leans", SIDES[side].colour)
+        assert row.note.endswith("less sure.")
+        assert (row.data["how"], row.data["pole"]) == ("leans to", lean.split()[-1])
+    else:
+        assert (row.words, row.sure, row.note) == ("no clear side", "low", REASONS[reason].sentence)
+
+
+def test_a_text_in_the_middle_or_with_a_side_does_not_lean() -> None:
+    middle, sure = trait(50, None, "low", "few_samples"), trait(61, None, "moderate", "few_samples")
+    drawn = score_rows(card(warmth=middle, clarity=sure), NAMES, POLES, leans=True)
+    assert [row.words for row in drawn] == ["no clear side", "probably clear"]
+
+
+@pytest.mark.parametrize(("score", "words", "sure"), [(94, "nearer to urgent", "names"), (55, "no clear side", "low")])
+def test_a_side_by_names_alone_is_marked_as_not_tested(score: int, words: str, sure: str) -> None:
+    row = row_by_names("relaxed", "urgent", NameScore(score))
+    assert (row.words, row.sure, row.chip) == (words, sure, "not tested")
+    assert row.note.startswith(f"From the two words alone: nearer to urgent than {score} of 100 everyday sentences.")
 
 
 def test_a_row_in_words_names_both_poles() -> None:
