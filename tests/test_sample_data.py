@@ -8,23 +8,21 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.conftest import not_none
 from traitbench import sample_data
 from traitbench.analysis.languages import language
+from traitbench.contract.bundles import BundledVersion
 from traitbench.contract.models import ModelCreate
 from traitbench.contract.samples import SamplesCreate
 from traitbench.contract.traits import TraitsCreate
 from traitbench.encoders import Encoder
 from traitbench.encoders.registry import load_encoder
-from traitbench.fitting.fit import Trained, TraitSamples, fit
 from traitbench.names import is_key, parse_handle
 from traitbench.sample_data import DemoModel, demo_models
-from traitbench.scoring import segments
 from traitbench.scoring.card import score
-from traitbench.scoring.snapshot import EncoderIdentity
+from traitbench.scoring.snapshot import Snapshot
 
 MODELS = demo_models()
 TRAITS = [(model, trait["key"]) for model in MODELS for trait in model.traits]
@@ -140,22 +138,22 @@ def test_no_frame_stands_more_than_three_times(model: DemoModel) -> None:
 
 
 @every_model
-def test_the_samples_teach_their_traits(model: DemoModel, taught: dict[str, Trained]) -> None:
+def test_the_samples_teach_their_traits(model: DemoModel, taught: dict[str, BundledVersion]) -> None:
     figures = taught[model.handle].metrics["traits"]
     easy = {key: trait["auroc"] for key, trait in figures.items() if (model.handle, key) != HARD}
     assert not {key: auroc for key, auroc in easy.items() if auroc < 0.8}
 
 
-def test_the_hard_trait_is_taught_and_its_clusters_overlap(taught: dict[str, Trained]) -> None:
+def test_the_hard_trait_is_taught_and_its_clusters_overlap(taught: dict[str, BundledVersion]) -> None:
     handle, key = HARD
     figures = taught[handle].metrics["traits"][key]
     assert figures["auroc_interval"][0] > 0.5
     assert figures["auroc"] < 0.8
-    axis = next(trait for trait in taught[handle].snapshot.traits if trait.key == key)
+    axis = next(trait for trait in Snapshot.from_json(taught[handle].snapshot).traits if trait.key == key)
     assert not_none(axis.positive).p25 <= not_none(axis.negative).p75
 
 
-def test_an_example_shows_low_confidence_on_the_hard_trait(encoder: Encoder, taught: dict[str, Trained]) -> None:
+def test_an_example_shows_low_confidence_on_the_hard_trait(encoder: Encoder, taught: dict[str, BundledVersion]) -> None:
     handle, key = HARD
     model = next(model for model in MODELS if model.handle == handle)
     details = [card["detail"][key] for card in _cards(model, encoder, taught)]
@@ -167,7 +165,7 @@ def test_an_example_shows_low_confidence_on_the_hard_trait(encoder: Encoder, tau
 
 @every_model
 def test_the_examples_show_sure_and_unsure_scores(
-    model: DemoModel, encoder: Encoder, taught: dict[str, Trained]
+    model: DemoModel, encoder: Encoder, taught: dict[str, BundledVersion]
 ) -> None:
     shown = [trait["confidence"] for card in _cards(model, encoder, taught) for trait in card["detail"].values()]
     assert set(shown) == {"high", "moderate", "low"}
@@ -180,38 +178,15 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
 
 
 @pytest.fixture(scope="module")
-def taught(encoder: Encoder) -> dict[str, Trained]:
-    identity = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
-    return {
-        model.handle: fit(
-            [_labelled(model, trait, encoder) for trait in model.traits],
-            encoder=identity,
-            scoring_method="balanced_cosine",
-            max_depth=1,
-            effort="low",
-        )
-        for model in MODELS
-    }
+def taught() -> dict[str, BundledVersion]:
+    """The versions in `sample_data`; a test of the demo models trains them again."""
+    return {model.handle: BundledVersion.model_validate(model.version) for model in MODELS}
 
 
-def _cards(model: DemoModel, encoder: Encoder, taught: dict[str, Trained]) -> list[dict[str, Any]]:
+def _cards(model: DemoModel, encoder: Encoder, taught: dict[str, BundledVersion]) -> list[dict[str, Any]]:
     """The score cards of the texts to try."""
-    return [score(taught[model.handle].snapshot, encoder.encode, text).to_wire() for text in model.examples.values()]
-
-
-def _labelled(model: DemoModel, trait: dict[str, Any], encoder: Encoder) -> TraitSamples:
-    samples = [sample for sample in model.samples if sample["trait"] == trait["key"]]
-    texts = [sample["text"] for sample in samples]
-    return TraitSamples(
-        key=trait["key"],
-        name=trait["name"],
-        positive_label=trait["positive_label"],
-        negative_label=trait["negative_label"],
-        aggregation="mean",
-        X=segments.embed(encoder.encode, texts),
-        y=np.array([sample["quality"] for sample in samples]),
-        groups=texts,
-    )
+    snapshot = Snapshot.from_json(taught[model.handle].snapshot)
+    return [score(snapshot, encoder.encode, text).to_wire() for text in model.examples.values()]
 
 
 def _texts(model: DemoModel, key: str, quality: float) -> list[str]:

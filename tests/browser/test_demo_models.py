@@ -6,7 +6,7 @@ from traitbench.contract.models import Model
 DEMO_MODELS = ["demo.headlines", "demo.product-reviews", "demo.support-tone"]
 
 
-def test_the_first_start_trains_the_demo_models(workbench: Started) -> None:
+def test_the_first_start_makes_the_demo_models(workbench: Started) -> None:
     def demos() -> list[Model]:
         with workbench.client() as client:
             return list(client.models.list(namespace="demo"))

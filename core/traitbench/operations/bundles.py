@@ -66,7 +66,7 @@ def import_(context: Context, caller: Caller, bundle: Bundle, handle: str | None
                 version_no=next(each.version_no for each in bundle.versions if each.active),
                 previous_version_id=None,
                 cause="import",
-                by=caller.label,
+                by=caller.label or None,
                 now=now,
             )
         return models.read(connection, model_id)

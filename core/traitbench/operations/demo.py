@@ -1,28 +1,32 @@
 """The demo models: created at the first start; a start that is interrupted is completed by the next one.
 
-Each model is completed and its training queued in one transaction, so the service is up before they are trained.
+With the encoder that they were trained with, they are imported with their version. With another one they are trained:
+each model is completed and its training queued in one transaction, so the service is up before they are trained.
 """
 
 import logging
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 
+from pydantic import ValidationError
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.bundles import FORMAT, Bundle, BundledSample, BundledTrait, BundledVersion, digest
+from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
-from traitbench.errors import HandleTaken, TraitbenchError
+from traitbench.errors import HandleTaken, TraitbenchError, ValidationFailed
 from traitbench.names import parse_handle
-from traitbench.operations import access, models, samples, training, traits
+from traitbench.operations import access, bundles, models, samples, training, traits
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.sample_data import DemoModel, demo_models
 from traitbench.store import models as stored
 from traitbench.store import samples as stored_samples
 from traitbench.store import traits as stored_traits
-from traitbench.store.database import writing
+from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
 
 _NAMESPACE = "demo"
@@ -33,17 +37,62 @@ _log = logging.getLogger(__name__)
 
 
 def ensure_demo_models(context: Context) -> None:
-    """Create and train the demo models that are missing. Does nothing if their namespace is not public."""
+    """Import or train the demo models that are missing. Does nothing if their namespace is not public."""
+    _for_each(context, _ensure)
+
+
+def train_demo_models(context: Context) -> None:
+    """Create the demo models that are missing, and queue a training of each."""
+    _for_each(context, _train)
+
+
+def bundle_of(demo: DemoModel) -> Bundle | None:
+    """The demo model with its trained version, ready to import; None if it has no version."""
+    if demo.version is None:
+        return None
+    bundle = Bundle(
+        format=FORMAT,
+        sha256="",
+        handle=demo.handle,
+        model=ModelUpdate.model_validate({name: demo.definition[name] for name in ("description", "readme_markdown")}),
+        traits=[BundledTrait.model_validate(trait | {"intrinsic": None}) for trait in demo.traits],
+        samples=[BundledSample.model_validate(sample | {"provenance": "authored"}) for sample in demo.samples],
+        versions=[BundledVersion.model_validate(demo.version)],
+    )
+    return bundle.model_copy(update={"sha256": digest(bundle)})
+
+
+def _for_each(context: Context, make: Callable[[Context, DemoModel], None]) -> None:
     if _NAMESPACE not in context.settings.public_namespaces:
         return
     for demo in demo_models():
         try:
-            _ensure(context, demo)
+            make(context, demo)
         except (TraitbenchError, SQLAlchemyError) as error:
             _log.warning("the demo model %s could not be created: %s", demo.handle, type(error).__name__)
 
 
 def _ensure(context: Context, demo: DemoModel) -> None:
+    with reading(context.engine) as connection:
+        exists = stored.find(connection, demo.handle) is not None
+    if exists or not _imported(context, demo):
+        _train(context, demo)
+
+
+def _imported(context: Context, demo: DemoModel) -> bool:
+    """Import a demo model with its version; False if that is not for this encoder or not accepted here."""
+    try:
+        bundle = bundle_of(demo)
+        # The import would also accept the version of an encoder that is installed but not configured.
+        if bundle is None or bundle.versions[0].snapshot["encoder"]["digest"] != context.encoder.digest:
+            return False
+        bundles.import_(context, _US, bundle)
+    except (ValidationFailed, ValidationError, HandleTaken):
+        return False
+    return True
+
+
+def _train(context: Context, demo: DemoModel) -> None:
     with suppress(HandleTaken):
         models.create(context, _US, ModelCreate.model_validate(demo.definition))
     handle = str(parse_handle(demo.handle))
