@@ -58,6 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.soak
 def test_every_method_is_judged_on_every_set(folder: Path) -> None:
     result = quality.measure(folder, sets=("clickbait", "emobank_v"), ks=(4,), seeds=1)
     areas, ranks = result.figures["over_sets"]["auroc"], result.figures["over_sets"]["spearman"]
@@ -102,6 +103,7 @@ def test_graded_samples_spread_over_the_scale(folder: Path) -> None:
     assert sorted(int(8 * data.quality[i]) for i in chosen) == list(range(8))
 
 
+@pytest.mark.soak
 def test_made_texts_are_measured_alone_and_with_real_ones(folder: Path) -> None:
     result = synthesis.measure(folder, sets=("clickbait",), seeds=1)
     cells = {cell["way"]: cell for cell in result.figures["cells"]}
