@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from tests.patience import PATIENCE_S
 from tests.real_encoder import KEPT
 from traitbench.encoders import EncoderUnavailable, minilm, multilingual, packaged, static, table
+from traitbench.encoders.e5_file import FILE
 from traitbench.encoders.file_cache import cached_bytes
 from traitbench.encoders.shipping import ship_minilm, ship_multilingual
 from traitbench.encoders.style import generic_texts
@@ -114,7 +116,20 @@ def test_the_files_that_a_wheel_carries_are_enough(tmp_path: Path, monkeypatch: 
     carried = multilingual.load(cache=tmp_path / "cache")
     assert carried.digest == published.digest
     np.testing.assert_array_equal(carried.encode(texts), published.encode(texts))
-    assert not (tmp_path / "cache").exists()
+    assert [file.name for file in (tmp_path / "cache").iterdir()] == [f"{FILE.carried_as}.verified"]
+
+
+def test_a_file_is_hashed_again_when_it_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = packaged.Published("any", "-", carried_as="weights", sha256=hashlib.sha256(b"known").hexdigest())
+    monkeypatch.setattr(packaged, "SHIPPED", tmp_path)
+    file, verified = tmp_path / "weights", tmp_path / "verified"
+    file.write_bytes(b"known")
+    state = file.stat()
+    assert known.mapped(verified=verified)[:] == known.mapped(verified=verified)[:] == b"known"
+    file.write_bytes(b"other")
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(EncoderUnavailable, match="not the published file"):
+        known.mapped(verified=verified)
 
 
 def test_the_files_of_the_second_wheel_are_enough_for_the_earlier_default(

@@ -49,7 +49,14 @@ def test_the_vectors_are_those_of_the_words() -> None:
     result = vocabulary()
     assert result.vectors.shape == (SIZE, best().dimension)
     some = [0, 77, SIZE - 1]
-    np.testing.assert_allclose(result.vectors[some], best().encode([result.words[i] for i in some]), atol=1e-3)
+    np.testing.assert_allclose(result.vectors[some], best().encode([result.words[i] for i in some]), atol=2e-3)
+
+
+def test_those_of_the_default_encoder_come_with_it(tmp_path: Path) -> None:
+    assert words_to_encode(best(), cache=tmp_path) == 0
+    assert load_vocabulary(best(), cache=tmp_path, size=3).words == ("que", "die", "the")
+    assert list(tmp_path.iterdir()) == []
+    assert load_vocabulary(best(), cache=tmp_path).words == tuple(best().words()[:SIZE])
 
 
 def test_word_vectors_are_encoded_once_for_each_encoder_and_reused(tmp_path: Path) -> None:

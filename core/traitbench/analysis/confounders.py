@@ -63,10 +63,13 @@ def shortcuts_of(
     X: Vectors,
     embed: Embed | None = None,
     tests: Sequence[CheckedSample] = (),
+    *,
+    by_language: bool = True,
 ) -> dict[str, dict[str, Any]]:
     """What alone tells the poles of a trait apart, as its metrics have it: by trait key, the worst of each trait.
 
-    `samples` with vectors (n, d) are those of `to_read`, and `tests` are of the test samples.
+    `samples` with vectors (n, d) are those of `to_read`, and `tests` are of the test samples. Without `by_language`, no
+    language is named, which would load a large table.
     """
     result: dict[str, dict[str, Any]] = {}
     with threadpool_limits(limits=1):
@@ -76,7 +79,11 @@ def shortcuts_of(
             if min(int(check.at(pole).sum()) for pole in POLES) < FEWEST:
                 continue
             judgement = out_of_fold_check(check.X, check.y, check.groups, check.made)
-            every = [each.alone for each in confounders(check, judgement, embed) if each.alone is not None]
+            every = [
+                each.alone
+                for each in confounders(check, judgement, embed, by_language=by_language)
+                if each.alone is not None
+            ]
             if every:
                 worst = max(every, key=lambda each: (each.carries, each.auroc))
                 result[trait.key] = {
@@ -93,7 +100,9 @@ def shortcuts_of(
     return result
 
 
-def confounders(check: TraitCheck, judgement: LabelCheck | None, embed: Embed | None) -> Iterator[Finding]:
+def confounders(
+    check: TraitCheck, judgement: LabelCheck | None, embed: Embed | None, *, by_language: bool = True
+) -> Iterator[Finding]:
     """Yield a finding on each mark, length, group and language that separates the poles."""
     if min(int(check.at(pole).sum()) for pole in POLES) < 2:
         return
@@ -105,7 +114,7 @@ def confounders(check: TraitCheck, judgement: LabelCheck | None, embed: Embed | 
     if area_of_length:
         yield from _by_length(check, area_of_length, judgement, reading)
     done = set()
-    for kind, of in _GROUPINGS:
+    for kind, of in _GROUPINGS if by_language else _GROUPINGS[1:]:
         groups = [of(sample) for sample in check.samples]
         # The folder of an address is looked at only where its host tells nothing apart.
         if kind not in done and (group := nuisance.of_group(groups, check.y)):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from struct import Struct
 
 import numpy as np
@@ -96,9 +97,12 @@ class E5File:
         return _values(self._bytes(name).reshape(-1, _BLOCK_BYTES))
 
 
-def read_file() -> E5File:
-    """The file of the wheel or else of the package; raise `EncoderUnavailable` if it is not the published one."""
-    return _parse(FILE.mapped())
+def read_file(*, verified: Path | None = None) -> E5File:
+    """The file of the wheel or else of the package; raise `EncoderUnavailable` if it is not the published one.
+
+    `verified` is a folder for what is known of the file, as in `Published.mapped`.
+    """
+    return _parse(FILE.mapped(verified=verified))
 
 
 def _parse(content: mmap.mmap) -> E5File:

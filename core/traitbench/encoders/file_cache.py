@@ -14,13 +14,19 @@ from pathlib import Path
 _HASH_SIZE = 32
 
 
-def cached_bytes(path: Path, make: Callable[[], bytes]) -> bytes:
-    """The content of `path` if its hash matches, else the result of `make`, written to `path` if possible."""
+def cached_bytes(path: Path, make: Callable[[], bytes], *, most: int | None = None) -> bytes:
+    """The content of `path` if its hash matches, else the result of `make`, written to `path` if possible.
+
+    Of the files in the folder, at most the newest `most` are kept.
+    """
     content = read(path)
     if content is None:
         content = make()
         with contextlib.suppress(OSError):
             write(path, content)
+            if most is not None:
+                for old in sorted(path.parent.iterdir(), key=lambda file: -file.stat().st_mtime_ns)[most:]:
+                    old.unlink()
     return content
 
 

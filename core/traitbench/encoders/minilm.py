@@ -10,6 +10,7 @@ with weight 1, traits about tone do. Layer 4 alone is a mode. Several texts run 
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -49,9 +50,14 @@ class MiniLM:
     dimension = 2 * graph.WIDTH
     modes: Mapping[str, slice] = MappingProxyType({"layer4": slice(0, graph.WIDTH)})
 
-    def __init__(self, transformer: PackagedTransformer, tokenizer: Tokenizer, digest: str, *, file_bytes: int) -> None:
-        self.transformer, self.digest, self.file_bytes = transformer, digest, file_bytes
+    def __init__(self, transformer: PackagedTransformer, tokenizer: Tokenizer, digest: str) -> None:
+        self.transformer, self.digest = transformer, digest
         self._tokenizer = tokenizer
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of its files."""
+        return self.transformer.file_bytes + TOKENIZER.size
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
         """(n_texts, 768) unit rows; 384 of layer 4."""
@@ -83,7 +89,7 @@ def load(*, cache: Path) -> MiniLM:
 
     Raise `EncoderUnavailable` if neither is there.
     """
-    content, published = graph_content(cache=cache), TOKENIZER.read()
+    content, published = packaged.prepared(graph_file(), cache, partial(graph_content, cache=cache)), TOKENIZER.read()
     tokenizer, statistics = tokens.plain(published), load_statistics("minilm")
 
     def ids_of(texts: Sequence[str]) -> list[list[int]]:
@@ -93,7 +99,7 @@ def load(*, cache: Path) -> MiniLM:
         return np.array([[_BEGIN, *window, _END]])
 
     transformer = PackagedTransformer(content, ids_of=ids_of, given=given, window=_WINDOW, statistics=statistics)
-    return MiniLM(transformer, tokenizer, _digest(statistics), file_bytes=len(content) + len(published))
+    return MiniLM(transformer, tokenizer, _digest(statistics))
 
 
 def graph_file() -> str:

@@ -33,13 +33,17 @@ class MiniLMFull:
         self.id = id
         self._minilm, self._static = minilm, static
         self._static_width = static.table.width + COUNT
-        self.file_bytes = minilm.file_bytes + static.file_bytes
         self.dimension = minilm.dimension + self._static_width
         self.modes: Mapping[str, slice] = MappingProxyType(
             {"layer4": slice(0, graph.WIDTH), "static": slice(minilm.dimension, self.dimension)}
         )
         parts = (id, minilm.digest, *source, static.style.digest, str(WEIGHTS))
         self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of its files."""
+        return self._minilm.file_bytes + self._static.file_bytes
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
         """(n_texts, 1091) unit rows; 384 columns in mode layer4, 323 in mode static."""

@@ -10,6 +10,7 @@ second needs no transformer.
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, e5_file, graph, pieces
 from traitbench.encoders.e5_file import BEGIN, END, FILE, E5File, read_file
-from traitbench.encoders.packaged import carried, recipe
+from traitbench.encoders.packaged import carried, prepared, recipe
 from traitbench.encoders.pieces import Pieces, model_of
 from traitbench.encoders.scheduler import side_by_side
 from traitbench.encoders.style import COUNT, Statistics, StyleBlock, load_statistics
@@ -71,13 +72,16 @@ class Multilingual:
         tokenizer: Pieces,
         table: WordTable,
         statistics: Statistics,
-        *,
-        file_bytes: int,
     ) -> None:
-        self.transformer, self.table, self.file_bytes = transformer, table, file_bytes
+        self.transformer, self.table = transformer, table
         self._tokenizer, self._style, self._statistics = tokenizer, StyleBlock(), statistics.part(_WORDS)
         parts = (ID, FILE.sha256, str(graph.LARGEST), str(WEIGHTS), str(_RARE), statistics.digest, self._style.digest)
         self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of its files."""
+        return FILE.size + self.transformer.file_bytes
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
         """(n_texts, 1219) unit rows; 384 columns in mode layer6, 451 in mode static."""
@@ -132,9 +136,9 @@ def load(*, cache: Path) -> Multilingual:
 
     Raise `EncoderUnavailable` if neither is there.
     """
-    file = read_file()
+    file = read_file(verified=cache)
     tokenizer = Pieces(tokenizer_content(file, cache=cache), file.normal)
-    content = graph_content(file, cache=cache)
+    content = prepared(graph_file(), cache, partial(graph_content, file, cache=cache))
     statistics = load_statistics("multilingual")
 
     def given(window: Sequence[int]) -> NDArray[np.float32]:
@@ -144,7 +148,7 @@ def load(*, cache: Path) -> Multilingual:
         return list(map(tokenizer.ids, texts))
 
     transformer = PackagedTransformer(content, ids_of=ids_of, given=given, window=_WINDOW, statistics=statistics)
-    return Multilingual(transformer, tokenizer, WordTable(file), statistics, file_bytes=FILE.size + len(content))
+    return Multilingual(transformer, tokenizer, WordTable(file), statistics)
 
 
 def graph_content(file: E5File, *, cache: Path) -> bytes:

@@ -4,7 +4,9 @@ import errno
 import hashlib
 import importlib.util
 import mmap
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -41,11 +43,25 @@ class Published:
         """The content, from the wheel or else from the package; raise `EncoderUnavailable` if it is not this file."""
         return read(self._file(), sha256=self.sha256, also=self.also)
 
-    def mapped(self) -> mmap.mmap:
-        """The content as `read` gives it, but mapped into memory, which processes share."""
-        with _opened(self._file()) as file:
+    def mapped(self, *, verified: Path | None = None) -> mmap.mmap:
+        """The content as `read` gives it, but mapped into memory, which processes share.
+
+        The hash tells another release of the package and a damaged file from the published one. Whoever can write there
+        can also change this code, so that is all that it can tell. With `verified`, a folder, it is computed once for a
+        file: again if its place, size or time of change is another one.
+        """
+        path = self._file()
+        with _opened(path) as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        _check(self._file(), hashlib.sha256(content).hexdigest(), (self.sha256, *self.also))
+            state = os.fstat(file.fileno())
+        # The time of the last change of status, unlike that of the content, cannot be set.
+        identity = (self.sha256, state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+        record = verified and verified / f"{self.carried_as}.verified"
+        if record is None or file_cache.read(record) != repr(identity).encode():
+            _check(path, hashlib.sha256(content).hexdigest(), (self.sha256, *self.also))
+            if record is not None:
+                with suppress(OSError):
+                    file_cache.write(record, repr(identity).encode())
         return content
 
     @property
@@ -84,6 +100,13 @@ def carried(name: str, cache: Path, make: Callable[[], bytes]) -> bytes:
         return (file and file_cache.read(file)) or cached_bytes(cache / name, make)
     except ModuleNotFoundError as error:
         raise EncoderUnavailable(advice(error) or str(error)) from None
+
+
+def prepared(name: str, cache: Path, content: Callable[[], bytes]) -> Callable[[], bytes]:
+    """`content`, which gives a carried file. The file is made now if it is missing, so that an error is raised now."""
+    if _shipped(name) is None and not (cache / name).is_file():
+        content()
+    return content
 
 
 def read(path: Path, *, sha256: str, also: Sequence[str] = ()) -> bytes:

@@ -7,6 +7,7 @@ change another's vector. Running them one by one costs nothing, because a single
 """
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,14 @@ Ids = Sequence[int]
 class PackagedTransformer:
     """A graph with its input; safe to call from several threads.
 
-    `ids_of` splits texts into tokens, `given` makes the input of the graph from the tokens of a window, which has at
+    `content` gives the graph, which is loaded when a text needs it: a mode without the transformer never does. `ids_of`
+    splits texts into tokens, `given` makes the input of the graph from the tokens of a window, which has at
     most `window` of them.
     """
 
     def __init__(
         self,
-        content: bytes,
+        content: Callable[[], bytes],
         *,
         ids_of: Callable[[Sequence[str]], Sequence[Ids]],
         given: Callable[[Ids], NDArray[Any]],
@@ -37,7 +39,14 @@ class PackagedTransformer:
         statistics: Statistics,
     ) -> None:
         self.ids_of = ids_of
-        self._session, self._given, self._window, self._statistics = _session(content), given, window, statistics
+        self._content, self._given, self._window, self._statistics = content, given, window, statistics
+        self._session: InferenceSession | None = None
+        self._one_at_a_time = Lock()
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of the graph."""
+        return len(self._content())
 
     def blocks(self, texts: Sequence[str], *, whole: bool = True) -> tuple[list[NDArray[np.float64]], list[int]]:
         """(n_texts, 384) unit rows of the early layer and, if `whole`, of the last layer; and the number of tokens of
@@ -74,9 +83,15 @@ class PackagedTransformer:
         return mean.astype(np.float32)
 
     def _run(self, window: Ids, whole: bool) -> NDArray[np.float32]:
-        early, last = self._session.run(None, {graph.TEXT: self._given(window), graph.WHOLE: np.array(whole)})
+        early, last = self._loaded().run(None, {graph.TEXT: self._given(window), graph.WHOLE: np.array(whole)})
         means: NDArray[np.float32] = np.concatenate([early[0], last[0]]) if whole else early[0]
         return means
+
+    def _loaded(self) -> InferenceSession:
+        if self._session is None:
+            with self._one_at_a_time:
+                self._session = self._session or _session(self._content())
+        return self._session
 
 
 def _session(content: bytes) -> InferenceSession:

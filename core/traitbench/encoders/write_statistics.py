@@ -1,8 +1,9 @@
 """Compute the shipped statistics again: `python -m traitbench.encoders.write_statistics`.
 
-The last of them is the background of the multilingual encoder (`traitbench.scoring.resemblance`). The directions that
-tell languages apart are the principal ones of the languages' mean vectors. The direction from nonsense to text is a
-linear discriminant between the generic texts and random strings in several scripts.
+The last of them are of the default encoder: its background (`traitbench.scoring.resemblance`) and its most common words
+(`traitbench.encoders.vocabulary`). The directions that tell languages apart are the principal ones of the languages'
+mean vectors. The direction from nonsense to text is a linear discriminant between the generic texts and random strings
+in several scripts.
 """
 
 import random
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.encoders import minilm, multilingual, style
+from traitbench.encoders import minilm, multilingual, style, vocabulary
 from traitbench.encoders.style import Statistics, centre, generic_texts, measure
 from traitbench.scoring import resemblance
 from traitbench.scoring.inputs import unit
@@ -60,6 +61,7 @@ def main() -> None:
             encoder.encode(all_texts).astype(np.float64), len(english), encoder.encode(list(_nonsense()))
         )
         np.save(Path(resemblance.__file__).with_name("background.npy"), table.astype(np.float32))
+        vocabulary.write_shipped(encoder)
 
 
 def _background(texts: NDArray[np.float64], english: int, nonsense: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -9,17 +9,18 @@ by batch, and then calls the same `collect`, `label_axes` and `fit`.
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, get_args
 
 import numpy as np
 
+from traitbench import encoders, fitting, scoring, synthesis
 from traitbench.analysis.confounders import shortcuts_of, to_read
-from traitbench.analysis.languages import languages_of
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.encoders import Encoder, EncoderUnavailable
+from traitbench.encoders.file_cache import cached_bytes
 from traitbench.encoders.registry import built_in, load_encoder
 from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
 from traitbench.fitting.collect import collect, spelled, to_spell
@@ -36,6 +37,8 @@ from traitbench.settings import encoder_name, read_settings
 from traitbench.synthesis.label_axis import WORDS, LabelAxes
 
 DEPTHS = (1, 2, 3)
+
+_MOST_AXES = 1_000  # of 5 kB
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,8 @@ def train(
     fixed: Mapping[str, Any] | None = None,
     on_progress: ProgressListener = ignore,
 ) -> LocalVersion:
-    """Train as the service does: equal traits and samples give its `param_hash`, its scores and its figures.
+    """Train as the service does: equal traits and samples give its `param_hash`, its scores and its figures, but for
+    the languages of the samples, which are not named here.
 
     `samples` are by rising id; those of other traits only say which texts belong together. The encoder is by default
     that of the settings. `fixed` is `metrics["traits"]` of an earlier training, whose settings are used again.
@@ -92,8 +96,8 @@ def train(
     read = set(to_read(samples))
     some = [sample for sample in samples if sample.id in read]
     X = np.array([vectors[each.content_sha256] for each in some], np.float32).reshape(-1, encoder.dimension)
-    trained = trained.with_shortcuts(shortcuts_of(traits, some, X, partial(embed, encoder.encode)))
-    trained = trained.with_languages(languages_of(_texts_to_spell(samples).values()))
+    embedded = partial(embed, encoder.encode)
+    trained = trained.with_shortcuts(shortcuts_of(traits, some, X, embedded, by_language=False))
     metrics = trained.metrics | {"use_labels": settings.use_labels, "elapsed_s": round(perf_counter() - started, 3)}
     if chosen := built_in(settings.encoder):
         metrics["encoder"] |= {"chosen": chosen}
@@ -143,14 +147,30 @@ def _texts_to_spell(samples: Sequence[AnySample]) -> dict[str, str]:
 
 
 def label_axes(encoder: Encoder, cache: Path) -> LabelAxes:
-    """Return the axes that the words of traits give with this encoder; `cache` is the folder of its vocabulary."""
+    """Return the axes that the words of traits give with this encoder.
+
+    `cache` is the folder of its vocabulary and of the axes that were made last.
+    """
+
+    def stored(name: str, make: Callable[[], bytes]) -> bytes:
+        return cached_bytes(cache / f"axes-{_axis_recipe()}" / name, make, most=_MOST_AXES)
+
     return LabelAxes(
         encoder.digest,
         encoder.encode,
         encoder.modes,
         partial(load_vocabulary, encoder, cache=cache, size=WORDS),
         unread=partial(words_to_encode, encoder, cache=cache, size=WORDS),
+        stored=stored,
     )
+
+
+@cache
+def _axis_recipe() -> str:
+    """A hash of the code that may decide an axis, so that no other release uses its file."""
+    folders = (Path(str(package.__file__)).parent for package in (encoders, fitting, scoring, synthesis))
+    sources = [file.read_bytes() for folder in folders for file in sorted(folder.glob("*.py"))]
+    return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 
 def identity(traits: Sequence[AnyTrait], samples: Sequence[AnySample], encoder: Encoder) -> str:

@@ -6,8 +6,10 @@ are the direction from sentences about anything to the other pole. The axis is a
 seen no sample, so the samples decide how much it counts. Equal words give an equal axis.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from types import MappingProxyType
 from typing import Protocol
@@ -105,6 +107,7 @@ class LabelAxes:
     """Label axes for the encoder with this digest and these modes.
 
     `vocabulary` is loaded when the first axis is made; `unread` counts the words of it that loading would encode.
+    `stored` returns the bytes that it has under a name, or else those that it makes and stores.
     """
 
     def __init__(
@@ -115,9 +118,10 @@ class LabelAxes:
         vocabulary: Callable[[], Vocabulary],
         *,
         unread: Callable[[], int] = lambda: 0,
+        stored: Callable[[str, Callable[[], bytes]], bytes] = lambda _name, make: make(),
     ) -> None:
         self._digest, self._encode, self._modes = digest, encode, modes
-        self._vocabulary, self.unread = vocabulary, unread
+        self._vocabulary, self.unread, self._stored = vocabulary, unread, stored
 
     def of(self, trait: Described) -> Vector | None:
         """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""
@@ -138,8 +142,14 @@ class LabelAxes:
         return self._digest, TraitPoles("", trait.name, trait.positive_label, trait.negative_label, trait.description)
 
     def _make(self, poles: TraitPoles) -> Vector | None:
+        name = hashlib.sha256(repr((self._digest, poles)).encode()).hexdigest()
+        content = self._stored(name, partial(self._content, poles))
+        return np.frombuffer(content, "<f4").astype(np.float32) if content else None
+
+    def _content(self, poles: TraitPoles) -> bytes:
+        """The axis as bytes; none if there is no axis."""
         vocabulary = self._vocabulary()
         made = label_axis(
             poles, encode=self._encode, words=vocabulary.words, word_vectors=vocabulary.vectors, modes=self._modes
         )
-        return None if made is None else made.vector
+        return b"" if made is None else made.vector.astype("<f4").tobytes()
