@@ -6,6 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card, Comparison
 from traitbench.display.text import is_address, plain
+from traitbench.errors import Unreachable
 from traitbench.local import preview
 from traitbench_app.parts.card import (
     draw_card,
@@ -98,7 +99,7 @@ if not numbers:
 
 # ---- the texts, and beside or below them their scores ----------------------------------------------------------------
 
-difference = st.container(key="score.difference")
+difference = st.container(key="scored.difference")
 two = bool(session.get(COMPARE))
 left, right = st.columns(2 if two else [1.22, 1], gap="small")
 against, fields = "", list[DeltaGenerator]()
@@ -120,7 +121,7 @@ with left, st.container(border=True, key="card.text"):
         )
     text, slot = lit_field(TEXT, session.get(TEXT, ""))
     fields.append(slot)
-    said = st.container()
+    said = st.container(key="words-of.text")
     if len(text) > TEXTS_IN_LINK:
         st.caption(f"Copied links leave out texts of more than {TEXTS_IN_LINK:,} characters.")
 if two:
@@ -128,8 +129,7 @@ if two:
         st.caption("Second text")
         against, slot = lit_field(AGAINST, session.get(AGAINST, ""), label="Second text")
         fields.append(slot)
-        said_second = st.container()
-read_while_typing(TEXT, AGAINST, keep="" if model.zero_data_retention else model.handle, restore=are_fresh())
+        said_second = st.container(key="words-of.second_text")
 slots = [(left if two else right).container(border=True, key="card.scores")]
 if two:
     slots.append(right.container(border=True, key="card.second_scores"))
@@ -157,44 +157,50 @@ cards: list[Card] = []
 comparison: Comparison | None = None
 scorer: PageScorer | None = None
 
+answered = (text, against)
 with slots[0]:
-    if not numbers and not can_rehearse(traits):
-        st.stop()
-    if not text.strip():
-        st.caption("Type or paste a text to see its scores.")
-        st.stop()
-
-    addresses = {key: each for key, each in zip((TEXT, AGAINST), texts, strict=False) if is_address(each)}
-    for key, address in addresses.items():
-        offer_reading(key, address)
-    if addresses:
-        st.stop()
-
-    if numbers and chosen not in numbers:
-        st.caption("This version cannot be read. Choose another one.")
-        st.stop()
-    try:
-        rehearsal = None if numbers else rehearsed(model, traits)
-        with attempt():
-            if numbers:
-                scorer = scorer_of(model.handle, versions[numbers.index(chosen)])
-            elif rehearsal:
-                scorer = PageScorer(by=rehearsal)
-            if scorer:
-                cards = scorer.cards(texts)
-                comparison = scorer.compare((text, against), (cards[0], cards[1])) if len(cards) == 2 else None
-    except preview.PreviewUnavailable as reason:
-        st.caption(plain(str(reason)))
-    if not cards or scorer is None:
-        st.stop()
+    notice = st.container()
+    if numbers or can_rehearse(traits):
+        addresses = {key: each for key, each in zip((TEXT, AGAINST), texts, strict=False) if is_address(each)}
+        for key, address in addresses.items():
+            offer_reading(key, address)
+        if not text.strip():
+            st.caption("Type or paste a text to see its scores.")
+        elif numbers and chosen not in numbers:
+            st.caption("This version cannot be read. Choose another one.")
+        elif not addresses:
+            try:
+                rehearsal = None if numbers else rehearsed(model, traits)
+                with attempt() as scoring:
+                    if numbers:
+                        scorer = scorer_of(model.handle, versions[numbers.index(chosen)])
+                    elif rehearsal:
+                        scorer = PageScorer(by=rehearsal)
+                    if scorer:
+                        cards = scorer.cards(texts)
+                        comparison = scorer.compare((text, against), (cards[0], cards[1])) if len(cards) == 2 else None
+                if isinstance(scoring.error, Unreachable):
+                    answered = ("", "")
+            except preview.PreviewUnavailable as reason:
+                st.caption(plain(str(reason)))
 
 if comparison:
     with difference, question("What changes with the second text", key="difference", note="○ text, ◆ second text"):
         draw_change(comparison, names, poles, main=main, key="score.change")
 samples = score_counts(versions[numbers.index(chosen)]) if numbers else {}
 for slot, card, key in zip(slots, cards, (BARS, "score.second_card"), strict=False):
-    with slot:
+    with slot, st.container(key=f"scored.{key}"):
         draw_card(card, names, poles, main=main, key=key, can_pick=key == BARS, samples=samples, leans=True)
+with notice:
+    read_while_typing(
+        TEXT,
+        AGAINST,
+        keep="" if model.zero_data_retention else model.handle,
+        restore=are_fresh(),
+        answered=dict(zip((TEXT, AGAINST), answered, strict=True)),
+    )
+if not cards or scorer is None:
+    st.stop()
 keys = ordered([*cards[0].detail], main)
 trait = keys[min(picked_bar(BARS), len(keys) - 1)]
 with slots[0]:

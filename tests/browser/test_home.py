@@ -1,6 +1,8 @@
 """The first page as a person meets it: a text is scored while it is typed, and its words are lit where they are."""
 
+import os
 import re
+import signal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,6 +13,7 @@ from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
+AHEAD = "html[data-traitbench-ahead]"
 TYPED = " The lid broke, and\nthe seller was rude."
 _SIZES = """() => ['textarea', '.tb-why'].map(which => {
   const box = document.querySelector(`[class*="st-key-lit-"] ${which}`).getBoundingClientRect();
@@ -25,9 +28,13 @@ def test_a_text_is_scored_while_it_is_typed_and_a_bar_lights_its_words(workbench
     first = page.locator(".st-key-card-live li .score").first
     before, example = first.text_content(), field.input_value()
     field.press("Control+End")
-    field.press_sequentially(TYPED)
+    field.press_sequentially(TYPED[0])
+    expect(page.locator(AHEAD)).to_be_attached()
+    expect(page.locator(".st-key-card-live [class*='st-key-scored']").first).to_have_css("opacity", "0.38")
+    field.press_sequentially(TYPED[1:])
     expect(first).not_to_have_text(str(before))
     expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
+    expect(page.locator(AHEAD)).to_have_count(0)
     page.locator(".st-key-card-live li").nth(1).click()
     expect(page.locator(".st-key-card-live li.picked button")).to_have_attribute("aria-pressed", "true")
     settled(page)
@@ -38,16 +45,42 @@ def test_a_text_is_scored_while_it_is_typed_and_a_bar_lights_its_words(workbench
     assert page.url.rstrip("/") == workbench.base_url, "the text stays out of the address"
 
 
-def test_a_text_on_score_survives_a_reload_and_stays_in_this_tab(workbench: Started, page: Page) -> None:
-    page.goto(f"{workbench.base_url}/score?model=demo.headlines")
+def test_a_text_survives_a_reload_goes_along_to_score_and_stays_in_this_tab(workbench: Started, page: Page) -> None:
+    page.goto(workbench.base_url)
     field = page.get_by_role("textbox", name="Text", exact=True)
     field.fill(TYPED)
     expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
     page.reload()
     expect(field).to_have_value(TYPED)
     expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
+    page.get_by_role("link", name="Scored by").click()
+    expect(page.get_by_role("button", name="Present")).to_be_visible()
+    expect(field).to_have_value(TYPED)
+    page.reload()
+    expect(field).to_have_value(TYPED)
+    expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
+    assert "rude" not in page.url
     assert field.evaluate("field => field.scrollHeight <= field.clientHeight"), "its last line is cut off"
     other = page.context.new_page()
     other.goto(page.url)
     expect(other.get_by_role("textbox", name="Text", exact=True)).to_have_value(re.compile("..."))
     expect(other.get_by_role("textbox", name="Text", exact=True)).not_to_have_value(TYPED)
+
+
+def test_a_service_that_is_stopped_is_said_beside_the_old_score_and_recovers_by_itself(
+    workbench: Started, page: Page
+) -> None:
+    page.goto(workbench.base_url)
+    field, said = page.get_by_role("textbox", name="Text", exact=True), page.get_by_text("Not scored: the service does")
+    expect(page.locator(".st-key-card-live li").first).to_be_visible()
+    settled(page)
+    os.kill(workbench.process.pid, signal.SIGSTOP)
+    try:
+        field.fill(TYPED)
+        expect(said).to_be_visible()
+        expect(page.locator(AHEAD)).to_be_attached()
+    finally:
+        os.kill(workbench.process.pid, signal.SIGCONT)
+    expect(said).to_be_hidden()
+    expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
+    expect(page.locator(AHEAD)).to_have_count(0)

@@ -10,11 +10,11 @@ from traitbench.contract.versions import Version
 from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError
 from traitbench_app.catalog.listing import best_scoring, is_demo, traits_of
-from traitbench_app.parts.scored_text import draw_scores, lit_field, read_while_typing
+from traitbench_app.parts.scored_text import draw_scores, is_new, lit_field, read_while_typing
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.service import attempt, guarded, models
-from traitbench_app.workspace.texts import texts_of
+from traitbench_app.workspace.texts import bring_along, texts_of
 
 _TEXT, _TRY, _BARS, _SHOWN = "home.text", "home.try", "home.bars", "home.model"
 _MOST_CHIPS, _CHIP = 4, 20
@@ -80,17 +80,26 @@ def _live_text(model: Model, active: Version, traits: Sequence[Trait], texts: Se
             typed = session.get(key, "")
             text, marks = lit_field(key, typed, default=texts[0] if texts else "")
             words = st.container()
+        bring_along(model.handle, text)
         with right:
+            notice = st.container()
+
+            def hear(answered: str) -> None:
+                with notice:
+                    keep = "" if model.zero_data_retention else model.handle
+                    read_while_typing(key, keep=keep, restore=is_new(key), answered={key: answered})
+
             if is_address(text):
                 st.caption("This is a web address. **Score** can fetch its text.")
                 model_link("score", "Open Score", model=model.handle)
-            elif text.strip():
-                with attempt():
-                    draw_scores(model, active, traits, text, marks, words, key=_BARS)
-                model_link("score", f"Scored by {plain(model.handle)}", model=model.handle)
+                hear(text)
             else:
-                st.caption("Type or paste a text to see its scores.")
-            read_while_typing(key)
+                with attempt():
+                    draw_scores(model, active, traits, text, marks, words, key=_BARS, on_scored=hear)
+                if text.strip():
+                    model_link("score", f"Scored by {plain(model.handle)}", model=model.handle)
+                else:
+                    st.caption("Type or paste a text to see its scores.")
 
 
 def _draw_chips(key: str, texts: Sequence[str]) -> None:

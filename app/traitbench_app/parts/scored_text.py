@@ -1,19 +1,24 @@
 """A text that is scored while someone edits it: its field, a bar for each trait, and its words lit for one of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import Model
+from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.reasons import highlighted
+from traitbench.errors import TraitbenchError, Unreachable
+from traitbench.names import pin
 from traitbench_app.parts.card import draw_card, ordered, picked_bar, poles_of
 from traitbench_app.parts.reasons import are_quick, by_words, draw_strongest, reasons_of
-from traitbench_app.parts.scorer import scorer_of
-from traitbench_app.parts.version_figures import names_of
+from traitbench_app.parts.scorer import PageScorer, scorer_of
+from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 
@@ -32,6 +37,14 @@ _STYLE = """
 [class*="st-key-lit-"] [data-testid="stElementContainer"]:has(.tb-why) { position: absolute; inset: 1px; width: auto; }
 [class*="st-key-lit-"] .tb-why { max-height: none; overflow: hidden; color: transparent; }
 [class*="st-key-lit-"] .tb-why span[style] { padding: 1px 0; }
+[class*="st-key-lit-"] .tb-why, [class*="st-key-scored"], [class*="st-key-words-of"] { transition: opacity 0.15s; }
+html[data-traitbench-ahead] [class*="st-key-scored"] { opacity: 0.38; }
+html[data-traitbench-words-ahead] :is([data-of].old, [class*="st-key-words-of"], .st-key-card-nearest) {
+  opacity: 0.38;
+}
+html[data-traitbench-unanswered] [data-of].old { opacity: 0; }
+.st-key-read_while_typing { position: absolute; }
+html[data-traitbench-unanswered] .st-key-read_while_typing { position: static; }
 </style>
 """
 # Streamlit measures the height of a text once, sometimes before these styles apply: then the last line was cut off.
@@ -63,29 +76,53 @@ def lit_field(key: str, typed: str, *, label: str = "Text", default: str = "") -
 
 def light(slot: DeltaGenerator, reasons: Explanation, text: str, *, by_pieces: bool) -> None:
     """Light the parts of the text that decide. For those who do not see it, a sentence says which they are."""
-    slot.html(f'<div aria-hidden="true">{highlighted(reasons, text, by_pieces=by_pieces)}</div>')
+    lit = highlighted(reasons, text, by_pieces=by_pieces)
+    slot.html(f'<div aria-hidden="true" data-of="{escape(text)}">{lit}</div>')
 
 
 # Streamlit reads a text area when it loses focus or on Ctrl+Enter. This script sends Ctrl+Enter after a short pause, so
 # the text still arrives in only one way. If the script does not run, typing works as usual. The text is kept in the
 # browser's tab, which no other page can read, until the tab is closed.
+#
+# What is scored on the page belongs to the text that was `answered`. While a field has another one, the page has the
+# attribute that makes old scores pale. If no answer comes, the script says so and asks again until one does.
+_HTML = """
+<div role="status"></div>
+"""
+
 _CSS = """
-:host { display: none; }
+:host(:not(.shown)) { display: none; }
+div { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; color: var(--st-text-color); }
+p { flex: 1 1 220px; margin: 0; font-size: 13px; line-height: 20px; color: var(--tb-ink-2); }
+b { display: block; font-size: 14px; line-height: 22px; font-weight: 600; color: var(--st-text-color); }
+button {
+  font: 500 13px/20px var(--st-font); padding: 4px 10px; border: 1px solid var(--tb-line-strong); border-radius: 6px;
+  color: inherit; background: var(--tb-surface); cursor: pointer;
+}
+button:focus-visible { outline: 2px solid var(--tb-accent-ink); outline-offset: 2px; }
 """
 
 _JS = """
 const PAUSE = 350
+const PATIENCE = 3000
+const AGAIN = 4000
 const CTRL_ENTER = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey: true, metaKey: true, bubbles: true }
 
-let fields = ''
+let fields = {} // the text that was answered, or null, by the selector of its field
 let keep = ''
 let owner = null
-let timer = 0
+let ask = () => {}
+let typing = 0
+let waiting = 0
+let asking = 0
 
-const areas = () =>
-  fields ? [...document.querySelectorAll(fields)].flatMap((each) => [...each.querySelectorAll('textarea')]) : []
+const areas = (selector = Object.keys(fields).join(', ')) =>
+  selector ? [...document.querySelectorAll(selector)].flatMap((each) => [...each.querySelectorAll('textarea')]) : []
 const place = (area) => `traitbench ${keep} ${area.ariaLabel}`
 const send = (area) => area.dispatchEvent(new KeyboardEvent('keydown', CTRL_ENTER))
+const asField = (text) => text.replace(/\\r\\n?/g, '\\n')
+const isAhead = () => Object.entries(fields).some(([selector, answered]) =>
+  answered !== null && areas(selector).some((area) => area.value !== asField(answered)))
 
 const store = () => {
   if (!keep) return
@@ -94,8 +131,10 @@ const store = () => {
   }
 }
 
-const restore = () => {
-  for (const area of areas()) {
+const restore = (tries = 50) => {
+  const found = areas()
+  if (!found.length && tries) setTimeout(restore, 100, tries - 1)
+  for (const area of found) {
     const stored = sessionStorage.getItem(place(area))
     if (stored === null || stored === area.value) continue
     Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(area, stored)
@@ -103,48 +142,129 @@ const restore = () => {
   }
 }
 
+const again = () => {
+  for (const area of areas()) send(area)
+  ask()
+  clearTimeout(asking)
+  asking = setTimeout(again, AGAIN)
+}
+
+const say = (isUnanswered) => {
+  document.documentElement.toggleAttribute('data-traitbench-unanswered', isUnanswered)
+  owner?.getRootNode().host?.classList.toggle('shown', isUnanswered)
+  const box = owner?.querySelector('[role=status]')
+  if (!box || Boolean(box.firstChild) === isUnanswered) return
+  box.replaceChildren()
+  if (!isUnanswered) return
+  const words = document.createElement('p')
+  const what = document.createElement('b')
+  what.textContent = 'Not scored: the service does not answer.'
+  const isOld = Object.values(fields).some((text) => text?.trim())
+  const before = isOld ? 'The pale score below is that of the text before. ' : ''
+  words.append(what, before + 'The new one comes by itself when the service is back.')
+  const button = document.createElement('button')
+  box.append(words, Object.assign(button, { type: 'button', textContent: 'Try again', onclick: again }))
+}
+
+// The lit words say themselves which text they are of, because they come after the scores.
+const lookAtWords = () => {
+  let ahead = false
+  for (const area of areas()) {
+    const words = area.closest('[class*="st-key-lit-"]')?.querySelector('[data-of]')
+    const isOld = Boolean(words) && asField(words.dataset.of) !== area.value
+    if (words?.classList.contains('old') !== isOld) words?.classList.toggle('old', isOld)
+    ahead ||= isOld
+  }
+  document.documentElement.toggleAttribute('data-traitbench-words-ahead', ahead)
+}
+const newWords = new MutationObserver(lookAtWords)
+
+// Called when a text has changed, and when an answer came, which may be that to an earlier text.
+const look = (isAnswer) => {
+  lookAtWords()
+  const ahead = isAhead()
+  document.documentElement.toggleAttribute('data-traitbench-ahead', ahead)
+  if (isAnswer || !ahead) {
+    clearTimeout(waiting)
+    clearTimeout(asking)
+    waiting = 0
+    say(false)
+  }
+  if (ahead && !waiting) waiting = setTimeout(() => { say(true); again() }, PAUSE + PATIENCE)
+}
+
 const heard = (event) => {
   const area = event.target
-  if (event.isComposing || !fields || !(area instanceof HTMLTextAreaElement) || !area.closest(fields)) return
-  clearTimeout(timer)
-  timer = setTimeout(() => send(area), PAUSE)
+  const selector = Object.keys(fields).join(', ')
+  if (!selector || !(area instanceof HTMLTextAreaElement) || !area.closest(selector)) return
+  look(false)
+  if (event.isComposing) return
+  clearTimeout(typing)
+  typing = setTimeout(() => { store(); send(area) }, PAUSE)
 }
 
 document.addEventListener('input', heard)
 document.addEventListener('compositionend', heard)
 addEventListener('pagehide', store)
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setTriggerValue }) {
+  const isAnswer = JSON.stringify(fields) !== JSON.stringify(data.fields)
   fields = data.fields
   keep = data.keep
   owner = parentElement
+  ask = () => setTriggerValue('again', true)
   // The fields are drawn about when this script is.
   if (data.restore) setTimeout(restore, 150)
+  look(isAnswer)
+  newWords.disconnect()
+  for (const area of areas()) {
+    newWords.observe(area.closest('[class*="st-key-lit-"]') ?? area, { childList: true, subtree: true })
+  }
   // The next mount may come before this one's end.
-  return () => { if (owner === parentElement) fields = '' }
+  return () => {
+    if (owner !== parentElement) return
+    fields = {}
+    look(true)
+  }
 }
 """
 
-_listener = st.components.v2.component("traitbench_live", html="<span></span>", css=_CSS, js=_JS)
+_listener = st.components.v2.component("traitbench_live", html=_HTML, css=_CSS, js=_JS)
 
 
-def read_while_typing(*keys: str, keep: str = "", restore: bool = False) -> None:
-    """Read the text areas with these keys after each short pause; call it once, anywhere on the page.
+def read_while_typing(
+    *keys: str, keep: str = "", restore: bool = False, answered: Mapping[str, str] | None = None
+) -> None:
+    """Read the text areas with these keys after each short pause; call it once, where a missing answer is to be said.
 
     With `keep`, a name of what the texts are for, the browser's tab keeps them; with `restore`, they are what it kept.
+    `answered` are the texts, by key, that the scores on the page belong to, so it is called after those are drawn: once
+    a field has another text, what is in a container whose key begins with `scored` is pale until that is answered too.
     """
-    fields = ", ".join(f".st-key-{key.replace('.', '-')}" for key in keys)
-    _listener(data={"fields": fields, "keep": keep, "restore": restore}, key="read_while_typing", height=1)
+    fields = {f".st-key-{key.replace('.', '-')}": (answered or {}).get(key) for key in keys}
+    _listener(
+        data={"fields": fields, "keep": keep, "restore": restore}, key="read_while_typing", on_again_change=lambda: None
+    )
+
+
+def is_new(key: str) -> bool:
+    """Whether this session draws the field for the first time, so that a reload may bring its text back; true once."""
+    seen = f"{key}.seen"
+    is_first = not session.get(seen)
+    session.store(seen, True)
+    return is_first
 
 
 def draw_scored_text(model: Model, version: Version, traits: Sequence[Trait], *, key: str) -> None:
     """Draw the field, whose text is at `key` of the session, and below it the scores by the version."""
     text, marks = lit_field(key, session.get(key, ""))
     words = st.container()
-    read_while_typing(key)
-    if text.strip():
-        with attempt():
-            draw_scores(model, version, traits, text, marks, words, key=f"{key}.card")
+
+    def hear(answered: str) -> None:
+        read_while_typing(key, answered={key: answered})
+
+    with attempt():
+        draw_scores(model, version, traits, text, marks, words, key=f"{key}.card", on_scored=hear)
 
 
 def draw_scores(
@@ -156,18 +276,54 @@ def draw_scores(
     words: DeltaGenerator,
     *,
     key: str,
+    on_scored: Callable[[str], None],
 ) -> None:
-    """Draw the bars here, and the reasons for the trait of the picked bar into their places.
+    """Draw the bars here, and the reasons for the trait of the picked bar into their places; nothing for no text.
 
-    Raise the service's errors.
+    `on_scored` is called between the two, with the text that the bars belong to: the one before, if the service does
+    not answer. Raise its other errors.
     """
-    scorer, names, poles = scorer_of(model.handle, version), names_of(traits), poles_of(traits)
-    [card] = scorer.cards([text])
-    draw_card(card, names, poles, main=model.main_trait, key=key, can_pick=True, leans=True)
-    keys = ordered([*card.detail], model.main_trait)
+    names, poles = names_of(traits), poles_of(traits)
+    if not text.strip():
+        on_scored(text)
+        return
+    try:
+        scored = _scored(model, version, text, key=key)
+    except TraitbenchError:
+        on_scored(text)
+        raise
+    if scored is None:
+        on_scored("")
+        return
+    with st.container(key=f"scored.{key}"):
+        draw_card(scored.card, names, poles, main=model.main_trait, key=key, can_pick=True, leans=True)
+    on_scored(scored.text)
+    keys = ordered([*scored.card.detail], model.main_trait)
     trait = keys[min(picked_bar(key), len(keys) - 1)]
-    if are_quick([text]) and (reasons := reasons_of(scorer, text).get(trait)):
+    if scored.text == text and are_quick([text]) and (reasons := reasons_of(scored.scorer, text).get(trait)):
         light(marks, reasons, text, by_pieces=by_words(reasons))
-        with words:
+        with words, st.container(key=f"words-of.{key}"):
             name = names.get(trait, trait) if len(keys) > 1 else ""
             draw_strongest(reasons, text, poles.get(trait, ("negative", "positive")), name=name)
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A text with its card, and what scored it."""
+
+    text: str
+    card: Card
+    scorer: PageScorer
+
+
+def _scored(model: Model, version: Version, text: str, *, key: str) -> _Scored | None:
+    """The text, scored; if the service does not answer, the one that this version scored here before."""
+    last = f"{key}.{pin(model.handle, label(version))}"
+    try:
+        scorer = scorer_of(model.handle, version)
+        [card] = scorer.cards([text])
+        session.store(last, _Scored(text, card, scorer))
+    except Unreachable:
+        pass
+    scored: _Scored | None = session.get(last)
+    return scored

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.versions import Version
+from traitbench.errors import Unreachable
 from traitbench.local import preview
 from traitbench.local.version import LOCAL, LocalVersion, PreviewUnavailable
 from traitbench.names import pin
@@ -44,10 +45,15 @@ class PageScorer:
         return self.by.compare(*cards) if self.by else client().scores.compare(self.pinned, *texts)
 
     def explain(self, text: str) -> Mapping[str, Explanation]:
-        """The explanation of the text's scores, by trait."""
+        """The explanation of the text's scores, by trait; without similar samples if the service does not answer."""
         if self.by and not self.pinned:
             return self.by.explain(text)
-        return client().scores.score(self.pinned, text, explain=True).explanation or {}
+        try:
+            return client().scores.score(self.pinned, text, explain=True).explanation or {}
+        except Unreachable:
+            if self.by is None:
+                raise
+            return self.by.explain(text)
 
 
 def scorer_of(handle: str, version: Version) -> PageScorer:

@@ -21,6 +21,7 @@ IN_USE = "in use"
 _RESTORED, _READ, _TIMES = "score.restored", "score.read", "score.times"
 _HANDED, _USUAL = "score.handed", "score.usual_version"
 _OF, _TEXTS, _FRESH = "score.of", "score.texts", "score.fresh"
+_ALONG = "score.along"
 # A prime, so that the steps reach every text unless their number is a multiple of it. Neighbours are often alike.
 _STRIDE = 37
 
@@ -65,6 +66,20 @@ def are_fresh() -> bool:
     fresh = bool(session.get(_FRESH))
     session.store(_FRESH, None)
     return fresh
+
+
+def bring_along(handle: str, text: str) -> None:
+    """Let the Score page of a model have the text that somebody edits elsewhere. The first one is an example."""
+    key = f"{_ALONG}:{handle}"
+    before = session.get(key)
+    session.store(key, text)
+    if before is None or before == text:
+        return
+    if session.get(_OF) == handle:
+        session.store(TEXT, text)
+    else:
+        texts: dict[str, tuple[str, str, bool]] = session.get(_TEXTS, {})
+        session.store(_TEXTS, {**texts, handle: (text, *texts.get(handle, ("", "", False))[1:])})
 
 
 def hand_over(text: str | None, version: str = "") -> None:
