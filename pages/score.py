@@ -5,9 +5,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card, Comparison
+from traitbench.contract.versions import Version
 from traitbench.display.text import is_address, plain
 from traitbench.errors import Unreachable
 from traitbench.local import preview
+from traitbench.local.version import LocalVersion
 from traitbench_app.parts.card import (
     draw_card,
     draw_change,
@@ -27,13 +29,12 @@ from traitbench_app.parts.reasons import (
     are_quick,
     draw_adding,
     draw_nearest,
-    draw_strongest,
     pick_text,
     reasons_of,
-    shows_words,
 )
-from traitbench_app.parts.scored_text import light, lit_field, read_while_typing
+from traitbench_app.parts.scored_text import light_and_say, lit_field, read_while_typing
 from traitbench_app.parts.scorer import PageScorer, is_preview, scorer_of
+from traitbench_app.parts.taught_text import draw_teaching, teachable_text
 from traitbench_app.parts.teaching import rehearsed
 from traitbench_app.parts.version_figures import names_of
 from traitbench_app.score.official import draw_differences, draw_official, draw_official_pair, draw_text, draw_text_pair
@@ -155,6 +156,7 @@ chosen = active if picked == IN_USE else picked
 texts = [text, against] if against.strip() else [text]
 cards: list[Card] = []
 comparison: Comparison | None = None
+by: Version | LocalVersion | None = None
 scorer: PageScorer | None = None
 
 answered = (text, against)
@@ -162,21 +164,19 @@ with slots[0]:
     notice = st.container()
     if numbers or can_rehearse(traits):
         addresses = {key: each for key, each in zip((TEXT, AGAINST), texts, strict=False) if is_address(each)}
-        for key, address in addresses.items():
-            offer_reading(key, address)
         if not text.strip():
             st.caption("Type or paste a text to see its scores.")
+        elif addresses:
+            for key, address in addresses.items():
+                offer_reading(key, address)
         elif numbers and chosen not in numbers:
             st.caption("This version cannot be read. Choose another one.")
-        elif not addresses:
+        else:
             try:
-                rehearsal = None if numbers else rehearsed(model, traits)
+                by = versions[numbers.index(chosen)] if numbers else rehearsed(model, traits)
                 with attempt() as scoring:
-                    if numbers:
-                        scorer = scorer_of(model.handle, versions[numbers.index(chosen)])
-                    elif rehearsal:
-                        scorer = PageScorer(by=rehearsal)
-                    if scorer:
+                    if by:
+                        scorer = PageScorer(by=by) if isinstance(by, LocalVersion) else scorer_of(model.handle, by)
                         cards = scorer.cards(texts)
                         comparison = scorer.compare((text, against), (cards[0], cards[1])) if len(cards) == 2 else None
                 if isinstance(scoring.error, Unreachable):
@@ -187,10 +187,19 @@ with slots[0]:
 if comparison:
     with difference, question("What changes with the second text", key="difference", note="○ text, ◆ second text"):
         draw_change(comparison, names, poles, main=main, key="score.change")
-samples = score_counts(versions[numbers.index(chosen)]) if numbers else {}
+samples = score_counts(by) if isinstance(by, Version) else {}
+keys = ordered([*cards[0].detail], main) if cards else []
+trait = keys[min(picked_bar(BARS), len(keys) - 1)] if keys else ""
+with slots[0]:
+    teachable = teachable_text(model, traits, by, trait, cards[0], field=TEXT) if by and len(cards) == 1 else None
 for slot, card, key in zip(slots, cards, (BARS, "score.second_card"), strict=False):
     with slot, st.container(key=f"scored.{key}"):
-        draw_card(card, names, poles, main=main, key=key, can_pick=key == BARS, samples=samples, leans=True)
+        change = teachable.change if teachable and key == BARS else None
+        draw_card(
+            card, names, poles, main=main, key=key, can_pick=key == BARS, samples=samples, leans=True, change=change
+        )
+        if teachable:
+            draw_teaching(teachable, key="score.teaching")
 with notice:
     read_while_typing(
         TEXT,
@@ -201,8 +210,6 @@ with notice:
     )
 if not cards or scorer is None:
     st.stop()
-keys = ordered([*cards[0].detail], main)
-trait = keys[min(picked_bar(BARS), len(keys) - 1)]
 with slots[0]:
     if numbers:
         draw_feedback(model, chosen, text, cards[0], traits)
@@ -215,10 +222,9 @@ explained: list[Explanation] = []
 if are_quick(texts) or session.get(ASKED) == texts:
     for slot, line, each in zip(fields, (said, said_second) if two else (said,), texts, strict=False):
         with line, attempt():
-            explanation = reasons_of(scorer, each)[trait]
-            light(slot, explanation, each, by_pieces=shows_words(explanation, each))
+            explanation = reasons_of(teachable.scorer if teachable and teachable.scorer else scorer, each)[trait]
             name = names.get(trait, trait) if len(keys) > 1 else ""
-            draw_strongest(explanation, each, poles.get(trait, ("negative", "positive")), name=name)
+            light_and_say(slot, explanation, each, poles.get(trait, ("negative", "positive")), name=name)
             explained.append(explanation)
 else:
     with said:

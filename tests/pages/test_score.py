@@ -9,6 +9,7 @@ from tests.pages.drive import (
     Workbench,
     away,
     bars,
+    buttons,
     copied_link,
     end_badly,
     hold_busy,
@@ -19,6 +20,7 @@ from tests.pages.drive import (
     words,
 )
 from traitbench.client import Traitbench
+from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Progress
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -175,6 +177,56 @@ def test_a_text_that_is_unlike_the_samples_leans_and_has_no_side_in_the_figures(
     assert "No clear side" in plain(at)
     at = workbench.open("score", model=trained.handle, text=KIND, against=GIBBERISH)
     assert [rows[0]["how"] for rows in bars(at)[1:]] == ["clearly", "leans to"]
+
+
+def test_one_key_teaches_a_text_that_leans_and_nothing_is_stored_until_it_is_kept(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    at = typed(workbench.open("score", model=ready), GIBBERISH)
+    before, counted = bars(at)[0][0]["score"], len(list(client.samples.list(ready)))
+    at.button(key="score.teaching.teach.1").click().run()
+    ((row,),) = bars(at)
+    assert (row["how"], row["was"]) == ("taught as", before)
+    assert row["score"] > before
+    assert f"**Was {before}, now {row['score']}. Keep this text for your model?**" in words(at)
+    assert len(list(client.samples.list(ready))) == counted
+    at.button(key="score.teaching.undo").click().run()
+    assert (bars(at)[0][0]["score"], bars(at)[0][0]["was"]) == (before, None)
+    at.button(key="score.teaching.teach.0").click().run()
+    at.button(key="score.teaching.keep").click().run()
+    (kept,) = [sample for sample in client.samples.list(ready) if sample.text == GIBBERISH]
+    assert (kept.quality, kept.pending) == (0.0, True)
+    assert f"Kept as a correction of **{ready}**." in plain(at)
+    at.button(key="score.teaching.unkeep").click().run()
+    assert len(list(client.samples.list(ready))) == counted
+
+
+def test_a_text_taught_to_a_demo_goes_into_a_copy_of_ones_own(
+    monkeypatch: pytest.MonkeyPatch, service: Service, bundle: Bundle, namespace: str
+) -> None:
+    demo, own = f"demo.{namespace}", f"{namespace}.{namespace}"
+    key = service.issue(namespaces=("demo", namespace))
+    with Traitbench(service.base_url, key) as client:
+        client.models.import_(bundle, handle=demo)
+        for number, text in enumerate((GIBBERISH, GIBBERISH[::-1]), start=1):
+            at = typed(Workbench(monkeypatch, service, key).open("score", model=demo), text)
+            at.button(key="score.teaching.teach.1").click().run()
+            assert f"It goes into a copy of {demo} that is yours." in plain(at)
+            at.button(key="score.teaching.keep").click().run()
+            assert f"Kept as a sample of **{own}**. Train it to use it." in plain(at)
+            of_demo, of_own = ({each.text for each in client.samples.list(handle)} for handle in (demo, own))
+            assert len(of_own - of_demo) == number, "the second text goes into the same copy"
+        client.models.delete(demo)
+
+
+@pytest.mark.parametrize("text", [KIND, ""], ids=["has a side", "is empty"])
+def test_only_a_text_that_leans_is_taught(workbench: Workbench, trained: Trained, text: str) -> None:
+    assert not buttons(typed(workbench.open("score", model=trained.handle), text), "score.teaching")
+
+
+def test_a_long_text_lights_its_sentences_and_says_so(workbench: Workbench, trained: Trained) -> None:
+    at = typed(workbench.open("score", model=trained.handle), f"{KIND} " * 6)
+    assert "This text has 66 words, so its sentences are lit." in words(at)
 
 
 def test_a_version_before_0_2_0_says_why_it_does_not_score(workbench: Workbench, service: Service, ready: str) -> None:

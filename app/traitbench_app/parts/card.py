@@ -455,11 +455,12 @@ def draw_card(
     can_pick: bool = False,
     samples: Samples = MappingProxyType({}),
     leans: bool = False,
+    change: Callable[[str, ScoreRow], ScoreRow] | None = None,
 ) -> None:
     """Draw a bar for each trait, the main one first; `key` must be unique on the page.
 
     With `can_pick`, a click on a bar picks its trait (`picked_bar`). The marks below a bar are the `samples`. With
-    `leans`, a text without a side leans to one, if its samples can say that.
+    `leans`, a text without a side leans to one, if its samples can say that. `change` makes another row of a trait's.
     """
     reasons = {each.confidence_reason for each in card.detail.values()}
     (reason,) = reasons if len(reasons) == 1 else (None,)
@@ -471,6 +472,8 @@ def draw_card(
     elif once and reason:
         st.warning(REASONS[reason].sentence, icon=":material/warning:")
     drawn = score_rows(card, names, poles, main=main, reasons=not once, samples=samples, leans=leans)
+    if change:
+        drawn = [change(trait, row) for trait, row in zip(ordered([*card.detail], main), drawn, strict=True)]
     draw_bars(drawn, key=key, can_pick=can_pick)
 
 

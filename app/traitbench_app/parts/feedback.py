@@ -142,13 +142,8 @@ def _draw_sending(this: str, chosen: int) -> None:
 def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Sequence[tuple[Trait, float]]) -> None:
     lines = [f"- {_in_words(trait, quality)} (scored {card.scores[trait.key]})" for trait, quality in chosen]
 
-    def send() -> None:
-        feedback = {trait.key: quality for trait, quality in chosen}
-        answer = client().scores.score(pin(model.handle, version_no), text, feedback=feedback)
-        key = f"{_SENT}:{_digest(model.handle, text)}"
-        words = "; ".join(_in_words(trait, quality) for trait, quality in chosen)
-        sent = SentFeedback(words, answer.metadata.request_id, tuple(answer.metadata.sample_ids))
-        session.store(key, (*session.get(key, ()), sent))
+    def act() -> None:
+        sent = send(model, pin(model.handle, version_no), text, chosen)
         session.next_round(f"{_FORM}:{_digest(model.handle, text)}")
         session.flash(f"Sent: {count(len(sent.samples), 'correction')}. {rule().learned}")
 
@@ -162,8 +157,18 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
         yes="Send feedback",
         no="Not yet",
         icon=":material/school:",
-        act=send,
+        act=act,
     )
+
+
+def send(model: Model, pinned: str, text: str, chosen: Sequence[tuple[Trait, float]]) -> SentFeedback:
+    """Send feedback on a text as scored by a version, and remember it in this tab; raise the service's errors."""
+    answer = client().scores.score(pinned, text, feedback={trait.key: quality for trait, quality in chosen})
+    words = "; ".join(_in_words(trait, quality) for trait, quality in chosen)
+    sent = SentFeedback(words, answer.metadata.request_id, tuple(answer.metadata.sample_ids))
+    key = f"{_SENT}:{_digest(model.handle, text)}"
+    session.store(key, (*session.get(key, ()), sent))
+    return sent
 
 
 def _draw_sent(model: Model, this: str) -> None:

@@ -361,7 +361,17 @@ def _pole_problem(positive: str, negative: str) -> tuple[str, str] | None:
 def _create(handle: str, description: str, copy_of: str | None) -> Model:
     if copy_of is None:
         return client().models.create(handle, description=description)
-    return client().models.import_(_as_draft(client().models.export(copy_of), description), handle=handle)
+    return copy_as_draft(copy_of, handle, description=description)
+
+
+def copy_as_draft(origin: str, handle: str, *, description: str | None = None) -> Model:
+    """Make a draft with the traits and samples of a model, and its description unless there is another one.
+
+    Raise the service's errors.
+    """
+    bundle = client().models.export(origin)
+    about = bundle.model.description if description is None else description
+    return client().models.import_(_as_draft(bundle, about), handle=handle)
 
 
 def _as_draft(bundle: Bundle, description: str) -> Bundle:

@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from traitbench.analysis.texts import is_long, word_count
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import Model
 from traitbench.contract.scores import Card
@@ -16,13 +17,13 @@ from traitbench.display.reasons import highlighted
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.names import pin
 from traitbench_app.parts.card import draw_card, ordered, picked_bar, poles_of
-from traitbench_app.parts.reasons import are_quick, by_words, draw_strongest, reasons_of
+from traitbench_app.parts.reasons import are_quick, draw_strongest, reasons_of, shows_words
 from traitbench_app.parts.scorer import PageScorer, scorer_of
 from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 
-_LONG, _TALLEST = 1_500, 400  # characters, and pixels of the field of a longer text
+_TALL, _TALLEST = 1_500, 400  # characters, and pixels of the field of a longer text
 _STYLE = """
 <style>
 [class*="st-key-lit-"] { position: relative; gap: 0; }
@@ -59,14 +60,14 @@ _GROWS = """
 
 def lit_field(key: str, typed: str, *, label: str = "Text", default: str = "") -> tuple[str, DeltaGenerator]:
     """Draw the field; return its text and the place for `light`. `typed` is the text that it had, for its height."""
-    is_long = len(typed) > _LONG
-    st.html(_STYLE if is_long else _STYLE + _GROWS)
+    is_tall = len(typed) > _TALL
+    st.html(_STYLE if is_tall else _STYLE + _GROWS)
     with st.container(key=f"lit-{key}"):
         text = st.text_area(
             label,
             default,
             key=key,
-            height=_TALLEST if is_long else "content",
+            height=_TALLEST if is_tall else "content",
             label_visibility="collapsed",
             persist_state="session",
             placeholder="Type or paste a text.",
@@ -78,6 +79,20 @@ def light(slot: DeltaGenerator, reasons: Explanation, text: str, *, by_pieces: b
     """Light the parts of the text that decide. For those who do not see it, a sentence says which they are."""
     lit = highlighted(reasons, text, by_pieces=by_pieces)
     slot.html(f'<div aria-hidden="true" data-of="{escape(text)}">{lit}</div>')
+
+
+def light_and_say(
+    slot: DeltaGenerator, reasons: Explanation, text: str, poles: tuple[str, str], *, name: str = ""
+) -> None:
+    """Light the parts of the text that decide, and draw here the words that count most; of a long text, its sentences.
+
+    Among several traits, `name` says which one it is about.
+    """
+    by_pieces = shows_words(reasons, text)
+    light(slot, reasons, text, by_pieces=by_pieces)
+    draw_strongest(reasons, text, poles, name=name)
+    if not by_pieces and is_long(text):
+        st.caption(f"This text has {word_count(text):,} words, so its sentences are lit.")
 
 
 # Streamlit reads a text area when it loses focus or on Ctrl+Enter. This script sends Ctrl+Enter after a short pause, so
@@ -107,6 +122,7 @@ const PAUSE = 350
 const PATIENCE = 3000
 const AGAIN = 4000
 const CTRL_ENTER = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey: true, metaKey: true, bubbles: true }
+const RELEASED = [['Enter', 13], ['Control', 17], ['Meta', 91]]
 
 let fields = {} // the text that was answered, or null, by the selector of its field
 let keep = ''
@@ -119,7 +135,13 @@ let asking = 0
 const areas = (selector = Object.keys(fields).join(', ')) =>
   selector ? [...document.querySelectorAll(selector)].flatMap((each) => [...each.querySelectorAll('textarea')]) : []
 const place = (area) => `traitbench ${keep} ${area.ariaLabel}`
-const send = (area) => area.dispatchEvent(new KeyboardEvent('keydown', CTRL_ENTER))
+const send = (area) => {
+  area.dispatchEvent(new KeyboardEvent('keydown', CTRL_ENTER))
+  // A key that is never released keeps the shortcuts of buttons from being heard.
+  for (const [key, keyCode] of RELEASED) {
+    area.dispatchEvent(new KeyboardEvent('keyup', { key, code: key, keyCode, which: keyCode, bubbles: true }))
+  }
+}
 const asField = (text) => text.replace(/\\r\\n?/g, '\\n')
 const isAhead = () => Object.entries(fields).some(([selector, answered]) =>
   answered !== null && areas(selector).some((area) => area.value !== asField(answered)))
@@ -301,10 +323,9 @@ def draw_scores(
     keys = ordered([*scored.card.detail], model.main_trait)
     trait = keys[min(picked_bar(key), len(keys) - 1)]
     if scored.text == text and are_quick([text]) and (reasons := reasons_of(scored.scorer, text).get(trait)):
-        light(marks, reasons, text, by_pieces=by_words(reasons))
         with words, st.container(key=f"words-of.{key}"):
             name = names.get(trait, trait) if len(keys) > 1 else ""
-            draw_strongest(reasons, text, poles.get(trait, ("negative", "positive")), name=name)
+            light_and_say(marks, reasons, text, poles.get(trait, ("negative", "positive")), name=name)
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,10 @@ def texts_taught(handle: str) -> tuple[Taught, ...]:
     return taught
 
 
-def teach(handle: str, taught: Taught) -> None:
-    """Put a text on a pole, instead of where it was put before."""
-    others = [each for each in texts_taught(handle) if (each.trait, each.text) != (taught.trait, taught.text)]
+def teach(handle: str, taught: Taught, *, alone: bool = False) -> None:
+    """Put a text on a pole, instead of where it was put before; `alone` takes all other texts back."""
+    before = () if alone else texts_taught(handle)
+    others = [each for each in before if (each.trait, each.text) != (taught.trait, taught.text)]
     session.store(f"{_TAUGHT}:{handle}", (*others, taught))
 
 

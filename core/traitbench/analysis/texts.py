@@ -43,9 +43,14 @@ class Texts:
         return width, [steps[index] for index in range(self.longest // width + 1)]
 
 
+def word_count(text: str) -> int:
+    """Return the number of words of a text."""
+    return len(words(text))
+
+
 def is_long(text: str) -> bool:
     """Whether a text is easier to read by its sentences than by its words."""
-    return len(words(text)) >= _LONG
+    return word_count(text) >= _LONG
 
 
 def describe(texts: Iterable[str]) -> Texts | None:
