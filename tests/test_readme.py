@@ -56,5 +56,5 @@ def _exists(words: list[str]) -> bool:
     for word in words:
         if not isinstance(command, click.Group):
             return False
-        command = command.commands.get(word)
+        command = command.get_command(click.Context(command), word)
     return command is not None

@@ -41,9 +41,15 @@ def cells(table: str) -> list[list[str]]:
     return [line.split() for line in table.splitlines()]
 
 
+def commands(group: click.Group) -> dict[str, click.Command]:
+    """The commands of a group by their names."""
+    context = click.Context(group)
+    return {name: command for name in group.list_commands(context) if (command := group.get_command(context, name))}
+
+
 def leaves(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
     """Every command below a group, by its whole name."""
-    for name, each in group.commands.items():
+    for name, each in commands(group).items():
         if isinstance(each, click.Group):
             yield from leaves(each, f"{before}{name} ")
         else:

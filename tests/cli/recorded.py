@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from tests.cli.asking import asking, command
+from tests.cli.asking import asking, command, commands
 from tests.conftest import COLD, WARM, Service, free_port, own_service
 from tests.contexts import ENCODER, link_cache
 from traitbench.cli.examples import EXAMPLES
@@ -45,7 +45,7 @@ def helps() -> str:
 
 def _names(group: click.Command, name: str = "traitbench") -> Iterator[str]:
     yield name
-    for word, each in group.commands.items() if isinstance(group, click.Group) else ():
+    for word, each in commands(group).items() if isinstance(group, click.Group) else ():
         yield from _names(each, f"{name} {word}")
 
 

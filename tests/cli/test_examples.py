@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.cli.asking import leaves
+from tests.cli.asking import commands, leaves
 from tests.cli.recorded import HELP, ONLY_READ, TRANSCRIPT, helps, make_files, transcript, words_of
 from tests.conftest import Service
 from tests.size import SOAK
@@ -40,7 +40,7 @@ def test_the_other_examples_are_read(name: str, tmp_path: Path, monkeypatch: pyt
         Path(file).touch()
     for line in EXAMPLES[name]:
         command, words = main, words_of(line)
-        while words and isinstance(command, click.Group) and words[0] in command.commands:
-            command = command.commands[words.pop(0)]  # type: ignore[assignment]
+        while words and isinstance(command, click.Group) and words[0] in (known := commands(command)):
+            command = known[words.pop(0)]  # type: ignore[assignment]
         if "--help" not in words:
             command.make_context(name, words)

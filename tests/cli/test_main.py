@@ -5,6 +5,8 @@ What ends before anything starts is called within this process; the rest is the 
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,12 @@ def test_keys_are_issued_listed_and_revoked_without_a_service(tmp_path: Path) ->
     listed = json.loads(call(home, "key", "list", "--json")[1])
     assert (listed["id"], listed["namespaces"], listed["revoked_at"] is None) == (key_id, ["mine", "ours"], False)
     assert secret.strip() not in str(listed)
+
+
+def test_a_command_imports_neither_the_client_nor_tables_before_it_is_called() -> None:
+    code = "import sys, traitbench.cli.main; print({'httpx', 'numpy', 'pydantic', 'rich'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 @pytest.mark.parametrize(

@@ -4,24 +4,31 @@
 People get tables and sentences. With `--json`, programs get one JSON value, or one per line for a list.
 """
 
-import click
+from collections.abc import Mapping
 
-from traitbench.cli.agents import completion, mcp, skill
-from traitbench.cli.audits import agreement, audit
-from traitbench.cli.comparisons import compare_versions, gate
-from traitbench.cli.doctor import doctor
-from traitbench.cli.encoders import encoder
-from traitbench.cli.models import export, fork, import_, models, promote
-from traitbench.cli.runs import retrain, train
-from traitbench.cli.samples import samples
-from traitbench.cli.scores import compare, extract, score
-from traitbench.cli.traits import traits
-from traitbench.cli.versions import activations, versions
-
-VERBS: tuple[click.Command, ...] = (
-    *(models, traits, samples, train, retrain, versions, activations),
-    *(fork, promote),
-    *(score, compare, compare_versions, gate, extract, export, import_),
-    *(encoder, agreement, audit),
-    *(mcp, skill, doctor, completion),
-)
+VERBS: Mapping[str, str] = {
+    "activations": "traitbench.cli.versions:activations",
+    "agreement": "traitbench.cli.audits:agreement",
+    "audit": "traitbench.cli.audits:audit",
+    "compare": "traitbench.cli.scores:compare",
+    "compare-versions": "traitbench.cli.comparisons:compare_versions",
+    "completion": "traitbench.cli.agents:completion",
+    "doctor": "traitbench.cli.doctor:doctor",
+    "encoder": "traitbench.cli.encoders:encoder",
+    "export": "traitbench.cli.models:export",
+    "extract": "traitbench.cli.scores:extract",
+    "fork": "traitbench.cli.models:fork",
+    "gate": "traitbench.cli.comparisons:gate",
+    "import": "traitbench.cli.models:import_",
+    "mcp": "traitbench.cli.agents:mcp",
+    "models": "traitbench.cli.models:models",
+    "promote": "traitbench.cli.models:promote",
+    "retrain": "traitbench.cli.runs:retrain",
+    "samples": "traitbench.cli.samples:samples",
+    "score": "traitbench.cli.scores:score",
+    "skill": "traitbench.cli.agents:skill",
+    "train": "traitbench.cli.runs:train",
+    "traits": "traitbench.cli.traits:traits",
+    "versions": "traitbench.cli.versions:versions",
+}
+"""Where each command is. Only the one that is called is imported, because together they take most of a second."""

@@ -87,13 +87,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
 }
 
 
-def show_examples(main: click.Group) -> None:
-    """Add the examples to the help of the commands."""
-    for name, lines in EXAMPLES.items():
-        command: click.Command = main
-        for word in name.split():
-            assert isinstance(command, click.Group)
-            command = command.commands[word]
-        command.epilog = "\n".join(
-            ("\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {each}" for each in lines))
-        )
+def show_examples(command: click.Command, name: str = "") -> None:
+    """Add the examples to the help of a command, by its full name, and of the commands below it."""
+    if lines := EXAMPLES.get(name):
+        heading = "Examples:" if len(lines) > 1 else "Example:"
+        command.epilog = "\n".join(("\b", heading, *(f"  {each}" for each in lines)))
+    for word, below in command.commands.items() if isinstance(command, click.Group) else ():
+        show_examples(below, f"{name} {word}".strip())

@@ -9,6 +9,7 @@ See core/docs/contract.md, section 11.
 import json
 import sys
 from dataclasses import asdict
+from importlib import import_module
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -19,12 +20,10 @@ from traitbench import logs
 from traitbench.cli import VERBS
 from traitbench.cli.examples import show_examples
 from traitbench.cli.options import Misasked, Refused, as_json
-from traitbench.cli.output import say_table, say_unreadable
 from traitbench.display.text import count
 from traitbench.errors import LocalError, TraitbenchError, Unreachable
 from traitbench.install import advice, require
 from traitbench.settings import SettingInvalid, Settings, read_settings
-from traitbench.synthesis import language_model
 
 Scope = Literal["scoring", "authoring"]
 
@@ -32,7 +31,20 @@ _BACKED_UP = ("model", "sample", "version", "key")
 
 
 class _Commands(click.Group):
-    """The commands. Each expected failure is reported as a sentence instead of a traceback."""
+    """The commands, imported when they are called. Each expected failure is reported as a sentence."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted({*self.commands, *VERBS})
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return the command with this name, if there is one."""
+        if name in VERBS and name not in self.commands:
+            module, _, attribute = VERBS[name].partition(":")
+            verb = getattr(import_module(module), attribute)
+            show_examples(verb, name)
+            self.add_command(verb)
+        return super().get_command(context, name)
 
     def invoke(self, context: click.Context) -> Any:
         try:
@@ -82,6 +94,8 @@ def serve_api() -> None:
 @main.command()
 def worker() -> None:
     """Start a worker. Needs PostgreSQL; any number of workers can share one database."""
+    from traitbench.synthesis import language_model
+
     settings = read_settings()
     language_model.check(settings)
     if settings.database_url.startswith("sqlite"):
@@ -112,6 +126,7 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
 
 def _serve(make: Any, settings: Settings, **how: Any) -> None:
     from traitbench.service.serve import serve
+    from traitbench.synthesis import language_model
 
     language_model.check(settings)
     if settings.near_host != settings.host and not settings.allowed_hosts:
@@ -157,6 +172,7 @@ def create_key(scope: Scope, namespaces: tuple[str, ...], name: str, as_json: bo
 @as_json
 def list_keys(as_json: bool) -> None:
     """List all keys, including revoked ones."""
+    from traitbench.cli.output import say_table, say_unreadable
     from traitbench.operations import console, keys
 
     listing = keys.every(console.engine())
@@ -248,8 +264,6 @@ def _json(value: Any) -> str:
     return json.dumps(value, default=lambda time: time.isoformat())
 
 
-for verb in VERBS:
-    main.add_command(verb)
 show_examples(main)
 
 

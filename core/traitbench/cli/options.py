@@ -2,6 +2,8 @@
 
 A command that asks the service has `@answers`: it gets a client, and returns what to print. With `@fields_of`, a new
 field of a request is an option without more work.
+
+The client and the tables are imported where they are used: `traitbench.cli.main` needs neither.
 """
 
 import sys
@@ -12,16 +14,17 @@ from functools import wraps
 from pathlib import Path
 from shutil import copyfileobj
 from types import UnionType
-from typing import IO, Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
 
 import click
 
-from traitbench.client import Traitbench
-from traitbench.contract.fields import Received
 from traitbench.settings import Settings, read_settings
-from traitbench.tables.rows import NotATable, Table
-from traitbench.tables.sample_files import guess_text_column
-from traitbench.tables.source import Source, opened
+
+if TYPE_CHECKING:
+    from traitbench.client import Traitbench
+    from traitbench.contract.fields import Received
+    from traitbench.tables.rows import Table
+    from traitbench.tables.source import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -47,8 +50,10 @@ class InputFile(click.Path):
         super().__init__(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=str)
 
 
-def connected() -> Traitbench:
+def connected() -> "Traitbench":
     """Return a client for the service in the settings."""
+    from traitbench.client import Traitbench
+
     return Traitbench(*address_and_key(read_settings()))
 
 
@@ -71,7 +76,7 @@ def answers(command: Callable[..., Printed]) -> Callable[..., None]:
     return run
 
 
-def fields_of(request: type[Received], *, without: Collection[str] = ()) -> Callable[[Command], Command]:
+def fields_of(request: "type[Received]", *, without: Collection[str] = ()) -> Callable[[Command], Command]:
     """Add an option for each field of a request that no argument or option below it sets.
 
     Only texts, numbers, choices, and yes or no become options. Their help is the description of the field.
@@ -214,8 +219,11 @@ MOST_LISTED = 20
 """The number of bad lines that are named."""
 
 
-def source_of(name: str, *, header: bool = True, sheet: str | None = None) -> Source:
+def source_of(name: str, *, header: bool = True, sheet: str | None = None) -> "Source":
     """Return a table, and say on stderr how much was read. Stdin is JSONL if it starts like JSON, else CSV."""
+    from traitbench.tables.rows import NotATable
+    from traitbench.tables.source import opened
+
     with _rewindable(name) as file:
         if name == STDIN:
             file.seek(0)
@@ -229,13 +237,15 @@ def source_of(name: str, *, header: bool = True, sheet: str | None = None) -> So
     return source
 
 
-def read_table(name: str, *, header: bool = True, sheet: str | None = None) -> Table:
+def read_table(name: str, *, header: bool = True, sheet: str | None = None) -> "Table":
     """Read the whole table in a file."""
     return source_of(name, header=header, sheet=sheet).whole
 
 
-def text_column(table: Table, name: str | None, option: str) -> str:
+def text_column(table: "Table", name: str | None, option: str) -> str:
     """Return the column of the texts: the one that `option` named, else a guess; raise `Refused` if there is none."""
+    from traitbench.tables.sample_files import guess_text_column
+
     check_columns(table, (name,))
     column = name or guess_text_column(table)
     if column is None:
@@ -244,7 +254,7 @@ def text_column(table: Table, name: str | None, option: str) -> str:
     return column
 
 
-def check_columns(table: Table, names: Sequence[str | None]) -> None:
+def check_columns(table: "Table", names: Sequence[str | None]) -> None:
     """Raise `UsageError` unless the table has all columns that were named."""
     for name in names:
         if name is not None and name not in table.columns:
