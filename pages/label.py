@@ -6,7 +6,7 @@ import streamlit as st
 
 from traitbench.display.text import count, plain
 from traitbench_app.label.view import LEFT, QUEUES, View, draw_summary, draw_view, look_afresh, next_of
-from traitbench_app.parts.controls import ask, asked, confirm, draw_unreadable
+from traitbench_app.parts.controls import ask, asked, confirm, draw_title, draw_unreadable
 from traitbench_app.parts.heading import chosen_model, heading
 from traitbench_app.parts.upload import bring_texts
 from traitbench_app.shell import session
@@ -42,8 +42,11 @@ if model.state == "busy" and model.version_no is None:
 if not texts:
     heading("label", model, traits)
     with st.container(border=True, key="label.empty"):
-        st.subheader("Add texts to label", icon=":material/label:", anchor=False)
-        st.markdown("Then label them one by one with the keyboard: ← and → for the poles, ↓ to skip.")
+        draw_title(
+            "Add texts to label",
+            "Then label them one by one with the keyboard: ← and → for the poles, ↓ to skip.",
+            is_first=False,
+        )
         bring_texts(model)
         if not labelled:
             st.markdown("Add a trait before you label, or let the Traits page discover some in these texts.")

@@ -56,7 +56,7 @@ def test_the_verdict_is_the_title_and_each_question_has_its_picture(workbench: W
         f"{evidence.right} of 20 samples fall on the side of their label. Always guessing one side would get 10."
         in (plain(at))
     )
-    assert [each.value for each in at.subheader] == QUESTIONS
+    assert [each.value for each in at.header][1:] == QUESTIONS
     for side, colour, label in ((sides["positive"], "orange", "warm"), (sides["negative"], "blue", "cold")):
         assert f"**{side.right} of 10** :{colour}[{label}] right" in plain(at)
         assert f"{side.right} of 10 {label}" in html(at)
@@ -128,7 +128,7 @@ def test_a_model_in_use_keeps_its_dashboard_during_a_run(workbench: Workbench, s
     run_id = hold_busy(service.context, ready, kind="retune")
     at = workbench.open("model", model=ready)
     assert "v1 keeps scoring during the run." in plain(at)
-    assert QUESTIONS[0] in [each.value for each in at.subheader]
+    assert QUESTIONS[0] in [each.value for each in at.header]
     end_badly(service.context, run_id, "The disk is full.")
     assert "The disk is full. v1 did not change." in plain(at.run())
 

@@ -20,6 +20,7 @@ from traitbench_app.label import saving
 from traitbench_app.label.figures import draw_figures, step_for
 from traitbench_app.label.saving import LabelConflict, SaveOutcome
 from traitbench_app.label.work import PoolWork
+from traitbench_app.parts.controls import draw_title
 from traitbench_app.parts.labeller import labeller
 from traitbench_app.parts.next_step import NextStep, facts_of
 from traitbench_app.shell import session
@@ -121,7 +122,7 @@ def draw_summary(model: Model, view: View) -> None:
     left = labels.total - labels.done
     pending = sum(each.pending for each in work.decisions)
     with st.container(border=True, key="label.summary"):
-        st.subheader(f"{count(work.saved, 'label')} saved, {left:,} to go", icon=":material/label:", anchor=False)
+        draw_title(f"{count(work.saved, 'label')} saved, {left:,} to go", is_first=False)
         if pending:
             st.warning(f"{count(pending, 'label is', 'labels are')} not saved yet. Continue to send them again.")
         for trait in view.traits:

@@ -300,8 +300,10 @@ def pick(label: str, words: Mapping[_Option, str], *, key: str, every: str = "Al
 def question(title: str, *, key: str, note: str = "") -> Iterator[None]:
     """Draw the card around what the caller draws; `note` is a few words in Markdown beside the title."""
     with st.container(border=True, key=f"card.{key}"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.subheader(title, anchor=False, width="content")
+        with st.container(
+            horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key=f"question.{key}"
+        ):
+            st.header(title, anchor=False, width="content")
             if note:
                 st.caption(note, width="content")
         yield
