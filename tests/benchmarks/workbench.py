@@ -269,14 +269,14 @@ _DRAWN = """([link, title]) => new Promise(resolve => {
     if (here && here.innerText.trim() === title && rests) resolve(performance.now() - began)
     else requestAnimationFrame(look)
   }
-  const items = [...document.querySelectorAll('[data-testid=stSidebarNavLink]')]
+  const items = [...document.querySelectorAll('.st-key-shell-menu a')]
   items.find(each => each.innerText.includes(link)).click()
   requestAnimationFrame(look)
 })"""
 
 
 def in_browser(started: Started, empty: Bare, clicks: int) -> tuple[dict[PageName, list[float]], list[float]]:
-    """Milliseconds of the clicks on the menu, by page; and those between the bare pages, after each round."""
+    """Milliseconds of the clicks on links of the sidebar, by page; and between the bare pages, after each round."""
     drawn: dict[PageName, list[float]] = {page: [] for page in PAGES}
     without: list[float] = []
     with sync_playwright() as playwright:

@@ -21,9 +21,12 @@ def test_a_deep_link_is_quiet_and_one_step_back_is_one_page_back(workbench: Star
     page.goto(f"{workbench.base_url}/traits?model=demo.headlines")
     settled(page, "Traits")
     assert (refused, said) == ([], [])
+    fonts = page.evaluate("[...document.fonts].map(font => `${font.family.replaceAll('\"', '')} ${font.status}`)")
+    assert "Inter Variable loaded" in fonts
+    assert not [font for font in fonts if font.endswith("error")]
 
     for title in MENU:
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+        page.get_by_role("navigation", name="Pages").get_by_role("link", name=title, exact=True).click()
         settled(page, HOME if title == "Home" else title)
         if title != "Home":
             # The address gets its model a moment after the page is drawn; until then there is nothing to come back to.

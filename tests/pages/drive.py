@@ -25,6 +25,7 @@ from traitbench.store import models, runs, tables, versions
 from traitbench.store.database import writing
 from traitbench.store.models import ModelRow
 from traitbench_app import process
+from traitbench_app.shell.session import FOLLOWED
 
 _MAIN = Path(str(process.__file__)).with_name("entry.py")
 _PAGES = Path(__file__).parents[2] / "pages"
@@ -159,8 +160,9 @@ def links(at: AppTest) -> list[str]:
 
 
 def link_query(at: AppTest, label: str) -> dict[str, str]:
-    """The query of the page's link with this label."""
-    return dict(parse_qsl(next(link.proto.query_string for link in at.get("page_link") if link.proto.label == label)))
+    """The query of the page's link with this label, besides the model."""
+    query = next(link.proto.query_string for link in at.get("page_link") if link.proto.label == label)
+    return {name: value for name, value in parse_qsl(query) if name != FOLLOWED}
 
 
 def next_step(at: AppTest) -> str:

@@ -45,3 +45,9 @@ def test_a_link_to_another_model_chooses_it(workbench: Workbench, trained: Train
     at.run()
     assert at.session_state["model"] == twice.handle
     assert "open" not in at.query_params
+
+
+def test_a_link_to_a_model_keeps_it_in_the_address_of_another_tab(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", open=trained.handle)
+    assert at.selectbox(key="model").value == trained.handle
+    assert {**at.query_params} == {"model": trained.handle}

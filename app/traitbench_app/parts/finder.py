@@ -10,7 +10,7 @@ from traitbench.contract.models import Model
 from traitbench.display.text import plain, shortened
 from traitbench_app.parts.runs import MISTAKES
 from traitbench_app.shell import session
-from traitbench_app.shell.navigation import PAGES, PageName, entry, is_shown, page
+from traitbench_app.shell.navigation import PAGES, PageName, is_shown, page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, guarded, offered_models
 
@@ -106,7 +106,4 @@ def _samples(words: str, chosen: Model | None) -> list[LinkTarget]:
 
 
 def _draw(target: LinkTarget) -> None:
-    parameter = session.FOLLOWED if session.chosen_handle() else session.MODEL
-    query = {**target.query, **({} if target.model is None else {parameter: target.model})}
-    icon = ":material/notes:" if target.page == "samples" else entry(target.page).icon
-    st.page_link(page(target.page), label=plain(target.words), icon=icon, query_params=query)
+    page_link(target.page, plain(target.words), model=target.model, **target.query)

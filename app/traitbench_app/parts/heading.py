@@ -1,24 +1,22 @@
-"""The top of every page and the foot of the sidebar: the model and its picker, what is next, and the person."""
+"""The top of every page: the model and its picker, its state, and what is next."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import STATES
-from traitbench.display.text import plain, unlinked
+from traitbench.display.text import plain
 from traitbench.errors import ModelNotFound, NamespaceForbidden
-from traitbench.settings import read_settings
 from traitbench_app.parts.controls import ask, copy_link, primary_link
 from traitbench_app.parts.model_actions import ARCHIVE, archive, improve, improve_button, restore_button
 from traitbench_app.parts.next_step import NextStep, StepFacts, facts_of, next_step
-from traitbench_app.shell import people, session
+from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, entry, page, page_link
-from traitbench_app.shell.people import Person
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, guarded, offered_models
 
@@ -53,18 +51,17 @@ def heading(
 
 
 def _draw_line(name: PageName, model: Model, traits: Sequence[Trait], query: Query, next_of: NextOf | None) -> None:
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.model"):
-            st.markdown(plain(model.handle), width="content")
-            st.title(entry(name).title, anchor=False, width="content")
-            state_badge(model)
-            if model.version_no is not None:
-                st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version in use.")
-            retention_badge(model)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.next"):
-            _draw_step(name, model, traits, query, next_of)
-            with st.popover("More", icon=":material/more_horiz:", type="tertiary", key="head.more"):
-                _draw_more(name, model, query)
+    left, right = session.get(_LINE)
+    with left:
+        st.title(entry(name).title, anchor=False, width="content")
+        state_badge(model)
+        if model.version_no is not None and model.state != "ready":
+            st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version in use.")
+        retention_badge(model)
+    with right:
+        _draw_step(name, model, traits, query, next_of)
+        with st.popover("More", icon=":material/more_horiz:", type="tertiary", key="head.more"):
+            _draw_more(name, model, query)
     improve(model)
     archive()
 
@@ -146,6 +143,8 @@ def _draw_more(name: PageName, model: Model, query: Query) -> None:
 def state_badge(model: Model) -> None:
     """The state of a model as a badge that explains itself; a trained fork is a draft until its origin uses it."""
     sign = STATES[model.state]
+    if model.state == "ready":
+        sign = replace(sign, label=f"v{model.version_no} in use")
     if model.state == "ready" and model.forked_from is not None:
         origin = plain(model.forked_from.handle)
         sign = replace(STATES["draft"], hint=f"Trained, and not in use in {origin} yet. Traits and samples are frozen.")
@@ -178,12 +177,12 @@ def say_if_gone(chosen: str, offered: Collection[str]) -> None:
         session.show_flashes()
 
 
-_THIS_RUN, _PAGE = "shell.model", "shell.page"
+_THIS_RUN, _PAGE, _LINE = "shell.model", "shell.page", "shell.line"
 _OFFERED = 8
 
 
 def pick(page: PageName) -> None:
-    """Draw the picker, for a page that is about a model."""
+    """Draw the header line with the picker, for a page that is about a model; `heading` draws the rest of the line."""
     session.take_next_model()
     session.store(_PAGE, page)
     known = {model.handle: model for model in offered_models()}
@@ -192,8 +191,12 @@ def pick(page: PageName) -> None:
         known = _with_current(known, wanted)
     if session.chosen_handle() not in known:
         st.session_state.pop(session.MODEL, None)
-    # Without a tooltip: under keyboard focus it would cover the last links of the menu on a narrow screen.
-    handle = st.selectbox(
+    aligned: Mapping[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
+    with st.container(horizontal_alignment="distribute", key="head", **aligned):
+        left = st.container(width="content", key="head.model", **aligned)
+        right = st.container(width="content", key="head.next", **aligned)
+    session.store(_LINE, (left, right))
+    handle = left.selectbox(
         "Model",
         list(known),
         index=None,
@@ -201,16 +204,22 @@ def pick(page: PageName) -> None:
         bind="query-params",
         placeholder="Choose a model" if known else "No models yet",
         disabled=not known,
+        label_visibility="collapsed",
     )
     model = known.get(handle) if handle else None
     session.store(_THIS_RUN, model)
     session.store(session.KNOWN_MODELS, tuple(known.values()))
 
 
+def last_model() -> Model | None:
+    """The model that this page is about, or the last page that was about one."""
+    model = session.get(_THIS_RUN)
+    return model if isinstance(model, Model) else None
+
+
 def chosen_model() -> Model:
     """The chosen model. Without one, offer models to choose from and end the page."""
-    model = session.get(_THIS_RUN)
-    if isinstance(model, Model):
+    if model := last_model():
         return model
     heading(session.get(_PAGE))
     with st.container(border=True, key="no_model"):
@@ -248,32 +257,3 @@ def _with_current(known: Mapping[str, Model], handle: str) -> dict[str, Model]:
     except (ModelNotFound, NamespaceForbidden):
         session.flash(f"Model {plain(handle)} does not exist, or this workbench cannot read it.", "problem")
         return {each: model for each, model in known.items() if each != handle}
-
-
-_WHO = "shell.person"
-_MAY = {
-    "operator": "Manages API keys and runs",
-    "authoring": "Authoring: can change models",
-    "scoring": "Scoring: reads models and scores texts",
-}
-
-
-def signed_in(person: Person) -> None:
-    """Clear the session if another person used this tab, because a tab that reconnects keeps its state."""
-    if session.get(_WHO, person.id) != person.id:
-        st.session_state.clear()
-    session.store(_WHO, person.id)
-
-
-def whoami() -> None:
-    """Draw the name, role, namespaces and sign-out button."""
-    if read_settings().sign_in == "none":
-        return
-    person = people.current()
-    with st.container(border=True, gap="small", key="shell.whoami"):
-        owned = f"  \n:small[:gray[{plain(', '.join(person.namespaces))}]]" if person.namespaces else ""
-        st.markdown(f":material/person: **{unlinked(person.name)}**  \n:small[{_MAY[person.role]}]{owned}")
-        if read_settings().sign_in != "proxy":  # the next request would sign the person in again
-            st.button(
-                "Sign out", icon=":material/logout:", key="shell.sign_out", on_click=people.sign_out, width="stretch"
-            )

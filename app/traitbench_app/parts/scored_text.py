@@ -30,7 +30,7 @@ _STYLE = """
 [class*="st-key-lit-"] [data-testid="stTextArea"] { position: relative; z-index: 1; }
 [class*="st-key-lit-"] [data-testid="stTextAreaRootElement"] { background: transparent; }
 [class*="st-key-lit-"] :is(textarea, .tb-why) {
-  font: 400 20px/32px "Source Sans", sans-serif; padding: 6px 10px !important;
+  font: 400 20px/32px "Inter Variable", sans-serif; padding: 6px 10px !important;
   white-space: pre-wrap; overflow-wrap: anywhere; word-break: normal; unicode-bidi: plaintext; text-align: start;
 }
 [class*="st-key-lit-"] [data-testid="InputInstructions"] { display: none; }

@@ -3,6 +3,9 @@
 The files of `app/traitbench_app/process/static` are read once. Their addresses name their content, so a browser may
 keep them.
 
+The font travels with the workbench, in parts of which a browser loads those that a page has letters of. Only Latin is
+loaded at once.
+
 Streamlit would load the scripts of a table or a text field only when it draws the first one. Here the page names them,
 so that the browser loads them while the server draws. The scripts of charts are large, and few views begin with a
 chart: other views load them when they rest (`shell.js`).
@@ -11,6 +14,7 @@ chart: other views load them when they rest (`shell.js`).
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 from starlette.requests import Request
@@ -24,6 +28,8 @@ INDEX = FOLDER / "index.html"
 
 _STATIC = Path(__file__).with_name("static")
 _SHELL = {"shell.js": "text/javascript", "shell.css": "text/css"}
+_FONTS = {file.name: "font/woff2" for file in _STATIC.glob("*.woff2")}
+_LATIN = "inter-latin.woff2"
 _FRESH = {"Cache-Control": "no-cache"}
 _CHART = "PlotlyChart"
 
@@ -45,13 +51,15 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
 _TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)
 _AGENTS = re.compile(r"<!--(?:(?!-->).)*?-->\s*<link rel=\"service-desc\".*?/>", re.DOTALL)
 _WITHOUT_SCRIPT = re.compile(r"<noscript>.*?</noscript>", re.DOTALL)
+_FONT = re.compile(r"url\((inter-[\w-]+\.woff2)\)")
 _NEEDS_SCRIPT = "<noscript><p>Traitbench needs JavaScript in the browser. Programs use its API at /v1.</p></noscript>"
 
 
 def routes(pages: Iterable[str]) -> list[Route]:
     """Return the routes of the HTML page, one for each of the paths in `pages`, and of what it loads from us."""
     html = {f"/{path}": _html(path) for path in pages}
-    files = {name: _content(name) for name in _SHELL}
+    kinds = {**_SHELL, **_FONTS}
+    files = {name: _content(name) for name in kinds}
 
     # A response of its own for each request: what compresses it changes its headers.
     async def index(request: Request) -> Response:
@@ -59,9 +67,9 @@ def routes(pages: Iterable[str]) -> list[Route]:
 
     async def file(request: Request) -> Response:
         name = request.url.path.rpartition("/")[2]
-        return Response(files[name], media_type=_SHELL[name], headers=FOREVER)
+        return Response(files[name], media_type=kinds[name], headers=FOREVER)
 
-    return [*(Route(path, index) for path in html), *(Route(f"/{name}", file) for name in _SHELL)]
+    return [*(Route(path, index) for path in html), *(Route(f"/{name}", file) for name in files)]
 
 
 def _html(path: str) -> str:
@@ -73,6 +81,7 @@ def _html(path: str) -> str:
     ours = (
         f'<script src="{_address("shell.js")}" data-charts="./static/js/{charts}"></script>\n'
         f'<link rel="stylesheet" href="{_address("shell.css")}">\n'
+        f'<link rel="preload" as="font" type="font/woff2" crossorigin href="{_address(_LATIN)}">\n'
     )
     components = (*EVERYWHERE, *FURTHER.get(path, ()))
     ahead = sorted(name for name in frozenset().union(*map(scripts, components)) if f"/{name}" not in html)
@@ -83,12 +92,16 @@ def _preload(name: str) -> str:
     return f'<link rel="modulepreload" crossorigin href="./static/js/{name}">\n'
 
 
+@cache
 def _address(name: str) -> str:
     """Return the relative address of a file, with a stamp of its content."""
     return f"./{name}?{hashlib.sha256(_content(name)).hexdigest()[:12]}"
 
 
 def _content(name: str) -> bytes:
-    """Return a file; the style begins with the tokens of the design."""
+    """Return a file; the style begins with the tokens of the design, and names fonts by their addresses."""
     content = (_STATIC / name).read_bytes()
-    return style_sheet().encode() + content if name.endswith(".css") else content
+    if not name.endswith(".css"):
+        return content
+    style = style_sheet() + content.decode()
+    return _FONT.sub(lambda font: f'url("{_address(font[1])}")', style).encode()

@@ -3,6 +3,7 @@
 The code refers to pages by name (`open_page("score")`). Only this table has their titles, icons, addresses and files.
 """
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +19,14 @@ PageName = Literal[
     "catalog",
     "idea",
     "from_file",
+    "model",
+    "score",
+    "batch",
     "traits",
     "samples",
     "label",
     "train",
     "versions",
-    "score",
-    "batch",
-    "model",
     "operations",
     "console",
 ]
@@ -33,12 +34,12 @@ PageName = Literal[
 # A wheel carries the pages in the package, a checkout has them at its top.
 _CARRIED = Path(__file__).parents[1] / "pages"
 _FOLDER = _CARRIED if _CARRIED.is_dir() else Path(__file__).parents[3] / "pages"
-_KNOWN: dict[tuple[PageName, bool, bool], st.Page] = {}
+_KNOWN: dict[tuple[PageName, bool], st.Page] = {}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the table of pages. `help` is the line below the title of the page, and its tooltip in the menu."""
+    """One row of the table of pages. `help` is the line below the title of a page without a model."""
 
     name: PageName
     title: str
@@ -49,7 +50,7 @@ class Entry:
     @property
     def about_a_model(self) -> bool:
         """Whether the page needs a model. Other pages have no model picker and no model in their address."""
-        return self.section in ("Teach", "Use")
+        return self.section in ("Use", "Teach")
 
     @property
     def url_path(self) -> str:
@@ -66,16 +67,16 @@ PAGES: tuple[Entry, ...] = (
     Entry("catalog", "Home", ":material/home:", "", "Score texts on what matters to you, and see why."),
     Entry("idea", "Try an idea", ":material/lightbulb:", "", "Score a text between two opposites, without labels."),
     Entry("from_file", "From a file", ":material/upload_file:", "", "A labelled file becomes a trained model."),
+    Entry("model", "Model", ":material/badge:", "Use", "How good it is, what it learned from, and what waits."),
+    Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),
+    Entry("batch", "Batch", ":material/table_rows:", "Use", "Score a whole file and explore the results."),
     Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
     Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
     Entry("label", "Label", ":material/label:", "Teach", "Label texts one by one with the keyboard."),
     Entry("train", "Train", ":material/model_training:", "Teach", "Train a version from your traits and samples."),
     Entry("versions", "Versions", ":material/history:", "Use", "Quality of each training, and what changed."),
-    Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),
-    Entry("batch", "Batch", ":material/table_rows:", "Use", "Score a whole file and explore the results."),
-    Entry("model", "Model", ":material/badge:", "Use", "How good it is, what it learned from, and what waits."),
-    Entry("operations", "Operations", ":material/monitor_heart:", "Operate", "Running, queued and failed runs."),
-    Entry("console", "Console", ":material/key:", "Operate", "Issue and revoke API keys."),
+    Entry("operations", "Operations", ":material/monitor_heart:", "Service", "Running, queued and failed runs."),
+    Entry("console", "Console", ":material/key:", "Service", "Issue and revoke API keys."),
 )
 
 
@@ -86,46 +87,42 @@ def entry(name: PageName) -> Entry:
 
 def page(name: PageName) -> st.Page:
     """Return the page as a Streamlit object; Home is the start page."""
-    row = entry(name)
-    return _page(row, visible=is_shown(row))
+    return _page(entry(name))
 
 
-def _page(row: Entry, *, visible: bool, icon: bool = True) -> st.Page:
+def _page(row: Entry, *, icon: bool = True) -> st.Page:
     """Return a copy of the page's object. To make one, Streamlit looks for the script on the disk each time."""
-    known = _KNOWN.get((row.name, visible, icon))
+    known = _KNOWN.get((row.name, icon))
     if known is None:
-        known = _KNOWN[row.name, visible, icon] = st.Page(
+        known = _KNOWN[row.name, icon] = st.Page(
             row.file,
             title=row.title,
             icon=row.icon if icon else None,
             url_path=row.name,
-            help=row.help,
             default=not row.url_path,
-            visibility="visible" if visible else "hidden",
         )
     # Streamlit marks the object of the page that it draws, and other sessions have the same one.
     return copy(known)
 
 
 def is_shown(row: Entry) -> bool:
-    """Whether the menu shows a page to the current person.
+    """Whether the sidebar shows a page to the current person.
 
     A hidden page can still be opened by its address, and then explains why it is closed.
     """
     person = people.current()
-    if row.section == "Operate":
+    if row.section == "Service":
         return person.operator
     if row.name in ("from_file", "idea"):
         return False  # opened from Home
     return row.section != "Teach" or person.scope == "authoring"
 
 
-def menu() -> dict[str, list[st.Page]]:
-    """Return the pages by section, in the order of the table."""
-    sections: dict[str, list[st.Page]] = {}
+def page_links(*sections: str, model: str | None = None) -> None:
+    """Draw links to the pages of these sections that the current person sees, about a model if there is one."""
     for row in PAGES:
-        sections.setdefault(row.section, []).append(page(row.name))
-    return sections
+        if row.section in sections and is_shown(row):
+            page_link(row.name, model=model)
 
 
 def open_page(name: PageName, *, model: str, **query: str) -> NoReturn:
@@ -137,10 +134,23 @@ def open_page(name: PageName, *, model: str, **query: str) -> NoReturn:
     st.switch_page(page(name), query_params={session.MODEL: model, **query})
 
 
-def page_link(name: PageName, label: str | None = None, *, icon: str | None = None, **query: str) -> None:
-    """Draw a link to another page about the chosen model; `query` sets what that page shows."""
+def page_link(
+    name: PageName, label: str | None = None, *, icon: str | None = None, model: str | None = None, **query: str
+) -> None:
+    """Draw a link to another page; `query` sets what that page shows.
+
+    A page about a model is about `model`, or else the chosen one, also if the link is opened in another tab.
+    """
     row = entry(name)
-    st.page_link(page(name), label=label or row.title, icon=icon or row.icon, query_params=query)
+    handle = (model or session.chosen_handle()) if row.about_a_model else None
+    st.page_link(page(name), label=label or row.title, icon=icon or row.icon, query_params=_about(handle, query))
+
+
+def _about(model: str | None, query: Mapping[str, str]) -> dict[str, str]:
+    """Return the query of a link with the model that it is about, if any."""
+    if model is None:
+        return dict(query)
+    return {session.FOLLOWED if session.chosen_handle() else session.MODEL: model, **query}
 
 
 def model_link(name: PageName, label: str, *, model: str, **query: str) -> None:
@@ -152,7 +162,7 @@ def model_link(name: PageName, label: str, *, model: str, **query: str) -> None:
 def name_link(model: str, label: str) -> None:
     """Draw a model's name as a link to its page, on pages without a model."""
     # A link shows the icon of its page, so this page has none.
-    plain_page = _page(entry("model"), visible=True, icon=False)
+    plain_page = _page(entry("model"), icon=False)
     st.page_link(plain_page, label=label, query_params={session.MODEL: model})
 
 

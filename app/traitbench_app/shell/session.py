@@ -16,7 +16,7 @@ MODEL = "model"
 """The key of the model picker, bound to the query parameter of the same name: a handle or None."""
 
 FOLLOWED = "open"
-"""The query parameter of a link to another model, because a link cannot set the one that is bound to the picker."""
+"""The query parameter of a link to a model, because a link cannot set the one that is bound to the picker."""
 
 KNOWN_MODELS = "shell.models"
 """The models that the picker of the shell listed in this run."""
@@ -60,6 +60,9 @@ def take_next_model() -> None:
     if FOLLOWED in st.query_params:
         del st.query_params[FOLLOWED]
     if following:
+        # Streamlit writes into the address only what a picker that was drawn before is set to.
+        if MODEL not in st.session_state:
+            st.query_params[MODEL] = following
         st.session_state[MODEL] = following
 
 

@@ -30,6 +30,21 @@ def test_a_compressed_response_leaves_the_next_ones_as_they_were(path: str) -> N
     assert sent == [("gzip", 1), (None, 1), ("gzip", 1)]
 
 
+def test_the_style_names_fonts_by_addresses_that_answer() -> None:
+    app = Starlette(routes=frame.routes([""]))
+
+    async def ask() -> list[httpx.Response]:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+            fonts = re.findall(r'url\("\.(.+?)"\)', (await client.get("/shell.css")).text)
+            return [await client.get(font) for font in fonts]
+
+    answers = anyio.run(ask)
+    assert {(each.status_code, each.headers["Content-Type"], each.content[:4]) for each in answers} == {
+        (200, "font/woff2", b"wOF2")
+    }
+    assert len({each.content for each in answers}) == len(answers) > 1
+
+
 def scripts_of(path: str) -> list[str]:
     """The names of all scripts that the page at a path asks for, in order."""
     app = Starlette(routes=frame.routes([path]))

@@ -54,6 +54,6 @@ def newest(number: int) -> VersionRetentionPolicy:
 def test_a_version_another_model_lacks_is_not_kept(workbench: Workbench, twice: Trained, trained: Trained) -> None:
     at = workbench.open("versions", model=twice.handle, view="Details", version="v2")
     assert at.selectbox(key="version").value == "v2"
-    at.sidebar.selectbox(key="model").set_value(trained.handle).run()
+    at.selectbox(key="model").set_value(trained.handle).run()
     assert at.selectbox(key="version").value == "in use"
     assert copied_link(at)["version"] == "v1"

@@ -134,10 +134,15 @@
   }
 
   // ---- names and roles for screen readers -----------------------------------------------------------------------
-  // Streamlit's menu is a list with other elements between the list and its items.
+  // Streamlit does not say that the links of the sidebar are a menu, nor which of them is the page that is open.
   const mendMenu = () => {
-    for (const each of document.querySelectorAll('[data-testid=stSidebarNavItems], [data-testid=stSidebarNavItems] li')) {
-      if (!each.hasAttribute('role')) each.setAttribute('role', 'none')
+    const menu = document.querySelector('.st-key-shell-menu')
+    if (!menu) return
+    menu.setAttribute('role', 'navigation')
+    menu.setAttribute('aria-label', 'Pages')
+    for (const link of menu.querySelectorAll('a')) {
+      if (new URL(link.href).pathname === location.pathname) link.setAttribute('aria-current', 'page')
+      else link.removeAttribute('aria-current')
     }
   }
 
