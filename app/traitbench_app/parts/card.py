@@ -101,7 +101,8 @@ def score_rows(
 ) -> list[ScoreRow]:
     """One row per trait; without `reasons` no row says why it is not sure.
 
-    With `leans`, a row without a side says where the text leans to, if its samples can say that.
+    With `leans`, a row without a side says where the text leans to, if its samples can say that, and the reasons are
+    those of a lean.
     """
     return [
         replace(
@@ -189,7 +190,7 @@ def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: boo
     negative, positive = poles.get(key, ("negative", "positive"))
     side = side_of(trait, positive_label=positive, negative_label=negative)
     lean = lean_of(trait, positive_label=positive, negative_label=negative) if leans else None
-    side, note = (lean, why_less_sure(trait)) if lean else (side, why(trait))
+    side, note = lean or side, (why_less_sure(trait) if leans else "") or why(trait)
     look = SIDES[side.positive]
     return ScoreRow(
         name=names.get(key, key),

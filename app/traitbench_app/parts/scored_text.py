@@ -23,7 +23,7 @@ from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 
-_TALL, _TALLEST = 1_500, 400  # characters, and pixels of the field of a longer text
+_TALL, _TALLEST = 4_000, 480  # characters, and pixels of the field of a longer text
 _STYLE = """
 <style>
 [class*="st-key-lit-"] { position: relative; gap: 0; }
@@ -35,7 +35,9 @@ _STYLE = """
 }
 [class*="st-key-lit-"] [data-testid="InputInstructions"] { display: none; }
 [class*="st-key-lit-"] textarea { background: transparent; resize: none; }
-[class*="st-key-lit-"] [data-testid="stElementContainer"]:has(.tb-why) { position: absolute; inset: 1px; width: auto; }
+[class*="st-key-lit-"] [data-testid="stElementContainer"]:has(.tb-why) {
+  position: absolute; inset: 1px; width: auto; overflow: hidden;
+}
 [class*="st-key-lit-"] .tb-why { max-height: none; overflow: hidden; color: transparent; }
 [class*="st-key-lit-"] .tb-why span[style] { padding: 1px 0; }
 [class*="st-key-lit-"] .tb-why, [class*="st-key-scored"], [class*="st-key-words-of"] { transition: opacity 0.15s; }
@@ -46,6 +48,16 @@ html[data-traitbench-words-ahead] :is([data-of].old, [class*="st-key-words-of"],
 html[data-traitbench-unanswered] [data-of].old { opacity: 0; }
 .st-key-read_while_typing { position: absolute; }
 html[data-traitbench-unanswered] .st-key-read_while_typing { position: static; }
+@media (max-width: 720px) {
+  [class*="st-key-"][class$="-teach"] [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {
+    display: none;
+  }
+}
+</style>
+"""
+_SMALLER = """
+<style>
+.stApp [class*="st-key-lit-"] :is(textarea, .tb-why) { font-size: 16px; line-height: 27px; }
 </style>
 """
 # Streamlit measures the height of a text once, sometimes before these styles apply: then the last line was cut off.
@@ -61,7 +73,7 @@ _GROWS = """
 def lit_field(key: str, typed: str, *, label: str = "Text", default: str = "") -> tuple[str, DeltaGenerator]:
     """Draw the field; return its text and the place for `light`. `typed` is the text that it had, for its height."""
     is_tall = len(typed) > _TALL
-    st.html(_STYLE if is_tall else _STYLE + _GROWS)
+    st.html(_STYLE + ("" if is_tall else _GROWS) + (_SMALLER if is_long(typed) else ""))
     with st.container(key=f"lit-{key}"):
         text = st.text_area(
             label,
@@ -225,7 +237,15 @@ const heard = (event) => {
   typing = setTimeout(() => { store(); send(area) }, PAUSE)
 }
 
+// The lit words lie below the field, so they move with its text.
+const follow = (event) => {
+  const words = event.target instanceof HTMLTextAreaElement && event.target.closest('[class*="st-key-lit-"]')
+  const box = words && words.querySelector('[data-of]')?.closest('[data-testid=stElementContainer]')
+  if (box) box.scrollTop = event.target.scrollTop
+}
+
 document.addEventListener('input', heard)
+document.addEventListener('scroll', follow, true)
 document.addEventListener('compositionend', heard)
 addEventListener('pagehide', store)
 

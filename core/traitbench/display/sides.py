@@ -65,7 +65,7 @@ def lean_of(score: TraitScore, *, positive_label: str, negative_label: str) -> S
     A lean promises nothing, so it is shown beside a text that somebody is editing, never in shares, tables or files.
     """
     polarity = score.native.polarity
-    if score.confidence != "low" or score.confidence_reason not in _LEANING or polarity == 0:
+    if score.confidence != "low" or score.confidence_reason not in _LEANING or score.score == 50:
         return None
     return Side(polarity > 0, LEANS_TO, positive_label if polarity > 0 else negative_label)
 

@@ -112,6 +112,7 @@ def test_a_text_in_the_middle_or_with_a_side_does_not_lean() -> None:
     middle, sure = trait(50, None, "low", "few_samples"), trait(61, None, "moderate", "few_samples")
     drawn = score_rows(card(warmth=middle, clarity=sure), NAMES, POLES, leans=True)
     assert [row.words for row in drawn] == ["no clear side", "probably clear"]
+    assert drawn[1].note == REASONS["few_samples"].less_sure, "no bar with a side says that its score means little"
 
 
 @pytest.mark.parametrize(("score", "words", "sure"), [(94, "nearer to urgent", "names"), (55, "no clear side", "low")])
