@@ -26,6 +26,7 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
     [
         ("TRAITBENCH_RETRAIN_AFTER_SAMPLES", "retrain_after_samples", "3", 3),
         ("TRAITBENCH_RETRAIN_AFTER_SECONDS", "retrain_after_seconds", " 60 ", 60),
+        ("TRAITBENCH_WORKER_NICE", "worker_nice", "0", 0),
         ("TRAITBENCH_MAX_IMPORT_BYTES", "max_import_bytes", "1048576", 2**20),
         ("TRAITBENCH_PORT", "port", "0", 0),
         ("TRAITBENCH_VECTOR_MEMORY_MB", "vector_memory_mb", "0", 0),
@@ -71,6 +72,7 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
     [
         ("TRAITBENCH_RETRAIN_AFTER_SAMPLES", "0"),
         ("TRAITBENCH_RETRAIN_AFTER_SECONDS", "soon"),
+        ("TRAITBENCH_WORKER_NICE", "20"),
         ("TRAITBENCH_MAX_IMPORT_BYTES", "-1"),
         ("TRAITBENCH_ROOM_URL", "https://bench.example.org"),  # without a sign-in
         ("TRAITBENCH_ROOM_URL", "http://localhost/path"),

@@ -62,6 +62,7 @@ class Settings:
     max_import_bytes: int = 256 * 1024 * 1024
     retrain_after_samples: int = 10
     retrain_after_seconds: int = 300
+    worker_nice: int = 5
     vector_memory_mb: int = 128
     vector_store_mb: int = 512
     fetch_urls: bool = True
@@ -191,6 +192,7 @@ def _read(environment: Mapping[str, str]) -> Settings:
         max_import_bytes=_number(environment, "TRAITBENCH_MAX_IMPORT_BYTES", default=256 * 1024 * 1024, least=1_024),
         retrain_after_samples=_number(environment, "TRAITBENCH_RETRAIN_AFTER_SAMPLES", default=10, least=1),
         retrain_after_seconds=_number(environment, "TRAITBENCH_RETRAIN_AFTER_SECONDS", default=300, least=1),
+        worker_nice=_number(environment, "TRAITBENCH_WORKER_NICE", default=5, least=0, most=19),
         vector_memory_mb=_number(environment, "TRAITBENCH_VECTOR_MEMORY_MB", default=128, least=0, most=2**20),
         vector_store_mb=_number(environment, "TRAITBENCH_VECTOR_STORE_MB", default=512, least=0, most=2**20),
         fetch_urls=_switch(environment, "TRAITBENCH_FETCH_URLS", default=True),

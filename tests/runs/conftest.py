@@ -63,12 +63,12 @@ class Yard:
         runs.add(connection, run_id, model_id=model_id, kind="train", effort="low", now=datetime.now(UTC))
         return run_id
 
-    def queue(self, model_id: int, *, times: int = 1) -> str:
+    def queue(self, model_id: int, *, times: int = 1, automatic: bool = False) -> str:
         """A new run, recorded and queued in one transaction."""
         with writing(self.engine) as connection:
             run_id = self.add(connection, model_id)
             for _ in range(times):
-                self.service.enqueue(connection, run_id, "train", model_id)
+                self.service.enqueue(connection, run_id, "train", model_id, automatic=automatic)
         return run_id
 
     def run(self, run_id: str) -> runs.RunRow:

@@ -78,6 +78,19 @@ def test_runs_are_executed_once_each_and_nothing_is_sent_anywhere(yard: Yard, st
         assert yard.log_lines("connects") == []
 
 
+def test_a_requested_run_does_not_wait_for_those_that_start_by_themselves(
+    yard: Yard, start_worker: StartWorker
+) -> None:
+    start_worker("one", steps=20)
+    automatic = [yard.queue(yard.model(), automatic=True) for _ in range(3)]
+    until(lambda: yard.log_lines("begins"), what="the first of them to begin")
+    requested = yard.queue(yard.model())
+    yard.wait(requested)
+    assert [bool(yard.log_lines("begins", run_id)) for run_id in automatic].count(True) <= 2
+    for run_id in automatic:
+        yard.wait(run_id)
+
+
 @ON_BOTH_IN_SOAK
 def test_the_same_worker_goes_on_where_it_was_killed(yard: Yard, start_worker: StartWorker) -> None:
     first = start_worker("one", steps=40)

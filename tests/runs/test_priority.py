@@ -11,12 +11,13 @@ import pytest
 from tests.app.processes import eventually
 from tests.conftest import Service
 from tests.contexts import ON_SQLITE
-from traitbench.runs.schedules import NICE
+from traitbench.settings import Settings
 
 pytestmark = ON_SQLITE
 
-_LOW = (NICE, str(NICE) if Path("/proc/self/autogroup").exists() else None)
-_LOWERED = "from traitbench.runs.schedules import give_way; give_way(); print('done', flush=True); input()"
+_NICE = Settings.worker_nice
+_LOW = (_NICE, str(_NICE) if Path("/proc/self/autogroup").exists() else None)
+_LOWERED = f"from traitbench.runs.schedules import give_way; give_way({_NICE}); print('done', flush=True); input()"
 
 
 def priority(pid: int) -> tuple[int, str | None]:

@@ -172,7 +172,7 @@ def _queue_again(connection: Connection, queue: EngineQueue) -> int:
     unfinished = runs.live(connection)
     for run in unfinished:
         runs.begin_again(connection, run.id)
-        queue.enqueue(connection, run.id, run.kind, run.model_id)
+        queue.enqueue(connection, run.id, run.kind, run.model_id, automatic=run.requested_by is None)
     return len(unfinished)
 
 

@@ -76,6 +76,7 @@ def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) 
             effort=body.effort,
             options=_options(texts) | language_model(context.settings, model, wanted=body.language_model),
             bounds={"max_traits": context.settings.max_traits},
+            requested_by=caller.label,
             check=lambda: _check_samples(connection, model, texts),
         )
         run_texts.add(connection, str(started.run_id), texts)

@@ -69,7 +69,7 @@ def launch(
         requested_by=requested_by,
         now=now,
     )
-    queue.enqueue(connection, run_id, kind, model.id)
+    queue.enqueue(connection, run_id, kind, model.id, automatic=requested_by is None)
     return RunStarted(state="busy", run_id=run_id)
 
 
@@ -130,6 +130,7 @@ def begin(
     effort: str | None,
     options: Mapping[str, Any],
     bounds: Mapping[str, Any],
+    requested_by: str,
     check: Callable[[], None],
 ) -> RunStarted:
     """Queue a run of a model that the connection has locked.
@@ -151,7 +152,16 @@ def begin(
     if busy:
         raise rules.refusal(ModelBusy, model)
     check()
-    return launch(connection, queue, model, kind, effort=effort, run_key=key, options={**options, **bounds})
+    return launch(
+        connection,
+        queue,
+        model,
+        kind,
+        effort=effort,
+        run_key=key,
+        options={**options, **bounds},
+        requested_by=requested_by,
+    )
 
 
 def _duplicate(model: ModelRow, same: runs.RunRow) -> DuplicateRun:

@@ -79,6 +79,7 @@ def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest
                 **language_model(context.settings, model, wanted=body.language_model),
             },
             bounds={"max_samples": most},
+            requested_by=caller.label,
             check=lambda: _check_samples(connection, model, body.synth_type, most),
         )
 

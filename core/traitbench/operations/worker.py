@@ -68,7 +68,7 @@ def _work(greeting: Mapping[str, Any], heartbeat: Heartbeat) -> None:
     logs.configure(level=settings.log_level, form=settings.log_form)
     engine = open_engine(settings.database_url)
     _end_with_parent(int(greeting["parent"]), engine, executor_id)
-    give_way()
+    give_way(settings.worker_nice)
     _let_go_first()
     lock = _lock(settings, heartbeat)
     worker = Worker(

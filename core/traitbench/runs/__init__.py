@@ -15,8 +15,13 @@ from traitbench.runs.heartbeat import EncoderState
 class Queue(Protocol):
     """The queue of runs."""
 
-    def enqueue(self, connection: Connection, run_id: str, kind: str, model_id: int) -> None:
-        """Queue a run inside the caller's transaction: it is queued only if that commits."""
+    def enqueue(
+        self, connection: Connection, run_id: str, kind: str, model_id: int, *, automatic: bool = False
+    ) -> None:
+        """Queue a run inside the caller's transaction: it is queued only if that commits.
+
+        A run that nobody requested is `automatic`. It never keeps a requested one waiting.
+        """
 
     def cancel(self, run_id: str) -> None:
         """Keep a queued run from starting; a running one notices at its next report of progress."""

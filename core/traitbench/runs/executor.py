@@ -19,7 +19,16 @@ from traitbench.errors import TraitbenchError
 from traitbench.runs import recovery
 from traitbench.runs.execution import Execution, Fail, Fenced, StepListener, ignore_progress
 from traitbench.runs.heartbeat import WorkerExit
-from traitbench.runs.queue import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, EngineQueue, engine_url
+from traitbench.runs.queue import (
+    APPLICATION,
+    APPLICATION_VERSION,
+    AUTOMATIC,
+    QUEUE,
+    SERIALIZER,
+    WORKFLOW,
+    EngineQueue,
+    engine_url,
+)
 from traitbench.runs.recovery import RunIsolation
 from traitbench.runs.schedules import Schedule, start_all
 from traitbench.store import runs, workers
@@ -75,7 +84,10 @@ def serve(
     _configure_engine_log()
     DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_workflow(worker))
     DBOS.launch()
-    DBOS.register_queue(QUEUE, worker_concurrency=_AT_ONCE, partition_concurrency=1, polling_interval_sec=_POLL_SECONDS)
+    for queue, at_once in ((QUEUE, _AT_ONCE), (AUTOMATIC, 1)):
+        DBOS.register_queue(
+            queue, worker_concurrency=at_once, partition_concurrency=1, polling_interval_sec=_POLL_SECONDS
+        )
     start_all(worker.schedules)
     ready()
     watched = recovery.WatchdogContext(

@@ -1,4 +1,7 @@
-"""The queue of runs. The service and the worker's sweeps add to it, inside the caller's transaction."""
+"""The queues of runs. The service and the worker's sweeps add to them, inside the caller's transaction.
+
+Runs that somebody requested have a queue of their own, so that none waits for those that the service starts by itself.
+"""
 
 from urllib.parse import quote
 
@@ -17,18 +20,20 @@ def make_tables(url: str | URL) -> None:
 
 
 class EngineQueue:
-    """The run engine's queue, in a database that has its tables."""
+    """The run engine's queues, in a database that has its tables."""
 
     def __init__(self, url: str | URL) -> None:
         self._client = DBOSClient(
             system_database_url=engine_url(url), serializer=SERIALIZER, application_name=APPLICATION, lazy=True
         )
 
-    def enqueue(self, connection: Connection, run_id: str, kind: str, model_id: int) -> None:
+    def enqueue(
+        self, connection: Connection, run_id: str, kind: str, model_id: int, *, automatic: bool = False
+    ) -> None:
         """Queue a run inside the caller's transaction."""
         options: EnqueueOptions = {
             "workflow_name": WORKFLOW,
-            "queue_name": QUEUE,
+            "queue_name": AUTOMATIC if automatic else QUEUE,
             "workflow_id": run_id,
             "app_version": APPLICATION_VERSION,
             "application_name": APPLICATION,
@@ -55,7 +60,7 @@ class EngineQueue:
 APPLICATION = "traitbench"
 # A constant: the engine's default is a hash of our source, so an upgrade would leave queued runs waiting for ever.
 APPLICATION_VERSION = "1"
-QUEUE = "runs"
+QUEUE, AUTOMATIC = "runs", "automatic"
 WORKFLOW = "run"
 # Never the default (pickle): write access to the database must not allow running code in the workers.
 SERIALIZER = DBOSPortableJSONSerializer()

@@ -94,7 +94,7 @@ def take_over(engine: Engine, *, after_seconds: float) -> None:
             status="PENDING", executor_id=executor_id, load_input=False, load_output=False
         ):
             # The queue must be named: the engine's default queue would not run one at a time per model.
-            DBOS.resume_workflow(workflow.workflow_id, queue_name=QUEUE)
+            DBOS.resume_workflow(workflow.workflow_id, queue_name=workflow.queue_name or QUEUE)
 
 
 def reconcile(watched: WatchdogContext, *, dropped: Collection[str] = ()) -> frozenset[str]:
@@ -118,15 +118,15 @@ def reconcile(watched: WatchdogContext, *, dropped: Collection[str] = ()) -> fro
         if workflow is None:
             # The engine lost it, which is not the run's fault, so it is queued again.
             with writing(watched.engine) as connection:
-                watched.queue.enqueue(connection, run_id, run.kind, run.model_id)
+                watched.queue.enqueue(connection, run_id, run.kind, run.model_id, automatic=run.requested_by is None)
         elif workflow.status in _ENDED:
             _settle(watched, run)
         elif workflow.status == "PENDING" and workflow.executor_id not in known:
-            DBOS.resume_workflow(run_id, queue_name=QUEUE)
+            DBOS.resume_workflow(run_id, queue_name=workflow.queue_name or QUEUE)
         elif _is_idle(workflow, watched):
             idle.add(run_id)
     for run_id in idle.intersection(dropped):
-        DBOS.resume_workflow(run_id, queue_name=QUEUE)
+        DBOS.resume_workflow(run_id, queue_name=workflows[run_id].queue_name or QUEUE)
     return frozenset(idle.difference(dropped))
 
 

@@ -52,30 +52,27 @@ def run_once(schedule: Schedule) -> None:
         _log.warning("the task %s failed with %s\n%s", schedule.name, type(error).__name__, frames)
 
 
-NICE = 10
-"""A process with this value gets about a tenth of a processor that another one wants too."""
-
 # Without this, the worker got half of a processor that a page wanted too. It changes nothing where control groups
 # divide the processors: there the operator sets the shares.
 _AUTOGROUP = Path("/proc/self/autogroup")
 _TRIES, _PAUSE_S = 20, 0.1
 
 
-def give_way() -> None:
-    """Lower the priority of this process and, where Linux groups processes by session, of its session.
+def give_way(nice: int) -> None:
+    """Lower the priority of this process by a nice value and, where Linux groups processes by session, its session's.
 
     With `sched_autogroup_enabled`, sessions share a processor equally and a nice value counts only within one: see
     sched(7). The session must therefore be the process's own.
     """
-    os.nice(NICE)
+    os.nice(nice)
     with suppress(OSError):
-        _lower_session()
+        _lower_session(nice)
 
 
-def _lower_session() -> None:
+def _lower_session(nice: int) -> None:
     for _ in range(_TRIES):
         try:
-            _AUTOGROUP.write_text(str(NICE))
+            _AUTOGROUP.write_text(str(nice))
         except BlockingIOError:
             sleep(_PAUSE_S)  # the kernel accepts one change in 0.1 s, of whichever session
         else:
