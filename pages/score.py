@@ -161,7 +161,7 @@ scorer: PageScorer | None = None
 
 answered = (text, against)
 with slots[0]:
-    notice = st.container()
+    notice = st.container(key="unanswered")
     if numbers or can_rehearse(traits):
         addresses = {key: each for key, each in zip((TEXT, AGAINST), texts, strict=False) if is_address(each)}
         if not text.strip():

@@ -26,9 +26,10 @@ from traitbench_app.shell.service import attempt
 _TALL, _TALLEST = 4_000, 480  # characters, and pixels of the field of a longer text
 _STYLE = """
 <style>
-[class*="st-key-lit-"] { position: relative; gap: 0; }
+[class*="st-key-lit-"] { position: relative; gap: 0; margin: 0 -11px; }
 [class*="st-key-lit-"] [data-testid="stTextArea"] { position: relative; z-index: 1; }
 [class*="st-key-lit-"] [data-testid="stTextAreaRootElement"] { background: transparent; }
+[class*="st-key-lit-"] [data-testid="stTextAreaRootElement"]:not(:focus-within, :hover) { border-color: transparent; }
 [class*="st-key-lit-"] :is(textarea, .tb-why) {
   font: 400 20px/32px "Inter Variable", sans-serif; padding: 6px 10px !important;
   white-space: pre-wrap; overflow-wrap: anywhere; word-break: normal; unicode-bidi: plaintext; text-align: start;
@@ -46,8 +47,8 @@ html[data-traitbench-words-ahead] :is([data-of].old, [class*="st-key-words-of"],
   opacity: 0.38;
 }
 html[data-traitbench-unanswered] [data-of].old { opacity: 0; }
-.st-key-read_while_typing { position: absolute; }
-html[data-traitbench-unanswered] .st-key-read_while_typing { position: static; }
+:is(.st-key-read_while_typing, .st-key-unanswered) { position: absolute; }
+html[data-traitbench-unanswered] :is(.st-key-read_while_typing, .st-key-unanswered) { position: static; }
 @media (max-width: 720px) {
   [class*="st-key-"][class$="-teach"] [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {
     display: none;

@@ -89,7 +89,7 @@ def teachable_text(
     try:
         if not teacher.can_teach(key):
             return None
-        teacher.prepare()
+        teacher.prepare(key)
         if taught is None:
             return TeachableText(model, trait, field, text, before)
         with st.spinner("Learning from this text"):

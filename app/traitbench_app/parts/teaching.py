@@ -116,10 +116,11 @@ class Teacher:
         both = trait.positive_samples and trait.negative_samples
         return key in self.settings and trait.kind == "extrinsic" and bool(both) and trait.sample_count <= AT_ONCE
 
-    def prepare(self) -> None:
-        """Fit the traits in the background, once, so that the first text that is taught is learned quickly."""
+    def prepare(self, *only: str) -> None:
+        """Fit all traits in the background, once, or `only` some: then the first text is learned quickly."""
         if session.get(f"{_SAMPLES}:{self.model.handle}") is None:
-            samples, keys = self._samples(), ordered([*filter(self.can_teach, self.traits)], self.model.main_trait)
+            samples = self._samples()
+            keys = only or ordered([*filter(self.can_teach, self.traits)], self.model.main_trait)
             # What is fitted is kept by `preview`, so the thread has nothing to return.
             threading.Thread(target=lambda: [self._fit(key, samples) for key in keys], daemon=True).start()
 
