@@ -26,7 +26,6 @@ from traitbench_app.parts.heading import chosen_model, heading, say_if_gone
 from traitbench_app.parts.next_step import can_rehearse, draw_untrained
 from traitbench_app.parts.quality import discovered_note
 from traitbench_app.parts.reasons import (
-    are_quick,
     draw_adding,
     draw_nearest,
     pick_text,
@@ -56,7 +55,7 @@ from traitbench_app.workspace.texts import (
     usual_version,
 )
 
-BARS, ASKED = "score.card", "score.asked_words"
+BARS = "score.card"
 
 model = chosen_model()
 restore_texts(model)
@@ -219,16 +218,12 @@ with slots[0]:
 # ---- the words that decide -------------------------------------------------------------------------------------------
 
 explained: list[Explanation] = []
-if are_quick(texts) or session.get(ASKED) == texts:
-    for slot, line, each in zip(fields, (said, said_second) if two else (said,), texts, strict=False):
-        with line, attempt():
-            explanation = reasons_of(teachable.scorer if teachable and teachable.scorer else scorer, each)[trait]
-            name = names.get(trait, trait) if len(keys) > 1 else ""
-            light_and_say(slot, explanation, each, poles.get(trait, ("negative", "positive")), name=name)
-            explained.append(explanation)
-else:
-    with said:
-        st.button("Show the words that decide", key="score.ask_words", on_click=session.store, args=(ASKED, texts))
+for slot, line, each in zip(fields, (said, said_second) if two else (said,), texts, strict=False):
+    with line, attempt():
+        explanation = reasons_of(teachable.scorer if teachable and teachable.scorer else scorer, each)[trait]
+        name = names.get(trait, trait) if len(keys) > 1 else ""
+        light_and_say(slot, explanation, each, poles.get(trait, ("negative", "positive")), name=name)
+        explained.append(explanation)
 if explained:
     with left, folded("What each part adds", icon=":material/troubleshoot:", key="reasons") as shown:
         if shown:

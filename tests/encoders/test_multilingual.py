@@ -7,6 +7,7 @@ from tests.real_encoder import KEPT
 from traitbench.encoders.multilingual import Multilingual
 from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.style import centre, generic_texts, load_statistics
+from traitbench.scoring.segments import Segment
 
 POSTPONED = (
     "The meeting was postponed.",
@@ -57,3 +58,29 @@ def test_statistics_are_the_means_of_the_shipped_texts(encoder: Multilingual) ->
     again = centre(np.array([encoder.means(text) for text in generic_texts(languages=True)]))
     np.testing.assert_allclose(shipped.mean, again.mean, atol=0.02)
     assert (shipped.deviation == 1).all()
+
+
+def test_a_piece_is_left_out_of_what_was_read(encoder: Multilingual) -> None:
+    text = "Das Essen war kalt, 会議は👍 延期された."
+    pieces = [Segment(0, 9), Segment(10, 19), Segment(20, 24), Segment(24, len(text))]
+    [(vector, *without), *alone] = encoder.leave_one_out(
+        text, pieces, [range(4), *(range(at, at + 1) for at in range(4))]
+    )
+    np.testing.assert_allclose(np.linalg.norm([vector, *without], axis=1), 1, atol=1e-6)
+    assert vector @ encoder.encode([text])[0] > 0.8
+    for piece, (own, nothing) in zip(pieces, alone, strict=True):
+        assert own @ encoder.encode([text[piece.start : piece.end]])[0] > 0.5
+        assert not nothing.any()
+
+
+def test_a_text_beyond_one_window_is_left_without_its_last_piece(encoder: Multilingual) -> None:
+    before, last = " ".join(generic_texts()[:60]), POSTPONED[3] * 40
+    text = f"{before} {last}"
+    pieces = [Segment(0, len(before)), Segment(len(before) + 1, len(text))]
+    [[whole, _, without_last]] = encoder.leave_one_out(text, pieces, [range(2)])
+    assert without_last @ encoder.encode([before])[0] > whole @ encoder.encode([before])[0]
+
+
+def test_white_space_is_left_without_anything(encoder: Multilingual) -> None:
+    [rows] = encoder.leave_one_out("  \n", [Segment(0, 1), Segment(1, 3)], [range(2)])
+    assert not rows.any()

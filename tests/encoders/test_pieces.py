@@ -94,3 +94,13 @@ def test_every_code_point_is_read_as_the_file_says(ours: Pieces, reading: Readin
 def _is_read(point: int) -> bool:
     category = unicodedata.category(chr(point))
     return category != "Cs" and (category not in ("Cn", "Co") or point % 101 == 0)
+
+
+@pytest.mark.parametrize("text", [text for text in SCRIPTS if text.strip()])
+def test_every_piece_of_a_text_belongs_to_the_stretch_that_has_its_last_character(ours: Pieces, text: str) -> None:
+    middle = len(text) // 2
+    owners = ours.owners(text, [middle, len(text)])
+    assert len(owners) == len(ours.ids(text))
+    assert owners == sorted(owners)
+    assert set(owners) <= {0, 1}
+    assert ours.owners(f"good {text}", [4, 5 + len(text)])[0] == 0

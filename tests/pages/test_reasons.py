@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Trained, not_none
-from tests.pages.drive import Workbench, bars, html, plain, press, typed, words
+from tests.pages.drive import Workbench, html, plain, words
 from traitbench.contract.explanations import Explanation
 from traitbench.display.reasons import amount, strongest
 from traitbench.scoring.words import with_endings
@@ -56,12 +56,10 @@ def test_the_words_of_every_script_are_lit_whole(workbench: Workbench, trained: 
     assert not [span for span in spans if unicodedata.category(span[0])[0] == "M" or span[0] in "\u200d🏽"]
 
 
-def test_a_long_text_is_lit_on_request(workbench: Workbench, trained: Trained) -> None:
+def test_a_long_text_is_lit_at_once_and_says_that_its_sentences_are(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle, text=f"{TEXT} " * 30)
-    assert bars(at)
-    assert HIGHLIGHT not in html(at)
-    assert HIGHLIGHT in html(press(at, "score.ask_words"))
-    assert HIGHLIGHT not in html(typed(at, f"{TEXT} " * 31))
+    assert HIGHLIGHT in html(at)
+    assert "so its sentences are lit" in words(at)
 
 
 def test_what_parts_add_is_the_same_in_the_text_in_numbers_and_in_a_file(

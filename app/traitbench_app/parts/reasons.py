@@ -5,7 +5,6 @@ There is one explanation of a score, that of the service. Its parts add up to th
 
 import hashlib
 import json
-import time
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -22,12 +21,8 @@ from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 
-QUICK_S = 0.5
-"""Texts that take longer than this are explained on request."""
-
-_KNOWN, _SLOW_FROM = "reasons.known", "reasons.slow_from"
+_KNOWN = "reasons.known"
 _MOST_KNOWN = 64
-_LONG = 1_500  # characters
 _LONGEST_SHOWN, _EXCERPT = 2_000, 40
 
 
@@ -36,18 +31,10 @@ def reasons_of(scorer: PageScorer, text: str) -> Mapping[str, Explanation]:
     asked = hashlib.sha256(f"{scorer.identity}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
     known: dict[str, Mapping[str, Explanation]] = session.get(_KNOWN, {})
     if asked not in known:
-        started = time.perf_counter()
         # The oldest one makes room.
         known = dict([*known.items()][1 - _MOST_KNOWN :]) | {asked: scorer.explain(text)}
         session.store(_KNOWN, known)
-        _time(len(text), time.perf_counter() - started)
     return known[asked]
-
-
-def are_quick(texts: Sequence[str]) -> bool:
-    """Whether the texts are short enough to be explained while someone types."""
-    slow_from: int = session.get(_SLOW_FROM, _LONG)
-    return sum(map(len, texts)) < min(slow_from, _LONG)
 
 
 def by_words(explanation: Explanation) -> bool:
@@ -64,7 +51,7 @@ def draw_highlighted(scorer: PageScorer, trait: str, text: str) -> None:
     if reasons is None:
         st.text(shortened(text, _LONGEST_SHOWN))
     else:
-        st.html(highlighted(reasons, text, by_pieces=by_words(reasons)))
+        st.html(highlighted(reasons, text, by_pieces=shows_words(reasons, text)))
 
 
 def draw_strongest(explanation: Explanation, text: str, poles: tuple[str, str], *, name: str = "") -> None:
@@ -88,16 +75,6 @@ def _quoted(words: str) -> str:
 
 def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _time(length: int, seconds: float) -> None:
-    """Remember from which length on texts take too long."""
-    slow_from = session.get(_SLOW_FROM, _LONG)
-    if seconds > QUICK_S:
-        session.store(_SLOW_FROM, min(slow_from, length))
-    # One slow answer may have had another cause, so a quick one raises the limit again.
-    elif length >= slow_from:
-        session.store(_SLOW_FROM, length + 1)
 
 
 _BY, _WORDS, _SENTENCES = "adding.by", "By words", "By sentences"

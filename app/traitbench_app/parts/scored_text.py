@@ -17,7 +17,7 @@ from traitbench.display.reasons import highlighted
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.names import pin
 from traitbench_app.parts.card import draw_card, ordered, picked_bar, poles_of
-from traitbench_app.parts.reasons import are_quick, draw_strongest, reasons_of, shows_words
+from traitbench_app.parts.reasons import draw_strongest, reasons_of, shows_words
 from traitbench_app.parts.scorer import PageScorer, scorer_of
 from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
@@ -343,7 +343,7 @@ def draw_scores(
     on_scored(scored.text)
     keys = ordered([*scored.card.detail], model.main_trait)
     trait = keys[min(picked_bar(key), len(keys) - 1)]
-    if scored.text == text and are_quick([text]) and (reasons := reasons_of(scored.scorer, text).get(trait)):
+    if scored.text == text and (reasons := reasons_of(scored.scorer, text).get(trait)):
         with words, st.container(key=f"words-of.{key}"):
             name = names.get(trait, trait) if len(keys) > 1 else ""
             light_and_say(marks, reasons, text, poles.get(trait, ("negative", "positive")), name=name)

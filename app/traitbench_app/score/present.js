@@ -151,11 +151,6 @@ class Presentation {
     this.drawHint()
     this.drawKeys()
     this.drawText()
-    const idle = this.shown && !this.events.length && !this.dirty && !this.field.matches(':focus')
-    if (idle && data.later && this.asked !== data.text) {
-      this.asked = data.text
-      this.send('words')
-    }
   }
 
   drawRow(item, row) {

@@ -23,7 +23,7 @@ from traitbench.display.words import why
 from traitbench.errors import TraitbenchError
 from traitbench.local.preview import LocalVersion, PreviewUnavailable
 from traitbench_app.parts.card import ordered
-from traitbench_app.parts.reasons import are_quick, by_words, reasons_of
+from traitbench_app.parts.reasons import reasons_of, shows_words
 from traitbench_app.parts.scorer import PageScorer, scorer_of
 from traitbench_app.parts.teaching import Taught, Teacher, rehearsed, teach, texts_taught, undo
 from traitbench_app.parts.version_figures import label
@@ -36,7 +36,7 @@ MOST_BARS = 6
 
 _PARAMETER, _KEY, _HIDDEN = "present", "present", "present.hidden"
 _HANDLED, _ROUND, _AT = "present.handled", "present.round", "present.at"
-_SIDE, _ASKED = "present.side", "present.asked"
+_SIDE = "present.side"
 _CHANGED, _WAS_OPEN = "present.changed", "present.was_open"
 _MOVED = "present.moved"  # what moved the bars last: "taught", or the text or version that was on screen before
 _OF_SIDE = {"A": TEXT, "B": AGAINST}
@@ -129,7 +129,6 @@ def _draw(model: Model, traits: Sequence[Trait], versions: Sequence[Version], ch
         "text": text,
         "rows": rows or [_empty(trait) for trait in shown],
         "problem": problem,
-        "later": bool(rows) and not any(each["lit"] for each in rows),
         "examples": bool(_examples(model)),
         "versions": len(versions) > 1,
         "room": audience.for_browser(),
@@ -199,9 +198,7 @@ class _Stage:
     ) -> dict[str, Any]:
         key, poles = trait.key, (trait.negative_label, trait.positive_label)
         side = side_of(score, negative_label=poles[0], positive_label=poles[1])
-        reasons = None
-        if session.get(_ASKED, True) or are_quick([text]):
-            reasons = reasons_of(self._by(key, taught), text).get(key)
+        reasons = reasons_of(self._by(key, taught), text).get(key)
         just_taught = before is not None and session.get(_MOVED) == ("taught", key)
         if just_taught and reasons and self.teacher:
             was = reasons_of(self.teacher.scorer(key, taught[:-1]), text)[key]
@@ -214,7 +211,7 @@ class _Stage:
             "sure": score.confidence,
             "alt": f"{trait.name}: {side.words}, {score.score} from 0, {poles[0]}, to 100, {poles[1]}",
             "says": says,
-            "lit": highlighted(reasons, text, by_pieces=by_words(reasons)) if reasons else "",
+            "lit": highlighted(reasons, text, by_pieces=shows_words(reasons, text)) if reasons else "",
             "before": before and {"caption": before[0], "score": before[1].score},
             "taught": just_taught,
             "teachable": self.teacher is not None and self.teacher.can_teach(key),
@@ -305,16 +302,13 @@ def _act(event: Mapping[str, Any], model: Model, labels: Sequence[str], chosen: 
         if sent := audience.act(kind):
             session.put({_OF_SIDE[side]: sent, _ROUND: session.get(_ROUND, 0) + 1})
             moved = None
-    elif kind == "words":
-        moved = session.get(_MOVED)
     elif kind == "leave":
         audience.leave(*_OF_SIDE.values())
         undo(model.handle, everything=True)
         for each in (_SIDE, _ROUND, _AT):
             session.store(each, None)
         st.query_params.pop(_PARAMETER, None)
-    # What takes long to explain waits until somebody has ended typing it.
-    session.put({_MOVED: moved, _ASKED: kind != "type"})
+    session.put({_MOVED: moved})
 
 
 def _next_example(model: Model) -> None:

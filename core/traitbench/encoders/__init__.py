@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.errors import LocalError
+from traitbench.scoring.segments import LeaveOneOut
 
 Vectors = NDArray[np.float32]
 
@@ -83,6 +84,21 @@ class FromFiles(Protocol):
     def file_bytes(self) -> int:
         """The bytes of all files that the encoder reads, without its fixed statistics."""
         ...
+
+
+@runtime_checkable
+class ReadsContexts(Protocol):
+    """An encoder that leaves pieces out of what it has read, for explanations."""
+
+    @property
+    def leave_one_out(self) -> LeaveOneOut:
+        """The function."""
+        ...
+
+
+def leave_one_out_of(encoder: Encoder, *, mode: str = FULL) -> LeaveOneOut | None:
+    """Return the encoder's `leave_one_out`; None if it has none in this mode."""
+    return encoder.leave_one_out if mode == FULL and isinstance(encoder, ReadsContexts) else None
 
 
 Part = Callable[[str], Encoder]

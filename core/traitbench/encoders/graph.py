@@ -1,11 +1,12 @@
 """Build the ONNX graph of a BERT of width 384 from onnxruntime's fused operators, with int8 quantization.
 
-It maps one text, as token ids (1, n_tokens) or as the vectors of its tokens (1, n_tokens, 384), to the means of its
-tokens at an early layer and at the last layer, (1, 384) each. If its second input, a boolean, is false, it stops at the
-early layer and returns that mean twice. Dense layers have int8 weights with one scale per column, and their
-activations are quantized at run time. The scale of an activation depends on the whole input of a run, so a run holds a
-single text. Weights use 7 of the 8 bits: the sum of two products then always fits 16 bits, so processors with and
-without VNNI give the same. No loss of quality was measurable.
+It maps a text, as token ids (1, n_tokens) or as the vectors of its tokens (1, n_tokens, 384), to the means of its
+tokens at an early layer and at the last layer, (1, 384) each, and to its tokens at both, (1, n_tokens, 384) each. If
+its second input, a boolean, is false, it stops at the early layer and returns what it has of that layer twice. Dense
+layers have int8 weights with one scale per column, and their activations are quantized at run time. The scale of an
+activation depends on the whole input of a run, so a run holds a single text; several of one length may run together
+where vectors need not be exact. Weights use 7 of the 8 bits: the sum of two products then always fits 16 bits, so
+processors with and without VNNI give the same. No loss of quality was measurable.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +28,8 @@ WORDS = "embeddings.word_embeddings.weight"
 TEXT, WHOLE = "text", "whole"
 """The inputs of a graph."""
 
-_IDS: tuple[type, list[Any]] = (np.int64, [1, "tokens"])
-_VECTORS: tuple[type, list[Any]] = (np.float32, [1, "tokens", WIDTH])
+_IDS: tuple[type, list[Any]] = (np.int64, ["texts", "tokens"])
+_VECTORS: tuple[type, list[Any]] = (np.float32, ["texts", "tokens", WIDTH])
 
 Weights = Mapping[str, NDArray[Any]]
 
@@ -43,10 +44,12 @@ def build(weights: Weights, *, layers: int, early: int) -> bytes:
     kind, shape = _IDS if WORDS in weights else _VECTORS
     hidden = _layers(lower, weights, range(early), _embeddings(lower, weights))
     first = _mean(lower, hidden)
-    last = _mean(upper, _layers(upper, weights, range(early, layers), hidden))
-    same = constant.node("Identity", [first])
-    late = lower.node("If", [WHOLE], then_branch=upper.graph([], [last]), else_branch=constant.graph([], [same]))
-    return lower.model({TEXT: (kind, shape), WHOLE: (np.bool_, [])}, [first, late])
+    above = _layers(upper, weights, range(early, layers), hidden)
+    then = upper.graph([], [_mean(upper, above)], [above])
+    same = [constant.node("Identity", [each]) for each in (first, hidden)]
+    otherwise = constant.graph([], same[:1], same[1:])
+    late = lower.node("If", [WHOLE], outputs=2, then_branch=then, else_branch=otherwise)
+    return lower.model({TEXT: (kind, shape), WHOLE: (np.bool_, [])}, [first, late], [hidden, f"{late}.1"])
 
 
 def _layers(builder: "_Builder", weights: Weights, layers: Iterable[int], hidden: str) -> str:
@@ -80,13 +83,14 @@ class _Builder:
         self._nodes.append(self._onnx.helper.make_node(kind, inputs, names, domain=domain, **attributes))
         return first
 
-    def graph(self, inputs: Sequence[Any], means: Sequence[str]) -> Any:
+    def graph(self, inputs: Sequence[Any], means: Sequence[str], tokens: Sequence[str]) -> Any:
         """The nodes so far, as a graph with these outputs."""
         helper = self._onnx.helper
-        outputs = [helper.make_tensor_value_info(name, self._onnx.TensorProto.FLOAT, [1, WIDTH]) for name in means]
+        shapes = [(name, ["texts", WIDTH]) for name in means] + [(name, ["texts", "tokens", WIDTH]) for name in tokens]
+        outputs = [helper.make_tensor_value_info(name, self._onnx.TensorProto.FLOAT, shape) for name, shape in shapes]
         return helper.make_graph(self._nodes, f"{self._prefix}minilm", inputs, outputs, self._tensors)
 
-    def model(self, inputs: Mapping[str, tuple[type, list[Any]]], means: Sequence[str]) -> bytes:
+    def model(self, inputs: Mapping[str, tuple[type, list[Any]]], means: Sequence[str], tokens: Sequence[str]) -> bytes:
         """The serialized model, with inputs of these types and shapes."""
         helper = self._onnx.helper
         infos = [
@@ -94,7 +98,7 @@ class _Builder:
             for name, (kind, shape) in inputs.items()
         ]
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)]
-        model = helper.make_model(self.graph(infos, means), opset_imports=opsets, ir_version=_IR_VERSION)
+        model = helper.make_model(self.graph(infos, means, tokens), opset_imports=opsets, ir_version=_IR_VERSION)
         content: bytes = model.SerializeToString(deterministic=True)
         return content
 

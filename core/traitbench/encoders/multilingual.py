@@ -26,6 +26,7 @@ from traitbench.encoders.style import COUNT, Statistics, StyleBlock, load_statis
 from traitbench.encoders.tokens import in_slices, join
 from traitbench.encoders.transformer import PackagedTransformer
 from traitbench.scoring.inputs import unit
+from traitbench.scoring.segments import Segment
 
 ID = "multilingual-e5-l6f-int8-1"
 EARLY_LAYER = 6
@@ -52,9 +53,12 @@ class WordTable:
         means = np.zeros((len(tokenized), graph.WIDTH))
         for row, ids in zip(means, tokenized, strict=True):
             if ids:
-                rows = self._file.words(ids).astype(np.float64) * self._weights.take(ids)[:, np.newaxis]
-                row[:] = np.add.reduce(rows, axis=0) / len(ids)
+                row[:] = np.add.reduce(self.rows(ids), axis=0) / len(ids)
         return means
+
+    def rows(self, ids: Sequence[int]) -> NDArray[np.float64]:
+        """(n_ids, 384): the weighted rows of tokens."""
+        return self._file.words(ids).astype(np.float64) * self._weights.take(ids)[:, np.newaxis]
 
 
 class Multilingual:
@@ -98,6 +102,31 @@ class Multilingual:
         if mode == FULL:
             return side_by_side(texts, self._whole, self.dimension)
         return side_by_side(texts, self._early, graph.WIDTH)
+
+    def leave_one_out(self, text: str, pieces: Sequence[Segment], contexts: Sequence[range]) -> list[Vectors]:
+        """See `scoring.segments.LeaveOneOut`. Each context is read once, without the prefix of a text.
+
+        The style is always that of the whole text: that of a single word says little.
+        """
+        ids = self._tokenizer.ids(text)
+        owners = np.array(self._tokenizer.owners(text, [piece.end for piece in pieces]), np.int64)
+        rows, style = self.table.rows(ids), self._style.rows([text])
+
+        several, vectors = [], [np.zeros((1 + len(context), self.dimension), np.float32) for context in contexts]
+        for at, context in enumerate(contexts):
+            first, last = np.searchsorted(owners, (context.start, context.stop)).tolist()
+            # One row per vector: which tokens it is without.
+            without = np.arange(context.start - 1, context.stop)[:, np.newaxis] == owners[first:last]
+            without[0] = False
+            there = np.flatnonzero(~without.all(axis=1))
+            if len(there):
+                several.append((at, there, slice(first, last), without[there]))
+        read = self.transformer.blocks_without([(ids[own], without) for _, _, own, without in several])
+        for (at, there, own, without), blocks in zip(several, read, strict=True):
+            table = (~without @ rows[own]) / np.count_nonzero(~without, axis=1)[:, np.newaxis]
+            blocks += [unit(self._statistics.standardise(table)), np.repeat(style, len(there), axis=0)]
+            vectors[at][there] = join(WEIGHTS, blocks)
+        return vectors
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens, without prefix and special tokens."""
@@ -144,10 +173,15 @@ def load(*, cache: Path) -> Multilingual:
     def given(window: Sequence[int]) -> NDArray[np.float32]:
         return file.words((BEGIN, *_PREFIX, *window, END))[np.newaxis]
 
+    def bare(window: Sequence[int]) -> NDArray[np.float32]:
+        return file.words((BEGIN, *window, END))[np.newaxis]
+
     def ids_of(texts: Sequence[str]) -> list[list[int]]:
         return list(map(tokenizer.ids, texts))
 
-    transformer = PackagedTransformer(content, ids_of=ids_of, given=given, window=_WINDOW, statistics=statistics)
+    transformer = PackagedTransformer(
+        content, ids_of=ids_of, given=given, window=_WINDOW, statistics=statistics, bare=bare
+    )
     return Multilingual(transformer, tokenizer, WordTable(file), statistics)
 
 

@@ -6,7 +6,9 @@ vocabulary, but needs 290 MB for it, and SentencePiece 70. Characters that no pi
 """
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from sentencepiece import SentencePieceProcessor
 
@@ -31,9 +33,19 @@ class Pieces:
 
     def ids(self, text: str) -> list[int]:
         """The ids of the pieces of a text; none for a text of white space."""
-        plain = _SPACES.sub(" ", text.translate(self._normal)).strip(" ")
-        ids: list[int] = self._model.encode(plain)
+        ids: list[int] = self._model.encode(self._plain(text))
         return ids
+
+    def owners(self, text: str, ends: Sequence[int]) -> list[int]:
+        """For each of the `ids`, which of the stretches that end at these offsets has its last character."""
+        borders = [len(self._plain(text[:end])) for end in ends]
+        pieces = self._model.encode(self._plain(text), out_type=str)
+        # The pieces are the text with a space before it.
+        lasts = [end - 1 for end in accumulate(map(len, pieces))]
+        return [min(bisect_left(borders, last), len(ends) - 1) for last in lasts]
+
+    def _plain(self, text: str) -> str:
+        return _SPACES.sub(" ", text.translate(self._normal)).strip(" ")
 
     def words(self) -> list[str]:
         """The pieces that are whole words of at least three Latin letters, the most common first."""

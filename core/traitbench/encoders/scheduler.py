@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event, Lock, local
 from time import monotonic
+from typing import TypeVar
 
 import numpy as np
 
@@ -144,7 +145,23 @@ _AT_ONCE = 32
 
 
 Counted = tuple[Vectors, list[int]]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 Encode = Callable[[Sequence[str]], Counted]
+
+
+def threads_now() -> int:
+    """In how many threads this thread may encode."""
+    return 1 if in_slot() else processors()
+
+
+def in_threads(call: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Call for each item, in several threads if there are several processors."""
+    threads = threads_now()
+    if threads == 1 or len(items) < 2:
+        return list(map(call, items))
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(call, items))
 
 
 def side_by_side(texts: Sequence[str], encode: Encode, width: int) -> Counted:
@@ -161,7 +178,7 @@ def side_by_side(texts: Sequence[str], encode: Encode, width: int) -> Counted:
 
 
 def _encoded(texts: Sequence[str], encode: Encode, width: int) -> Counted:
-    threads = 1 if in_slot() else processors()
+    threads = threads_now()
     size = _AT_ONCE if threads == 1 else max(1, min(_AT_ONCE, len(texts) // (4 * threads)))
     firsts = range(0, len(texts), size)
     rows, counts = np.empty((len(texts), width), np.float32), [0] * len(texts)

@@ -17,7 +17,7 @@ from cachetools import LRUCache
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.samples import text_hash
 from traitbench.contract.scores import Card, Comparison
-from traitbench.encoders import Encoder, EncoderUnavailable
+from traitbench.encoders import Encoder, EncoderUnavailable, leave_one_out_of
 from traitbench.encoders.registry import load_encoder_of
 from traitbench.errors import BodyTooLarge, LocalError
 from traitbench.local.samples import LocalTrait
@@ -105,7 +105,8 @@ class LocalVersion:
         """Return by trait key why a text has its score; raise `BodyTooLarge` as `score` does."""
         self._checked(text)
         left = {"nearest": None, "note": _NOT_COMPARED}
-        reasons = explain(self.snapshot, self.encode, text).traits
+        leave_one_out = leave_one_out_of(self.encoder, mode=self.mode)
+        reasons = explain(self.snapshot, self.encode, text, leave_one_out=leave_one_out).traits
         return {key: Explanation.model_validate(each.to_wire() | left) for key, each in reasons.items()}
 
     def compare(self, a: Card, b: Card) -> Comparison:

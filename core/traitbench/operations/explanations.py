@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from traitbench.contract.explanations import Explanation, Nearest, Neighbour
+from traitbench.encoders import leave_one_out_of
 from traitbench.encoders.scheduler import SCHEDULER
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden
 from traitbench.operations import access, serving
@@ -41,7 +42,8 @@ def explained(
     encoder = serving.of_version(context, served.snapshot)
     with SCHEDULER.interactive():
         # Texts made only for the explanation are not worth caching.
-        result = explain(served.snapshot, encoding(context, served).encode, text, look=encoder.encode)
+        encode, leave_one_out = encoding(context, served).encode, leave_one_out_of(encoder)
+        result = explain(served.snapshot, encode, text, look=encoder.encode, leave_one_out=leave_one_out)
     near = _neighbourhood(context, served, result, keys, may_read=_may_read(context, caller, handle))
     return {
         key: _explanation(reasons, near.nearest.get(key), near.note, text if quote else None)

@@ -6,12 +6,17 @@ one vector decides: for whole texts, and for the part with the maximum or minimu
 of scores, so there the position is a score in 0..1.
 
 Method: a text's vector is the unit mean of its segments' vectors, so the share of each segment needs no further
-encoding. Within a segment, a sentence counts by its Shapley value: what it adds to the segment's share, averaged over
-the orders in which the sentences could be added. Up to four sentences use every order. More sentences use a few fixed
-orders, each with its reverse: the values are then estimates, but still add up exactly. In a text of few segments, words
-or phrases are explained too.
+encoding. A segment is a passage of pieces: words or phrases, or sentences in a text of many segments. A piece counts by
+what it adds to its passage, at three sizes of context: what is lost if the passage is left without it, what is lost if
+its neighbourhood of up to four pieces is left without it, and what it says alone. Its Shapley value is the mean over
+all sizes; these three estimate it, and the whole passage counts half. What is missing to the passage's share is spread
+evenly, so that the contributions add up exactly.
 
-Encodings do not depend on the trait, so all traits share them, and the reasons of a trait never depend on which other
+An encoder that can show the vectors of a text's tokens reads each context once and leaves pieces out of what it has
+read (`LeaveOneOut`). That costs about four encodings of the passage, however many pieces it has. Other encoders encode
+every neighbourhood without every piece, and skip the whole passage.
+
+Vectors do not depend on the trait, so all traits share them, and the reasons of a trait never depend on which other
 traits are requested. The work is limited: in a long text, only the segments that count most are divided. The number of
 parts is limited too: in a very long text, neighbouring passages that were not divided become one part.
 """
@@ -21,7 +26,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise, permutations
+from functools import partial
+from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -30,6 +36,7 @@ from scipy.special import expit
 
 from traitbench.scoring.segments import (
     Encode,
+    LeaveOneOut,
     Segment,
     Shortened,
     Vectors,
@@ -47,25 +54,21 @@ Unit = Literal["logit", "score"]
 Floats = NDArray[np.float64]
 Pieces = Sequence[Segment]
 
-MOST_ENCODED = 256
-"""The most texts that are encoded to explain segments, not counting the segments themselves."""
+MOST_READ = 512
+"""The most contexts that are read to explain segments, not counting the segments themselves."""
 
 MOST_LOOKED_AT = 50_000
-"""The most tokens in these texts, as estimated without a tokenizer."""
+"""The most tokens in these contexts, as estimated without a tokenizer."""
 
 MOST_PARTS = 1_000
 """About how many parts a trait has at most; beyond that, neighbouring passages are merged."""
 
-# About 90 encodings for twenty words. Leaving out one part at a time is cheaper, but such contributions do not add up.
-ORDERS = 6
-"""The most orders in which the pieces of a passage are added."""
+MOST_PIECES = 16
+"""The most words or phrases of a passage, about."""
 
-_EVERY_ORDER_UP_TO = 4  # pieces: these have 24 orders, five have 120
-_ORDERS_OF_MANY = 4
-_FEWEST_PIECES, _MOST_PIECES = 4, 16
-_WORDS_IN_PIECES = 660
+_NEIGHBOURS = 4
+_FINELY_UP_TO = 9  # passages, about 540 words: more are divided into sentences
 _TOKEN = re.compile(r"[^\W_]{1,4}|[^\w\s]|_")
-_SPACE = re.compile(r"\s")
 _MIDDLE: Mapping[Unit, float] = {"logit": 0.0, "score": 0.5}
 _DECIDES: Mapping[str, Callable[[Floats], np.intp]] = {"max": np.argmax, "min": np.argmin, "whole": np.argmax}
 
@@ -117,15 +120,22 @@ class Explained:
     traits: Mapping[str, Reasons]
 
 
-def explain(snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | None = None) -> Explained:
+def explain(
+    snapshot: Snapshot,
+    encode: Encode,
+    text: str,
+    *,
+    look: Encode | None = None,
+    leave_one_out: LeaveOneOut | None = None,
+) -> Explained:
     """Explain the score of a text on every trait.
 
-    `look` encodes the additional texts that only an explanation needs; it must give the same vectors as `encode`, which
-    is used when `look` is None.
+    `leave_one_out` is that of the encoder, if it has one. Otherwise `look` encodes the additional texts that only an
+    explanation needs; it must give the same vectors as `encode`, which is used when `look` is None.
     """
     short = shorten(text)
     views = _views(snapshot, encode, short.text)
-    insides = _look_inside(snapshot, look or encode, short.text, views)
+    insides = _look_inside(snapshot, look or encode, leave_one_out, short.text, views)
     reasons = {
         i: _in_the_original(short, _in_whole_characters(_reasons(view, inside, at), moved))
         for view, inside in zip(views, insides, strict=True)
@@ -244,17 +254,35 @@ def _length(vectors: Vectors) -> float:
 # ---- inside a passage ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class _Plan:
-    """How to explain a passage: the pieces of each sentence, the orders to add them in, and the texts to encode.
+    """How to explain a passage: its text, the pieces of each sentence, and the pieces that are read together.
 
-    There are no orders if there is only one piece, or if there are `too_many` pieces.
+    `levels` are the sizes of context: each divides the pieces into neighbourhoods. There are none if there is only one
+    piece, or if there are `too_many` pieces.
     """
 
+    text: str
     sentences: Sequence[Pieces]
-    orders: Sequence[Sequence[int]]
-    texts: Mapping[frozenset[int], str]
+    levels: Sequence[Sequence[range]] = ()
     too_many: bool = False
+
+    @property
+    def contexts(self) -> Sequence[range]:
+        return [each for level in self.levels for each in level]
+
+    @property
+    def pieces(self) -> Pieces:
+        return [piece for own in self.sentences for piece in own]
+
+    def count(self, *, alone: bool) -> int:
+        """How many texts are read, or encoded if every text without a piece is encoded `alone`."""
+        return sum(1 + len(each) if alone and len(each) > 1 else 1 for each in self.contexts)
+
+    def inside(self) -> Pieces:
+        """The pieces, with positions in the passage."""
+        first = self.pieces[0].start
+        return [Segment(each.start - first, each.end - first) for each in self.pieces]
 
 
 @dataclass(frozen=True)
@@ -265,31 +293,31 @@ class _Inside:
     left: frozenset[int]
 
 
-def _look_inside(snapshot: Snapshot, encode: Encode, text: str, views: Sequence[_View]) -> list[_Inside]:
+def _look_inside(
+    snapshot: Snapshot, look: Encode, leave_one_out: LeaveOneOut | None, text: str, views: Sequence[_View]
+) -> list[_Inside]:
     """Explain the passages that count most, up to the limit; `left` are the others with several sentences."""
     weights = {(v, s): _weight(view, s) for v, view in enumerate(views) for s in range(len(view.passages))}
-    chosen: dict[tuple[int, int], _Plan] = {}
     left: set[tuple[int, int]] = set()
-    asked: dict[str, None] = {}
-    tokens = 0.0
+    contributions: dict[tuple[int, int], Sequence[Sequence[tuple[Segment, Floats]]]] = {}
+    contexts, tokens = 0, 0.0
     for v, s in sorted((at for at, weight in weights.items() if weight > 0), key=lambda at: -weights[at]):
         if left:
             left.add((v, s))
             continue
-        passage = views[v].passages[s]
-        plan = _plan(text, passage, most=_MOST_PIECES // len(views[v].passages))
-        new = dict.fromkeys(each for each in plan.texts.values() if each not in asked)
-        new_tokens = sum(map(len, new)) * _tokens_per_character(text[passage.start : passage.end])
-        if plan.too_many or len(asked) + len(new) > MOST_ENCODED or tokens + new_tokens > MOST_LOOKED_AT:
+        passage, finely = views[v].passages[s], len(views[v].passages) <= _FINELY_UP_TO
+        plan = _plan(text, passage, finely=finely, whole=leave_one_out is not None)
+        contexts += plan.count(alone=leave_one_out is None)
+        tokens += len(plan.levels) * len(plan.text) * _tokens_per_character(plan.text)
+        if plan.too_many or contexts > MOST_READ or tokens > MOST_LOOKED_AT:
             left.add((v, s))
-        elif plan.orders:
-            chosen[v, s] = plan
-            asked |= new
-            tokens += new_tokens
-    vectors = dict(zip(asked, encode(list(asked)), strict=True)) if asked else {}
+        elif plan.levels:
+            read = leave_one_out or partial(_by_encoding, look)
+            vectors = read(plan.text, plan.inside(), plan.contexts)
+            contributions[v, s] = _contributions(snapshot, views[v], s, plan, vectors)
     return [
         _Inside(
-            {s: _contributions(snapshot, views[v], s, plan, vectors) for (of, s), plan in chosen.items() if of == v},
+            {s: own for (of, s), own in contributions.items() if of == v},
             frozenset(s for of, s in left if of == v and len(_within(text, views[v].passages[s], sentences)) > 1),
         )
         for v in range(len(views))
@@ -300,84 +328,75 @@ def _weight(view: _View, passage: int) -> float:
     return float(np.abs(view.shares[passage]).max(initial=0.0))
 
 
-def _plan(text: str, passage: Segment, *, most: int) -> _Plan:
+def _plan(text: str, passage: Segment, *, finely: bool, whole: bool) -> _Plan:
     own = _within(text, passage, sentences)
-    finely = most >= _FEWEST_PIECES
-    divided = [_phrases(text, each, passage, most) for each in own] if finely else [[each] for each in own]
-    pieces = [piece for each in divided for piece in each]
-    if len(pieces) < 2:
-        return _Plan(divided, (), {})
-    if len(pieces) > MOST_ENCODED:
-        return _Plan(divided, (), {}, too_many=True)
-    most_orders = ORDERS if most == _MOST_PIECES else _ORDERS_OF_MANY
-    added = _orders(len(pieces), max(2, min(most_orders, MOST_ENCODED // len(pieces))))
-    sets = {frozenset(order[:size]) for order in added for size in range(1, len(pieces))}
-    texts = {each: _joined(text, pieces, each) for each in sorted(sets, key=sorted)}
-    return _Plan(divided, added, texts)
+    divided = [_phrases(text, each, passage) for each in own] if finely else [[each] for each in own]
+    count = sum(map(len, divided))
+    inner = text[divided[0][0].start : divided[-1][-1].end]
+    if count < 2 or count > MOST_READ:
+        return _Plan(inner, divided, too_many=count > MOST_READ)
+    sizes = [-(-count // _NEIGHBOURS), count]
+    if whole and count > _NEIGHBOURS:
+        sizes = [1, *sizes]
+    borders = [[i * count // size for i in range(size + 1)] for size in sizes]
+    return _Plan(inner, divided, [[range(*each) for each in pairwise(ends)] for ends in borders])
 
 
 def _tokens_per_character(passage: str) -> float:
     return sum(1 for _ in _TOKEN.finditer(passage)) / max(1, len(passage))
 
 
-def _phrases(text: str, sentence: Segment, passage: Segment, most: int) -> Pieces:
-    """The words of a sentence if the passage has few, else phrases: about `most` per passage, fewer if it is long."""
+def _phrases(text: str, sentence: Segment, passage: Segment) -> Pieces:
+    """The words of a sentence if the passage has few, else phrases: about `MOST_PIECES` per passage."""
     own, of = (len(with_endings(text[each.start : each.end])) for each in (sentence, passage))
-    most = min(most, _WORDS_IN_PIECES // of)
-    count = own if of <= most else max(1, round(most * own / of))
+    count = own if of <= MOST_PIECES else max(1, round(MOST_PIECES * own / of))
     return _within(text, sentence, lambda own: phrases(own, count))
 
 
-def _orders(count: int, most: int) -> Sequence[Sequence[int]]:
-    """Every order of a few pieces. For more, rotations of the text's own order, every second one in strides; each
-    reversed.
-    """
-    if count <= _EVERY_ORDER_UP_TO:
-        return list(permutations(range(count)))
-    orders: list[Sequence[int]] = []
-    for pair in range(most // 2):
-        first = pair * count // (most // 2)
-        order = [*range(first, count), *range(first)]
-        order = order[::2] + order[1::2] if pair % 2 else order
-        orders += [order, order[::-1]]
-    return orders
+def _by_encoding(look: Encode, text: str, pieces: Pieces, contexts: Sequence[range]) -> Sequence[Vectors]:
+    """What `LeaveOneOut` gives, for any encoder: every text without a piece is encoded by itself."""
+    asked: dict[str, None] = {}
+    texts = []
+    for context in contexts:
+        whole = Segment(pieces[context.start].start, pieces[context.stop - 1].end)
+        without = [_without(text, whole, pieces[at]) for at in context] if len(context) > 1 else [""]
+        texts.append([text[whole.start : whole.end], *without])
+        asked |= dict.fromkeys(each for each in texts[-1] if each)
+    vectors = dict(zip(asked, encoded := look(list(asked)), strict=True)) | {"": np.zeros_like(encoded[0])}
+    return [np.array([vectors[each] for each in own]) for own in texts]
 
 
-def _joined(text: str, pieces: Pieces, chosen: frozenset[int]) -> str:
-    """The text of the chosen pieces: the original text between neighbours. Where pieces are left out there is a space,
-    but only if the text has one there: Chinese has none.
-    """
-    joined, end = "", 0
-    for at in sorted(chosen):
-        piece = pieces[at]
-        if at - 1 in chosen:
-            joined += text[end : piece.start]
-        elif joined and _SPACE.search(text, end, piece.start):
-            joined += " "
-        joined += text[piece.start : piece.end]
-        end = piece.end
-    return joined
+def _without(text: str, whole: Segment, piece: Segment) -> str:
+    """The stretch without a piece. A space takes its place, but only if the text has one there: Chinese has none."""
+    before, after = text[whole.start : piece.start], text[piece.end : whole.end]
+    gap = " " if before[-1:].isspace() or after[:1].isspace() else ""
+    return before.rstrip() + (gap if before and after else "") + after.lstrip()
 
 
 def _contributions(
-    snapshot: Snapshot, view: _View, passage: int, plan: _Plan, vectors: Mapping[str, Vectors]
+    snapshot: Snapshot, view: _View, passage: int, plan: _Plan, vectors: Sequence[Vectors]
 ) -> Sequence[Sequence[tuple[Segment, Floats]]]:
-    axes = snapshot.matrix[list(view.traits)]
-    values_of_sets = {
-        chosen: view.slopes[passage] * _dot(axes, vectors[text]) + view.constants[passage]
-        if vectors[text].any()
-        else np.zeros(len(axes))
-        for chosen, text in plan.texts.items()
-    }
-    pieces = sum(map(len, plan.sentences))
-    values_of_sets |= {frozenset(): np.zeros(len(axes)), frozenset(range(pieces)): view.shares[passage]}
-    contributions = np.zeros((pieces, len(axes)))
-    for order in plan.orders:
-        for size, piece in enumerate(order):
-            contributions[piece] += (
-                values_of_sets[frozenset(order[: size + 1])] - values_of_sets[frozenset(order[:size])]
-            )
-    rows = iter(_adding_up(contributions / len(plan.orders), view.shares[passage]))
+    """The estimate of each piece's Shapley value: its mean loss over the sizes of context, the largest counting half.
+
+    What the estimates miss of the passage's share is spread evenly over the pieces that have a token.
+    """
+    axes, constant = snapshot.matrix[list(view.traits)], view.constants[passage]
+    slope, share = view.slopes[passage], view.shares[passage]
+    read = iter(vectors)
+    losses = np.zeros((len(plan.levels), len(plan.pieces), len(axes)))
+    for level, contexts in zip(losses, plan.levels, strict=True):
+        for context in contexts:
+            own = next(read)
+            values = np.where(own.any(axis=1, keepdims=True), slope * _dots(axes, own) + constant, 0.0)
+            level[context.start : context.stop] = values[0] - values[1:]
+    largest, *others = losses
+    contributions = largest / 2 + sum(others) / (2 * len(others))
+    has_token = np.array([own[0].any() for own in vectors[-len(plan.pieces) :]])
+    spread = has_token if has_token.any() else ~has_token
+    # Exact sums: they must not depend on the number of traits.
+    missing = [total - math.fsum(own) for total, own in zip(share, contributions.T, strict=True)]
+    contributions[spread] += np.array(missing) / np.count_nonzero(spread)
+    rows = iter(_adding_up(contributions, share))
     return [[(piece, next(rows)) for piece in own] for own in plan.sentences]
 
 
@@ -471,6 +490,12 @@ def _part_of(own: Sequence[Share]) -> TextPart:
 def _dot(axes: Floats, vector: Vectors) -> Floats:
     """(n_traits,): dot products by plain sums, as in `card`."""
     dots: Floats = (axes * vector.astype(np.float64)).sum(axis=1)
+    return dots
+
+
+def _dots(axes: Floats, vectors: Vectors) -> Floats:
+    """(n, n_traits): the same for several vectors."""
+    dots: Floats = (vectors.astype(np.float64)[:, np.newaxis] * axes).sum(axis=2)
     return dots
 
 

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,18 @@ class Segment:
 
     start: int
     end: int
+
+
+class LeaveOneOut(Protocol):
+    """Reads stretches of a text and leaves pieces out of what it has read."""
+
+    def __call__(self, text: str, pieces: Sequence[Segment], contexts: Sequence[range]) -> Sequence[Vectors]:
+        """Return (1 + n, d) unit rows for each context of n neighbouring pieces, given as their indices.
+
+        The first row is the vector of the context alone, without the rest of the text. The others are the vector
+        without each of its pieces; zeros if no token is left.
+        """
+        ...
 
 
 def segments(text: str) -> tuple[Segment, ...]:
