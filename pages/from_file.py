@@ -1,25 +1,29 @@
-"""From a file: what is in a labelled file, the model that it makes, its training and its first result."""
+"""From a file: what is in a labelled file, the model that it makes, and its first result; or its texts by two words."""
 
 from pathlib import Path
 
 import streamlit as st
 
 from traitbench.display.text import count, plain
+from traitbench_app.catalog.door import EITHER, OR, problem_of
+from traitbench_app.from_file.by_names import draw_by_names
 from traitbench_app.from_file.drop import FILE, FORM, draw_drop, dropped, forget
 from traitbench_app.from_file.layout import draw_columns, draw_plan, draw_unused, found_in, lead_of, title_of
 from traitbench_app.from_file.making import go_on, made, make
 from traitbench_app.from_file.result import draw_result
+from traitbench_app.label.view import QUEUES
 from traitbench_app.parts.controls import draw_title
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_actions import TO_LABEL, ask_for_model, new_model
 from traitbench_app.parts.runs import watch
 from traitbench_app.parts.upload import read_upload
-from traitbench_app.shell.navigation import model_link
+from traitbench_app.shell.navigation import model_link, page_link
 from traitbench_app.shell.permission import why_nowhere
 from traitbench_app.shell.service import attempt, client, namespaces
 
 owned = namespaces()
 file, name = dropped(), st.query_params.get(FILE)
+words = {key: word.strip() for key in (EITHER, OR) if (word := st.query_params.get(key, "")).strip()}
 
 if nowhere := why_nowhere(owned):
     heading("from_file")
@@ -59,7 +63,24 @@ if file is None:
     heading("from_file")
     if name:
         st.info(f"**{plain(name)}** is not in this session any more. Drop it again.", icon=":material/info:")
-    draw_drop()
+    if words:
+        st.markdown(
+            "Its texts are scored between " + " and ".join(f"**{plain(word)}**" for word in words.values()) + "."
+        )
+    draw_drop(**words)
+    st.stop()
+
+# ---- its texts by two words, which no label tested -------------------------------------------------------------------
+
+if words:
+    poles = words.get(EITHER, ""), words.get(OR, "")
+    if problem := problem_of(poles):
+        st.markdown(problem)
+    elif upload := read_upload(FORM, file):
+        draw_by_names(upload, poles, owned, order=QUEUES["informative"])
+    with st.container(horizontal=True):
+        st.button("Choose another file", type="tertiary", key="from_file.again", on_click=forget)
+        page_link("catalog", "Back to the two words", icon=":material/arrow_back:", **words)
     st.stop()
 
 # ---- the file: what was found, and the model that it makes -----------------------------------------------------------

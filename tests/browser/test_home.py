@@ -1,8 +1,9 @@
-"""The first page as a person meets it: a text is scored while it is typed, and its words are lit where they are."""
+"""The first page as a person meets it: a text is scored between two words, and its words are lit where they are."""
 
 import os
 import re
 import signal
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -21,7 +22,9 @@ _SIZES = """() => ['textarea', '.tb-why'].map(which => {
 })"""
 
 
-def test_a_text_is_scored_while_it_is_typed_and_a_bar_lights_its_words(workbench: Started, page: Page) -> None:
+def test_a_text_is_scored_while_it_is_typed_and_a_bar_or_a_word_asks_something_else(
+    workbench: Started, page: Page
+) -> None:
     page.goto(workbench.base_url)
     field = page.get_by_role("textbox", name="Text", exact=True)
     expect(field).to_be_visible(timeout=4 * PATIENCE_MS)
@@ -35,14 +38,23 @@ def test_a_text_is_scored_while_it_is_typed_and_a_bar_lights_its_words(workbench
     expect(first).not_to_have_text(str(before))
     expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
     expect(page.locator(AHEAD)).to_have_count(0)
-    page.locator(".st-key-card-live li").nth(1).click()
-    expect(page.locator(".st-key-card-live li.picked button")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Clarity").click()
+    left, right = (page.get_by_role("textbox", name=name, exact=True) for name in ("A text is", "or"))
+    expect(left).to_have_value("confusing")
+    expect(right).to_have_value("clear")
+    right.fill("urgent")
+    expect(page.locator(".st-key-card-live li .chip").first).to_have_text("not tested")
+    page.get_by_role("button", name="Swap the two words").click()
+    expect(left).to_have_value("urgent")
     settled(page)
     expect(field).to_have_value(example + TYPED)
     of_field, of_marks = page.evaluate(_SIZES)
     assert of_field[:3] == of_marks[:3], "a width of its own would break its lines elsewhere"
     assert abs(of_field[3] - of_marks[3]) <= 2
-    assert page.url.rstrip("/") == workbench.base_url, "the text stays out of the address"
+    assert parse_qs(urlsplit(page.url).query) == {"either": ["urgent"], "or": ["confusing"]}, "no text in the address"
+    page.goto(f"{workbench.base_url}/idea?either=rude&or=polite")
+    expect(right).to_have_value("polite")
+    expect(field).to_have_value(example + TYPED)
 
 
 def test_a_text_survives_a_reload_goes_along_to_score_and_stays_in_this_tab(workbench: Started, page: Page) -> None:

@@ -1,4 +1,4 @@
-"""Home: a text that is scored already, ways to a model, and the models with how good they are."""
+"""Home: a text that is scored between two words, ways to a model, and the models with how good they are."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,10 +14,10 @@ from tests.pages.drive import (
     buttons,
     copied_link,
     ending,
-    hold_busy,
     html,
     plain,
     press,
+    visit,
     words,
 )
 from traitbench.client import Traitbench
@@ -67,51 +67,126 @@ def demo(service: Service, trained: Trained, namespace: str) -> Iterator[str]:
         owner.models.delete(handle)
 
 
-def test_a_text_is_scored_already_and_again_when_it_changes(own_workbench: Workbench, ready: str, demo: str) -> None:
-    at = own_workbench.open("catalog")
-    field = at.text_area(key=f"home.text.{demo}")
+def test_a_text_is_scored_already_and_again_when_it_changes(workbench: Workbench, demo: str) -> None:
+    at = workbench.open("catalog")
+    assert (at.text_input(key="either").value, at.text_input(key="or").value) == ("cold", "warm")
+    field = at.text_area(key="home.text")
     assert field.value == "How lovely to see you."
     (first,) = bars(at)
     assert "tb-why" in html(at), "its words are lit"
-    at.pills(key=f"home.try.home.text.{demo}").set_value(1).run()
-    assert at.text_area(key=f"home.text.{demo}").value == "Your request is denied."
+    at.pills(key="home.try").set_value(1).run()
+    assert at.text_area(key="home.text").value == "Your request is denied."
     (second,) = bars(at)
     assert second[0]["score"] < first[0]["score"]
-    at.text_area(key=f"home.text.{demo}").set_value("").run()
+    assert at.pills(key="home.try").value == 1
+    visit(at, "score")
+    at.selectbox(key="model").set_value(demo).run()
+    assert at.text_area(key="score.text").value == "Your request is denied.", "it goes along"
+    at = visit(at, "catalog")
+    at.text_area(key="home.text").set_value("").run()
     assert not bars(at)
-    assert not {*at.query_params} - {"model"}, "the text stays out of the address"
+    assert {*at.query_params} <= {"model", "either", "or"}, "the text stays out of the address"
+
+
+def test_swapped_words_mirror_the_score(workbench: Workbench, demo: str) -> None:
+    at = workbench.open("catalog")
+    (before,) = bars(at)
+    press(at, "door.swap")
+    (after,) = bars(at)
+    assert (after[0]["negative"], after[0]["positive"]) == ("warm", "cold")
+    assert after[0]["score"] == 100 - before[0]["score"]
+    assert after[0]["words"] == before[0]["words"]
+    assert after[0]["sign"] != before[0]["sign"]
 
 
 def test_a_better_model_replaces_no_text_that_is_typed(
     request: pytest.FixtureRequest, own_workbench: Workbench, ready: str
 ) -> None:
     at = own_workbench.open("catalog")
+    own = at.text_area(key="home.text").value
+    assert bars(at), "without a demo model, one's own scores it"
     # The browser sends what is typed only after a pause, so the page must not wait to hear of it.
-    demo = request.getfixturevalue("demo")
-    at.run()
-    assert at.text_area(key=f"home.text.{ready}").value
-    assert at.text_area(key=f"home.text.{ready}").set_value("Typed here.").run().text_area[0].value == "Typed here."
-    assert own_workbench.open("catalog").text_area(key=f"home.text.{demo}").value
+    request.getfixturevalue("demo")
+    assert at.run().text_area(key="home.text").value == own
+    assert at.text_area(key="home.text").set_value("Typed here.").run().text_area[0].value == "Typed here."
 
 
 def test_a_scoring_key_sees_the_same_bars(scorer: Workbench, demo: str) -> None:
     at = scorer.open("catalog")
     assert not at.error
     assert bars(at)
+    at.text_input(key="or").set_value("urgent").run()
+    assert bars(at)[0][0]["chip"] == "not tested"
+    assert at.button(key="home.file").disabled
+    assert "authoring" in at.button(key="home.file").help
 
 
-def test_without_a_demo_model_ones_own_scores_the_text(own_workbench: Workbench, ready: str) -> None:
-    at = own_workbench.open("catalog")
-    assert bars(at)
-    assert at.text_area(key=f"home.text.{ready}").value
+# ---- two words without a model ---------------------------------------------------------------------------------------
 
 
-def test_without_a_ready_model_the_page_says_what_happens(
-    own_workbench: Workbench, service: Service, draft: str
+def test_two_words_of_ones_own_answer_and_are_lit_but_not_tested(own_workbench: Workbench, draft: str) -> None:
+    at = own_workbench.open("catalog", either="relaxed", **{"or": "urgent"})
+    at.text_area(key="home.text").set_value("Please send someone now!").run()
+    [[row]] = bars(at)
+    assert (row["negative"], row["positive"], row["chip"]) == ("relaxed", "urgent", "not tested")
+    assert "everyday sentences. How often that is right is not known yet." in row["note"]
+    assert "tb-why" in html(at)
+    assert "pull" in words(at)
+
+
+@pytest.mark.parametrize("pole", ["not ironic", "other", "none"])
+def test_a_word_that_is_a_negation_is_asked_for_its_opposite(own_workbench: Workbench, pole: str) -> None:
+    at = own_workbench.open("catalog", either=pole, **{"or": "ironic"})
+    assert "only says what a text is not" in words(at)
+    assert not bars(at)
+    assert not buttons(at, "home.file")
+
+
+def test_without_two_different_words_nothing_is_claimed(own_workbench: Workbench) -> None:
+    at = own_workbench.open("catalog", either="rude", **{"or": "Rude"})
+    assert "Both sides have the same name" in words(at)
+    at.text_input(key="or").set_value(" ").run()
+    assert "Name both sides" in words(at)
+    assert not bars(at)
+
+
+@pytest.mark.parametrize(
+    "poles", [("🥶", "🔥"), ("冷たい", "温かい"), ("بارد", "دافئ"), ("<b>x</b>", "*_$`"), ("a" * 80, "b" * 80)]
+)
+def test_words_of_any_kind_are_shown_as_they_are(own_workbench: Workbench, poles: tuple[str, str]) -> None:
+    at = own_workbench.open("catalog", either=poles[0], **{"or": poles[1]})
+    assert not at.exception
+    drawn = bars(at)
+    assert not drawn or (drawn[0][0]["negative"], drawn[0][0]["positive"]) == poles
+    assert drawn or "Use other words" in words(at)
+
+
+def test_for_words_in_another_language_the_page_says_what_they_need(own_workbench: Workbench) -> None:
+    """The encoder of these tests knows English only."""
+    at = own_workbench.open("catalog", either="unhöflich", **{"or": "höflich"})
+    at.text_area(key="home.text").set_value("Würden Sie mir bitte kurz mit dem Koffer helfen?").run()
+    assert "These words are German, and the encoder here knows English only" in words(at)
+    at.text_area(key="home.text").set_value("Would you kindly help me with the suitcase?").run()
+    assert "knows English only" not in words(at)
+
+
+def test_pasted_texts_become_a_draft_between_the_two_words(
+    own_workbench: Workbench, client: Traitbench, namespace: str
 ) -> None:
-    assert "No model is ready" in words(own_workbench.open("catalog"))
-    hold_busy(service.context, draft)
-    assert "As soon as a model is ready, it scores a text here." in words(own_workbench.open("catalog"))
+    at = own_workbench.open("catalog", either="rude", **{"or": "polite"})
+    press(at, "home.add")
+    assert [ending(at.text_input, side).value for side in ("negative", "positive")] == ["rude", "polite"]
+    press(at, "home.paste_create")
+    assert "Paste at least one text" in words(at)
+    ending(at.text_area, "negative_texts").set_value("Shut up.\n\n Go away. \nShut up.")
+    ending(at.text_area, "positive_texts").set_value("Would you mind?")
+    press(at, "home.paste_create")
+    handle = f"{namespace}.rude-or-polite"
+    assert client.models.get(handle).state == "draft"
+    assert {(each.text, each.quality) for each in client.samples.list(handle)} == {
+        ("Shut up.", 0.0), ("Go away.", 0.0), ("Would you mind?", 1.0)
+    }  # fmt: skip
+    assert [title.value for title in at.title] == ["Samples"]
 
 
 # ---- the list --------------------------------------------------------------------------------------------------------
@@ -133,7 +208,7 @@ def test_a_draft_with_samples_is_not_said_to_be_good(own_workbench: Workbench, d
     at = own_workbench.open("catalog")
     assert draft in opened(at)
     assert "10 + 10 samples." in words(at)
-    assert " right" not in words(at)
+    assert " in 10 right" not in words(at)
 
 
 def test_a_description_with_markup_is_shown_as_it_is(workbench: Workbench, client: Traitbench, new: str) -> None:
@@ -198,7 +273,7 @@ def test_many_models_are_shown_a_page_at_a_time(own_workbench: Workbench, client
         client.models.create(f"{namespace}.m{number:02}")
     at = own_workbench.open("catalog")
     assert len(opened(at)) == 12
-    assert "27" in at.subheader[0].value
+    assert at.title[0].value == "27 models wait for you"
     assert {"q", "state", "namespace", "sort"} <= {str(each.key) for each in (*at.text_input, *at.selectbox)}
 
 
@@ -210,7 +285,7 @@ def test_three_ways_lead_to_a_model_also_after_the_first_one(
 ) -> None:
     at = own_workbench.open("catalog")
     assert all(way in words(at) for way in WAYS)
-    assert not at.text_input, "there is nothing to filter"
+    assert {field.key for field in at.text_input} == {"either", "or"}, "there is nothing to filter"
     at.button(key="catalog.first_label").click().run()
     at.text_input(key="catalog.new_model:0.name").set_value("Customer Mood!")
     at.text_input(key="catalog.new_model:0.negative_label").set_value("angry")

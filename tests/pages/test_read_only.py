@@ -56,10 +56,6 @@ def test_with_a_scoring_key_nothing_is_created_or_trained(scorer: Workbench, dra
     assert at.button(key="catalog.import_button").disabled
     assert at.button(key="catalog.new_button").disabled
     assert "authoring" in at.button(key="catalog.new_button").help
-    at = scorer.open("idea")
-    assert "You cannot try ideas here." in words(at)
-    assert "`authoring`" in words(at)
-    assert not at.main.button
     at = scorer.open("from_file")
     assert "You cannot create models here." in words(at)
     assert not at.file_uploader

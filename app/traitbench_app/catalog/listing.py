@@ -1,6 +1,7 @@
-"""One model on Home: how often it is right, a picture of one trait, and what is next. A click opens its dashboard."""
+"""The models on Home: how often each is right, a picture of a trait, and what is next. A click opens its dashboard."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -16,7 +17,7 @@ from traitbench.errors import InternalError
 from traitbench_app.parts.controls import ask
 from traitbench_app.parts.heading import retention_badge, state_badge
 from traitbench_app.parts.model_actions import ARCHIVE, restore_button
-from traitbench_app.parts.next_step import facts_of, next_step
+from traitbench_app.parts.next_step import NextStep, facts_of, next_step
 from traitbench_app.parts.strips import strip_of, weakest_first
 from traitbench_app.shell.navigation import model_link, name_link
 from traitbench_app.shell.service import active_version, client, reader
@@ -41,8 +42,11 @@ _WIDTH, _HEIGHT = 360, 76
 _MOST_LANGUAGES = 3
 
 
-def draw_model(model: Model, *, owned: bool) -> None:
-    """Draw the card. If the service cannot read a part of the model, its card says so; others are not affected."""
+def draw_model(model: Model, *, owned: bool, name: str) -> None:
+    """Draw the card with this name, in Markdown.
+
+    If the service cannot read a part of the model, its card says so; others are not affected.
+    """
     with st.container(border=True, height="stretch", key=f"card.model.{model.handle}"):
         version, problem = None, ""
         traits: Sequence[Trait] = ()
@@ -52,7 +56,7 @@ def draw_model(model: Model, *, owned: bool) -> None:
             problem = f"It cannot be read: {plain(error.message)}"
         if version is None and model.version_no is not None:
             problem = problem or "The version in use cannot be read."
-        _draw_top(model, version, traits)
+        _draw_top(model, version, traits, name)
         if problem:
             st.caption(f":material/warning: {problem}")
         _draw_trait(model, version, traits)
@@ -72,12 +76,11 @@ def _frozen_traits(reader: tuple[str, str], handle: str, of: tuple[int | str, ..
     return list(client().traits.list(handle))
 
 
-def _draw_top(model: Model, version: Version | None, traits: Sequence[Trait]) -> None:
+def _draw_top(model: Model, version: Version | None, traits: Sequence[Trait], name: str) -> None:
     evidence = None if version is None else evidence_on(by_trait(version.metrics))
-    namespace, name = model.handle.split(".", 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         with st.container(key=f"catalog-name-{model.handle}", width="content"):
-            name_link(model.handle, f":gray[{plain(namespace)}.]**{plain(name)}**")
+            name_link(model.handle, name)
         if model.state == "ready" and model.forked_from is None:
             st.markdown(f":gray-badge[:primary[●] v{model.version_no} in use]", width="content")
         else:
@@ -143,38 +146,85 @@ def _draw_next(model: Model, traits: Sequence[Trait], *, owned: bool) -> None:
 
 # ---- order -----------------------------------------------------------------------------------------------------------
 
-Order = Literal["name", "trained", "quality"]
-ORDERS: Mapping[Order, str] = {"name": "Name", "trained": "Last trained", "quality": "Quality"}
+Order = Literal["waits", "name", "trained", "quality"]
+ORDERS: Mapping[Order, str] = {
+    "waits": "What waits",
+    "name": "Name",
+    "trained": "Last trained",
+    "quality": "Quality",
+}
 """The orders by the names that people see. Quality is the lowest share of right samples that is likely."""
 
-DEMO = "demo."
-"""What the handles of demo models begin with."""
+FIRST_DEMO = "demo.support-tone"
+"""The demo model that Home begins with."""
 
+_DEMO = "demo."
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_LOOKED_AT = 50
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_MOST_SAID, _NAME = 2, 40
 
 
-def in_order(models: Sequence[Model], by: Order) -> list[Model]:
+def in_order(models: Sequence[Model], by: Order, waiting: Sequence[tuple[Model, NextStep]] = ()) -> list[Model]:
     """The models in an order; by name they stay as the service lists them, own namespaces first, and demos last."""
     if by == "trained":
         return sorted(models, key=_trained, reverse=True)
     if by == "quality":
         return sorted(models, key=lambda each: _rank(_version(each)))
+    if by == "waits":
+        first = {each.handle for each, _ in waiting}
+        return sorted(models, key=lambda each: (is_demo(each), each.handle not in first, each.handle != FIRST_DEMO))
     return sorted(models, key=is_demo)
 
 
-def best_scoring(models: Sequence[Model]) -> tuple[Model, Version] | None:
-    """The best demo model that scores now, with its active version; without one, the best other model."""
-    for demos in (True, False):
-        able = [each for each in models if each.state != "archived" and is_demo(each) == demos]
-        known = [(model, version) for model in able if (version := _version(model))]
-        if known:
-            return min(known, key=lambda each: _rank(each[1]))
-    return None
+def waiting_of(models: Sequence[Model]) -> list[tuple[Model, NextStep]]:
+    """The models of people that wait for somebody, with what they wait for; of many, only the first are looked at."""
+    waiting = list[tuple[Model, NextStep]]()
+    for model in [each for each in models if not is_demo(each) and each.state != "busy"][:_MOST_LOOKED_AT]:
+        with suppress(InternalError):
+            step = next_step(facts_of(model, traits_of(model)))
+            if step.page not in (None, "batch"):
+                waiting.append((model, step))
+    return waiting
+
+
+def title_of(models: Sequence[Model], waiting: Sequence[tuple[Model, NextStep]]) -> str:
+    """`Three models, two wait for you`, of the models of people."""
+    number = len(models)
+    models_said = f"{_in_words(number)} model{'' if number == 1 else 's'}".capitalize()
+    waits = "waits" if len(waiting) == 1 else "wait"
+    if not waiting or number > _MOST_LOOKED_AT:
+        return models_said
+    if len(waiting) == number:
+        return f"{models_said} {waits} for you"
+    return f"{models_said}, {_in_words(len(waiting))} {waits} for you"
+
+
+def lead_of(models: Sequence[Model], waiting: Sequence[tuple[Model, NextStep]]) -> str:
+    """What the first of them wait for, in Markdown."""
+    return " ".join(f"{name_among(models, each)}: {step.sentence}" for each, step in waiting[:_MOST_SAID])
+
+
+def name_among(models: Sequence[Model], model: Model) -> str:
+    """The name of a model in Markdown; with its namespace if that of others differs."""
+    spaces = {each.handle.partition(".")[0] for each in models if not is_demo(each)}
+    name = f"**{short_name(model)}**"
+    return name if is_demo(model) or len(spaces) < 2 else f":gray[{plain(model.handle.partition('.')[0])}.]{name}"
+
+
+def short_name(model: Model) -> str:
+    """The name of a model without its namespace, in Markdown: `tone`; `Support tone` for a demo model."""
+    name = model.handle.partition(".")[2]
+    return plain(name.replace("-", " ").capitalize() if is_demo(model) else shortened(name, _NAME))
 
 
 def is_demo(model: Model) -> bool:
     """Whether it is a demo model."""
-    return model.handle.startswith(DEMO)
+    return model.handle.startswith(_DEMO)
+
+
+def _in_words(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
 
 
 def _trained(model: Model) -> datetime:

@@ -1,128 +1,271 @@
-"""A text that is scored while you edit it: the field shows the words that decide, and each bar its side in words."""
+"""The front door: two words in a sentence, and a text that is scored between them while either is edited."""
 
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.models import Model, State
-from traitbench.contract.traits import Trait
-from traitbench.contract.versions import Version
 from traitbench.display.text import is_address, plain, shortened
-from traitbench.errors import TraitbenchError
-from traitbench_app.catalog.listing import best_scoring, is_demo, traits_of
-from traitbench_app.parts.scored_text import draw_scores, is_new, lit_field, read_while_typing
+from traitbench.errors import TraitbenchError, Unreachable
+from traitbench.local.names import NoNamesAxis
+from traitbench_app.catalog.answers import Answer, Trained, Untested, answer_of, draw_language, first_trained
+from traitbench_app.catalog.door import EITHER, OR, Poles, draw_door, say
+from traitbench_app.catalog.listing import FIRST_DEMO, is_demo, short_name
+from traitbench_app.catalog.paste import ask_for_texts
+from traitbench_app.parts.card import draw_bars
+from traitbench_app.parts.scored_text import is_new, light_and_say, lit_field, read_while_typing
+from traitbench_app.parts.taught_text import draw_teaching
 from traitbench_app.shell import session
-from traitbench_app.shell.navigation import model_link
+from traitbench_app.shell.navigation import model_link, page
 from traitbench_app.shell.service import attempt, guarded, models
-from traitbench_app.workspace.texts import bring_along, texts_of
+from traitbench_app.workspace.texts import bring_along, examples, names_of_examples, texts_of
 
-_TEXT, _TRY, _BARS, _SHOWN = "home.text", "home.try", "home.bars", "home.model"
-_MOST_CHIPS, _CHIP = 4, 20
+TEXT = "home.text"
+"""The key of the text."""
+
+_TRY, _BAR, _ALSO, _FIRST = "home.try", "home.bar", "home.also", "home.model"
+_TEXTS, _ANSWER = "home.texts", "home.answer"
+_MOST_CHIPS, _CHIP, _MOST_ALSO = 5, 20, 6
 _LOOKS_AGAIN_S = 3.0
+_USUAL = ("cold", "warm")
+_LEAD = "Score any text from 0 to 100, and see which words decide. Put your own two words in: they answer at once."
 _STYLE = """
 <style>
-.st-key-card-live { padding: 0.9rem 1.25rem; }
+.st-key-card-live, .st-key-card-live > [data-testid="stVerticalBlock"] { padding: 0; gap: 0; overflow: hidden; }
+[class*="st-key-live-"] { padding: 18px 28px; gap: 8px; }
+:has(> [class*="st-key-live-"]) + :has(> [class*="st-key-live-"]) { border-top: 1px solid var(--tb-line); }
+[class*="st-key-live-"] [class*="st-key-lit-"] { margin: 0 -11px; width: calc(100% + 22px); }
+[class*="st-key-live-"] [data-testid="stTextAreaRootElement"]:not(:focus-within) { border-color: transparent; }
+.st-key-live-text { padding-bottom: 14px; }
+.st-key-live-also { padding-block: 12px 14px; }
+.st-key-live-kept { background: var(--tb-page); }
+.st-key-live-said p { font-size: 13px; line-height: 20px; color: var(--tb-ink-2); }
+.st-key-live-said.st-key-live-said { padding: 0; }
+.st-key-live-said [data-testid="stLayoutWrapper"] { min-width: min(100%, 320px); }
+.st-key-home-title [data-testid="stMarkdownContainer"] p { font-size: 16px; line-height: 24px; color: var(--tb-ink-2); }
+.st-key-home-title .st-key-door [data-testid="stMarkdownContainer"] p {
+  font-size: var(--size); line-height: var(--line); color: var(--tb-ink);
+}
+@media (max-width: 720px) { [class*="st-key-live-"] { padding: 14px 16px; } }
 </style>
 """
 
 
-def draw_live(listed: Sequence[Model]) -> None:
-    """Draw the text, scored by the best demo model or another ready one; without one, say what happens.
+@st.fragment
+def draw_front_door(listed: Sequence[Model], nowhere: str | None, *, is_title: bool) -> None:
+    """Draw the sentence and the scored text; a change of either runs only this.
 
-    The model stays while this tab is open: another one has another text, which would replace what somebody types.
+    The sentence is the title of the page, or in one card with the text. `nowhere` says why the person cannot create a
+    model.
     """
-    shown = [each for each in listed if each.handle == session.get(_SHOWN)]
-    with st.container(border=True, key="card.live"):
-        if best := best_scoring(shown) or best_scoring(listed):
-            model, active = best
-            session.store(_SHOWN, model.handle)
-            _live_text(model, active, traits_of(model), _texts(model))
-        else:
-            _draw_waiting(listed)
-        if any(each.state == "busy" for each in listed):
-            _watch({each.handle: each.state for each in listed})
+    with guarded():
+        first = _first(listed)
+        usual = first.poles if first else _USUAL
+        st.html(_STYLE)
+        if is_title:
+            with st.container(gap="xsmall", key="home.title"):
+                poles, lead = draw_door(usual, is_title=True), st.container()
+        with st.container(border=True, key="card.live"):
+            if is_title:
+                typed, scored = st.container(key="live.text"), st.container(key="live.bar")
+            else:
+                with st.container(key="live.both"):
+                    typed, scored = st.columns([1.5, 1], gap="large", vertical_alignment="center")
+                with typed:
+                    poles = draw_door(usual, is_title=False)
+            by, problem = _asked(listed, poles, first)
+            if is_title:
+                with lead:
+                    _draw_lead(by, poles, usual)
+            with typed:
+                text, marks, words = _draw_field(by if isinstance(by, Trained) else first)
+            with scored:
+                answer = _draw_answer(listed, by, problem, text, marks, words)
+            if answer and len(answer.rows) > 1 and is_title:
+                with st.container(key="live.also"), st.container(key="scored.also"):
+                    also = answer.rows[1 : _MOST_ALSO + 1]
+                    put = [(row.negative, row.positive) for row in also]
+                    draw_bars(also, key=_ALSO, size="small", on_press=lambda at: say(put[at]))
+            if answer and answer.teachable and answer.teachable.after:
+                with st.container(key="live.kept"):
+                    draw_teaching(answer.teachable, key="home.teaching")
+            if isinstance(by, Untested):
+                with st.container(key="live.ways"):
+                    _draw_ways_on(by.poles, nowhere)
 
 
-def _texts(model: Model) -> list[str]:
-    """A few texts to try."""
-    try:
-        return texts_of(model)[:_MOST_CHIPS]
-    except TraitbenchError:
-        return []
-
-
-def _draw_waiting(listed: Sequence[Model]) -> None:
-    running = [each for each in listed if each.state == "busy"]
-    if not running:
-        st.markdown("**No model is ready to score a text.** Each of these three ways leads to one.")
-        return
-    what = "The demo models are being trained." if any(map(is_demo, running)) else "A run is in progress."
-    st.markdown(f"**{what}** As soon as a model is ready, it scores a text here.")
+def watch(listed: Sequence[Model]) -> None:
+    """Draw the page again when a run of one of these models ends."""
+    if any(each.state == "busy" for each in listed):
+        _watch({each.handle: each.state for each in listed})
 
 
 @st.fragment(run_every=_LOOKS_AGAIN_S)
 def _watch(drawn: Mapping[str, State]) -> None:
-    """Draw the page again when a run ends."""
     with guarded():
         if {each.handle: each.state for each in models()} != drawn:
             st.rerun()
 
 
-@st.fragment
-def _live_text(model: Model, active: Version, traits: Sequence[Trait], texts: Sequence[str]) -> None:
-    """Draw the field and the bars; a change of the text runs only this."""
-    key = f"{_TEXT}.{model.handle}"
-    with guarded():
-        st.html(_STYLE)
-        left, right = st.columns([1.22, 1], gap="medium")
-        with left:
-            _draw_chips(key, texts)
-            typed = session.get(key, "")
-            text, marks = lit_field(key, typed, default=texts[0] if texts else "")
-            words = st.container()
-        bring_along(model.handle, text)
-        with right:
-            notice = st.container()
-
-            def hear(answered: str) -> None:
-                with notice:
-                    keep = "" if model.zero_data_retention else model.handle
-                    read_while_typing(key, keep=keep, restore=is_new(key), answered={key: answered})
-
-            if is_address(text):
-                st.caption("This is a web address. **Score** can fetch its text.")
-                model_link("score", "Open Score", model=model.handle)
-                hear(text)
-            else:
-                with attempt():
-                    draw_scores(model, active, traits, text, marks, words, key=_BARS, on_scored=hear)
-                if text.strip():
-                    model_link("score", f"Scored by {plain(model.handle)}", model=model.handle)
-                else:
-                    st.caption("Type or paste a text to see its scores.")
+def _first(listed: Sequence[Model]) -> Trained | None:
+    """What is asked before anybody changes a word. It stays while this tab is open."""
+    first = first_trained([each for each in listed if each.handle == session.get(_FIRST)]) or first_trained(listed)
+    session.store(_FIRST, first.model.handle if first else None)
+    return first
 
 
-def _draw_chips(key: str, texts: Sequence[str]) -> None:
-    chip = f"{_TRY}.{key}"
+def _asked(listed: Sequence[Model], poles: Poles, first: Trained | None) -> tuple[Trained | Untested | None, str]:
+    """Who answers the two words, or the reason why nothing does."""
+    try:
+        return answer_of(listed, poles, first), ""
+    except NoNamesAxis as reason:
+        return None, str(reason)
 
+
+def _draw_lead(by: Trained | Untested | None, poles: Poles, usual: Poles) -> None:
+    if isinstance(by, Trained) or poles == usual:
+        st.markdown(_LEAD)
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.markdown("Your own two words answer." if by else _LEAD, width="content")
+        back = f"Back to {plain(usual[0])} and {plain(usual[1])}"
+        st.button(back, type="tertiary", key="home.back", on_click=say, args=(usual,))
+
+
+# ---- the text --------------------------------------------------------------------------------------------------------
+
+
+def _draw_field(by: Trained | None) -> tuple[str, DeltaGenerator, DeltaGenerator]:
+    """Draw the texts to try and the field; return its text, and the places for what lights it and for its words."""
+    model = by.model if by else None
+    texts = _texts(model)
+    if session.get(TEXT) is None:
+        session.put({TEXT: texts[0] if texts else ""})
+    _draw_chips(texts, names_of_examples(model.handle if model else FIRST_DEMO))
+    text, marks = lit_field(TEXT, session.get(TEXT, ""))
+    return text, marks, st.container(key="live.said")
+
+
+def _texts(model: Model | None) -> Sequence[str]:
+    """A few texts to try, read once."""
+
+    def read() -> Sequence[str]:
+        try:
+            texts = texts_of(model) if model else []
+        except TraitbenchError:
+            texts = []
+        return (texts or examples(FIRST_DEMO))[:_MOST_CHIPS]
+
+    return session.once(_TEXTS, model and model.handle, read)
+
+
+def _draw_chips(texts: Sequence[str], names: Mapping[str, str]) -> None:
     def take() -> None:
-        picked = session.get(chip)
+        picked = session.get(_TRY)
         if picked is not None:
-            session.store(key, texts[picked])
+            session.store(TEXT, texts[picked])
 
-    if len(texts) > 1:
-        now = session.get(key, texts[0])
-        # No chip is chosen once the text is edited.
-        session.put({chip: texts.index(now) if now in texts else None})
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            st.caption("Edit this, or try:", width="content")
-            st.pills(
-                "Texts to try",
-                range(len(texts)),
-                format_func=lambda at: plain(shortened(texts[at], _CHIP)),
-                key=chip,
-                on_change=take,
-                label_visibility="collapsed",
-                wrap=True,
-                persist_state="page",
-            )
+    if len(texts) < 2:
+        return
+    now = session.get(TEXT, "")
+    # No chip is chosen once the text is edited.
+    session.put({_TRY: texts.index(now) if now in texts else None})
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="home.chips"):
+        st.caption("Write your own, or try:", width="content")
+        st.pills(
+            "Texts to try",
+            range(len(texts)),
+            format_func=lambda at: plain(names.get(texts[at]) or shortened(texts[at], _CHIP)),
+            key=_TRY,
+            on_change=take,
+            label_visibility="collapsed",
+            wrap=True,
+            persist_state="page",
+        )
+
+
+# ---- the answer ------------------------------------------------------------------------------------------------------
+
+
+def _draw_answer(
+    listed: Sequence[Model],
+    by: Trained | Untested | None,
+    problem: str,
+    text: str,
+    marks: DeltaGenerator,
+    words: DeltaGenerator,
+) -> Answer | None:
+    """Draw the bar of the two words, or what is in its place, and light the words that decide."""
+    notice, answer = st.container(), None
+    if by is None:
+        st.markdown(problem)
+    elif not text.strip():
+        st.caption("Type or paste a text to see its score.")
+    elif is_address(text):
+        st.caption("This is a web address. **Score** can fetch its text.")
+    else:
+        with attempt():
+            answer = _scored(by, text)
+    if answer:
+        is_asked = answer.teachable is not None and answer.teachable.after is None
+        with st.container(key="scored.home"):
+            draw_bars(answer.rows[:1], key=_BAR, size="large", poles=not is_asked)
+            if is_asked and answer.teachable:
+                draw_teaching(answer.teachable, key="home.teaching")
+    with notice:
+        keep = "" if isinstance(by, Trained) and by.model.zero_data_retention else "home"
+        # Without an answer, the bar is that of another text.
+        is_missing = answer is not None and answer.text != text
+        read_while_typing(TEXT, keep=keep, restore=is_new(TEXT), answered={TEXT: "" if is_missing else text})
+    if isinstance(by, Trained):
+        bring_along(by.model.handle, text, example=next(iter(_texts(by.model)), ""))
+    elif by and answer:
+        draw_language(f"{text} {' '.join(by.poles)}")
+        if any(each.state == "busy" and is_demo(each) for each in listed):
+            st.caption("The demo models are being trained. Then they answer with what they learned.")
+    with words, st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        if answer and answer.reasons and answer.text == text:
+            with st.container(width="stretch", key="words-of.home"):
+                light_and_say(marks, answer.reasons, text, (answer.rows[0].negative, answer.rows[0].positive))
+        if isinstance(by, Trained):
+            model_link("score", f"Scored by {short_name(by.model)}", model=by.model.handle)
+    return answer
+
+
+def _scored(by: Trained | Untested, text: str) -> Answer | None:
+    """The answer; if the service does not answer, the one that was on this page before. Raise its other errors."""
+    try:
+        answer: Answer | None = by.score(text, field=TEXT)
+        session.store(_ANSWER, (by.poles, answer))
+    except Unreachable:
+        poles, answer = session.get(_ANSWER, (by.poles, None))
+        answer = answer if poles == by.poles else None
+    return answer
+
+
+def _draw_ways_on(poles: Poles, nowhere: str | None) -> None:
+    """Draw what two words that no label tested lead to."""
+    file, texts = st.columns(2, gap="large")
+    with file:
+        tries = st.button(
+            "Try it on my file",
+            type="primary",
+            shortcut="F",
+            key="home.file",
+            disabled=nowhere is not None,
+            help=nowhere,
+        )
+        st.caption(
+            "Scores every row by these two words, marked “not tested”, and shows the twenty texts to label first."
+        )
+    with texts:
+        adds = st.button(
+            "Add about ten texts for each side", key="home.add", disabled=nowhere is not None, help=nowhere
+        )
+        st.caption("Then it learns from your texts, and says how often it is right.")
+    if tries:
+        st.switch_page(page("from_file"), query_params=dict(zip((EITHER, OR), poles, strict=True)))
+    if adds:
+        ask_for_texts()
+        st.rerun()

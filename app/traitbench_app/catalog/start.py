@@ -7,6 +7,7 @@ unchanged.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 from streamlit.typing import UploadedFile
@@ -15,20 +16,16 @@ from traitbench.contract.bundles import Bundle
 from traitbench.display.text import count, plain
 from traitbench.names import NAMESPACE, no_name
 from traitbench.settings import read_settings
+from traitbench_app.catalog.paste import ask_for_texts
 from traitbench_app.parts.model_actions import TO_LABEL, ask_for_model, handle_fields
 from traitbench_app.shell import session
-from traitbench_app.shell.navigation import open_page, page_link
+from traitbench_app.shell.navigation import open_page
 from traitbench_app.shell.service import attempt, client, field_error
 
 _STYLE = """
 <style>
-[class*="st-key-card-way"] { padding: 0.6rem 1rem; }
-:is(.st-key-card-drop, .st-key-card-way-first_file) {
-    background: transparent !important; border: 1px dashed var(--tb-line-strong);
-}
-.st-key-home-idea a { padding: 0; }
-.st-key-home-idea a * { font-size: 0.8125rem; color: var(--tb-ink-2); }
-.st-key-home-idea [data-testid="stIconMaterial"] { display: none; }
+[class*="st-key-card-way"] { padding: 11px 18px; min-height: 68px; }
+.st-key-card-way-first_file { background: transparent !important; border: 1px dashed var(--tb-line-strong); }
 </style>
 """
 
@@ -44,15 +41,29 @@ def draw_ways(nowhere: str | None, *, draw_drop: Callable[[], None]) -> None:
             words = "Labelled or not: both lead to a model."
             _way("first_file", ":material/upload:", "Drop a file", words, "Choose a file", nowhere)
     with paste:
-        _way("new_button", ":material/playlist_add:", "Paste texts", "About ten for each side.", "Paste", nowhere)
+        _way(
+            "paste",
+            ":material/playlist_add:",
+            "Paste texts",
+            "About ten for each side.",
+            "Paste",
+            nowhere,
+            ask_for_texts,
+        )
     with label:
-        _way("first_label", ":material/label:", "Label texts", "One key for each text.", "Label", nowhere, TO_LABEL)
-    if not nowhere:
-        with st.container(key="home.idea"):
-            page_link("idea", "No texts yet? Name two opposites and score a text.")
+        to_label = partial(ask_for_model, TO_LABEL)
+        _way("first_label", ":material/label:", "Label texts", "One key for each text.", "Label", nowhere, to_label)
 
 
-def _way(name: str, icon: str, title: str, words: str, button: str, nowhere: str | None, *purpose: str) -> None:
+def _way(
+    name: str,
+    icon: str,
+    title: str,
+    words: str,
+    button: str,
+    nowhere: str | None,
+    ask: Callable[[], None] | None = None,
+) -> None:
     """Draw a card whose button opens the dialog of a new model."""
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", height="stretch", key=f"card.way.{name}"
@@ -63,8 +74,7 @@ def _way(name: str, icon: str, title: str, words: str, button: str, nowhere: str
         st.button(
             button,
             key=f"catalog.{name}",
-            on_click=ask_for_model,
-            args=purpose,
+            on_click=ask,
             disabled=nowhere is not None,
             help=nowhere,
         )

@@ -15,19 +15,42 @@ FORM = "from_file.form"
 """The form of all choices about the file."""
 
 _DROPPED, _DROP = "from_file.dropped", "from_file.drop"
+# The whole card takes the file.
+_STYLE = """
+<style>
+.st-key-card-drop {
+  position: relative; min-height: 68px; padding: 11px 150px 11px 18px;
+  background: transparent !important; border: 1px dashed var(--tb-line-strong);
+}
+.st-key-card-drop > [data-testid="stElementContainer"] { position: static; flex: none; width: 0 !important; }
+.st-key-card-drop [data-testid="stFileUploader"] { position: absolute; inset: 0; width: auto; }
+.st-key-card-drop [data-testid="stWidgetLabel"] { position: absolute; clip-path: inset(50%); }
+.st-key-card-drop [data-testid="stFileUploaderDropzone"] {
+  height: 100%; min-height: 0; padding: 0 18px; flex-direction: row; justify-content: flex-end; align-items: center;
+  border: 0; border-radius: inherit; background: none; cursor: pointer;
+}
+.st-key-card-drop [data-testid="stFileUploaderDropzone"] > :not(:has(button), button, input) { display: none; }
+</style>
+"""
 
 
-def draw_drop() -> None:
-    """Draw the uploader as a card; a file that is dropped on it opens the page From a file."""
-    with st.container(border=True, key="card.drop"):
-        st.markdown("**Drop a file.** Labelled or not: both lead to a model.")
+def draw_drop(**words: str) -> None:
+    """Draw the uploader as a card; a file that is dropped on it opens the page From a file.
+
+    With `words`, which are in the link, the page scores it by these two words.
+    """
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="card.drop"):
+        st.html(_STYLE)
+        with st.container(gap=None, width="stretch", key="drop.words"):
+            st.markdown(":material/upload: **Drop a file**")
+            st.caption("Labelled or not: both lead to a model.")
         file = pick_file(session.round_key(_DROP))
     if file is not None:
         forget_plan()
         session.store(_DROPPED, file)
         session.next_round(_DROP)
         session.next_round(FORM)
-        st.switch_page(page("from_file"), query_params={FILE: file.name})
+        st.switch_page(page("from_file"), query_params={FILE: file.name, **words})
 
 
 def dropped() -> UploadedFile | None:

@@ -19,6 +19,8 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -95,7 +97,12 @@ def _frame() -> list[Route]:
     from traitbench_app.process import frame
     from traitbench_app.shell.navigation import PAGES
 
-    return frame.routes(page.url_path for page in PAGES)
+    return [*frame.routes(page.url_path for page in PAGES), Route("/idea", _to_home)]
+
+
+async def _to_home(request: Request) -> Response:
+    """Lead the address of a page that Home replaced to Home, with its two words."""
+    return RedirectResponse(f"./?{request.url.query}", 308)
 
 
 def _guarded(

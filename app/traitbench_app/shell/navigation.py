@@ -17,7 +17,6 @@ from traitbench_app.shell import people, session
 
 PageName = Literal[
     "catalog",
-    "idea",
     "from_file",
     "model",
     "score",
@@ -65,7 +64,6 @@ class Entry:
 
 PAGES: tuple[Entry, ...] = (
     Entry("catalog", "Home", ":material/home:", "", "Score texts on what matters to you, and see why."),
-    Entry("idea", "Try an idea", ":material/lightbulb:", "", "Score a text between two opposites, without labels."),
     Entry("from_file", "From a file", ":material/upload_file:", "", "A labelled file becomes a trained model."),
     Entry("model", "Model", ":material/badge:", "Use", "How good it is, what it learned from, and what waits."),
     Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),
@@ -113,7 +111,7 @@ def is_shown(row: Entry) -> bool:
     person = people.current()
     if row.section == "Service":
         return person.operator
-    if row.name in ("from_file", "idea"):
+    if row.name == "from_file":
         return False  # opened from Home
     return row.section != "Teach" or person.scope == "authoring"
 

@@ -68,12 +68,12 @@ def are_fresh() -> bool:
     return fresh
 
 
-def bring_along(handle: str, text: str) -> None:
-    """Let the Score page of a model have the text that somebody edits elsewhere. The first one is an example."""
+def bring_along(handle: str, text: str, *, example: str) -> None:
+    """Let the Score page of a model have the text that somebody edits elsewhere, which is at first the example."""
     key = f"{_ALONG}:{handle}"
-    before = session.get(key)
+    before = session.get(key, example)
     session.store(key, text)
-    if before is None or before == text:
+    if before == text:
         return
     if session.get(_OF) == handle:
         session.store(TEXT, text)

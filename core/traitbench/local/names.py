@@ -36,9 +36,6 @@ from traitbench.settings import read_settings
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 
-everyday_texts = generic_texts
-"""The sentences that texts are compared with."""
-
 KEY = "names"
 """The key of the only trait of such a version."""
 
@@ -109,8 +106,8 @@ class NamesScorer:
     among: Floats
 
     def score(self, texts: Sequence[str]) -> list[NameScore]:
-        """Return where texts are between the poles."""
-        return [self._at(placed.positions[0]) for placed in self.version.project(texts)]
+        """Return where texts are between the poles; raise `BodyTooLarge` for a text that the service refuses."""
+        return [self._at((card.detail[KEY].native.polarity + 1) / 2) for card in self.version.score(texts)]
 
     def score_vectors(self, vectors: Vectors) -> list[NameScore]:
         """Return the same for texts by their vectors (n, d)."""
