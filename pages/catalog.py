@@ -55,7 +55,7 @@ else:
 offer_undo()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="home.models"):
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
-        st.subheader("Your models" if is_returning else "Demo models", anchor=False, width="content")
+        st.header("Your models" if is_returning else "Demo models", anchor=False, width="content")
         number = st.container(width="content")
     with st.container(horizontal=True, horizontal_alignment="right", width="content"):
         link = st.container(width="content")
@@ -136,7 +136,8 @@ if not shown and is_searched:
 # ---- a new question, for those who have models -----------------------------------------------------------------------
 
 if is_returning:
-    st.subheader("A new question", anchor=False)
+    with st.container(key="home.new"):
+        st.header("A new question", anchor=False)
     draw_front_door(every, nowhere, is_title=False)
     draw_ways(nowhere, draw_drop=draw_drop)
     if demos := [model for model in in_order(every, "waits") if is_demo(model)]:

@@ -7,7 +7,7 @@ import streamlit as st
 from traitbench.display.text import count, plain
 from traitbench_app.catalog.door import EITHER, OR, problem_of
 from traitbench_app.from_file.by_names import draw_by_names
-from traitbench_app.from_file.drop import FILE, FORM, draw_drop, dropped, forget
+from traitbench_app.from_file.drop import FILE, FORM, NEGATIVE, POSITIVE, draw_drop, dropped, forget
 from traitbench_app.from_file.layout import draw_columns, draw_plan, draw_unused, found_in, lead_of, title_of
 from traitbench_app.from_file.making import go_on, made, make
 from traitbench_app.from_file.result import draw_result
@@ -16,14 +16,14 @@ from traitbench_app.parts.controls import draw_title
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_actions import TO_LABEL, ask_for_model, new_model
 from traitbench_app.parts.runs import watch
-from traitbench_app.parts.upload import read_upload
+from traitbench_app.parts.upload import pick_text_column, read_upload
 from traitbench_app.shell.navigation import model_link, page_link
 from traitbench_app.shell.permission import why_nowhere
 from traitbench_app.shell.service import attempt, client, namespaces
 
 owned = namespaces()
 file, name = dropped(), st.query_params.get(FILE)
-words = {key: word.strip() for key in (EITHER, OR) if (word := st.query_params.get(key, "")).strip()}
+words = {key: word.strip() for key in (NEGATIVE, POSITIVE) if (word := st.query_params.get(key, "")).strip()}
 
 if nowhere := why_nowhere(owned):
     heading("from_file")
@@ -73,14 +73,25 @@ if file is None:
 # ---- its texts by two words, which no label tested -------------------------------------------------------------------
 
 if words:
-    poles = words.get(EITHER, ""), words.get(OR, "")
+    poles = words.get(NEGATIVE, ""), words.get(POSITIVE, "")
     if problem := problem_of(poles):
         st.markdown(problem)
-    elif upload := read_upload(FORM, file):
-        draw_by_names(upload, poles, owned, order=QUEUES["informative"])
+    else:
+        result = st.container()
+        with st.container(border=True, key="card.reading"):
+            upload = read_upload(FORM, file)
+            column = pick_text_column(upload.source.head, key=f"{upload.key}.column") if upload else None
+        if upload and column:
+            with result:
+                draw_by_names(upload, column, poles, owned, order=QUEUES["informative"])
     with st.container(horizontal=True):
         st.button("Choose another file", type="tertiary", key="from_file.again", on_click=forget)
-        page_link("catalog", "Back to the two words", icon=":material/arrow_back:", **words)
+        page_link(
+            "catalog",
+            "Back to the two words",
+            icon=":material/arrow_back:",
+            **dict(zip((EITHER, OR), poles, strict=True)),
+        )
     st.stop()
 
 # ---- the file: what was found, and the model that it makes -----------------------------------------------------------

@@ -2,6 +2,7 @@
 should be.
 """
 
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -14,17 +15,22 @@ from tests.pages.drive import (
     buttons,
     end_badly,
     ending,
+    frame,
     hold_busy,
     html,
     labelled,
+    labeller,
     links,
     plain,
     press,
     texts,
     upload,
+    words,
 )
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.errors import Unavailable
+from traitbench_app.workspace import pool
 
 HAPPY = ("The soup was lovely", "What a kind welcome", "I smiled all evening", "Thank you for the warm help", "So good")
 SAD = ("The soup was cold", "Nobody greeted us", "I left in anger", "Your help made it worse", "So bad")
@@ -273,3 +279,46 @@ def test_forty_columns_show_the_texts_and_labels_first(workbench: Workbench) -> 
     at = drop(workbench, content)
     assert title(at) == "1 trait found in 20 reviews"
     assert "34 more columns" in [each.label for each in at.expander]
+
+
+# ---- a file by two words ---------------------------------------------------------------------------------------------
+
+
+def test_a_file_by_two_words_is_not_tested_and_leads_to_label(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    own = [f"{words} on day {day}." for day in range(6) for words in (*HAPPY, *SAD)]
+    at = workbench.open("from_file", negative="unhappy", positive="happy")
+    upload(at, "days.csv", "text\n" + "\n".join(own) + f"\n{own[0]}\n")
+    at = await_button(at, "from_file.label_first")
+    assert "nearer to happy" in title(at)
+    assert "not tested" in words(at)
+    assert len(frame(at, "Score, not tested")) == 61, "each row, also a repeated one"
+    first = {text for text in own if f"[{text}]" in plain(at)}
+    assert len(first) == 20
+    press(at, "from_file.label_first")
+    assert [each.value for each in at.title] == ["Label"]
+    handle = f"{namespace}.unhappy-or-happy"
+    (trait,) = client.traits.list(handle)
+    assert (trait.negative_label, trait.positive_label) == ("unhappy", "happy")
+    assert at.selectbox(key="queue").value == "informative"
+    pool.session_of(handle).wait(30)
+    at = workbench.open("label", model=handle, queue="Most informative")
+    assert labeller(at)["items"][0]["text"] in first, "its texts come first on Label"
+
+
+def test_a_file_by_one_word_or_without_a_text_says_what_is_missing(workbench: Workbench) -> None:
+    at = upload(workbench.open("from_file", negative="same", positive="Same"), "a.csv", "text\nHello there, you.\n")
+    assert "Both sides have the same name" in words(at)
+    at = upload(workbench.open("from_file", negative="cold", positive="warm"), "a.csv", "id,text\n1,\n2,\n")
+    assert "no texts" in words(at) or "No column looks like texts" in words(at)
+
+
+def await_button(at: AppTest, key: str) -> AppTest:
+    """The page once it has this button, when the work in its background has ended."""
+    until = time.monotonic() + PATIENCE_S
+    while not buttons(at, key):
+        assert time.monotonic() < until
+        assert not at.exception
+        at.run()
+    return at

@@ -18,7 +18,7 @@ _STYLE = """
 [class*="st-key-door"] {
   --size: 32px; --line: 48px; row-gap: 0; column-gap: 12px; align-items: center;
 }
-[class*="st-key-door"] :is(h1, h2, p, input) {
+.stApp [data-testid="stMain"] [class*="st-key-door"] :is(h1, h2, p, input) {
   padding: 0; font-size: var(--size); line-height: var(--line); font-weight: 600; letter-spacing: -0.02em;
 }
 [class*="st-key-door"] > * { flex: none !important; width: auto !important; max-width: 100%; }
@@ -65,7 +65,7 @@ def draw_door(usual: Poles, *, is_title: bool) -> Poles:
             session.put({key: word})
     st.html(_STYLE)
     with st.container(horizontal=True, vertical_alignment="center", key="door" if is_title else "door.small"):
-        (st.title if is_title else st.subheader)("A text is", anchor=False, width="content")
+        (st.title if is_title else st.header)("A text is", anchor=False, width="content")
         negative = _word("A text is", EITHER)
         st.markdown("or", width="content")
         positive = _word("or", OR)

@@ -24,6 +24,9 @@ from traitbench_app.shell.service import active_version, client, reader
 
 STYLE = """
 <style>
+.stApp [data-testid="stMain"] :is(.st-key-home-models, .st-key-home-new) h2 {
+  padding: 0; font-size: 16px; line-height: 24px; letter-spacing: 0;
+}
 [class*="st-key-card-model"] { position: relative; padding: 1rem 1.1rem 0.6rem; gap: 0.6rem; }
 [class*="st-key-card-model"]:has([class*="st-key-catalog-name"] a:hover) { border-color: var(--tb-line-strong); }
 [class*="st-key-catalog-name"] :is(*, a) { position: static; }

@@ -10,7 +10,7 @@ from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.local.names import NoNamesAxis
 from traitbench_app.catalog.answers import Answer, Trained, Untested, answer_of, draw_language, first_trained
-from traitbench_app.catalog.door import EITHER, OR, Poles, draw_door, say
+from traitbench_app.catalog.door import Poles, draw_door, say
 from traitbench_app.catalog.listing import FIRST_DEMO, is_demo, short_name
 from traitbench_app.catalog.paste import ask_for_texts
 from traitbench_app.parts.card import draw_bars
@@ -265,7 +265,7 @@ def _draw_ways_on(poles: Poles, nowhere: str | None) -> None:
         )
         st.caption("Then it learns from your texts, and says how often it is right.")
     if tries:
-        st.switch_page(page("from_file"), query_params=dict(zip((EITHER, OR), poles, strict=True)))
+        st.switch_page(page("from_file"), query_params=dict(zip(("negative", "positive"), poles, strict=True)))
     if adds:
         ask_for_texts()
         st.rerun()

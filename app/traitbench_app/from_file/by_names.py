@@ -18,14 +18,14 @@ from traitbench.display.pictures import shares, small_bar
 from traitbench.display.text import count, plain, shortened
 from traitbench.local.label_session import MOST_RANKED
 from traitbench.local.names import FEWEST_LIFTING, NameScore, NamesScorer, NoNamesAxis, Vectors, scorer_by_names
-from traitbench.local.vectors import in_background
+from traitbench.local.vectors import vectors_of
 from traitbench.names import slug
 from traitbench.tables.rows import Row
 from traitbench_app.parts.background_work import draw_end_of_work, draw_resume, watch_work
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.controls import draw_title, question
 from traitbench_app.parts.model_actions import free_name
-from traitbench_app.parts.upload import UploadedTable, pick_text_column
+from traitbench_app.parts.upload import UploadedTable
 from traitbench_app.shell import people, session
 from traitbench_app.shell.navigation import open_page
 from traitbench_app.shell.service import attempt, client
@@ -40,8 +40,9 @@ FIRST = 20
 Poles = tuple[str, str]
 
 _WORK = "from_file.by_names"
-_AT_ONCE = 256
+_AT_ONCE = 64
 _MOST_SHOWN, _CUT, _FIRST_CUT = 5_000, 300, 160
+_PALE = 0.4
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,11 @@ class ScoringByNames(BackgroundWork):
     """Encodes the different texts of a file, then scores all of them by two words."""
 
     def __init__(self, scorer: NamesScorer, texts: Sequence[str], *, owner: str) -> None:
-        # In the order of the pool on Label, so that the same texts are typical there.
-        self.texts = sorted(dict.fromkeys(texts), key=text_hash)
+        # By hash, as the pool on Label has them, so that the same texts are typical there.
+        self.texts = dict(sorted({text_hash(text): text for text in texts}.items()))
         super().__init__(total=len(self.texts), owner=owner)
         self.scorer = scorer
         self.scored: Scored | None = None
-        self._rows = list[Vectors]()
 
     @property
     def handles(self) -> tuple[str, ...]:
@@ -70,34 +70,32 @@ class ScoringByNames(BackgroundWork):
         return ("two words",)
 
     def work(self) -> State:
-        """Encode what is left, a few hundred texts at a time."""
-        while self.done < self.total:
+        """Encode the texts, a few at a time; those that were encoded before are in memory, for Label too."""
+        rows, texts = list[Vectors](), [*self.texts.items()]
+        for start in range(0, len(texts), _AT_ONCE):
             if self.asked_to_stop:
                 return "stopped"
-            some = self.texts[self.done : self.done + _AT_ONCE]
-            self._rows.append(in_background(self.scorer.version.encoder, some))
-            self.done += len(some)
-        X = np.concatenate(self._rows)
+            some = dict(texts[start : start + _AT_ONCE])
+            known = vectors_of(self.scorer.version.encoder, some, on_progress=lambda _done, _total: None)
+            rows.append(np.array([known[key] for key in some], np.float32))
+            self.done = start + len(some)
+        X, different = np.concatenate(rows), [*self.texts.values()]
         scorer = self.scorer.lifted(X)
         at = scorer.score_vectors(X)
         prior = np.array([each.score for each in at[:MOST_RANKED]], np.float64)
         queue = LabelQueue(X[:MOST_RANKED], prior)
         first = queue.first("informative", FIRST, free=np.ones(len(prior), bool))
         self.scored = Scored(
-            dict(zip(self.texts, at, strict=True)), [self.texts[each] for each in first], len(X) >= FEWEST_LIFTING
+            dict(zip(different, at, strict=True)), [different[each] for each in first], len(X) >= FEWEST_LIFTING
         )
-        self._rows.clear()
         return "done"
 
 
-def draw_by_names(upload: UploadedTable, poles: Poles, owned: Sequence[str], *, order: str) -> None:
-    """Draw the file between two words: the column of the texts, the wait, and the result.
+def draw_by_names(upload: UploadedTable, column: str, poles: Poles, owned: Sequence[str], *, order: str) -> None:
+    """Draw the texts of the file between two words: the wait, and the result.
 
     `order` is the name of the order on Label that begins with the texts to label first.
     """
-    column = pick_text_column(upload.source.head, key=f"{upload.key}.column")
-    if column is None:
-        return
     if upload.source.count > MOST_ROWS:
         st.error(f"**The file has {upload.source.count:,} rows; this page takes up to {MOST_ROWS:,}.**")
         return
@@ -156,7 +154,7 @@ def _draw_result(
         f":gray-badge[not tested] From the two words alone, {lifted}. How often that is right is not known yet: label "
         f"{count(len(scored.first), 'text')}, and the model says it.",
     )
-    st.html(shares(negative, neither, positive, negative=poles[0], positive=poles[1]))
+    st.html(shares(negative, neither, positive, negative=poles[0], positive=poles[1], opacity=_PALE))
     table, first = st.columns([1.8, 1], gap="small")
     with table, question("What do the two words say of each text?", key="by_names", note="not tested"):
         _draw_table(texts, at, poles, file)
@@ -192,6 +190,7 @@ def _draw_table(texts: Sequence[str], at: Sequence[NameScore], poles: Poles, fil
         width="stretch",
         key="from_file.by_names_table",
         column_config={
+            "Text": st.column_config.TextColumn(width=320),
             "–": st.column_config.ImageColumn(f"{poles[0]} – {poles[1]}", width=130),
             score: st.column_config.NumberColumn(width=120),
         },

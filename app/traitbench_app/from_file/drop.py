@@ -11,6 +11,9 @@ from traitbench_app.shell.navigation import page
 FILE = "file"
 """The query parameter with the name of the file."""
 
+NEGATIVE, POSITIVE = "negative", "positive"
+"""The query parameters of two words to score the file by. Those of Home are bound to its fields, and cannot be set."""
+
 FORM = "from_file.form"
 """The form of all choices about the file."""
 

@@ -178,7 +178,9 @@ def balance(negative_samples: int, positive_samples: int, *, negative: str, posi
     return _picture(alt, "display:flex;gap:2px;margin:4px 0", left + right)
 
 
-def shares(at_negative: int, at_neither: int, at_positive: int, *, negative: str, positive: str) -> str:
+def shares(
+    at_negative: int, at_neither: int, at_positive: int, *, negative: str, positive: str, opacity: float = 1.0
+) -> str:
     """Draw how many texts are at each pole and at neither: three parts of one bar, as wide as their shares."""
     parts = (
         (at_negative, f"{shortened(negative, _NARROW)} {at_negative:,}", "left-ink", token("left")),
@@ -187,7 +189,9 @@ def shares(at_negative: int, at_neither: int, at_positive: int, *, negative: str
     )
     # The labels stand below: a share that is narrower than its label must not look larger than it is.
     seen = [each for each in parts if each[0]]
-    bar = "".join(f'<div style="flex:{number} 1 0;background:{fill}"></div>' for number, _, _, fill in seen)
+    bar = "".join(
+        f'<div style="flex:{number} 1 0;background:{fill};opacity:{opacity:g}"></div>' for number, _, _, fill in seen
+    )
     labels = "".join(
         f'<bdi style="font-weight:600;color:{token(ink)}">{escape(label)}</bdi>' for _, label, ink, _ in seen
     )
