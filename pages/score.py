@@ -204,6 +204,7 @@ with notice:
         TEXT,
         AGAINST,
         keep="" if model.zero_data_retention else model.handle,
+        forget=model.handle if model.zero_data_retention else "",
         restore=are_fresh(),
         answered=dict(zip((TEXT, AGAINST), answered, strict=True)),
     )

@@ -47,12 +47,11 @@ html[data-traitbench-words-ahead] :is([data-of].old, [class*="st-key-words-of"],
   opacity: 0.38;
 }
 html[data-traitbench-unanswered] [data-of].old { opacity: 0; }
-:is(.st-key-read_while_typing, .st-key-unanswered) { position: absolute; }
-html[data-traitbench-unanswered] :is(.st-key-read_while_typing, .st-key-unanswered) { position: static; }
+html:not([data-traitbench-unanswered]) :is(.st-key-read_while_typing, :has(> .st-key-unanswered)) {
+  position: absolute;
+}
 @media (max-width: 720px) {
-  [class*="st-key-"][class$="-teach"] [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {
-    display: none;
-  }
+  [class*="-two_keys"] [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) { display: none; }
 }
 </style>
 """
@@ -139,6 +138,7 @@ const RELEASED = [['Enter', 13], ['Control', 17], ['Meta', 91]]
 
 let fields = {} // the text that was answered, or null, by the selector of its field
 let keep = ''
+let forget = ''
 let owner = null
 let ask = () => {}
 let typing = 0
@@ -147,7 +147,7 @@ let asking = 0
 
 const areas = (selector = Object.keys(fields).join(', ')) =>
   selector ? [...document.querySelectorAll(selector)].flatMap((each) => [...each.querySelectorAll('textarea')]) : []
-const place = (area) => `traitbench ${keep} ${area.ariaLabel}`
+const place = (area, name = keep) => `traitbench ${name} ${area.ariaLabel}`
 const send = (area) => {
   area.dispatchEvent(new KeyboardEvent('keydown', CTRL_ENTER))
   // A key that is never released keeps the shortcuts of buttons from being heard.
@@ -160,6 +160,7 @@ const isAhead = () => Object.entries(fields).some(([selector, answered]) =>
   answered !== null && areas(selector).some((area) => area.value !== asField(answered)))
 
 const store = () => {
+  if (forget) for (const area of areas()) sessionStorage.removeItem(place(area, forget))
   if (!keep) return
   for (const area of areas()) {
     try { sessionStorage.setItem(place(area), area.value) } catch { /* a text too large to keep is not kept */ }
@@ -253,9 +254,10 @@ addEventListener('pagehide', store)
 export default function ({ data, parentElement, setTriggerValue }) {
   const isAnswer = JSON.stringify(fields) !== JSON.stringify(data.fields)
   fields = data.fields
-  keep = data.keep
+  ;({ keep, forget } = data)
   owner = parentElement
   ask = () => setTriggerValue('again', true)
+  if (forget) store()
   // The fields are drawn about when this script is.
   if (data.restore) setTimeout(restore, 150)
   look(isAnswer)
@@ -276,17 +278,24 @@ _listener = st.components.v2.component("traitbench_live", html=_HTML, css=_CSS, 
 
 
 def read_while_typing(
-    *keys: str, keep: str = "", restore: bool = False, answered: Mapping[str, str] | None = None
+    *keys: str,
+    keep: str = "",
+    forget: str = "",
+    restore: bool = False,
+    answered: Mapping[str, str] | None = None,
 ) -> None:
     """Read the text areas with these keys after each short pause; call it once, where a missing answer is to be said.
 
     With `keep`, a name of what the texts are for, the browser's tab keeps them; with `restore`, they are what it kept.
+    It forgets those of the name `forget`.
     `answered` are the texts, by key, that the scores on the page belong to, so it is called after those are drawn: once
     a field has another text, what is in a container whose key begins with `scored` is pale until that is answered too.
     """
     fields = {f".st-key-{key.replace('.', '-')}": (answered or {}).get(key) for key in keys}
     _listener(
-        data={"fields": fields, "keep": keep, "restore": restore}, key="read_while_typing", on_again_change=lambda: None
+        data={"fields": fields, "keep": keep, "forget": forget, "restore": restore},
+        key="read_while_typing",
+        on_again_change=lambda: None,
     )
 
 

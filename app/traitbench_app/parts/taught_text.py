@@ -116,7 +116,7 @@ def draw_teaching(teachable: TeachableText, *, key: str) -> None:
 def _draw_keys(teachable: TeachableText, *, key: str) -> None:
     poles = (teachable.trait.negative_label, teachable.trait.positive_label)
     with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key=f"{key}.teach"
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key=f"{key}.two_keys"
     ):
         for positive, pole in enumerate(poles):
             if positive:
