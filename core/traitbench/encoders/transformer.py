@@ -94,29 +94,29 @@ class PackagedTransformer:
         for at, window in enumerate(windows):
             by_length.setdefault(len(window), []).append(at)
         runs = [
-            places[first : first + most]
-            for length, places in sorted(by_length.items(), reverse=True)
+            indices[first : first + most]
+            for length, indices in sorted(by_length.items(), reverse=True)
             for most in [max(1, _TOKENS_AT_ONCE // (length + 2))]
-            for first in range(0, len(places), most)
+            for first in range(0, len(indices), most)
         ]
 
-        def run(places: Sequence[int]) -> NDArray[np.float32]:
-            given = np.concatenate([self._bare(windows[at]) for at in places])
+        def run(indices: Sequence[int]) -> NDArray[np.float32]:
+            given = np.concatenate([self._bare(windows[at]) for at in indices])
             session, (_, _, *tokens_of) = self._loaded()
             states = session.run(tokens_of, {graph.TEXT: given, graph.WHOLE: np.array(True)})
             return np.concatenate(states, axis=2)
 
         rows: dict[int, NDArray[np.float32]] = {}
-        for places, read in zip(runs, in_threads(run, runs), strict=True):
-            rows.update(zip(places, read, strict=True))
+        for indices, read in zip(runs, in_threads(run, runs), strict=True):
+            rows.update(zip(indices, read, strict=True))
         return [rows[at] for at in range(len(windows))]
 
     def _without(
         self, without: NDArray[np.bool_], read: Sequence[tuple[Sequence[int], NDArray[np.float32]]]
     ) -> list[NDArray[np.float64]]:
         edge = np.ones((len(without), 1), np.bool_)
-        kept = [part for window, _ in read for part in (edge, ~without[:, window[0] : window[-1] + 1], edge)]
-        chosen = np.concatenate(kept, axis=1).astype(np.float32)
+        remaining = [part for window, _ in read for part in (edge, ~without[:, window[0] : window[-1] + 1], edge)]
+        chosen = np.concatenate(remaining, axis=1).astype(np.float32)
         means = chosen @ np.concatenate([rows for _, rows in read]) / chosen.sum(axis=1, keepdims=True)
         standard = self._standard(means, 2)
         return [unit(standard[:, i]) for i in range(2)]
