@@ -20,7 +20,7 @@ from traitbench.local.names import KEY, NamesScorer, NoNamesAxis, reads_other_la
 from traitbench_app.catalog.door import Poles, problem_of
 from traitbench_app.catalog.listing import FIRST_DEMO, is_demo, traits_of
 from traitbench_app.parts.card import ScoreRow, poles_of, row_by_names, score_rows
-from traitbench_app.parts.reasons import are_quick, reasons_of
+from traitbench_app.parts.reasons import reasons_of
 from traitbench_app.parts.scorer import PageScorer, scorer_of
 from traitbench_app.parts.taught_text import TeachableText, teachable_text
 from traitbench_app.parts.version_figures import names_of
@@ -31,7 +31,7 @@ _MOST_LOOKED_AT = 24
 
 @dataclass(frozen=True)
 class Answer:
-    """The bars of a text, that of the two words first, and why that one is where it is; None for a long text.
+    """The bars of a text, that of the two words first, and why that one is where it is.
 
     A text that leans is `teachable`.
     """
@@ -68,7 +68,7 @@ class Trained:
         if teachable:
             rows = [teachable.change(key, rows[0]), *rows[1:]]
             scorer = teachable.scorer or scorer
-        reasons = reasons_of(scorer, text).get(key) if are_quick([text]) else None
+        reasons = reasons_of(scorer, text).get(key)
         if self.is_turned:
             rows = [_turned(rows[0]), *rows[1:]]
             reasons = reasons and _turned_reasons(reasons)
@@ -85,7 +85,7 @@ class Untested:
     def score(self, text: str, *, field: str) -> Answer:
         """Return what the words say; raise `BodyTooLarge` for a text that is too long to score."""
         [named] = self.scorer.score([text])
-        reasons = reasons_of(PageScorer(by=self.scorer.version), text).get(KEY) if are_quick([text]) else None
+        reasons = reasons_of(PageScorer(by=self.scorer.version), text).get(KEY)
         return Answer(text, [row_by_names(*self.poles, named)], reasons)
 
 
