@@ -19,7 +19,7 @@ counts as overdue: feedback must not wait until the clock has caught up.
 
 from datetime import datetime, timedelta
 from functools import partial
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from sqlalchemy import Connection, Engine
 
@@ -28,7 +28,6 @@ from traitbench.contract.states import Outcome, outcome
 from traitbench.errors import ModelBusy, SamplesPurged
 from traitbench.operations import access, retention, rules
 from traitbench.operations.access import Caller
-from traitbench.operations.context import Context
 from traitbench.operations.model_runs import launch, run_key
 from traitbench.runs import Queue
 from traitbench.settings import Settings
@@ -36,8 +35,11 @@ from traitbench.store import models, runs, samples, version_samples, versions
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
 
+if TYPE_CHECKING:
+    from traitbench.operations.context import Context  # at run time, a worker would import it for nothing
 
-def start(context: Context, caller: Caller, handle: str) -> tuple[RunStarted, bool]:
+
+def start(context: "Context", caller: Caller, handle: str) -> tuple[RunStarted, bool]:
     """Start a retrain from all pending feedback now, or return the one in flight.
 
     The second value is False if no feedback waits.

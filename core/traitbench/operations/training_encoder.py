@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from time import sleep
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine
 
@@ -23,13 +23,15 @@ from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import NAMES, built_in, load_encoder, name_of
 from traitbench.errors import FeatureUnavailable, Unavailable
 from traitbench.operations import rules
-from traitbench.operations.context import Context
 from traitbench.runs.execution import Execution
 from traitbench.runs.heartbeat import EncoderState
 from traitbench.settings import Settings
 from traitbench.store import models, versions
 from traitbench.store.database import reading
 from traitbench.store.models import ModelRow
+
+if TYPE_CHECKING:
+    from traitbench.operations.context import Context  # at run time, a worker would import it for nothing
 
 _LOADING = "loading the encoder"
 
@@ -42,7 +44,7 @@ class EncoderChoice:
     name: str | None = None
 
 
-def named(context: Context, name: str) -> Encoder:
+def named(context: "Context", name: str) -> Encoder:
     """The installed encoder that a request names; raise `ValidationFailed` that names the known ones."""
     if name == context.encoder.id:
         return context.encoder
@@ -125,7 +127,7 @@ def _id_of(name: str, settings: Settings) -> str | None:
         return None
 
 
-def _known(context: Context) -> list[str]:
+def _known(context: "Context") -> list[str]:
     built_in = [name for name in NAMES if _id_of(name, context.settings) is not None]
     in_folder = all(_id_of(name, context.settings) != context.encoder.id for name in built_in)
     return [*built_in, context.encoder.id] if in_folder else built_in

@@ -41,6 +41,7 @@ _PR_SET_PDEATHSIG = 1
 _FAREWELL_SECONDS = 1.0
 _RETRAIN_SWEEP_SECONDS = 2.0
 _PURGE_SWEEP_SECONDS = 5.0
+_LOAD_AFTER_SECONDS = 10.0
 
 _log = logging.getLogger(__name__)
 
@@ -120,9 +121,14 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
 
 
 def _bodies_in_time(engine: Engine, settings: Settings, heartbeat: Heartbeat) -> Mapping[str, Body]:
-    """The result of `bodies`, with the encoder loaded in the background, so that the worker is ready at once."""
+    """The result of `bodies`, with the encoder loaded by the first run or, if none comes soon, in the background.
+
+    While a service starts, its own start and the first page need the processors.
+    """
     loading = Loading(partial(bodies, engine, settings), on_state=heartbeat.encoder)
-    Thread(target=loading.try_once, name="loading", daemon=True).start()
+    timer = Timer(_LOAD_AFTER_SECONDS, loading.try_once)
+    timer.daemon = True
+    timer.start()
 
     def body(kind: str) -> Body:
         def run(execution: Execution) -> None:

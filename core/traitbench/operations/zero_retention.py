@@ -21,7 +21,6 @@ from sqlalchemy import Connection, Engine
 
 from traitbench.errors import Unavailable, UnreadableRow
 from traitbench.operations import model_runs, retention, rules
-from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
 from traitbench.store import models, rejected_texts, runs, samples, text_vectors, traits, version_samples, versions
 from traitbench.store.database import clean, cleanable, reading, writing
 from traitbench.store.errors import StoreUnavailable, unavailable
@@ -140,6 +139,9 @@ def _remove_words(connection: Connection, model_id: int) -> None:
 
 
 def _remove_from_versions(connection: Connection, model_id: int, words: Mapping[str, Mapping[str, str] | None]) -> None:
+    # Imported here, because every worker would import scipy for it when it starts.
+    from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
+
     for version_id in versions.ids(connection, model_id):
         try:
             snapshot = versions.snapshot(connection, version_id)
