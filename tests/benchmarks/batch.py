@@ -1,4 +1,4 @@
-"""How fast a batch is over HTTP, against the bare encoder on the same texts: in all, by traits, and the second time.
+"""How fast a batch is over HTTP, against the bare encoder on the same texts: by traits, by mode, and the second time.
 
     python -m tests.benchmarks.batch [--quick] [--out FILE]
 
@@ -24,12 +24,14 @@ from tests.contexts import AUTHOR, done_here, fresh_settings, opened
 from tests.contract.world import served
 from traitbench.client import Traitbench
 from traitbench.contract.models import TrainRequest
+from traitbench.encoders import FULL
 from traitbench.operations import keys, models, training
 from traitbench.operations.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
 ONE, TWENTY = "local.one", "local.twenty"
+STATIC = "static"
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class Spent:
         return Spent(self.wall + other.wall, self.processor + other.processor)
 
 
-Ask = Callable[[str, Sequence[str]], Spent]
+Ask = Callable[..., Spent]
+"""Takes a handle, texts and a mode."""
 
 
 def measure(*, count: int, slices: int) -> Measured:
@@ -55,7 +58,13 @@ def measure(*, count: int, slices: int) -> Measured:
             _train(context, TWENTY, 20)
             encoder = context.encoder.id
             with _asked(context) as ask:
-                bare, one, twenty = _first(context, ask, [texts[each::slices] for each in range(slices)])
+                cut = [texts[each::slices] for each in range(slices)]
+                bare, one, twenty = _in_turn(
+                    cut, lambda some: _bare(context, some), lambda some: ask(ONE, some), lambda some: ask(TWENTY, some)
+                )
+                bare_static, static = _in_turn(
+                    cut, lambda some: _bare(context, some, STATIC), lambda some: ask(ONE, some, STATIC)
+                )
             _again(context, ONE)
             with _asked(context) as ask:
                 remembered = ask(ONE, texts)
@@ -64,10 +73,12 @@ def measure(*, count: int, slices: int) -> Measured:
         "bare encoder": bare,
         "batch, 1 trait": one,
         "batch, 20 traits": twenty,
+        "bare encoder, static": bare_static,
+        "batch, 1 trait, static": static,
         "again by a new version, vectors in memory": remembered,
         "again after a restart, vectors in the store": again,
     }
-    results = [_row(name, spent, count, bare) for name, spent in rows.items()]
+    results = [_row(name, spent, count, bare_static if "static" in name else bare) for name, spent in rows.items()]
     return Measured(
         [
             Table(
@@ -84,6 +95,8 @@ def measure(*, count: int, slices: int) -> Measured:
             **{name: vars(spent) for name, spent in rows.items()},
             "throughput_of_bare": bare.wall / one.wall,
             "throughput_of_bare_by_processor": bare.processor / one.processor,
+            "static_against_bare": static.wall / bare_static.wall,
+            "static_against_bare_by_processor": static.processor / bare_static.processor,
             "twenty_traits_against_one": twenty.wall / one.wall,
             "again_from_memory": one.wall / remembered.wall,
             "again_from_store": one.wall / again.wall,
@@ -91,24 +104,20 @@ def measure(*, count: int, slices: int) -> Measured:
     )
 
 
-def _first(context: Context, ask: Ask, slices: Sequence[Sequence[str]]) -> tuple[Spent, Spent, Spent]:
-    total = [Spent(0, 0)] * 3
-    context.encoder.encode(list(slices[0][:50]))
+def _in_turn(slices: Sequence[Sequence[str]], *kinds: Callable[[Sequence[str]], Spent]) -> list[Spent]:
+    """What each kind takes for all slices. Each is first, second and so on in turn."""
+    total = [Spent(0, 0)] * len(kinds)
+    for kind in kinds:
+        kind([f"first {text}" for text in slices[0][:50]])
     for number, some in enumerate(slices):
-        kinds: list[Callable[[list[str]], Spent]] = [
-            lambda texts: _bare(context, texts),
-            lambda texts: ask(ONE, texts),
-            lambda texts: ask(TWENTY, texts),
-        ]
-        # Each is first, second and third in turn.
-        for place in np.roll(np.arange(3), number):
-            total[place] += kinds[place](list(some))
-    return total[0], total[1], total[2]
+        for place in np.roll(np.arange(len(kinds)), number):
+            total[place] += kinds[place](some)
+    return total
 
 
-def _bare(context: Context, texts: Sequence[str]) -> Spent:
+def _bare(context: Context, texts: Sequence[str], mode: str = FULL) -> Spent:
     began, processor = time.perf_counter(), time.process_time()
-    context.encoder.encode(texts)
+    context.encoder.encode(texts, mode=mode)
     return Spent(time.perf_counter() - began, time.process_time() - processor)
 
 
@@ -127,9 +136,9 @@ def _asked(context: Context) -> Iterator[Ask]:
         child.start()
         assert here.recv() == "ready"
 
-        def ask(handle: str, texts: Sequence[str]) -> Spent:
+        def ask(handle: str, texts: Sequence[str], mode: str = FULL) -> Spent:
             processor = time.process_time()
-            here.send((handle, list(texts)))
+            here.send((handle, list(texts), mode))
             spent: Spent = here.recv()
             return Spent(spent.wall, spent.processor + time.process_time() - processor)
 
@@ -144,9 +153,9 @@ def _client(there: Connection, base_url: str, secret: str) -> None:
     with Traitbench(base_url, secret) as client:
         there.send("ready")
         while (asked := there.recv()) is not None:
-            handle, texts = asked
+            handle, texts, mode = asked
             began, processor = time.perf_counter(), time.process_time()
-            count = sum(1 for _ in client.scores.batch(handle, texts))
+            count = sum(1 for _ in client.scores.batch(handle, texts, mode=mode))
             assert count == len(texts)
             there.send(Spent(time.perf_counter() - began, time.process_time() - processor))
 

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from traitbench.scoring.segments import embed, parts, phrases, segments, sentences
+from traitbench.scoring.segments import (
+    WORDS_PER_SEGMENT,
+    count_words,
+    embed,
+    parts,
+    phrases,
+    segment_count,
+    segments,
+    sentences,
+)
 from traitbench.scoring.words import words
 
 SENTENCE = "The ferry leaves the small harbour at nine and comes back before the light is gone. "
@@ -121,3 +130,16 @@ def test_phrases_are_no_shorter_than_words_and_cover_the_text(text: str, count: 
     result = phrases(text, count)
     assert len(result) <= max(1, min(count, len(words(text))))
     assert "".join(text[each.start : each.end] for each in result).replace(" ", "") == text.replace(" ", "")
+
+
+@given(
+    words=st.lists(
+        st.sampled_from(["a", "word", "é", "映画", "x" * 25, "y" * 130, "\x1c", "…"]), min_size=80, max_size=100
+    ),
+    gap=st.sampled_from([" ", "\n", "  "]),
+)
+def test_a_text_near_the_size_of_two_segments_is_one_only_if_its_words_say_so(words: list[str], gap: str) -> None:
+    text = gap.join(words)
+    expected = max(1, round(count_words(text) / WORDS_PER_SEGMENT))
+    assert segment_count(text) == expected
+    assert (len(segments(text)) == 1) == (expected == 1)

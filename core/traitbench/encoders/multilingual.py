@@ -17,7 +17,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, e5_file, graph, pieces
+from traitbench.encoders import FULL, Vectors, check_mode, e5_file, graph, pieces
 from traitbench.encoders.e5_file import BEGIN, END, FILE, E5File, read_file
 from traitbench.encoders.packaged import carried, prepared, recipe
 from traitbench.encoders.pieces import Pieces, model_of
@@ -90,15 +90,13 @@ class Multilingual:
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
         """(n_texts, 1219) unit rows; 384 columns in mode layer6, 451 in mode static."""
         check_mode(self, mode)
-        if mode == "static":
-            return in_slices(texts, self._without_transformer, self.modes[mode].stop - self.modes[mode].start)
         return self.counted(texts, mode=mode)[0]
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
         """The result of `encode`, and the number of tokens of each text."""
         check_mode(self, mode)
         if mode == "static":
-            return counted_apart(self, texts, mode=mode)
+            return self._without_transformer(texts)
         if mode == FULL:
             return side_by_side(texts, self._whole, self.dimension)
         return side_by_side(texts, self._early, graph.WIDTH)
@@ -150,8 +148,16 @@ class Multilingual:
         blocks, counts = self.transformer.blocks(texts, whole=False)
         return join((1.0,), blocks), counts
 
-    def _without_transformer(self, texts: Sequence[str]) -> Vectors:
-        return join(WEIGHTS[2:], self._static(texts, list(map(self._tokenizer.ids, texts))))
+    def _without_transformer(self, texts: Sequence[str]) -> tuple[Vectors, list[int]]:
+        counts: list[int] = []
+
+        def encode(some: Sequence[str]) -> Vectors:
+            tokenized = list(map(self._tokenizer.ids, some))
+            counts.extend(map(len, tokenized))
+            return join(WEIGHTS[2:], self._static(some, tokenized))
+
+        static = self.modes["static"]
+        return in_slices(texts, encode, static.stop - static.start), counts
 
     def _static(self, texts: Sequence[str], tokenized: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
         rows = self._statistics.standardise(self.table.means(tokenized))

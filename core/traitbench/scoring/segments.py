@@ -61,6 +61,8 @@ class LeaveOneOut(Protocol):
 
 def segments(text: str) -> tuple[Segment, ...]:
     """The whole text in pieces of about sixty words; empty for a text of only white space."""
+    if _is_short(text):
+        return tuple(_trimmed(text, [0, len(text)]))
     own = [match.span() for match in _WORD.finditer(text)]
     count = max(1, round(len(own) / WORDS_PER_SEGMENT))
     if own and count == 1:
@@ -102,9 +104,16 @@ def count_words(text: str) -> int:
 
 def segment_count(text: str) -> int:
     """The number of segments, at least 1."""
-    if len(text) <= WORDS_PER_SEGMENT:
-        return 1  # a word has at least one character
-    return max(1, round(count_words(text) / WORDS_PER_SEGMENT))
+    return 1 if _is_short(text) else max(1, round(count_words(text) / WORDS_PER_SEGMENT))
+
+
+def _is_short(text: str) -> bool:
+    """Whether the text has too few words for two segments, as far as can be told without counting them."""
+    most = 3 * WORDS_PER_SEGMENT // 2
+    if len(text) < most:
+        return True  # a word has at least one character
+    # Between two spaces there is one word, and one more for every 24 letters.
+    return text.isascii() and len(text.split(None, most)) + len(text) // 24 < most
 
 
 def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
