@@ -136,9 +136,9 @@ if not shown and is_searched:
 # ---- a new question, for those who have models -----------------------------------------------------------------------
 
 if is_returning:
-    with st.container(key="home.new"):
+    with st.container(key="home.new", gap="small"):
         st.header("A new question", anchor=False)
-    draw_front_door(every, nowhere, is_title=False)
+        draw_front_door(every, nowhere, is_title=False)
     draw_ways(nowhere, draw_drop=draw_drop)
     if demos := [model for model in in_order(every, "waits") if is_demo(model)]:
         with st.container(horizontal=True, vertical_alignment="center", key="home.demos"):

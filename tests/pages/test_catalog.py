@@ -67,8 +67,8 @@ def demo(service: Service, trained: Trained, namespace: str) -> Iterator[str]:
         owner.models.delete(handle)
 
 
-def test_a_text_is_scored_already_and_again_when_it_changes(workbench: Workbench, demo: str) -> None:
-    at = workbench.open("catalog")
+def test_a_text_is_scored_already_and_again_when_it_changes(own_workbench: Workbench, demo: str) -> None:
+    at = own_workbench.open("catalog")
     assert (at.text_input(key="either").value, at.text_input(key="or").value) == ("cold", "warm")
     field = at.text_area(key="home.text")
     assert field.value == "How lovely to see you."

@@ -30,7 +30,7 @@ _STYLE = """
 [class*="st-key-door"] [data-testid="stTextInputRootElement"]:focus-within {
   outline: 2px solid var(--tb-accent-ink); outline-offset: 2px; border-radius: 8px;
 }
-[class*="st-key-door"] input {
+.stApp [data-testid="stMain"] [class*="st-key-door"] input {
   width: auto; min-width: 3ch; max-width: min(20ch, 78vw); padding: 0 12px; field-sizing: content; color: var(--words);
   background: transparent; text-overflow: ellipsis; caret-color: var(--tb-accent-ink);
 }
@@ -49,7 +49,7 @@ _STYLE = """
 @media (max-width: 720px) {
   [class*="st-key-door"] { --size: 26px; --line: 42px; column-gap: 8px; }
   [class*="st-key-door"] [data-testid="stTextInputRootElement"] { height: 40px; }
-  [class*="st-key-door"] input { padding: 0 8px; }
+  .stApp [data-testid="stMain"] [class*="st-key-door"] input { padding: 0 8px; }
 }
 </style>
 """

@@ -12,13 +12,13 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.languages import languages_line
 from traitbench.display.quality import Evidence, by_trait, evidence_on, wilson
-from traitbench.display.text import plain, shortened
+from traitbench.display.text import count, plain, shortened
 from traitbench.errors import InternalError
 from traitbench_app.parts.controls import ask
 from traitbench_app.parts.heading import retention_badge, state_badge
 from traitbench_app.parts.model_actions import ARCHIVE, restore_button
 from traitbench_app.parts.next_step import NextStep, facts_of, next_step
-from traitbench_app.parts.strips import strip_of, weakest_first
+from traitbench_app.parts.strips import strip_of
 from traitbench_app.shell.navigation import model_link, name_link
 from traitbench_app.shell.service import active_version, client, reader
 
@@ -41,7 +41,7 @@ STYLE = """
 """CSS for the page: the link of the name covers the card, below the controls in its last line."""
 
 _ARCHIVE = ":material/inventory_2: Archive"
-_WIDTH, _HEIGHT = 360, 76
+_WIDTH, _HEIGHT, _SMALL_HEIGHT, _MOST_STRIPS = 360, 76, 54, 3
 _MOST_LANGUAGES = 3
 
 
@@ -62,7 +62,7 @@ def draw_model(model: Model, *, owned: bool, name: str) -> None:
         _draw_top(model, version, traits, name)
         if problem:
             st.caption(f":material/warning: {problem}")
-        _draw_trait(model, version, traits)
+        _draw_traits(model, version, traits)
         _draw_next(model, traits, owned=owned)
 
 
@@ -109,17 +109,16 @@ def _verdict(evidence: Evidence) -> str:
     return plain(f"{said[0].upper()}{said[1:]}")
 
 
-def _draw_trait(model: Model, version: Version | None, traits: Sequence[Trait]) -> None:
-    """Draw the strip of the main trait, or else of the weakest one; before a training, of the first one."""
+def _draw_traits(model: Model, version: Version | None, traits: Sequence[Trait]) -> None:
+    """Draw strips of one height: that of the main trait, and of the first others."""
     if not traits:
         st.caption("No traits yet.")
         return
-    trait = next((each for each in traits if each.key == model.main_trait), None)
-    which = "the main trait" if trait else f"the {'first' if version is None else 'weakest'} of {len(traits)} traits"
-    trait = trait or weakest_first(version, traits)[0]
-    st.html(strip_of(version, trait, width=_WIDTH, height=_HEIGHT))
-    if len(traits) > 1:
-        st.caption(f"{plain(shortened(trait.name, 40))}, {which}")
+    shown = sorted(traits, key=lambda each: each.key != model.main_trait)[:_MOST_STRIPS]
+    height = _HEIGHT if len(shown) == 1 else _SMALL_HEIGHT
+    st.html("".join(strip_of(version, trait, width=_WIDTH, height=height) for trait in shown))
+    if len(traits) > len(shown):
+        st.caption(f"and {count(len(traits) - len(shown), 'more trait')}")
 
 
 def _draw_next(model: Model, traits: Sequence[Trait], *, owned: bool) -> None:

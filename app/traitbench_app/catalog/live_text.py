@@ -38,6 +38,8 @@ _STYLE = """
 [class*="st-key-live-"] [class*="st-key-lit-"] { margin: 0 -11px; width: calc(100% + 22px); }
 [class*="st-key-live-"] [data-testid="stTextAreaRootElement"]:not(:focus-within) { border-color: transparent; }
 .st-key-live-text { padding-bottom: 14px; }
+.st-key-live-bar, .st-key-live-bar > [data-testid="stLayoutWrapper"]:first-child { gap: 0; }
+.st-key-live-both .st-key-home-teaching-teach [data-testid="stCaptionContainer"] { display: none; }
 .st-key-live-also { padding-block: 12px 14px; }
 .st-key-live-kept { background: var(--tb-page); }
 .st-key-live-said p { font-size: 13px; line-height: 20px; color: var(--tb-ink-2); }
@@ -79,7 +81,7 @@ def draw_front_door(listed: Sequence[Model], nowhere: str | None, *, is_title: b
                 with lead:
                     _draw_lead(by, poles, usual)
             with typed:
-                text, marks, words = _draw_field(by if isinstance(by, Trained) else first)
+                text, marks, words = _draw_field(by if isinstance(by, Trained) else first, offers=is_title)
             with scored:
                 answer = _draw_answer(listed, by, problem, text, marks, words)
             if answer and len(answer.rows) > 1 and is_title:
@@ -136,13 +138,17 @@ def _draw_lead(by: Trained | Untested | None, poles: Poles, usual: Poles) -> Non
 # ---- the text --------------------------------------------------------------------------------------------------------
 
 
-def _draw_field(by: Trained | None) -> tuple[str, DeltaGenerator, DeltaGenerator]:
-    """Draw the texts to try and the field; return its text, and the places for what lights it and for its words."""
+def _draw_field(by: Trained | None, *, offers: bool) -> tuple[str, DeltaGenerator, DeltaGenerator]:
+    """Draw the field; return its text, and the places for what lights it and for its words.
+
+    With `offers`, there are texts to try above it.
+    """
     model = by.model if by else None
     texts = _texts(model)
     if session.get(TEXT) is None:
         session.put({TEXT: texts[0] if texts else ""})
-    _draw_chips(texts, names_of_examples(model.handle if model else FIRST_DEMO))
+    if offers:
+        _draw_chips(texts, names_of_examples(model.handle if model else FIRST_DEMO))
     text, marks = lit_field(TEXT, session.get(TEXT, ""))
     return text, marks, st.container(key="live.said")
 

@@ -56,8 +56,7 @@ def _ask(owned: Sequence[str]) -> None:
         poles.append(pole)
         lines.append([*dict.fromkeys(filter(None, map(str.strip, pasted.splitlines())))])
     refusal = st.container()
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.caption(f"{len(lines[0]):,} + {count(len(lines[1]), 'text')}", width="content")
+    with st.container(horizontal=True, horizontal_alignment="right"):
         sent = st.button("Create model", type="primary", icon=":material/add:", key="home.paste_create")
     focus_first_field(f"{form}.focus")
     if not sent:
