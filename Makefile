@@ -23,7 +23,7 @@ run: install
 
 # Types are checked beside the tests: that keeps only one processor busy. Faults are shown at once and at the end.
 test:
-	@$(MAKE) --no-print-directory -j2 develop tools
+	@$(MAKE) --no-print-directory -j3 develop tools
 	@($(MAKE) --no-print-directory check >.venv/check.txt 2>&1 || { cat .venv/check.txt >&2; exit 1; }) & check=$$!; \
 	$(MAKE) --no-print-directory .venv/collected && $(TEST) -n $(TEST_PROCESSES) --dist loadfile; tests=$$?; \
 	wait $$check || { cat .venv/check.txt >&2; exit 1; }; exit $$tests
@@ -32,10 +32,12 @@ test:
 install: .venv/compiled
 develop: .venv/developed
 
-.venv/installed: requirements.txt pyproject.toml
+.venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Traitbench needs Python 3.11 or newer: install it, or name it with make PYTHON=..." >&2; exit 1; }
 	@echo "Installing into .venv, once; this takes about a minute."
 	@$(PYTHON) -m venv .venv
+
+.venv/installed: requirements.txt pyproject.toml | .venv/bin/python
 	@$(PIP) --require-hashes -r requirements.txt
 	@$(PIP) --no-build-isolation -e .
 	@touch $@
@@ -44,9 +46,15 @@ develop: .venv/developed
 	@$(COMPILE) || true
 	@touch $@
 
-.venv/developed: .venv/installed requirements-dev.txt
-	@echo "Installing what the tests need, once; this takes about a minute."
+# The last line adds what only other conditions of the same package ask for, which is nothing on most systems.
+.venv/developed: .venv/installed .venv/beyond
 	@$(PIP) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+# What only the second file has, beside the first: pip unpacks one package after another.
+.venv/beyond: requirements.txt requirements-dev.txt | .venv/bin/python
+	@awk 'FNR == NR { first[$$1]; next } /^[^ ]/ { skip = $$1 in first } !skip' requirements.txt requirements-dev.txt >$@.txt
+	@$(PIP) --require-hashes -r $@.txt
 	@touch $@
 
 # What the tests need of Debian: a browser, a tracer of system calls, a clock that can be set, two servers.
