@@ -66,7 +66,7 @@ if why_read_only(model):
 traits = client().traits.list(model.handle)
 
 with st.container(border=True, key="model.export_box"):
-    st.subheader("Export", icon=":material/download:", anchor=False)
+    st.header("Export", icon=":material/download:", anchor=False)
     export_model(model, samples=sum(trait.stored_samples for trait in traits))
 
 if model.state == "archived":

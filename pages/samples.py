@@ -146,7 +146,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
 
 if not table.total:
     with st.container(border=True, key="samples.empty"):
-        st.subheader("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
+        st.header("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
         if can_edit:
             with st.container(horizontal=True, vertical_alignment="center"):
                 for way, kind in WAYS.items():

@@ -94,7 +94,7 @@ if not traits and not traits.unreadable and not can_edit:
 
 elif not traits and not traits.unreadable:
     with st.container(border=True, key="traits.empty"):
-        st.subheader("What should this model measure?", icon=":material/tune:", anchor=False)
+        st.header("What should this model measure?", icon=":material/tune:", anchor=False)
         st.markdown(
             "A trait is a question with two answers: *Is this reply warm or cold?* Name the trait and its two poles, "
             "then add a few texts for each pole."
@@ -126,7 +126,7 @@ else:
     if suggestions:
         draw_suggestions(model.handle, suggestions, names, texts, with_samples=samples > 0)
         if len(suggestions) < len(traits):
-            st.subheader("Traits", icon=":material/tune:", anchor=False)
+            st.header("Traits", icon=":material/tune:", anchor=False)
     draw_style(traits)
     for trait in (each for each in traits if each not in suggestions):
         with st.container(border=True, key=f"traits.card.{trait.key}"):

@@ -90,7 +90,7 @@ if view == "Compare" and len(sides) == 1:
     if missing:
         draw_gone(missing)
     with st.container(border=True, key="versions.only_one"):
-        st.subheader("Only one version so far", icon=":material/compare_arrows:", anchor=False)
+        st.header("Only one version so far", icon=":material/compare_arrows:", anchor=False)
         st.markdown("To get a second version, improve the model, correct scores or train it again.")
         with st.container(horizontal=True):
             page_link("score", "Correct a score")

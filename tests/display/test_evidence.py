@@ -22,7 +22,8 @@ def on(known: Mapping[str, Evidence]) -> Evidence:
     [
         (20, 20, "all 20"),
         (999, 1000, "nearly all"),
-        (95, 100, "about 19 in 20"),
+        (96, 100, "more than 9 in 10"),
+        (94, 100, "about 9 in 10"),
         (91, 100, "about 9 in 10"),
         (50, 100, "about 5 in 10"),
     ],
@@ -41,7 +42,7 @@ def test_test_samples_count_and_out_of_fold_scores_only_without_them() -> None:
     assert (both.right, both.samples) == (18, 20)
     assert both.below([]) == f"{both.lead([])} {both.doubt}"
     assert both.lead([]).startswith("18 of 20 test samples fall on the side of their label.")
-    assert both.says("v1", []) == "v1 gets about 9 in 10 right, from few samples"
+    assert both.says("v1", []) == "v1 gets about 9 in 10 right, from few test samples"
 
 
 def test_several_traits_are_counted_together_and_their_auroc_is_a_mean() -> None:
@@ -188,7 +189,7 @@ def test_the_shortcut_of_a_trait_without_test_samples_is_said_too() -> None:
     both = on(by_trait(Metrics(traits={"a": trait(right=50, samples=60, wrong=2), "mood": marked})))
     assert both.samples == 20
     assert len(both.warnings([MOOD])) == 1
-    assert both.says("v1", [MOOD]) == "v1 gets about 9 in 10 right, from few samples"
+    assert both.says("v1", [MOOD]) == "v1 gets about 9 in 10 right, from few test samples"
 
 
 def test_an_auroc_near_one_of_few_samples_is_said_with_the_lower_end_of_the_share() -> None:

@@ -26,7 +26,7 @@ def test_only_a_difference_that_is_shown_is_in_ink_and_says_so() -> None:
         *("<b>30, lower than the rest</b>", "50", "<b>70, higher than the rest</b>", "90")
     ]
     assert list(drawn.layout.yaxis.ticktext) == [f"\u2068r{n}\u2069  40" for n in range(4)]
-    assert drawn.layout.xaxis.title.text == "mean score, 95 % interval; dashed: all, 50"
+    assert drawn.layout.xaxis.title.text == "mean score by region, 95 % interval; dashed: all, 50"
     words = group_scores.alt(groups("lower", "none"), "Tone", fewest=8)
     assert "r1 50 (46 to 54) of 40 texts, no difference shown" in words
 

@@ -71,6 +71,24 @@ def test_a_strip_of_many_samples_stays_in_its_frame_and_says_what_a_dot_is(sampl
     assert len(dots(picture)) == -(-samples // several) + 1
 
 
+def test_rings_keep_their_share_where_a_dot_is_several_samples() -> None:
+    right = {score: 40 if score > 90 else 3 for score in range(51, 101)}
+    wrong = dict.fromkeys(range(47), 1)
+    picture = strip(counts(positive={**right, **wrong}, negative={}), negative="cold", positive="warm", height=60)
+    placed = dots(picture)
+    assert "A dot is up to" in picture
+    samples = sum(right.values()) + len(wrong)
+    assert sum(ring for *_, ring in placed) / len(placed) == pytest.approx(len(wrong) / samples, abs=0.01)
+
+
+def test_strips_beside_each_other_have_one_scale() -> None:
+    tall, low = counts(positive={99: 40}, negative={}), counts(positive={99: 2, 80: 4}, negative={})
+    alone, beside = (strip(low, negative="cold", positive="warm", among=among) for among in ([], [tall]))
+    gaps = [sorted({round(b - a, 1) for (_, a, _), (_, b, _) in pairwise(dots(each)[-2:])}) for each in (alone, beside)]
+    assert gaps[0] != gaps[1]
+    assert "A dot is" not in beside, "dots of a tall stack overlap before one stands for several samples"
+
+
 def test_a_strip_without_samples_is_an_empty_line() -> None:
     picture = strip(counts(positive={}, negative={}), negative="cold", positive="warm")
     assert dots(picture) == []

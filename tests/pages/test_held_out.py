@@ -133,5 +133,5 @@ def test_the_list_the_card_home_and_the_traits_page_show_them_too(workbench: Wor
     assert "all on the same 8 test samples" in words(at)
     card = words(workbench.open("model", model=measured, part="Model card"))
     assert card.index("On test samples") < card.index("Out of fold")
-    assert "from few samples" in words(workbench.open("catalog"))
+    assert "from few test samples" in words(workbench.open("catalog"))
     assert "8 test samples" in words(workbench.open("traits", model=measured))

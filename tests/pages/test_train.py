@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from time import monotonic
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -28,6 +29,7 @@ from traitbench.contract.traits import Trait, TraitInput
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.errors import InsufficientSamples
 from traitbench.sample_data import demo_models
+from traitbench_app.parts import runs
 
 # ---- before ----------------------------------------------------------------------------------------------------------
 
@@ -131,8 +133,10 @@ def test_what_changed_is_seen_before_anything_starts(workbench: Workbench, clien
 # ---- meanwhile -------------------------------------------------------------------------------------------------------
 
 
-def test_a_running_training_shows_share_and_time_left(workbench: Workbench, service: Service, draft: str) -> None:
-    progress = Progress(phase="encoding", done=1280, total=5300, fraction=0.23, elapsed_s=7.2, eta_s=104.0)
+def test_a_running_training_shows_share_and_time_left(
+    workbench: Workbench, service: Service, draft: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress = Progress(phase="encoding", done=1280, total=5300, fraction=0.23, elapsed_s=7.2, eta_s=104.4)
     run_id = hold_busy(service.context, draft, progress)
     for visit in ("first", "after a reload"):
         at = workbench.open("train", model=draft)
@@ -143,6 +147,9 @@ def test_a_running_training_shows_share_and_time_left(workbench: Workbench, serv
         assert at.progress[0].proto.text == "Reading texts: 1,280 of 5,300"
         assert "**Warmth**  \n:gray[waits]" in words(at)
         assert run_id in next(each.help for each in at.caption if "so far" in each.value)
+    for passed, says in ((40, "About 64 s left."), (120, "Taking longer than expected.")):
+        monkeypatch.setattr(runs, "monotonic", lambda passed=passed: monotonic() + passed)
+        assert says in words(at.run()), "the time goes on while the run reports nothing"
 
 
 def test_a_running_training_shows_how_far_each_trait_is(

@@ -93,7 +93,7 @@ def test_the_counts_of_a_trait_lead_to_its_samples(workbench: Workbench, client:
 
 def test_a_trained_trait_has_its_strip(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("traits", model=trained.handle)
-    assert "Each dot is a sample, checked by a model that had not seen it" in words(at)
+    assert "Dots are samples, each checked by a model that had not seen it" in words(at)
     assert components(at, "cells")
 
 

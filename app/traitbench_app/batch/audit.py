@@ -52,7 +52,7 @@ def draw_ask(model: Model, batch: Batch, traits: Sequence[Trait]) -> None:
     audit = batch.audits.get(trait.key)
     scored = len(audit_answers.scored_rows(batch, trait.key))
     pole = trait.positive_label if positive else trait.negative_label
-    st.subheader(f"What share of these {scored:,} texts is *{plain(pole)}*?", anchor=False)
+    st.header(f"What share of these {scored:,} texts is *{plain(pole)}*?", anchor=False)
     if audit is None:
         _draw_question(batch, trait, positive, scored)
     elif audit.open_rows and session.get(_ANSWERED) != _id(batch, audit):

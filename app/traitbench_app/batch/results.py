@@ -115,8 +115,9 @@ def _draw_spread(frame: pd.DataFrame, batch: Batch, trait: Trait) -> None:
 
 
 def _draw_groups(frame: pd.DataFrame, batch: Batch, trait: Trait, columns: Sequence[str]) -> None:
+    # While a file is being scored, a column may get too many values. The browser would go on showing its name.
     if session.get(GROUP) not in (None, *columns):
-        session.store(GROUP, None)
+        session.store(GROUP, columns[0])
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Do groups differ?**", width="content")
         column = st.selectbox(
@@ -296,13 +297,13 @@ def draw_answer(frame: pd.DataFrame, batch: Batch, trait: Trait) -> None:
         return
     left, right = (plain(shortened(each, _LONGEST)) for each in (trait.negative_label, trait.positive_label))
     # While the batch runs, its title says how far it is.
-    title = st.subheader if batch.state == "running" else st.header
-    title(
-        f"{_percent(positive, of)} :{SIDES[True].badge}[{right}], "
-        f"{_percent(negative, of)} :{SIDES[False].badge}[{left}], "
-        f"{_percent(neither, of)} no clear side",
-        anchor=False,
-    )
+    with st.container(gap=None, key="batch.shares" if batch.state == "running" else "answer"):
+        st.header(
+            f"{_percent(positive, of)} :{SIDES[True].badge}[{right}], "
+            f"{_percent(negative, of)} :{SIDES[False].badge}[{left}], "
+            f"{_percent(neither, of)} no clear side",
+            anchor=False,
+        )
     name = f" about {plain(shortened(trait.name, _LONGEST))}" if len(batch.traits) > 1 else ""
     st.markdown(
         f"Of {count(of, 'text')} in {plain(batch.name)}{name}. Scores can be wrong: **What share?** gives an interval."

@@ -104,7 +104,7 @@ def _languages(version: Version | None) -> list[str]:
 
 
 def _verdict(evidence: Evidence) -> str:
-    few = ", from few samples" if evidence.doubt and not evidence.is_guessed else ""
+    few = "" if evidence.is_guessed else evidence.few
     said = f"{evidence.in_short}{few}"
     return plain(f"{said[0].upper()}{said[1:]}")
 

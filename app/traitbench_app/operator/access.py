@@ -22,10 +22,10 @@ def operators_only(page: PageName, title: str, way_out: str, *, elsewhere: tuple
     with st.container(border=True, key=f"{page}.closed"):
         if operator:
             title, way_out, command = elsewhere
-            st.subheader(title, icon=":material/cloud:", anchor=False)
+            st.header(title, icon=":material/cloud:", anchor=False)
             st.markdown(f"This workbench uses the service at `{read_settings().base_url}`. {way_out}")
             st.code(command, language="bash", wrap_lines=True)
         else:
-            st.subheader(title, icon=":material/lock:", anchor=False)
+            st.header(title, icon=":material/lock:", anchor=False)
             st.markdown(f"The operator signs in with the link that the terminal shows at startup. {way_out}")
     st.stop()

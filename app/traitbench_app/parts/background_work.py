@@ -28,7 +28,7 @@ def watch_work(work: BackgroundWork, title: str, *, unit: str, key: str) -> None
 
 def _draw(work: BackgroundWork, title: str, unit: str, key: str) -> None:
     with st.container(border=True, key=f"{key}.progress"):
-        st.subheader(title, icon=":material/progress_activity:", anchor=False)
+        st.header(title, icon=":material/progress_activity:", anchor=False)
         st.progress(min(work.done / max(work.total, 1), 1.0), text=f"{work.done:,} of {work.total:,} {unit}s")
         rate = work.rate
         left = f"about {span((work.total - work.done) / rate)} left" if rate > 0 else "time left unknown"

@@ -70,7 +70,7 @@ def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Que
     """Draw what is next. The line follows a run, and the page is drawn again when it has ended."""
 
     def draw(now: Model) -> None:
-        facts = facts_of(now, traits)
+        facts = facts_of(now, traits, is_followed=model.state == "busy")
         step = next_step(facts) if next_of is None else next_of(now)
         with st.container(
             horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.step_line"
@@ -225,7 +225,7 @@ def chosen_model() -> Model:
     with st.container(border=True, key="no_model"):
         known = session.get(session.KNOWN_MODELS, ())
         title = "Choose a model first" if known else "No models yet"
-        st.subheader(title, icon=":material/arrow_selector_tool:", anchor=False)
+        st.header(title, icon=":material/arrow_selector_tool:", anchor=False)
         if known:
             _offer(known)
             page_link("catalog", "See all models")

@@ -19,7 +19,7 @@ from traitbench.display.text import count, plain, shortened
 from traitbench.errors import InternalError, TraitbenchError
 from traitbench_app.parts.advice import FEW
 from traitbench_app.parts.model_actions import ask_for_model, improve_button, left, new_model
-from traitbench_app.parts.runs import KINDS, time_left
+from traitbench_app.parts.runs import KINDS, progress_now, time_left
 from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.permission import why_nowhere, why_read_only
 from traitbench_app.shell.service import active_version, client, namespaces, reader
@@ -117,7 +117,8 @@ def next_step(facts: StepFacts) -> NextStep:
     if facts.state == "archived":
         return NextStep(facts.archived)
     if facts.state == "busy":
-        return NextStep(f"{KINDS[facts.run]}: {facts.time_left}.", "Watch", "train")
+        left = f": {facts.time_left}" if facts.time_left else ""
+        return NextStep(f"{KINDS[facts.run]}{left}.", "Watch", "train")
     if facts.state == "failed":
         return NextStep("The first training failed.", "See why", "train")
     steps = (_steps_of_version if facts.version else _steps_of_draft)(facts)
@@ -169,7 +170,7 @@ def _steps_of_version(facts: StepFacts) -> Iterator[NextStep | None]:
     elif evidence.is_shared and facts.may_change:
         yield NextStep(f"Trained: {evidence.in_short}.", "See what it is", "samples", {"task": "Check"})
     else:
-        few = ", from few samples" if evidence.doubt and not evidence.is_shared else ""
+        few = "" if evidence.is_shared else evidence.few
         proven = not (evidence.doubt or evidence.is_shared)
         yield NextStep(f"Trained: {evidence.in_short}{few}.", "Score a file", "batch", key="F", primary=proven)
 
@@ -209,8 +210,8 @@ def _of_trait(facts: StepFacts, sides: Sides) -> str:
 # ---- the facts -------------------------------------------------------------------------------------------------------
 
 
-def facts_of(model: Model, traits: Sequence[Trait]) -> StepFacts:
-    """Read the facts of a model with these traits."""
+def facts_of(model: Model, traits: Sequence[Trait], *, is_followed: bool = False) -> StepFacts:
+    """Read the facts of a model with these traits; the time left only if the caller draws it again every second."""
     version, last, may_change = None, model.last_operation, not why_read_only(model)
     suggestions = sum(map(is_suggestion, traits)) if model.state in ("draft", "failed") else 0
     # A damaged version does not close the pages of its model; the step then says that it cannot be read.
@@ -229,7 +230,7 @@ def facts_of(model: Model, traits: Sequence[Trait]) -> StepFacts:
         evidence=None if version is None else evidence_on(by_trait(version.metrics)),
         takes_labels=not model.zero_data_retention,
         run=last.kind if last else "train",
-        time_left=time_left(last.progress if last else None),
+        time_left=time_left(progress_now(model)) if is_followed else "",
         failed=last.kind if last and last.status == "failed" else None,
         origin=origin,
         differs=differs,

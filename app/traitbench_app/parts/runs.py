@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 
 import streamlit as st
 
@@ -31,8 +32,8 @@ KINDS: Mapping[OperationKind, str] = {
 """What a run of each kind does, in words."""
 
 _MOST_ROWS = 12
-_SHORT_S = 3.0
-_STARTED = "train.started"
+_SHORT_S, _LATE_S = 3.0, 2.0
+_STARTED, _REPORTED = "train.started", "train.reported"
 
 MISTAKES = "Mistakes"
 """The view of the page that lists the mistakes of the version in use."""
@@ -130,14 +131,14 @@ def watch(model: Model, traits: Sequence[Trait], *, is_first: bool = False) -> N
 def _draw_run(model: Model, traits: Sequence[Trait], *, is_first: bool) -> None:
     """Draw what the run does, the time left, and how far each trait is; a short run has no more than its title."""
     last = model.last_operation
-    kind, progress = last.kind if last else "train", last.progress if last else None
+    kind, progress = last.kind if last else "train", progress_now(model)
     learns = kind in ("train", "retune", "retrain")
     samples = count(sum(each.sample_count for each in traits), "sample")
     in_use = f"v{model.version_no} keeps scoring until the run has ended" if model.version_no else ""
     title = f"Learning from {samples}" if learns else KINDS[kind]
     leave = f"You can leave this page; {in_use or 'the run continues'}."
     draw_title(title, f"{capitalised(time_left(progress))}. {leave}", is_first=is_first)
-    if progress is None or progress.elapsed_s + (progress.eta_s or 0) < _SHORT_S:
+    if progress is None or progress.elapsed_s + max(progress.eta_s or 0, 0) < _SHORT_S:
         return
     run = f"Run `{last.run_id}`" if last and last.run_id else None
     with st.container(border=True, key="card.train.progress"):
@@ -190,12 +191,30 @@ def _clock(seconds: float) -> str:
     return f"{whole} s" if whole < 90 else f"{whole // 60} min {whole % 60} s"
 
 
+def progress_now(model: Model) -> Progress | None:
+    """The progress of the last run, whose times go on between two reports; None if it has not begun.
+
+    A run reports when it has done something, which may be seconds ago. If that takes longer than it expected, the time
+    left is negative.
+    """
+    last = model.last_operation
+    if last is None or last.progress is None:
+        return None
+    progress = last.progress
+    reported_at = session.once(f"{_REPORTED}.{model.handle}", (last.run_id, progress.elapsed_s), monotonic)
+    passed = monotonic() - reported_at
+    eta = None if progress.eta_s is None else progress.eta_s - passed
+    return progress.model_copy(update={"elapsed_s": progress.elapsed_s + passed, "eta_s": eta})
+
+
 def time_left(progress: Progress | None) -> str:
     """How long a run will take, in words: `about 4 s left`, `waiting in the queue`."""
     if progress is None:
         return "waiting in the queue"
     if progress.eta_s is None:
         return "time left unknown"
+    if progress.eta_s < -_LATE_S:
+        return "taking longer than expected"
     return "nearly done" if progress.eta_s < 1 else f"about {_clock(progress.eta_s)} left"
 
 

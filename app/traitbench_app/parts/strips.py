@@ -51,7 +51,7 @@ def draw_strips(
 ) -> None:
     """Draw a row for each of the traits `shown`; `among` are all traits of the model. Advice is about the first one."""
     for row, trait in enumerate(shown):
-        _draw_row(model, version, trait, among, is_brief=row > 0, width=width)
+        _draw_row(model, version, trait, among, beside=shown, is_brief=row > 0, width=width)
     if version is not None and any(_is_uncounted(version, trait) for trait in shown):
         st.caption(f"{label(version)} is of an older release, which did not count the scores of its samples.")
         if may_review(model):
@@ -60,12 +60,19 @@ def draw_strips(
 
 @st.fragment
 def _draw_row(
-    model: Model, version: Version | None, trait: Trait, among: Sequence[Trait], *, is_brief: bool, width: int
+    model: Model,
+    version: Version | None,
+    trait: Trait,
+    among: Sequence[Trait],
+    *,
+    beside: Sequence[Trait],
+    is_brief: bool,
+    width: int,
 ) -> None:
     with guarded():
         picture, words = st.columns([2.6, 1], vertical_alignment="center")
         with picture:
-            opened = draw_strip(model, version, trait, width=width)
+            opened = draw_strip(model, version, trait, beside=beside, width=width)
         with words:
             st.markdown(_in_words(version, trait))
             draw_advice_of(model, version, trait, among, is_brief=is_brief)
@@ -74,25 +81,35 @@ def _draw_row(
 
 
 def strip_of(
-    version: Version | None, trait: Trait, *, width: int = _WIDTH, height: int = _HEIGHT, opens: bool = False
+    version: Version | None,
+    trait: Trait,
+    *,
+    beside: Sequence[Trait] = (),
+    width: int = _WIDTH,
+    height: int = _HEIGHT,
+    opens: bool = False,
 ) -> str:
     """Return the strip of a trait as HTML; without samples whose scores were counted, its empty place.
 
-    With `opens`, its samples are buttons for `draw_cells`.
+    It has the scale of those `beside` it. With `opens`, its samples are buttons for `draw_cells`.
     """
     negative, positive = trait.negative_label, trait.positive_label
-    figures = None if version is None else version.metrics.traits.get(trait.key)
-    if figures is not None and figures.score_counts is not None:
-        counts = figures.score_counts
-        return strip(counts, negative=negative, positive=positive, width=width, height=height, opens=opens)
+    counts = _score_counts(version, trait)
+    if counts is not None:
+        among = [each for each in (_score_counts(version, other) for other in beside) if each]
+        return strip(counts, negative=negative, positive=positive, width=width, height=height, opens=opens, among=among)
     words = f"{trait.name}, from {negative} to {positive}: no picture yet"
     return empty_strip(negative=negative, positive=positive, words=words, height=min(height, 72))
 
 
 def is_measured(version: Version | None, trait: Trait) -> bool:
     """Whether the scores of the trait's samples were counted, so that its strip has dots."""
+    return _score_counts(version, trait) is not None
+
+
+def _score_counts(version: Version | None, trait: Trait) -> Mapping[Pole, Sequence[int]] | None:
     figures = None if version is None else version.metrics.traits.get(trait.key)
-    return figures is not None and figures.score_counts is not None
+    return None if figures is None else figures.score_counts
 
 
 def balance_of(version: Version | None, trait: Trait, *, from_version: bool) -> str:
@@ -106,11 +123,11 @@ def balance_of(version: Version | None, trait: Trait, *, from_version: bool) -> 
 def how_to_read(version: Version | None, model: Model | None = None) -> str:
     """Say what the dots of the strips are; with the model also that they open, if they do."""
     if version is None:
-        return "After training, each dot here is a sample, checked by a model that has not seen it."
+        return "After training, dots here are samples, each checked by a model that has not seen it."
     evidence = evidence_on(by_trait(version.metrics))
     tests = f" But “{evidence.in_short}” is measured on test samples." if evidence and evidence.on_tests else ""
     press = " Press dots to read their texts." if model is not None and _may_read(model) else ""
-    return f"Each dot is a sample, checked by a model that had not seen it. A ring is on the wrong side.{press}{tests}"
+    return f"Dots are samples, each checked by a model that had not seen it. A ring is on the wrong side.{press}{tests}"
 
 
 def wrong_of(version: Version) -> int:
@@ -128,10 +145,15 @@ def _may_read(model: Model) -> bool:
     return not model.zero_data_retention and not why_read_only(model)
 
 
-def draw_strip(model: Model, version: Version | None, trait: Trait, *, width: int = _WIDTH) -> tuple[bool, int] | None:
-    """Draw the strip; return whether the open samples are positive and the tenth that they score, if some are open."""
+def draw_strip(
+    model: Model, version: Version | None, trait: Trait, *, beside: Sequence[Trait] = (), width: int = _WIDTH
+) -> tuple[bool, int] | None:
+    """Draw the strip, with the scale of those `beside` it.
+
+    Return whether the open samples are positive and the tenth that they score, if some are open.
+    """
     opens = version is not None and _may_read(model)
-    html = strip_of(version, trait, width=width, opens=opens)
+    html = strip_of(version, trait, beside=beside, width=width, opens=opens)
     if not opens or "<button" not in html:
         st.html(html)
         return None

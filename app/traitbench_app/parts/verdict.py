@@ -19,7 +19,6 @@ from traitbench_app.shell.service import attempt, client, reader
 
 _STYLE = f"""
 <style>
-[class*="st-key-verdict"] h2 {{ font-size: 1.75rem; line-height: 2.25rem; padding: 0; text-wrap: balance; }}
 .tb-notes > div {{ min-height: {pictures.ROW_HEIGHT}px; padding-top: 4px; font-size: 13px; line-height: 18px; }}
 .tb-notes b {{ font-size: 15px; line-height: 22px; display: block; }}
 @media (min-width: 640px) {{ .tb-notes {{ padding-top: {pictures.HEAD}px; }} .tb-notes bdi {{ display: none; }} }}

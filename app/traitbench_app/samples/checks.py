@@ -67,7 +67,7 @@ def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, 
     said = count(len(shown), "finding") if shown else f"Nothing {'else ' if hidden else ''}to fix"
     checked = f" in {count(examination.samples, 'sample')}" if examination.samples else ""
     first = ", most serious first" if len(shown) > 1 else ""
-    title.subheader(f"{said}{checked}{first}", anchor=False, width="content")
+    title.header(f"{said}{checked}{first}", anchor=False, width="content")
     if hidden:
         with st.container(horizontal=True, vertical_alignment="center", key="doctor.ignored"):
             st.caption(f"{count(hidden, 'finding')} ignored until you close this tab.", width="content")

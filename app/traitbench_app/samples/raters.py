@@ -43,7 +43,7 @@ def compare_labels(model: Model, traits: Sequence[Trait], samples: Sequence[Samp
 
 
 def _draw_pairs(ratings: Ratings, names: Mapping[str, str], *, file_name: str) -> None:
-    st.subheader("Do the raters agree?", anchor=False)
+    st.header("Do the raters agree?", anchor=False)
     if len(ratings.raters) < 2:
         (rater,) = ratings.raters
         st.markdown(
@@ -89,7 +89,7 @@ def _draw_rest(
 ) -> None:
     names = {trait.key: trait.name for trait in traits}
     by_key = {trait.key: trait for trait in traits}
-    st.subheader("Do they agree with you?", anchor=False)
+    st.header("Do they agree with you?", anchor=False)
     st.caption("Label some texts yourself. You see each text without its labels, so they cannot influence you.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="samples.raters.sheet"):
         trait = by_key[_pick_trait(ratings, names)]

@@ -33,7 +33,7 @@ def draw_waiting_feedback(model: Model, traits: Sequence[Trait], *, may_change: 
     if not waiting and model.held_version_no is None and withdrawn is None:
         return
     with st.container(border=True, key=_KEY):
-        st.subheader(f"Waiting feedback ({len(waiting):,})", icon=":material/inbox:", anchor=False)
+        st.header(f"Waiting feedback ({len(waiting):,})", icon=":material/inbox:", anchor=False)
         if model.held_version_no is not None:
             _draw_hold(model, may_change=may_change)
         _draw_actions(model, waiting, may_change=may_change)

@@ -86,7 +86,7 @@ def draw_loss(
     own = {item: quality for item, quality in yours.items() if item[0] == trait.key}
     if len(own) < ENOUGH:
         return
-    st.subheader("What would a model lose?", anchor=False)
+    st.header("What would a model lose?", anchor=False)
     st.caption(
         "A model is trained here on each rater's labels, without the texts that you labelled. Then it scores your "
         f"texts. At most {MOST:,} labels of each rater are used."
@@ -213,7 +213,7 @@ def draw_adding(
     can_edit: bool,
 ) -> None:
     """Draw the button that adds a rater's labels as samples and yours as test samples."""
-    st.subheader("Add the labels as samples", anchor=False)
+    st.header("Add the labels as samples", anchor=False)
     if not can_edit:
         draft = " Use **Improve this model** to make a draft of its next version, and add the labels there."
         st.info(

@@ -294,13 +294,13 @@ def _signed_out(error: Unauthenticated) -> None:
     people.sign_out()
     with st.container(border=True, key="signed_out"):
         if isinstance(error, SignedOut):
-            st.subheader("You are signed out", icon=":material/logout:", anchor=False)
+            st.header("You are signed out", icon=":material/logout:", anchor=False)
             st.markdown("Your saved work is safe. Sign in to continue.")
         elif read_settings().sign_in != "token":
-            st.subheader("Your session was ended", icon=":material/logout:", anchor=False)
+            st.header("Your session was ended", icon=":material/logout:", anchor=False)
             st.markdown("The operator ended it. Your saved work is safe. Sign in to continue.")
         else:
-            st.subheader("Your API key is no longer valid", icon=":material/key_off:", anchor=False)
+            st.header("Your API key is no longer valid", icon=":material/key_off:", anchor=False)
             st.markdown("It was revoked, so you are signed out. Ask the operator for a new key, then sign in with it.")
         st.html(_SIGN_IN)
 
@@ -308,7 +308,7 @@ def _signed_out(error: Unauthenticated) -> None:
 def _refused(error: Unauthenticated) -> None:
     built_in = "" if read_settings().api_url else ", or remove it to use the built-in key"
     with st.container(border=True, key="key_refused"):
-        st.subheader("The service does not accept this workbench's API key", icon=":material/key_off:", anchor=False)
+        st.header("The service does not accept this workbench's API key", icon=":material/key_off:", anchor=False)
         st.markdown(
             f"The key is wrong or was revoked. Set `TRAITBENCH_API_KEY` to a valid key{built_in}. Then restart the "
             "workbench. Saved work is not lost."
@@ -320,7 +320,7 @@ def _refused(error: Unauthenticated) -> None:
 def _away(error: Unreachable) -> None:
     settings = read_settings()
     with st.container(border=True, key="service_away"):
-        st.subheader("The service does not answer", icon=":material/cloud_off:", anchor=False)
+        st.header("The service does not answer", icon=":material/cloud_off:", anchor=False)
         st.markdown(f"Nothing answers at `{settings.base_url}`. Saved work is not lost.")
         if settings.api_url:
             st.markdown(

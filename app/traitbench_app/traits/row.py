@@ -69,7 +69,7 @@ def draw_poles(
 
     Return which dots of the picture are open, as `draw_opened` takes them.
     """
-    opened = draw_strip(model, version, trait, width=WIDE) if is_measured(version, trait) else None
+    opened = draw_strip(model, version, trait, beside=traits, width=WIDE) if is_measured(version, trait) else None
     if trait.kind == "intrinsic" and not trait.stored_samples:
         st.markdown(f"{NEGATIVE_SIGN} {plain(trait.negative_label)} ↔ {plain(trait.positive_label)} {POSITIVE_SIGN}")
     elif trait.stored_samples and not why_read_only(model):

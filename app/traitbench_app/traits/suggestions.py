@@ -36,7 +36,7 @@ def draw_suggestions(
 
     `with_samples` says whether the model has samples to train with.
     """
-    st.subheader("Suggestions", icon=":material/explore:", anchor=False)
+    st.header("Suggestions", icon=":material/explore:", anchor=False)
     st.caption(
         "Only what you keep becomes a trait."
         + (

@@ -63,7 +63,7 @@ def draw_details(
 def _draw_activation(model: Model, shown: Version, active: str, *, may_change: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="versions.actions"):
         if label(shown) == active:
-            st.badge("In use", icon=":material/check_circle:", color="primary")
+            st.badge("In use", icon=":material/check_circle:", color="gray")
             for tag in shown.tags:
                 st.badge(plain(tag), icon=":material/sell:", color="gray")
         elif may_change and st.button(

@@ -75,7 +75,7 @@ def draw_triage(
         return
     with st.container(border=True, key="card.moved"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.subheader("Texts that moved", anchor=False, width="stretch")
+            st.header("Texts that moved", anchor=False, width="stretch")
             st.button(
                 "Discard these scores",
                 icon=":material/delete:",

@@ -4,7 +4,7 @@ Each is a piece of HTML that says in words what it shows, names the poles at bot
 pole is at the left. A position is a score from 0 to 100.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import ceil, floor
 from typing import NamedTuple
@@ -17,15 +17,10 @@ from traitbench.display.text import count, shortened
 from traitbench.display.tokens import token
 
 _NARROW = 30
+_FEW, _TIGHT, _TIGHTEST = 400, 2.0, 1.2  # samples of a pole, and pixels from one dot of a stack to the next
 _NOTE = f"font-size:12px;line-height:16px;font-variant-numeric:tabular-nums;color:{token('ink-3')}"
 _OPACITY: Mapping[Confidence, float] = {"high": 1.0, "moderate": 0.52, "low": 1.0}
 _HATCHED = f"repeating-linear-gradient(-55deg, {token('line-strong')} 0 2px, transparent 2px 6px)"  # no side is claimed
-
-
-class _Dot(NamedTuple):
-    x: float
-    y: float
-    is_wrong: bool
 
 
 def strip(
@@ -37,25 +32,34 @@ def strip(
     height: int = 112,
     radius: float = 2.6,
     opens: bool = False,
+    among: Sequence[Mapping[Pole, Sequence[int]]] = (),
 ) -> str:
     """Draw the samples of both poles by their score: the positive ones stand up, the negative ones hang down.
 
     `counts` has, by pole, how many samples have the score 0, 1, ..., 100. A sample on the wrong side has a dark ring.
-    If a stack would not fit, a dot stands for several samples, and the words say so. The labels keep their size when
-    the picture gets narrower than `width`. With `opens`, the samples of each tenth are a button with a `data-cell`,
-    such as `negative.30` for the scores from 30 to 39.
+    Dots of a tall stack overlap. If it would not fit even so, a dot stands for several samples, and the picture says
+    for how many; rings keep their share. `among` are the counts of strips beside it, which get the same scale. The
+    labels keep their size when the picture gets narrower than `width`. With `opens`, the samples of each tenth are a
+    button with a `data-cell`, such as `negative.30` for the scores from 30 to 39.
     """
-    step = 2 * radius + 0.6
-    room = height / 2 - 1
-    columns = min(101, max(1, int(width / step)))  # more columns than scores would leave empty ones between full ones
-    stacks = {pole: _stacks(counts[pole], columns, is_positive=pole == "positive") for pole in counts}
-    tallest = max((sum(each) for every in stacks.values() for each in every), default=0)
-    per_dot = max(1, ceil(tallest * step / room))
+    widest = 2 * radius + 0.6
+    lowest = radius + 0.8
+    room = height / 2 - lowest - radius
+    columns = min(101, max(1, int(width / widest)))  # more columns than scores would leave empty ones between full ones
+    every = (counts, *among)
+    is_small = max(sum(by_score) for each in every for by_score in each.values()) <= _FEW
+    per_dot = max(1, ceil((_tallest(every, columns, 1) - 1) * (_TIGHTEST if is_small else _TIGHT) / room))
+    step = min(widest, room / max(1, _tallest(every, columns, per_dot) - 1))
     middle = height / 2
     drawn, wrong = "", ""
     poles: tuple[tuple[Pole, str, int], ...] = (("negative", "left", 1), ("positive", "right", -1))
     for pole, side, up in poles:
-        dots = [(each.x, middle + up * each.y, each.is_wrong) for each in _placed(stacks[pole], per_dot, step, width)]
+        stacks = _stacks(counts[pole], pole, columns, per_dot)
+        dots = [
+            ((column + 0.5) * width / columns, middle + up * (lowest + above * step), above >= right)
+            for column, (right, wrong) in enumerate(stacks)
+            for above in range(right + wrong)
+        ]
         path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y, _ in dots)
         round_dots = f'<path d="{path}" stroke="#000" stroke-width="{2 * radius:g}" stroke-linecap="round"/>'
         drawn += _layer(round_dots, side, width, height)
@@ -66,6 +70,8 @@ def strip(
     down = f"top:0;bottom:0;left:50%;border-left:1px dashed {token('ink-3')}"
     axis = "".join(f'<div style="position:absolute;{line}"></div>' for line in (across, down))
     labels = _corner(negative, "left:0;top:0", "left-ink") + _corner(positive, "right:0;bottom:0", "right-ink")
+    if per_dot > 1:
+        labels += f'<div style="position:absolute;left:50%;top:0;padding-left:6px;{_NOTE}">{_several(per_dot)}</div>'
     size = f"max-width:{width}px;aspect-ratio:{width}/{height}"
     words = _strip_in_words(counts, negative, positive, per_dot)
     picture = _picture(words, size, axis + drawn + labels)
@@ -293,14 +299,25 @@ def _picture(alt: str, style: str, body: str) -> str:
     return f'<div role="img" aria-label="{says}" title="{says}" style="position:relative;{style}">{body}</div>'
 
 
-def _stacks(by_score: Sequence[int], columns: int, *, is_positive: bool) -> list[tuple[int, int]]:
-    """By column: how many samples are on the right side and how many on the wrong one."""
+def _stacks(by_score: Sequence[int], pole: Pole, columns: int, per_dot: int) -> list[tuple[int, int]]:
+    """By column: how many dots are on the right side and how many on the wrong one.
+
+    A dot is drawn where the first of its samples is, so of each kind there is at most one dot too many in all.
+    """
     right, wrong = [0] * columns, [0] * columns
+    seen = {True: 0, False: 0}
     for score, samples in enumerate(by_score):
         column = min(columns - 1, score * columns // 101)
-        is_right = score > 50 if is_positive else score < 50
-        (right if is_right else wrong)[column] += samples
+        is_right = score > 50 if pole == "positive" else score < 50
+        before = ceil(seen[is_right] / per_dot)
+        seen[is_right] += samples
+        (right if is_right else wrong)[column] += ceil(seen[is_right] / per_dot) - before
     return list(zip(right, wrong, strict=True))
+
+
+def _tallest(every: Sequence[Mapping[Pole, Sequence[int]]], columns: int, per_dot: int) -> int:
+    """The most dots in a column of some strips."""
+    return max(sum(dots) for each in every for pole in each for dots in _stacks(each[pole], pole, columns, per_dot))
 
 
 def _layer(shapes: str, colour: str, width: int, height: int) -> str:
@@ -308,14 +325,6 @@ def _layer(shapes: str, colour: str, width: int, height: int) -> str:
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">{shapes}</svg>'
     mask = f"url('data:image/svg+xml,{quote(svg, safe=' /:=.,-')}') 0 0/100% 100% no-repeat"
     return f'<div style="position:absolute;inset:0;background:{token(colour)};-webkit-mask:{mask};mask:{mask}"></div>'
-
-
-def _placed(stacks: Sequence[tuple[int, int]], per_dot: int, step: float, width: int) -> Iterator[_Dot]:
-    for column, (right, wrong) in enumerate(stacks):
-        x = (column + 0.5) * width / len(stacks)
-        dots = [False] * ceil(right / per_dot) + [True] * ceil(wrong / per_dot)
-        for height, is_wrong in enumerate(dots):
-            yield _Dot(x, (height + 0.5) * step + 0.5, is_wrong)
 
 
 def _both(negative: str, positive: str) -> tuple[tuple[Pole, str], tuple[Pole, str]]:
@@ -340,11 +349,15 @@ def _buttons(by_score: Sequence[int], pole: Pole, label: str) -> str:
 def _strip_in_words(counts: Mapping[Pole, Sequence[int]], negative: str, positive: str, per_dot: int) -> str:
     """`Held-out scores from 0, cold, to 100, warm: 57 of 61 warm and 53 of 60 cold samples are on their side.`"""
     high, low = counts["positive"], counts["negative"]
-    several = f" A dot is up to {count(per_dot, 'sample')}." if per_dot > 1 else ""
+    several = f" {_several(per_dot)}." if per_dot > 1 else ""
     return (
         f"Held-out scores from 0, {negative}, to 100, {positive}: {sum(high[51:]):,} of {sum(high):,} {positive} and "
         f"{sum(low[:50]):,} of {sum(low):,} {negative} samples are on their side.{several}"
     )
+
+
+def _several(per_dot: int) -> str:
+    return f"A dot is up to {count(per_dot, 'sample')}"
 
 
 def _corner(label: str, where: str, colour: str) -> str:

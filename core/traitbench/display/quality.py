@@ -18,8 +18,7 @@ _Z = 1.96
 _SEPARATES = ((0.9, "very well"), (0.75, "well"), (0.6, "fairly"), (0.0, "hardly"))
 _STABLE = ((0.9, "very"), (0.75, "quite"), (0.0, "moderately"))
 _UNSURE = 0.2
-# Halfway between 19 in 20 and all, and between 9 in 10 and 19 in 20.
-_NEARLY_ALL, _NINETEEN = 0.975, 0.925
+_NEARLY_ALL = 0.975
 _NEAR_ONE = 0.98
 _FAR_BELOW = 0.15
 
@@ -85,7 +84,7 @@ class Evidence:
         right = f"{self.in_words[0].upper()}{self.in_words[1:]} right"
         if self.is_shared:
             return f"{right}, but only on texts that have the same shortcut"
-        right += ", from few samples" if self.doubt else " on texts it has not seen"
+        right += self.few or " on texts it has not seen"
         return f"{right}{self._at_worst}"
 
     @property
@@ -118,7 +117,7 @@ class Evidence:
             return f"{who} is no better than a guess: always answering {answer} gets {guess} right{too}{only}"
         if self.is_shared:
             return f"{who} gets {self.in_words} right, but only on texts that have the same shortcut"
-        right = f"{self.in_words} right{', from few samples' if self.doubt else ' on texts it has not seen'}"
+        right = f"{self.in_words} right{self.few or ' on texts it has not seen'}"
         return f"{who} gets {right}{self._at_worst}"
 
     def warnings(self, traits: Sequence[Trait]) -> list[str]:
@@ -146,6 +145,11 @@ class Evidence:
         return f"AUROC {in_decimals(self.auroc)}{between}"
 
     @property
+    def few(self) -> str:
+        """`, from few test samples`, which names what is few; empty without a doubt."""
+        return f", from few {'test samples' if self.on_tests else 'samples'}" if self.doubt else ""
+
+    @property
     def doubt(self) -> str:
         """A sentence if there is so little evidence that the true share may be quite different; else empty."""
         low, high = wilson(self.right, self.samples)
@@ -169,7 +173,8 @@ def _in_words(right: int, samples: int) -> str:
     share = right / samples
     if share >= _NEARLY_ALL:
         return "nearly all"
-    return "about 19 in 20" if share >= _NINETEEN else f"about {round(10 * share)} in 10"
+    tenths = round(10 * share)
+    return "more than 9 in 10" if tenths == 10 else f"about {tenths} in 10"
 
 
 def evidence_of(key: str, figures: TraitMetrics) -> Evidence | None:

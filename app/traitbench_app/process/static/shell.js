@@ -115,7 +115,7 @@
   let toAction = null
   const addSkipLink = () => {
     toAction = document.createElement('a')
-    toAction.href = '#'
+    toAction.href = '#stMain'
     toAction.className = 'traitbench-skip'
     toAction.hidden = true
     toAction.onclick = (event) => {
@@ -146,6 +146,15 @@
     }
   }
 
+  // Its link to the content leads to an element that has no such id, and its field for a file hides its own name.
+  const mendElements = () => {
+    const main = document.querySelector(MAIN)
+    if (main && !main.id) main.id = 'stMain'
+    for (const field of document.querySelectorAll('[data-testid=stFileUploaderDropzone][role=presentation]')) {
+      field.setAttribute('role', 'group')
+    }
+  }
+
   // ---- the code of charts ----------------------------------------------------------------------------------------
   // It is large, so the browser fetches it only when the first view has been complete for a while.
   const LATER = 2000
@@ -171,6 +180,7 @@
       watchDrawing(app)
     }
     mendMenu()
+    mendElements()
     nameAction()
     for (const dialog of document.querySelectorAll('[role=dialog]')) {
       rewordError(dialog)

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from traitbench.display.charts.layout import as_is
 from traitbench.display.colours import Palette
+from traitbench.display.text import shortened
 
 _ROW, _AXIS = 28, 56
 _LONGEST = 24
@@ -59,10 +60,12 @@ def figure(groups: pd.DataFrame, palette: Palette, *, ink: str, mean: float) -> 
     )
     # Isolated, so that the count stays behind a name that is written from right to left.
     names = [f"\u2068{as_is(str(row.iloc[0])[:_LONGEST])}\u2069  {row['rows']:,}" for _, row in groups.iterrows()]
+    # Named here too: the control beside the chart changes a moment before the chart does.
+    column = as_is(shortened(str(groups.columns[0]), _LONGEST))
     drawn.update_xaxes(
         range=[low, high],
         domain=[0, 0.62 if groups["standing"].isin([*_SHOWN]).any() else 0.88],
-        title=f"mean score, 95 % interval; dashed: all, {mean:.0f}",
+        title=f"mean score by {column}, 95 % interval; dashed: all, {mean:.0f}",
         fixedrange=True,
         gridcolor=palette.grid,
         zeroline=False,
