@@ -116,7 +116,7 @@ def _draw_traits(model: Model, version: Version | None, traits: Sequence[Trait])
         return
     shown = sorted(traits, key=lambda each: each.key != model.main_trait)[:_MOST_STRIPS]
     height = _HEIGHT if len(shown) == 1 else _SMALL_HEIGHT
-    st.html("".join(strip_of(version, trait, width=_WIDTH, height=height) for trait in shown))
+    st.html("".join(strip_of(version, trait, beside=shown, width=_WIDTH, height=height) for trait in shown))
     if len(traits) > len(shown):
         st.caption(f"and {count(len(traits) - len(shown), 'more trait')}")
 
