@@ -8,8 +8,10 @@ import streamlit as st
 
 from traitbench.contract.models import Model
 from traitbench.display.text import plain, shortened
+from traitbench_app.parts.controls import ask
+from traitbench_app.parts.model_actions import ARCHIVE
 from traitbench_app.parts.runs import MISTAKES
-from traitbench_app.shell import session
+from traitbench_app.shell import people, session
 from traitbench_app.shell.navigation import PAGES, PageName, is_shown, page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, guarded, offered_models
@@ -19,10 +21,13 @@ _WORDS = "shell.find_words"
 
 
 class LinkTarget(NamedTuple):
-    """Where a link leads: what a person reads, the page, its model, and the query of its view."""
+    """Where a link leads: what a person reads, the page, its model, and the query of its view.
+
+    Without a page it archives the model, after a question.
+    """
 
     words: str
-    page: PageName
+    page: PageName | None
     model: str | None = None
     query: Mapping[str, str] = {}
 
@@ -39,17 +44,21 @@ _ACTIONS: tuple[tuple[str, PageName, Mapping[str, str]], ...] = (
     ("Show all figures of a version", "versions", {"view": "Details"}),
     ("Call the model from a program", "model", {"part": "Call it"}),
     ("Describe the model", "model", {"part": "Describe"}),
-    ("Export or archive the model", "model", {"part": "What is kept"}),
+    ("Export the model", "model", {"part": "What is kept"}),
+    ("Present a text, and share it with a room", "score", {"present": "1"}),
+    ("Compare two texts", "score", {}),
+    ("Score a file, and find what share is at a pole", "batch", {}),
+    ("Discover traits in your texts", "traits", {}),
 )
 """What can be done with the chosen model: the words, the page, and the query of its view."""
 
 
-def finder() -> None:
-    """Draw the button that opens the dialog, with its key."""
+def finder(*, about_a_model: bool) -> None:
+    """Draw the button that opens the dialog, with its key; `about_a_model` is whether the page is."""
     if st.button(
         "Find", icon=":material/search:", shortcut="Ctrl+K", type="tertiary", key="shell.find", width="stretch"
     ):
-        _find()
+        _find(about_a_model)
 
 
 def targets(models: Sequence[Model], chosen: Model | None) -> Iterator[LinkTarget]:
@@ -57,6 +66,8 @@ def targets(models: Sequence[Model], chosen: Model | None) -> Iterator[LinkTarge
     shown = [row for row in PAGES if is_shown(row)]
     for row in shown:
         yield LinkTarget(row.title, row.name)
+    if people.current().operator:
+        yield LinkTarget("Create an API key", "console")
     if chosen is not None:
         names = {row.name for row in shown}
         yield from (LinkTarget(words, name, None, query) for words, name, query in _ACTIONS if name in names)
@@ -73,7 +84,7 @@ def matching(words: str, among: Iterator[LinkTarget]) -> list[LinkTarget]:
 
 
 @st.dialog("Find", icon=":material/search:")
-def _find() -> None:
+def _find(about_a_model: bool) -> None:
     with guarded():
         words = st.text_input(
             "Words",
@@ -86,6 +97,8 @@ def _find() -> None:
         models = offered_models()
         chosen = next((model for model in models if model.handle == session.chosen_handle()), None)
         matches = matching(words, targets(models, chosen))
+        if about_a_model and chosen is not None and chosen.state != "archived" and not why_read_only(chosen):
+            matches += matching(words, iter([LinkTarget("Archive this model", None, chosen.handle)]))
         samples = _samples(words, chosen)
         with st.container(gap="xsmall", key="shell.found"):
             st.html(f'<i hidden data-words="{escape(words)}"></i>')  # for Enter, in shell.js
@@ -106,4 +119,15 @@ def _samples(words: str, chosen: Model | None) -> list[LinkTarget]:
 
 
 def _draw(target: LinkTarget) -> None:
+    if target.page is None:
+        if st.button(
+            target.words,
+            icon=":material/inventory_2:",
+            type="tertiary",
+            key="shell.find_archive",
+            on_click=ask,
+            args=(ARCHIVE, target.model),
+        ):
+            st.rerun()
+        return
     page_link(target.page, plain(target.words), model=target.model, **target.query)

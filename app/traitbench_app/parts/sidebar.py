@@ -18,12 +18,12 @@ _MAY = {
 }
 
 
-def draw_sidebar(model: Model | None) -> None:
-    """Draw it; `model` is the one that this page or an earlier one is about."""
+def draw_sidebar(model: Model | None, *, about_a_model: bool) -> None:
+    """Draw it; `model` is the one that this page, if it is `about_a_model`, or an earlier one is about."""
     with st.sidebar:
         with st.container(gap=None, key="shell.menu"):
             page_links("")
-            finder()
+            finder(about_a_model=about_a_model)
             if model is not None:
                 st.caption(plain(model.handle))
                 page_links("Use", "Teach", model=model.handle)

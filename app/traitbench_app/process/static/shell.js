@@ -105,7 +105,7 @@
   const openFirst = (field) => {
     const list = document.querySelector('.st-key-shell-found')
     if (!list || !field.isConnected) return
-    if (list.querySelector('[data-words]')?.dataset.words === field.value) list.querySelector('a')?.click()
+    if (list.querySelector('[data-words]')?.dataset.words === field.value) list.querySelector('a, button')?.click()
     else setTimeout(openFirst, 50, field)
   }
   document.addEventListener('keydown', (event) => {
