@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests import wild
 from tests.conftest import Trained
-from tests.pages.drive import Workbench, bars, copied_link, ending, links, press, texts, upload, words
+from tests.pages.drive import Workbench, bars, copied_link, ending, html, links, press, texts, upload, words
 from tests.size import sized
 from tests.tables.in_process import read
 from traitbench.client import Traitbench
@@ -66,6 +66,7 @@ def test_of_a_file_with_bad_rows_the_good_ones_go_in(at: AppTest, client: Traitb
     press(at, "samples.import_button")
     assert texts(client, empty) == IMPORTED
     assert "Just now: 2 samples imported into Warmth, 2 left out" in words(at)
+    assert "data-top=" in html(at), "the page goes to its top"
     assert "samples.left_out_file" in [str(each.key) for each in at.get("download_button")]
     press(at, "samples.undo_button")
     assert "samples.left_out_file" not in [str(each.key) for each in at.get("download_button")]

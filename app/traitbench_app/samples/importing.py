@@ -26,7 +26,7 @@ from traitbench_app.parts.controls import download
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.upload import pick_text_column, upload_table
 from traitbench_app.samples.add import pole_words
-from traitbench_app.samples.just_now import leave_out
+from traitbench_app.samples.just_now import imported
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt
@@ -399,7 +399,7 @@ def _offer(
         session.next_round(_FORM)
         session.store(VIEW, "table")
         remember(undo)
-        leave_out(undo, *sample_files.to_mend(table, checked))
+        imported(undo, *sample_files.to_mend(table, checked))
         st.rerun()
     elif importation.error:
         _problems_of(importation.error, [checked.lines[position] for position in chosen])

@@ -17,13 +17,13 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page
 from traitbench_app.workspace.changes import UNDO, Undo
 
-_LEFT_OUT = "samples.left_out"
+_IMPORTED = "samples.imported"
 _MOST = 3
 
 
-def leave_out(undo: Undo, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def imported(undo: Undo, header: Sequence[str], left_out: Sequence[Sequence[str]]) -> None:
     """Hold the rows of a file that an import left out, while the import is the last change."""
-    session.store(_LEFT_OUT, (undo, header, rows) if rows else None)
+    session.store(_IMPORTED, (undo, header, left_out))
 
 
 def draw_just_now(model: Model, traits: Sequence[Trait], *, adds: bool = False) -> None:
@@ -39,7 +39,7 @@ def draw_just_now(model: Model, traits: Sequence[Trait], *, adds: bool = False) 
         if changed:
             with st.container(horizontal=True, vertical_alignment="center"):
                 draw_undo(model.handle)
-                _draw_left_out(last)
+                _draw_import(last)
                 now = [f"{plain(each.name)}: {_at_poles(each)}" for each in traits if each.kind == "extrinsic"]
                 if len(now) <= _MOST:
                     st.caption(" · ".join(now), width="content")
@@ -47,9 +47,12 @@ def draw_just_now(model: Model, traits: Sequence[Trait], *, adds: bool = False) 
             _draw_next(traits, step)
 
 
-def _draw_left_out(last: Undo) -> None:
-    undo, header, rows = session.get(_LEFT_OUT, (None, (), ()))
-    if undo is last:
+def _draw_import(last: Undo) -> None:
+    undo, header, rows = session.get(_IMPORTED, (None, (), ()))
+    if undo is not last:
+        return
+    st.html(f'<i hidden data-top="{id(last)}"></i>')  # the page goes to its top, in shell.js
+    if rows:
         download(
             f"Download {count(len(rows), 'row')} to correct",
             partial(csv_file, header, rows),

@@ -170,6 +170,14 @@
     }
   }
 
+  // ---- what was done is said at the top of the page ---------------------------------------------------------------
+  let told = ''
+  const goToTop = () => {
+    const now = document.querySelector('[data-top]')?.dataset.top ?? ''
+    if (now && now !== told) document.querySelector(MAIN)?.scrollTo({ top: 0 })
+    told = now
+  }
+
   // ---- watching the page -----------------------------------------------------------------------------------------
   let due = false
   const look = () => {
@@ -181,6 +189,7 @@
     }
     mendMenu()
     mendElements()
+    goToTop()
     nameAction()
     for (const dialog of document.querySelectorAll('[role=dialog]')) {
       rewordError(dialog)
