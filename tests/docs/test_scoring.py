@@ -7,7 +7,7 @@ from traitbench.analysis import confounders, nuisance, shortcuts, suspects
 from traitbench.display.words import PROMISE
 from traitbench.encoders import graph, style
 from traitbench.fitting import calibrate, candidates, curve, discover, duplicates, search, tones
-from traitbench.scoring import certainty, segments
+from traitbench.scoring import certainty, resemblance, segments
 
 PAGE = read("scoring.md")
 LEVELS = search.EFFORTS["max"].levels
@@ -39,16 +39,37 @@ LEVELS = search.EFFORTS["max"].levels
         ("7. Metrics", f"{({0.6: 'six tenths'})[certainty.EVIDENCE]} of the groups"),
         ("7. Metrics", f"adds about {curve._USUAL_GAIN} to the logit"),
         (
-            "8. Confidence and resemblance",
-            f"reaches {certainty._HIGH} or {certainty._MODERATE} {({1.0: 'one'})[certainty._STANDARD_ERRORS]} standard",
+            "6. The label axis",
+            f"{candidates._LEAST_LABEL_SLOPE} * {candidates._LEAST_UNTIL} / ({candidates._LEAST_UNTIL} + n)",
         ),
         (
             "8. Confidence and resemblance",
-            f"with a standard deviation of {({(0.5, 0.5): '0.5 each'})[tuple(certainty._SPREAD.tolist())]}",
+            "(S: {:g} ± {}, n: {:g} ± {}, offset {:g} ± {})".format(
+                *(x for each in certainty._NEAR_PRIOR for x in each)
+            ),
+        ),
+        ("8. Confidence and resemblance", "(n: {} ± {})".format(*certainty._LABEL_PRIOR[1])),
+        (
+            "8. Confidence and resemblance",
+            f"the logit {certainty._LOGIT_ELSEWHERE} near + {1 - certainty._LOGIT_ELSEWHERE} names",
+        ),
+        ("8. Confidence and resemblance", f"{({0.2: 'a fifth'})[certainty._CAUTION]} of a standard error"),
+        (
+            "8. Confidence and resemblance",
+            "prior odds of {high} for `high` and {moderate} for `moderate`".format(
+                **{
+                    level: {0.9: "nine to one", 0.25: "one to three"}[prior]
+                    for level, prior in certainty._WORTHLESS.items()
+                }
+            ),
         ),
         (
             "8. Confidence and resemblance",
-            f"the evidence counts {({0.6: 'six tenths'})[certainty.EVIDENCE]}",
+            f"sigmoid of {resemblance._SAME_SLOPE} t + {resemblance._SAME_MIDDLE:g}",
+        ),
+        (
+            "8. Confidence and resemblance",
+            f"The evidence counts {({0.6: 'six tenths'})[certainty.EVIDENCE]}",
         ),
         ("10. Discovery", f"correlation of at least {discover._STABLE}"),
         ("10. Discovery", f"AUROC of at least {discover._MIN_DISCRIMINATION}"),

@@ -122,19 +122,21 @@ def test_what_proves_nothing_is_low_everywhere_and_says_why() -> None:
     assert certainty(None, np.array([1.0, 0.0]), np.arange(2), None) == Certainty(limit="few_samples")
 
 
+def sure_from(known: Certainty, level: str) -> int:
+    """The lowest score above the middle with this confidence."""
+    return next(points for points in range(51, 101) if known.at(points)[0] == level)
+
+
 def test_more_evidence_makes_a_score_surer_and_needs_a_smaller_difference() -> None:
     rng = np.random.default_rng(1)
     y = np.repeat([1.0, 0.0], 2_000)
     values = rng.normal(size=len(y)) + 2 * (2 * y - 1)
     some = np.r_[0:12, 2_000:2_012]
     sparse, dense = measured(values[some], y[some]), measured(values, y)
-    assert sparse.proven != NOWHERE
-    assert sparse.proven.high[1] > dense.proven.high[1] > 50
-    assert sparse.proven.high[0] < dense.proven.high[0] < 50
-    assert dense.at(50, "high") == ("low", "overlap")
-    likely = sparse.likely.high[1]
-    assert likely < sparse.proven.high[1]
-    assert sparse.at(likely, "high") == ("moderate", "few_samples")
+    assert sure_from(sparse, "moderate") > sure_from(dense, "moderate") > 50
+    assert sure_from(sparse, "high") > sure_from(dense, "high")
+    assert dense.at(50) == ("low", "overlap")
+    assert sparse.at(sure_from(sparse, "high") - 1) == ("moderate", "few_samples")
     assert sparse.difference is not None
     assert dense.difference is not None
     assert sparse.difference > dense.difference > 0
@@ -145,8 +147,41 @@ def test_the_chances_are_those_of_the_scale_where_there_is_much_evidence() -> No
     rng = np.random.default_rng(2)
     logits = rng.normal(scale=2.0, size=20_000)
     y = (rng.random(len(logits)) < expit(logits)).astype(float)
-    proven = measured(logits, y).proven
-    assert [*proven.high, *proven.moderate] == pytest.approx([10, 90, 25, 75], abs=2)
+    known = measured(logits, y)
+    assert [sure_from(known, "high"), sure_from(known, "moderate")] == pytest.approx([90, 75], abs=2)
+
+
+def witnessed(rng: np.random.Generator, per_pole: int, *, apart: float, names: float) -> Certainty:
+    """Where scores are sure if the poles differ by `apart` on the scale and by `names` on the label axis."""
+    y = np.repeat([1.0, 0.0], per_pole)
+    held_out, on_label_axis = (rng.normal(size=len(y)) + each * (2 * y - 1) for each in (apart, names))
+    span = out_of_fold_interval(auroc(held_out, y), per_pole, per_pole)
+    return certainty(held_out, y, np.arange(len(y)), span, (on_label_axis - on_label_axis.mean()) / on_label_axis.std())
+
+
+def test_of_a_text_from_elsewhere_the_names_decide_how_sure_its_side_is() -> None:
+    known = witnessed(np.random.default_rng(8), 60, apart=1.5, names=1.5)
+    assert known.at(80, names=90, same=0)[0] != "low"
+    assert known.at(80, names=50, same=0) == ("low", "unlike_samples")
+    assert known.at(80, names=10, same=0)[0] == "low"
+    order = ["low", "moderate", "high"]
+    for points in (60, 80, 95):
+        levels = [order.index(known.at(points, names=names, same=30)[0]) for names in range(101)]
+        assert levels == sorted(levels)
+
+
+@pytest.mark.parametrize("names", [0.0, None])
+def test_a_text_from_elsewhere_is_never_high_and_seldom_moderate_if_names_say_nothing(names: float | None) -> None:
+    rng = np.random.default_rng(9)
+    if names is None:
+        X, y = texts(rng, 60, apart=2.0)
+        known = trained(X, y).traits[0].certainty
+    else:
+        known = witnessed(rng, 60, apart=1.5, names=names)
+    assert known.at(97)[0] == "high"
+    elsewhere = [known.at(points, names=points, same=0)[0] for points in range(101)]
+    assert "high" not in elsewhere
+    assert set(elsewhere[20:81]) == {"low"}
 
 
 def test_near_duplicates_are_one_piece_of_evidence() -> None:

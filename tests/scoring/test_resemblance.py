@@ -104,11 +104,21 @@ def test_a_version_of_german_samples_from_before_languages_were_looked_at_scores
     assert not judged(replace(by_spelling(GERMAN), other_languages=False), GERMAN).any()
 
 
-def test_a_vector_far_from_all_samples_is_unlike() -> None:
+def test_a_vector_far_from_all_samples_is_from_another_source() -> None:
     texts = [*ENGLISH, *ENGLISH]
     snapshot = trained(texts, [20, 25, 30, 35, 15, 22, 28, 33, -20, -25, -30, -35, -15, -22, -28, -33]).snapshot
     placed = project_whole(snapshot, ["Please send the parcel."] * 3, directions(0, 30, 180))
-    assert [each.unlike for each in placed] == [False, False, True]
+    near, beside, far = (each.same for each in placed)
+    assert near >= beside > 50
+    assert far == 0
+    assert not any(each.unlike for each in placed)
+
+
+def test_a_version_of_an_earlier_release_refuses_a_vector_far_from_all_samples() -> None:
+    known = Direction(directions(0)[0], 0.5)
+    rows = directions(0, 30, 180).astype(np.float64)
+    assert known.far(rows).tolist() == [False, False, True]
+    assert known.chance_of_same(rows).tolist() == [100, 100, 100]
 
 
 def test_an_unlike_text_has_low_confidence_no_tier_and_says_why() -> None:

@@ -1,5 +1,6 @@
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.scoring.hand import PLANE, axis, snapshot
-from traitbench.scoring.certainty import Certainty, Levels
+from traitbench.scoring.certainty import Certainty, Chance, Levels, Regression
+from traitbench.scoring.resemblance import Direction, Resemblance
 from traitbench.scoring.snapshot import (
     EncoderIdentity,
     EncoderMismatch,
+    LabelValues,
     Quartiles,
     Snapshot,
     SnapshotInvalid,
@@ -91,6 +94,13 @@ def test_its_hash_is_that_of_its_json_however_it_was_written() -> None:
     assert json.loads(canonical_bytes(Snapshot.from_json(BY_HAND))) == BY_HAND
 
 
+EAST = np.array([1, 0], np.float32)
+SAMES = (None, (7.0, -2.0), (7.0, -2.5))
+FLAT = Regression((1.0, 0.5, 0.0), ((0.25, 0.0, 0.0), (0.0, 0.25, 0.0), (0.0, 0.0, 0.25)))
+STEEP = Regression((2.0, 0.5, 0.0), FLAT.covariance)
+CHANCES = (Chance(FLAT, FLAT, 1.0, 2.0), Chance(STEEP, FLAT, 1.0, 2.0), Chance(FLAT, FLAT, 1.5, 2.0))
+
+
 def test_any_number_in_use_changes_the_hash() -> None:
     measured, unmeasured = (Certainty(LEVELS, LEVELS, difference=difference) for difference in (2.5, None))
     versions = (
@@ -101,6 +111,10 @@ def test_any_number_in_use_changes_the_hash() -> None:
         snapshot(axis(aggregation="max")),
         snapshot(axis(certainty=measured)),
         snapshot(axis(certainty=unmeasured)),
+        *(snapshot(axis(certainty=Certainty(chance=chance))) for chance in CHANCES),
+        snapshot(replace(axis(), labels=LabelValues(np.array([1, 0], np.float32), 0.0))),
+        snapshot(replace(axis(), labels=LabelValues(np.array([1, 0], np.float32), 0.5))),
+        *(replace(snapshot(), resemblance=Resemblance(Direction(EAST, 0.5, same=same), None, None)) for same in SAMES),
         snapshot(axis(), axis("other")),
         snapshot(axis("other"), axis()),
     )

@@ -41,7 +41,7 @@ REASONS: Mapping[ConfidenceReason, Words] = {
     "overlap": Words("both kinds get this score", "Texts of both kinds get this score."),
     "unlike_samples": Words(
         "unlike the samples",
-        "This text is unlike the samples in subject or length, so the score means little.",
+        "This text is unlike the samples in subject or length, so its side is less sure.",
         less_sure="A new subject for these samples: less sure.",
     ),
 }

@@ -140,7 +140,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
         It is the score before rounding: a sigmoid whose slope and offset were calibrated on texts that the fits did not
         see (Platt scaling). `metrics_` has its Brier score and its calibration error. A text unlike all samples has a
-        number too; its card says that it means little.
+        number too; its card says that its side is less sure.
         """
         positions = self._positions(X)[:, 0]
         return chances(positions, self.classes_, self.poles_)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.fitting.axis import Path, path, path_and_left_out, pole_weights
-from traitbench.fitting.candidates import Candidate, HeldOut, ModelAverage
+from traitbench.fitting.candidates import Candidate, HeldOut, ModelAverage, least_label_slope
 from traitbench.scoring.inputs import Floats
 
 
@@ -96,13 +96,15 @@ def fit_candidates(
         vectors.append(fitted.directions if scales is None else fitted.directions * scales)
         offsets.append(fitted.offsets)
         values.append(held_out[evaluated])
+    y = training_set.y[evaluated]
     held_out_values = HeldOut(
-        y=training_set.y[evaluated],
-        balance=pole_weights(training_set.y[evaluated], training_set.sample_weight[evaluated]),
+        y=y,
+        balance=pole_weights(y, training_set.sample_weight[evaluated]),
         folds=training_set.folds[evaluated],
         directions=order,
         values=np.hstack(values),
         labels=None if label_axis is None else training_set.X[evaluated].astype(np.float64) @ label_axis,
+        least_slope=0.0 if label_axis is None else least_label_slope(y),
     )
     return CandidateFits(order, np.vstack(vectors), np.concatenate(offsets), label_axis, held_out_values)
 

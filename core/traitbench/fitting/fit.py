@@ -21,6 +21,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from traitbench.fitting.auroc import auroc, out_of_fold_interval
+from traitbench.fitting.axis import pole_weights
 from traitbench.fitting.candidate_fits import ignore as ignore_fits
 from traitbench.fitting.candidates import Candidate
 from traitbench.fitting.duplicates import joined, near_duplicates
@@ -40,7 +41,7 @@ from traitbench.scoring.card import breaks, confidence, half_up, quartiles
 from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, certainty
 from traitbench.scoring.inputs import unit
 from traitbench.scoring.resemblance import Background, Resemblance, background, resemblance
-from traitbench.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
+from traitbench.scoring.snapshot import EncoderIdentity, LabelValues, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
 
 __all__ = [
     "SCORING_METHODS",
@@ -59,6 +60,7 @@ SCORING_METHODS = ("balanced_cosine",)
 NO_MODES: Mapping[str, slice] = MappingProxyType({})
 
 _NEAR_DUPLICATES_UP_TO = 8_192
+_FLATTEST = 1e-12
 _REFITTED = "no search: refitted with the settings of the previous version"
 _MODE_FIGURES = (
     "auroc",
@@ -245,7 +247,7 @@ def _fit_trait(
             result, asked=trait.label_axis is not None, intrinsic=trait.intrinsic_axis is not None, without=without
         ),
     }
-    numbers = _numbers(samples, result, metrics)
+    numbers = _numbers(samples, result, metrics, trait.label_axis)
     metrics["confidence"] = _confidences(numbers, samples, result)
     metrics["confidence_reason"] = numbers.certainty.nowhere
     modes = {}
@@ -257,7 +259,7 @@ def _fit_trait(
             if trait_in_mode.intrinsic_axis is not None
             else judged(samples_in_mode, result_in_mode)
         )
-        modes[name] = _numbers(samples_in_mode, result_in_mode, mode_figures)
+        modes[name] = _numbers(samples_in_mode, result_in_mode, mode_figures, trait_in_mode.label_axis)
         metrics.setdefault("modes", {})[name] = {
             figure: mode_figures[figure] for figure in _MODE_FIGURES if figure in mode_figures
         }
@@ -344,20 +346,40 @@ def _labelled(trait: TraitSamples, result: SearchResult) -> dict[str, Any]:
     return figures_of_labels(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, result)
 
 
-def _numbers(samples: TrainingSamples, result: SearchResult, figures: Mapping[str, Any]) -> ModeAxis:
-    """The numeric fields of an axis."""
+def _numbers(
+    samples: TrainingSamples, result: SearchResult, figures: Mapping[str, Any], axis: NDArray[np.float32] | None
+) -> ModeAxis:
+    """The numeric fields of an axis; `axis` (d,) is the label axis of the trait."""
     positive, negative = _clusters(samples, result)
+    labels = None if axis is None or result.held_out is None else _label_values(samples, axis)
     return ModeAxis(
         vector=result.vector.astype(np.float32),
         offset=float32(result.offset),
         positive=positive,
         negative=negative,
         breaks=breaks(positive, negative),
-        certainty=_certainty(samples, result, figures),
+        certainty=_certainty(samples, result, figures, labels),
+        labels=labels,
     )
 
 
-def _certainty(samples: TrainingSamples, result: SearchResult, figures: Mapping[str, Any]) -> Certainty:
+def _label_values(samples: TrainingSamples, axis: NDArray[np.float32]) -> LabelValues | None:
+    """The label axis (d,) with values that have a mean of 0 and a deviation of 1 if both poles count equally; None if
+    all samples have the same value.
+    """
+    evaluated = samples.is_evaluated
+    values = samples.X[evaluated].astype(np.float64) @ axis.astype(np.float64)
+    weights = pole_weights(samples.y[evaluated], samples.sample_weight[evaluated])
+    middle = float(weights @ values)
+    spread = float(np.sqrt(weights @ np.square(values - middle)))
+    if spread < _FLATTEST:
+        return None
+    return LabelValues((axis / spread).astype(np.float32), float32(-middle / spread))
+
+
+def _certainty(
+    samples: TrainingSamples, result: SearchResult, figures: Mapping[str, Any], labels: LabelValues | None
+) -> Certainty:
     """Where the scores are sure. Of an axis that nobody labelled, the outer thirds of the texts are the poles."""
     evaluated = samples.is_evaluated
     y, groups = samples.y[evaluated], samples.groups[evaluated]
@@ -368,7 +390,16 @@ def _certainty(samples: TrainingSamples, result: SearchResult, figures: Mapping[
     else:
         counts = [len(np.unique(groups[pole])) for pole in (y > 0.5, y < 0.5)]
         lowest, highest = out_of_fold_interval(auroc(result.held_out, y), counts[0], counts[1])
-    return certainty(result.held_out, y, groups, (lowest, highest))
+    return certainty(result.held_out, y, groups, (lowest, highest), _on_label_axis(samples, labels))
+
+
+def _on_label_axis(samples: TrainingSamples, labels: LabelValues | None) -> NDArray[np.float64] | None:
+    """(n,): the values of the evaluated samples."""
+    if labels is None:
+        return None
+    rows = samples.X[samples.is_evaluated].astype(np.float64)
+    values: NDArray[np.float64] = (rows * labels.vector).sum(axis=1) + labels.offset
+    return values
 
 
 def _confidences(
@@ -377,12 +408,13 @@ def _confidences(
     """By confidence: how many held-out samples of a pole have it, and how many of them are on their pole's side."""
     if result.held_out is None:
         return None
-    y = samples.y[samples.is_evaluated]
+    y, names = samples.y[samples.is_evaluated], _on_label_axis(samples, axis.labels)
+    by_names = [0.5] * len(y) if names is None else expit(names).tolist()
     tally: dict[Confidence, dict[str, int]] = {level: {"samples": 0, "right": 0} for level in reversed(WEAKEST_FIRST)}
-    for position, quality in zip(expit(result.held_out).tolist(), y.tolist(), strict=True):
+    for position, by_name, quality in zip(expit(result.held_out).tolist(), by_names, y.tolist(), strict=True):
         if quality != 0.5:
             points = half_up(100 * position)
-            own = tally[confidence(axis, points)[0]]
+            own = tally[confidence(axis, points, half_up(100 * by_name))[0]]
             own["samples"] += 1
             own["right"] += points > 50 if quality > 0.5 else points < 50
     return tally

@@ -19,7 +19,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from traitbench.fitting.axis import pole_weights
-from traitbench.fitting.candidates import gains_by_column
+from traitbench.fitting.candidates import gains_by_column, least_label_slope
 from traitbench.fitting.search import Recipe, TrainingSamples
 from traitbench.scoring.inputs import Floats
 
@@ -124,7 +124,8 @@ class Resampler:
         poles = [(share * sample_weight)[:, None] * is_rest for share in (positive, 1 - positive)]
         weights = sum(0.5 * pole / pole.sum(axis=0) for pole in poles)
         columns = np.repeat(np.array(values).T, counts, axis=1)
-        value_gains, label_gains = gains_by_column(columns, self._labels, y, weights)
+        least = least_label_slope(y[self.samples.is_evaluated])
+        value_gains, label_gains = gains_by_column(columns, self._labels, y, weights, least)
         firsts = np.cumsum([0, *counts[:-1]])
         return [
             own * value_gains[first + folds] + self._labels * label_gains[first + folds]

@@ -344,12 +344,12 @@ def _answer(held_out: HeldOut, level: str, candidates: Sequence[Candidate]) -> _
 def _label_gain(held_out: HeldOut, candidates: CandidateSet) -> float:
     """How much the label axis lowers the cross-entropy of held-out values."""
 
-    def loss(some: CandidateSet) -> float:
-        values = held_out.for_candidates(some)
+    def loss(some: CandidateSet, labels: Floats | None) -> float:
+        values = replace(held_out.for_candidates(some), labels=labels)
         return cross_entropy(held_out, average_candidates(values, some).logits(values))
 
     without_labels = candidates.subset(np.flatnonzero(candidates.labels == 0))
-    return loss(without_labels) - loss(candidates)
+    return loss(without_labels, None) - loss(candidates, held_out.labels)
 
 
 def _fit_candidates(

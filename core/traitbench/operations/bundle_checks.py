@@ -338,7 +338,8 @@ def _check_trait_axis(trait: TraitAxis) -> Iterator[tuple[str, str]]:
             yield "label_invalid", f"{name}: use 1 to {_MAX_LABEL} characters, not all of them blank"
     axes: list[tuple[str, TraitAxis | ModeAxis]] = [("", trait), *((f"modes.{m}.", a) for m, a in trait.modes.items())]
     for where, axis in axes:
-        if max(abs(axis.offset), float(np.abs(axis.vector).max(initial=0))) > _MAX_NUMBER:
+        lines = (axis,) if axis.labels is None else (axis, axis.labels)
+        if any(max(abs(line.offset), float(np.abs(line.vector).max(initial=0))) > _MAX_NUMBER for line in lines):
             yield (
                 "out_of_range",
                 f"{where}vector and offset: numbers from -{_MAX_NUMBER:,.0f} to {_MAX_NUMBER:,.0f} are allowed",

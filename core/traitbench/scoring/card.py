@@ -8,7 +8,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import repeat
 from typing import Any, Literal, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
@@ -25,6 +25,7 @@ Tier = Literal["Strong", "Solid", "Developing", "Weak"]
 Floats = NDArray[np.float64]
 _At = tuple[int, Tier | None, Confidence, Reason | None, tuple[int, int], int | None, TierBreaks]
 
+_MIDDLE = 50
 _PRODUCTS = 2**16  # at once: what fits a processor's cache
 _PARTS = 1_024  # encoded at once, so that a long text never has all its vectors in memory
 # The reciprocals of 1 to 100 as whole numbers over a common denominator, so that sums of them are exact.
@@ -32,8 +33,9 @@ _COMMON = math.lcm(*range(1, 101))
 _SHARES = [0, *(_COMMON // points for points in range(1, 101))]
 # The index of each trait by its keys and names, by snapshot.
 _INDICES: WeakKeyDictionary[Snapshot, Mapping[str, int]] = WeakKeyDictionary()
-# A cache by snapshot, trait, score and resemblance: equal ones give equal fields.
-_READERS: WeakKeyDictionary[Snapshot, list[Callable[[int, int, bool], _At]]] = WeakKeyDictionary()
+# A cache by snapshot, trait, score and what its confidence follows from: equal ones give equal fields.
+_READERS: WeakKeyDictionary[Snapshot, list[Callable[..., _At]]] = WeakKeyDictionary()
+_MOST_READ = 2**14
 _COMBINE: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda scores: scores.mean(axis=0),
     "max": lambda scores: scores.max(axis=0),
@@ -71,12 +73,16 @@ class RawScore(NamedTuple):
 class Placed(NamedTuple):
     """A text's positions in 0..1 on all traits of a snapshot, and whether it resembles none of the samples.
 
-    The confidence is read at the logit times `shrinkage`, below 1 for a text longer than the samples.
+    The confidence is read at the logit times `shrinkage`, below 1 for a text longer than the samples. It also follows
+    from the positions on the label axes (`names`; None if no trait has one) and from `same`, the chance in percent that
+    the text is from the source of the samples.
     """
 
     positions: Sequence[float]
     unlike: bool = False
     shrinkage: float = 1.0
+    names: Sequence[float] | None = None
+    same: int = 100
 
 
 @dataclass(frozen=True)
@@ -133,13 +139,16 @@ def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> RawCard:
     """The card of a text on the chosen traits."""
     readers = _READERS.get(snapshot)
     if readers is None:
-        readers = _READERS[snapshot] = [cache(partial(_at, trait)) for trait in snapshot.traits]
+        readers = _READERS[snapshot] = [lru_cache(_MOST_READ)(partial(_at, trait)) for trait in snapshot.traits]
     scores = {}
     for i in chosen:
-        position = placed.positions[i]
-        at = half_up(100 * position)
-        sure_at = at if placed.shrinkage == 1 else half_up(100 * _shrunk(position, placed.shrinkage))
-        fields = readers[i](at, sure_at, placed.unlike)
+        position, names = placed.positions[i], 0.5 if placed.names is None else placed.names[i]
+        at, names_at = half_up(100 * position), half_up(100 * names)
+        sure = (at, names_at)
+        if placed.shrinkage != 1:
+            position_there, names_there = (_shrunk(each, placed.shrinkage) for each in (position, names))
+            sure = (half_up(100 * position_there), half_up(100 * names_there))
+        fields = readers[i](at, names_at, sure, placed.same, placed.unlike)
         scores[snapshot.traits[i].key] = RawScore(*fields, polarity=2 * position - 1)
     return RawCard(scores)
 
@@ -148,21 +157,31 @@ def project(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> list[Pl
     """Where each text is on the traits, and whether it resembles the samples."""
     texts = [shorten(text).text for text in texts]
     vectors = _embed(snapshot, encode, texts)
-    return _placed(snapshot, texts, vectors, _positions(snapshot, encode, texts, vectors))
+    whole, names = _of_vectors(snapshot, vectors)
+    return _placed(snapshot, texts, vectors, _combined(snapshot, encode, texts, whole), names)
 
 
 def project_whole(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.float32]) -> list[Placed]:
     """The same for texts that are shortened already and scored as a whole, by their vectors."""
-    return _placed(snapshot, texts, vectors, of_vectors(snapshot, vectors))
+    return _placed(snapshot, texts, vectors, *_of_vectors(snapshot, vectors))
 
 
-def _placed(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.float32], positions: Floats) -> list[Placed]:
+def _placed(
+    snapshot: Snapshot,
+    texts: Sequence[str],
+    vectors: NDArray[np.float32],
+    positions: Floats,
+    names: Floats | None,
+) -> list[Placed]:
+    rows = positions.tolist()
+    by_names = repeat(None, len(rows)) if names is None else names.tolist()
     if snapshot.resemblance is None:
-        return [Placed(row) for row in positions.tolist()]
-    unlike = snapshot.resemblance.unlike(texts, vectors)
+        return [Placed(row, names=own) for row, own in zip(rows, by_names, strict=True)]
+    known = snapshot.resemblance
+    unlike, same = known.unlike(texts, vectors).tolist(), known.same(vectors).tolist()
     # The parts of a text are about as long as the samples.
     shrinkages = map(snapshot.resemblance.shrinkage, texts) if is_scored_whole(snapshot) else repeat(1.0, len(texts))
-    return [Placed(*each) for each in zip(positions.tolist(), unlike.tolist(), shrinkages, strict=True)]
+    return [Placed(*each) for each in zip(rows, unlike, shrinkages, by_names, same, strict=True)]
 
 
 def _shrunk(position: float, shrinkage: float) -> float:
@@ -170,8 +189,8 @@ def _shrunk(position: float, shrinkage: float) -> float:
     return 1 / (1 + ((1 - position) / position) ** shrinkage) if 0 < position < 1 else position
 
 
-def _positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str], vectors: NDArray[np.float32]) -> Floats:
-    whole = of_vectors(snapshot, vectors)
+def _combined(snapshot: Snapshot, encode: Encode, texts: Sequence[str], whole: Floats) -> Floats:
+    """The positions of whole texts, with those of traits that combine the scores of parts replaced in place."""
     deep = [i for i, trait in enumerate(snapshot.traits) if trait.aggregation != "none"]
     if snapshot.max_depth == 1 or not deep:
         return whole
@@ -199,24 +218,30 @@ def _of_parts(snapshot: Snapshot, encode: Encode, parts: Sequence[str]) -> tuple
 
 
 def of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> Floats:
-    """(n, n_traits): scores in 0..1 of texts by their vectors, each text as a whole.
+    """(n, n_traits): scores in 0..1 of texts by their vectors, each text as a whole."""
+    return _of_vectors(snapshot, vectors)[0]
+
+
+def _of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> tuple[Floats, Floats | None]:
+    """The same, and the positions on the label axes; None if no trait has one.
 
     Each row is summed by itself: a matrix product would round differently for other numbers of rows.
     """
-    rows = vectors.astype(np.float64)
-    sums = np.empty((len(rows), len(snapshot.traits)))
-    some = max(1, _PRODUCTS // snapshot.matrix.size)
+    axes, offsets = snapshot.projection
+    rows, count = vectors.astype(np.float64), len(snapshot.traits)
+    sums = np.empty((len(rows), len(axes)))
+    some = max(1, _PRODUCTS // axes.size)
     for first in range(0, len(rows), some):
-        sums[first : first + some] = (rows[first : first + some, np.newaxis] * snapshot.matrix).sum(axis=2)
-    scores: Floats = expit(sums + snapshot.offsets)
+        sums[first : first + some] = (rows[first : first + some, np.newaxis] * axes).sum(axis=2)
+    scores: Floats = expit(sums + offsets)
     scores[~vectors.any(axis=1)] = 0.5
-    return scores
+    return scores[:, :count], scores[:, count:] if len(axes) > count else None
 
 
 def points(snapshot: Snapshot, encode: Encode, texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
     """(n, n_traits): the scores of texts with known vectors (n, d), as `score` gives them."""
     texts = [shorten(text).text for text in texts]
-    return in_points(_positions(snapshot, encode, texts, vectors))
+    return in_points(_combined(snapshot, encode, texts, of_vectors(snapshot, vectors)))
 
 
 def is_scored_whole(snapshot: Snapshot) -> bool:
@@ -265,17 +290,19 @@ def _index_of(indices: Mapping[str, int], name: str) -> int | None:
 def trait_score(trait: TraitAxis, position: float) -> RawScore:
     """A position in 0..1 on a trait, read by the trait's breaks, quartiles and certainty."""
     at = half_up(100 * position)
-    return RawScore(*_at(trait, at, at), polarity=2 * position - 1)
+    return RawScore(*_at(trait, at, _MIDDLE, (at, _MIDDLE)), polarity=2 * position - 1)
 
 
-def _at(trait: TraitAxis, points: int, sure_at: int, unlike: bool = False) -> _At:
-    """The fields of a trait's score, but for the polarity: they follow from the whole score and the resemblance.
+def _at(
+    trait: TraitAxis, points: int, names: int, sure_at: tuple[int, int], same: int = 100, unlike: bool = False
+) -> _At:
+    """The fields of a trait's score, but for the polarity.
 
-    The confidence is that of the score `sure_at`, which is nearer to the middle for a text longer than the samples. If
-    that changes the confidence, the reason is that the samples are unlike the text.
+    The confidence is that of the score and the place on the label axis `sure_at`, which are nearer to the middle for a
+    text longer than the samples. If that changes the confidence, the reason is that the samples are unlike the text.
     """
-    sure, reason = ("low", "unlike_samples") if unlike else confidence(trait, sure_at)
-    if sure_at != points and sure != confidence(trait, points)[0]:
+    sure, reason = ("low", "unlike_samples") if unlike else confidence(trait, sure_at[0], sure_at[1], same)
+    if sure_at != (points, names) and sure != confidence(trait, points, names, same)[0]:
         reason = "unlike_samples"
     label = None if sure == "low" else tier(points, trait.breaks)
     ahead = None if sure == "low" else headroom(points, trait.breaks)
@@ -312,12 +339,15 @@ def tier(points: int, breaks: TierBreaks) -> Tier:
     return "Developing" if points >= breaks.developing else "Weak"
 
 
-def confidence(trait: TraitAxis | ModeAxis, points: int) -> tuple[Confidence, Reason | None]:
-    """How sure it is that the score is on the right side, and why it is not high.
+def confidence(
+    trait: TraitAxis | ModeAxis, points: int, names: int = 50, same: int = 100
+) -> tuple[Confidence, Reason | None]:
+    """How sure it is that the score is on the right side, and why it is not high, see `Certainty.at`.
 
-    The quartiles set the most that it can be.
+    In versions of earlier releases, the quartiles set the most that it can be.
     """
-    return trait.certainty.at(points, ceiling(points, trait.breaks, trait.positive, trait.negative))
+    most = ceiling(points, trait.breaks, trait.positive, trait.negative)
+    return trait.certainty.at(points, most, names, same)
 
 
 def ceiling(points: int, breaks: TierBreaks, positive: Quartiles | None, negative: Quartiles | None) -> Confidence:
@@ -392,6 +422,11 @@ class Scored(Protocol):
         ...
 
     @property
+    def confidence(self) -> str:
+        """How sure its side is."""
+        ...
+
+    @property
     def confidence_reason(self) -> str | None:
         """Why the confidence is not high."""
         ...
@@ -400,7 +435,8 @@ class Scored(Protocol):
 def certain(snapshot: Snapshot, a: Mapping[str, Scored], b: Mapping[str, Scored]) -> dict[str, bool]:
     """By the key of each trait on both cards: whether the texts surely differ.
 
-    A text that is unlike the samples surely differs from none.
+    Texts surely differ if they are on opposite sides, both for sure. Otherwise a text that is unlike the samples surely
+    differs from none.
     """
     return {
         trait.key: _certain(trait.certainty, a[trait.key], b[trait.key])
@@ -410,5 +446,8 @@ def certain(snapshot: Snapshot, a: Mapping[str, Scored], b: Mapping[str, Scored]
 
 
 def _certain(certainty: Certainty, a: Scored, b: Scored) -> bool:
+    both = certainty.chance is not None and "low" not in (a.confidence, b.confidence)
+    if both and (a.score > _MIDDLE) != (b.score > _MIDDLE):
+        return True
     resemble = "unlike_samples" not in (a.confidence_reason, b.confidence_reason)
     return resemble and certainty.differ(a.score, b.score)

@@ -1,9 +1,13 @@
 """Whether a text resembles the samples of a model, judged without any sample text.
 
 Numbers of a text are compared with those of the samples. The first is the cosine between its vector and the mean of the
-samples. The bound is where a new sample would hardly ever lie: a prediction interval of Student's t. It has a prior for
-the deviation, because a few samples say little about it. The cosine of a sample is with the mean of the other groups,
-so that no sample resembles itself. The other numbers depend on the encoder:
+samples. From how many standard deviations it is below that of a sample follows the chance that the text is from the
+source of the samples: it says nothing about which side is right, but whom to ask (`certainty`). The cosine of a sample
+is with the mean of the other groups, so that no sample resembles itself. Versions of earlier releases refuse a text
+beyond a bound instead.
+
+For the other numbers, a bound is where a new sample would hardly ever lie: a prediction interval of Student's t. It has
+a prior for the deviation, because a few samples say little about it. They depend on the encoder:
 
 - One that knows many languages has a `Background`. Directions that tell languages apart are taken out of the mean, so
   that a text may be in any language; and a second direction tells text from nonsense in any script.
@@ -25,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import expit, stdtrit
 
 from traitbench.scoring.inputs import unit
 from traitbench.scoring.segments import segment_count
@@ -45,6 +49,9 @@ _RARE_COSINE, _RARE_SPELLING = 0.005, 0.002  # share of new samples beyond each 
 # The same where a text may be in any language: the cosine with the mean, and that with the direction to text.
 _RARE_SUBJECT, _RARE_TEXT = 0.015, 0.01
 _TEXT = 0.06  # prior standard deviation of the latter
+# The log-odds that a text is from the source of the samples: by standard deviations of the cosine, and at the mean. The
+# slope is that of a logistic regression on samples and texts of other sources. At even odds the second would be 1.2.
+_SAME_SLOPE, _SAME_MIDDLE = 1.4, 2.0
 _MEAN_COSINE = 0.43  # the mean cosine of two segments of one text, in texts joined from nine sources
 _LONG_SAMPLES = 0.9  # of the samples are not longer than the length that the samples know
 
@@ -85,18 +92,33 @@ def _without(directions: Floats, rows: Floats) -> Floats:
 class Direction:
     """The mean of the samples at length one (d,), and the least cosine with it.
 
-    `text` is the same for the direction from nonsense to text; None if the encoder has none.
+    `text` is the same for the direction from nonsense to text; None if the encoder has none. `same` are slope and
+    offset of the log-odds that a text with this cosine is from the source of the samples. Versions of earlier releases
+    have none: their texts below the least cosine are far.
     """
 
     mean: Vectors
     least: float
     text: "Direction | None" = None
+    same: tuple[float, float] | None = None
 
     def far(self, rows: Floats) -> NDArray[np.bool_]:
         """(n,): whether each vector (n, d) lies beyond a bound."""
-        # Each row is summed by itself: a matrix product would round differently for other numbers of rows.
-        beyond: NDArray[np.bool_] = (rows * self.mean).sum(axis=1) < self.least
+        beyond = np.zeros(len(rows), bool) if self.same else self._cosines(rows) < self.least
         return beyond if self.text is None else beyond | self.text.far(rows)
+
+    def chance_of_same(self, rows: Floats) -> NDArray[np.int64]:
+        """(n,): the chance in percent that each vector (n, d) is from the source of the samples; 100 if not known."""
+        if self.same is None:
+            return np.full(len(rows), 100)
+        slope, offset = self.same
+        percent: NDArray[np.int64] = np.rint(100 * expit(slope * self._cosines(rows) + offset)).astype(np.int64)
+        return percent
+
+    def _cosines(self, rows: Floats) -> Floats:
+        # Each row is summed by itself: a matrix product would round differently for other numbers of rows.
+        cosines: Floats = (rows * self.mean).sum(axis=1)
+        return cosines
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +152,10 @@ class Resemblance:
             if self.is_english:
                 far |= spelled[:, 2] > 0
         return far
+
+    def same(self, vectors: Vectors) -> NDArray[np.int64]:
+        """(n,): the chance in percent that each text, by its vector (n, d), is from the source of the samples."""
+        return self.direction.chance_of_same(vectors.astype(np.float64))
 
     def shrinkage(self, text: str) -> float:
         """The factor of the logit at which the confidence of a text is read: 1, or less for a text longer than the
@@ -196,16 +222,23 @@ def _direction(rows: Floats, group_of: NDArray[np.intp], beside: Background | No
     np.add.at(totals, group_of, subjects)
     total = totals.sum(axis=0)
     cosines = (rows * unit(total - totals)[group_of]).sum(axis=1)
-    mean = unit(total[None])[0]
+    mean, same = unit(total[None])[0], _odds_of_same(cosines)
     if beside is None:
-        return _bounded(mean, cosines, _COSINE, _RARE_COSINE)
+        return replace(_bounded(mean, cosines, _COSINE, _RARE_COSINE), same=same)
     text = _bounded(beside.text, (rows * beside.text).sum(axis=1), _TEXT, _RARE_TEXT)
-    return replace(_bounded(mean, cosines, _COSINE, _RARE_SUBJECT), text=text)
+    return replace(_bounded(mean, cosines, _COSINE, _RARE_SUBJECT), text=text, same=same)
 
 
 def _bounded(direction: Floats, cosines: Floats, spread: float, rare: float) -> Direction:
     least, _ = _bounds(cosines, spread, rare)
     return Direction(direction.astype(np.float32), float(np.float32(least)))
+
+
+def _odds_of_same(cosines: Floats) -> tuple[float, float]:
+    """Slope and offset of the log-odds that a text with a cosine is from the source of samples with these."""
+    mean, deviation, _ = _spread(cosines, _COSINE)
+    slope = _SAME_SLOPE / deviation
+    return float(np.float32(slope)), float(np.float32(_SAME_MIDDLE - slope * mean))
 
 
 def _two_sided(values: Floats, spread: float) -> tuple[float, float]:
@@ -215,8 +248,14 @@ def _two_sided(values: Floats, spread: float) -> tuple[float, float]:
 
 def _bounds(values: Floats, spread: float, rare: float) -> tuple[float, float]:
     """Where a new value hardly ever lies beyond; `spread` is the prior standard deviation."""
+    mean, deviation, freedom = _spread(values, spread)
+    reach = float(stdtrit(freedom, 1 - rare)) * deviation
+    return mean - reach, mean + reach
+
+
+def _spread(values: Floats, prior: float) -> tuple[float, float, float]:
+    """The mean, the standard deviation of a new value around it, and the degrees of freedom of the latter."""
     count, mean = len(values), float(values.mean())
     freedom = count - 1 + _PRIOR
-    variance = (float(np.square(values - mean).sum()) + _PRIOR * spread**2) / freedom
-    reach = float(stdtrit(freedom, 1 - rare)) * float(np.sqrt(variance * (1 + 1 / count)))
-    return mean - reach, mean + reach
+    variance = (float(np.square(values - mean).sum()) + _PRIOR * prior**2) / freedom
+    return mean, float(np.sqrt(variance * (1 + 1 / count))), freedom

@@ -2,8 +2,9 @@
 
 As JSON a snapshot is self-contained. It has its format, the identity of its encoder, what the samples have in common
 (`resemblance`, left out if they were too few to measure it), and the traits in order. A trait has poles, vector (base64
-of little-endian float32), offset, quartiles, breaks and certainty. `param_hash` is the SHA-256 of the canonical bytes
-of that JSON: sorted keys, no white space, numbers rounded to float32.
+of little-endian float32), offset, quartiles, breaks and certainty, and its label axis (`labels`) if it has one.
+`param_hash` is the SHA-256 of the canonical bytes of that JSON: sorted keys, no white space, numbers rounded to
+float32.
 """
 
 import base64
@@ -19,13 +20,14 @@ from typing import Any, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.scoring.certainty import Certainty, Levels, Reason
+from traitbench.scoring.certainty import Certainty, Chance, Levels, Reason, Regression, Row
 from traitbench.scoring.resemblance import Direction, Resemblance
 
 FORMAT = 1
 FULL = "full"
 AGGREGATIONS = ("mean", "max", "min", "none")
 _MOST_SHOWN = 64
+_MOST_WEIGHT = 1e6  # sums of products with such weights stay finite
 
 
 class SnapshotInvalid(ValueError):
@@ -102,6 +104,16 @@ class Quartiles:
     p75: int
 
 
+@dataclass(frozen=True, eq=False)
+class LabelValues:
+    """The label axis of a trait: a text has the value vector . x + offset. Over the samples, its mean is 0 and its
+    standard deviation is 1.
+    """
+
+    vector: NDArray[np.float32]
+    offset: float
+
+
 # Fitted for the mode, because an axis over all features means nothing over some of them. The price: a snapshot is two
 # thirds larger. One model for each mode would have to be trained and promoted apart.
 @dataclass(frozen=True, eq=False)
@@ -114,6 +126,7 @@ class ModeAxis:
     negative: Quartiles | None
     breaks: TierBreaks
     certainty: Certainty
+    labels: LabelValues | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +147,7 @@ class TraitAxis:
     negative: Quartiles | None
     breaks: TierBreaks
     certainty: Certainty
+    labels: LabelValues | None = None
     modes: Mapping[str, ModeAxis] = field(default_factory=dict)
 
     def in_mode(self, mode: str) -> "TraitAxis":
@@ -162,6 +176,18 @@ class Snapshot:
     def offsets(self) -> NDArray[np.float64]:
         """(n_traits,): the offsets of all traits."""
         return np.array([trait.offset for trait in self.traits], np.float64)
+
+    @cached_property
+    def projection(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(2 * n_traits, d) and (2 * n_traits,): axes and offsets of all traits, then of their label axes; zeros if a
+        trait has none. Without any, those of the traits alone.
+        """
+        labels = [trait.labels for trait in self.traits]
+        if not any(labels):
+            return self.matrix, self.offsets
+        vectors = np.array([np.zeros(self.encoder.dimension) if each is None else each.vector for each in labels])
+        offsets = np.array([0.0 if each is None else each.offset for each in labels])
+        return np.concatenate([self.matrix, vectors]), np.concatenate([self.offsets, offsets])
 
     @cached_property
     def modes(self) -> tuple[str, ...]:
@@ -255,16 +281,31 @@ def _axis_to_json(axis: TraitAxis | ModeAxis) -> dict[str, Any]:
         "quartiles": {side: _quartiles_to_json(getattr(axis, side)) for side in ("positive", "negative")},
         "breaks": vars(axis.breaks).copy(),
         "certainty": _certainty_to_json(axis.certainty),
+        **({} if axis.labels is None else {"labels": _labels_to_json(axis.labels)}),
     }
 
 
+def _labels_to_json(labels: LabelValues) -> dict[str, Any]:
+    return {"vector": _vector_to_json(labels.vector), "offset": float32(labels.offset)}
+
+
 def _certainty_to_json(certainty: Certainty) -> dict[str, Any]:
+    if certainty.chance is not None:
+        return {"limit": None, "difference": certainty.difference, "chance": _chance_to_json(certainty.chance)}
     # Lists, as JSON has no tuples: a stored snapshot equals the one that was written.
     levels = {
         name: {level: list(bounds) for level, bounds in vars(getattr(certainty, name)).items()}
         for name in ("proven", "likely")
     }
-    return {**vars(certainty), **levels}
+    return {"limit": certainty.limit, "difference": certainty.difference, **levels}
+
+
+def _chance_to_json(chance: Chance) -> dict[str, Any]:
+    regressions = {
+        name: {"weights": list(each.weights), "covariance": [list(row) for row in each.covariance]}
+        for name, each in (("near", chance.near), ("names", chance.names))
+    }
+    return {**regressions, "evidence": chance.evidence, "names_evidence": chance.names_evidence}
 
 
 def _resemblance_to_json(resemblance: Resemblance) -> dict[str, Any]:
@@ -284,6 +325,8 @@ def _bounds_to_json(bounds: tuple[float, float] | None) -> list[float] | None:
 
 def _direction_to_json(direction: Direction) -> dict[str, Any]:
     values = {"mean": _vector_to_json(direction.mean), "least": direction.least}
+    if direction.same is not None:
+        values["same"] = list(direction.same)
     return values if direction.text is None else values | {"text": _direction_to_json(direction.text)}
 
 
@@ -340,14 +383,20 @@ def _axis_from_json(values: Mapping[str, Any], dimension: int | None) -> ModeAxi
     if "certainty" not in values:
         raise SnapshotOutdated
     names = ("developing", "solid", "strong")
+    vector = _vector(values, "vector", dimension)
     return ModeAxis(
-        vector=_vector(values, "vector", dimension),
+        vector=vector,
         offset=_number(values, "offset"),
         positive=_quartiles(values["quartiles"]["positive"]),
         negative=_quartiles(values["quartiles"]["negative"]),
         breaks=TierBreaks(*_ascending([_integer(values["breaks"], name, 0, 100) for name in names], "breaks")),
         certainty=_certainty(values["certainty"]),
+        labels=_labels(values["labels"], len(vector)) if "labels" in values else None,
     )
+
+
+def _labels(values: Mapping[str, Any], dimension: int) -> LabelValues:
+    return LabelValues(_vector(values, "vector", dimension), _number(values, "offset"))
 
 
 def _shown(value: object) -> str:
@@ -362,7 +411,26 @@ def _certainty(values: Mapping[str, Any]) -> Certainty:
     difference = None if values["difference"] is None else _number(values, "difference")
     if difference is not None and difference <= 0:
         raise SnapshotInvalid("The snapshot is damaged: difference must be positive.")
+    if "chance" in values:
+        return Certainty(limit=limit, difference=difference, chance=_chance(values["chance"]))
     return Certainty(_levels(values["proven"]), _levels(values["likely"]), limit, difference)
+
+
+def _chance(values: Mapping[str, Any]) -> Chance:
+    near, names = _regression(values["near"]), _regression(values["names"])
+    return Chance(near, names, _number(values, "evidence"), _number(values, "names_evidence"))
+
+
+def _regression(values: Mapping[str, Any]) -> Regression:
+    weights, one, two, three = (_row(row) for row in (values["weights"], *values["covariance"]))
+    return Regression(weights, (one, two, three))
+
+
+def _row(values: Sequence[Any]) -> Row:
+    one, two, three = (_number({"weight": value}, "weight") for value in values)
+    if max(abs(one), abs(two), abs(three)) > _MOST_WEIGHT:
+        raise SnapshotInvalid("The snapshot is damaged: a weight of a regression is too large.")
+    return one, two, three
 
 
 def _levels(values: Mapping[str, Any]) -> Levels:
@@ -389,7 +457,8 @@ def _resemblance(values: Mapping[str, Any], dimension: int) -> Resemblance:
 def _direction(values: Mapping[str, Any], dimension: int | None) -> Direction:
     mean = _vector(values, "mean", dimension)
     text = _direction(values["text"], len(mean)) if "text" in values else None
-    return Direction(mean, _number(values, "least"), text)
+    same = _bounds(values, "same") if "same" in values else None
+    return Direction(mean, _number(values, "least"), text, same)
 
 
 def _bounds(values: Mapping[str, Any], name: str) -> tuple[float, float] | None:
