@@ -24,7 +24,7 @@ from traitbench_app.shell.service import active_version, client, reader
 
 STYLE = """
 <style>
-.stApp [data-testid="stMain"] :is(.st-key-home-models, .st-key-home-new) h2 {
+.stApp [data-testid="stMain"] :is(.st-key-home-models, .st-key-home-new > :first-child) h2 {
   padding: 0; font-size: 16px; line-height: 24px; letter-spacing: 0;
 }
 [class*="st-key-card-model"] { position: relative; padding: 1rem 1.1rem 0.6rem; gap: 0.6rem; }
@@ -36,6 +36,7 @@ STYLE = """
 [class*="st-key-card-model"] > :has(> [class*="st-key-catalog-next"]) { margin-top: auto; }
 [class*="st-key-catalog-next"] { border-top: 1px solid var(--tb-line); padding-top: 0.4rem; }
 [class*="st-key-catalog-next"] > * { position: relative; z-index: 2; }
+[class*="st-key-catalog-verdict"] { min-width: 14ch; }
 </style>
 """
 """CSS for the page: the link of the name covers the card, below the controls in its last line."""
@@ -89,10 +90,12 @@ def _draw_top(model: Model, version: Version | None, traits: Sequence[Trait], na
         else:
             state_badge(model)
         retention_badge(model)
-    said = [] if evidence is None else [f"**{_verdict(evidence)}**"]
-    said += [plain(shortened(model.description, 120))] if model.description else []
-    said += _languages(version)
-    st.caption("  \n".join(said))
+        if evidence is not None:
+            with st.container(width="stretch", key=f"catalog-verdict-{model.handle}"):
+                st.caption(_verdict(evidence), text_alignment="right")
+    said = [plain(shortened(model.description, 120))] if model.description else []
+    if said := said + _languages(version):
+        st.caption("  \n".join(said))
     for sentence in evidence.warnings(traits)[:1] if evidence else ():
         st.caption(f":material/warning: {plain(sentence)}")
 
