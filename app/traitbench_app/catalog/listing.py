@@ -27,6 +27,7 @@ STYLE = """
 .stApp [data-testid="stMain"] :is(.st-key-home-models, .st-key-home-new > :first-child) h2 {
   padding: 0; font-size: 16px; line-height: 24px; letter-spacing: 0;
 }
+.stApp [data-testid="stMain"] .st-key-home-new > :first-child h2 { padding-bottom: 14px; }
 [class*="st-key-card-model"] { position: relative; padding: 1rem 1.1rem 0.6rem; gap: 0.6rem; }
 [class*="st-key-card-model"]:has([class*="st-key-catalog-name"] a:hover) { border-color: var(--tb-line-strong); }
 [class*="st-key-catalog-name"] :is(*, a) { position: static; }
