@@ -57,23 +57,24 @@ _NEEDS_SCRIPT = "<noscript><p>Traitbench needs JavaScript in the browser. Progra
 
 def routes(pages: Iterable[str]) -> list[Route]:
     """Return the routes of the HTML page, one for each of the paths in `pages`, and of what it loads from us."""
-    html = {f"/{path}": _html(path) for path in pages}
+    paths = {f"/{path}": path for path in pages}
     kinds = {**_SHELL, **_FONTS}
     files = {name: _content(name) for name in kinds}
 
     # A response of its own for each request: what compresses it changes its headers.
     async def index(request: Request) -> Response:
-        return HTMLResponse(html[request.url.path], headers=_FRESH)
+        return HTMLResponse(_html(paths[request.url.path]), headers=_FRESH)
 
     async def file(request: Request) -> Response:
         name = request.url.path.rpartition("/")[2]
         return Response(files[name], media_type=kinds[name], headers=FOREVER)
 
-    return [*(Route(path, index) for path in html), *(Route(f"/{name}", file) for name in files)]
+    return [*(Route(path, index) for path in paths), *(Route(f"/{name}", file) for name in files)]
 
 
+@cache
 def _html(path: str) -> str:
-    """Return Streamlit's page with our parts, for the view at a path."""
+    """Return Streamlit's page with our parts, for the view at a path. It is made for the first request."""
     html = INDEX.read_text("utf-8")
     html = _TITLE.sub("<title>Traitbench</title>", html)
     html = _WITHOUT_SCRIPT.sub(_NEEDS_SCRIPT, _AGENTS.sub("", html))

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
-from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -168,6 +167,9 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
         For the AUROC, use `cross_val_score(..., scoring="roc_auc")`, or `auroc_` of the training.
         """
+        # Imported here: a training needs no metrics of scikit-learn, and they take a tenth of a second.
+        from sklearn.metrics import accuracy_score
+
         check_is_fitted(self)
         qualities = read_labels(y, self.poles_).qualities
         positive = self._positions(X)[:, 0] > 0.5
