@@ -220,10 +220,10 @@ def _draw_answer(
             if is_asked and answer.teachable:
                 draw_teaching(answer.teachable, key="home.teaching")
     with notice:
-        keep = "" if isinstance(by, Trained) and by.model.zero_data_retention else "home"
+        keep, forget = ("", "home") if isinstance(by, Trained) and by.model.zero_data_retention else ("home", "")
         # Without an answer, the bar is that of another text.
-        is_missing = answer is not None and answer.text != text
-        read_while_typing(TEXT, keep=keep, restore=is_new(TEXT), answered={TEXT: "" if is_missing else text})
+        answered = "" if answer is not None and answer.text != text else text
+        read_while_typing(TEXT, keep=keep, forget=forget, restore=is_new(TEXT), answered={TEXT: answered})
     if isinstance(by, Trained):
         bring_along(by.model.handle, text, example=next(iter(_texts(by.model)), ""))
     elif by and answer:

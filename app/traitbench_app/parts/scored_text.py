@@ -1,7 +1,6 @@
 """A text that is scored while someone edits it: its field, a bar for each trait, and its words lit for one of them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -10,16 +9,14 @@ from streamlit.delta_generator import DeltaGenerator
 from traitbench.analysis.texts import is_long, word_count
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import Model
-from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.reasons import highlighted
-from traitbench.errors import TraitbenchError, Unreachable
-from traitbench.names import pin
+from traitbench.errors import Unreachable
 from traitbench_app.parts.card import draw_card, ordered, picked_bar, poles_of
 from traitbench_app.parts.reasons import draw_strongest, reasons_of, shows_words
-from traitbench_app.parts.scorer import PageScorer, scorer_of
-from traitbench_app.parts.version_figures import label, names_of
+from traitbench_app.parts.scorer import scorer_of
+from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 
@@ -308,73 +305,28 @@ def is_new(key: str) -> bool:
 
 
 def draw_scored_text(model: Model, version: Version, traits: Sequence[Trait], *, key: str) -> None:
-    """Draw the field, whose text is at `key` of the session, and below it the scores by the version."""
-    text, marks = lit_field(key, session.get(key, ""))
-    words = st.container()
+    """Draw the field, whose text is at `key` of the session, and below it the scores by the version.
 
-    def hear(answered: str) -> None:
-        read_while_typing(key, answered={key: answered})
-
-    with attempt():
-        draw_scores(model, version, traits, text, marks, words, key=f"{key}.card", on_scored=hear)
-
-
-def draw_scores(
-    model: Model,
-    version: Version,
-    traits: Sequence[Trait],
-    text: str,
-    marks: DeltaGenerator,
-    words: DeltaGenerator,
-    *,
-    key: str,
-    on_scored: Callable[[str], None],
-) -> None:
-    """Draw the bars here, and the reasons for the trait of the picked bar into their places; nothing for no text.
-
-    `on_scored` is called between the two, with the text that the bars belong to: the one before, if the service does
-    not answer. Raise its other errors.
+    The words that decide are those for the trait of the picked bar.
     """
-    names, poles = names_of(traits), poles_of(traits)
-    if not text.strip():
-        on_scored(text)
-        return
-    try:
-        scored = _scored(model, version, text, key=key)
-    except TraitbenchError:
-        on_scored(text)
-        raise
-    if scored is None:
-        on_scored("")
-        return
-    with st.container(key=f"scored.{key}"):
-        draw_card(scored.card, names, poles, main=model.main_trait, key=key, can_pick=True, leans=True)
-    on_scored(scored.text)
-    keys = ordered([*scored.card.detail], model.main_trait)
-    trait = keys[min(picked_bar(key), len(keys) - 1)]
-    if scored.text == text and (reasons := reasons_of(scored.scorer, text).get(trait)):
-        with words, st.container(key=f"words-of.{key}"):
+    text, marks = lit_field(key, session.get(key, ""))
+    words, notice = st.container(key=f"words-of.{key}"), st.container(key="unanswered")
+    names, poles, bars = names_of(traits), poles_of(traits), f"{key}.card"
+    answered, card = text, None
+    if text.strip():
+        with attempt() as scoring:
+            scorer = scorer_of(model.handle, version)
+            [card] = scorer.cards([text])
+            with st.container(key=f"scored.{key}"):
+                draw_card(card, names, poles, main=model.main_trait, key=bars, can_pick=True)
+        if isinstance(scoring.error, Unreachable):
+            answered = ""
+    with notice:
+        read_while_typing(key, answered={key: answered})
+    if card:
+        keys = ordered([*card.detail], model.main_trait)
+        trait = keys[min(picked_bar(bars), len(keys) - 1)]
+        with words, attempt():
             name = names.get(trait, trait) if len(keys) > 1 else ""
+            reasons = reasons_of(scorer, text)[trait]
             light_and_say(marks, reasons, text, poles.get(trait, ("negative", "positive")), name=name)
-
-
-@dataclass(frozen=True)
-class _Scored:
-    """A text with its card, and what scored it."""
-
-    text: str
-    card: Card
-    scorer: PageScorer
-
-
-def _scored(model: Model, version: Version, text: str, *, key: str) -> _Scored | None:
-    """The text, scored; if the service does not answer, the one that this version scored here before."""
-    last = f"{key}.{pin(model.handle, label(version))}"
-    try:
-        scorer = scorer_of(model.handle, version)
-        [card] = scorer.cards([text])
-        session.store(last, _Scored(text, card, scorer))
-    except Unreachable:
-        pass
-    scored: _Scored | None = session.get(last)
-    return scored
