@@ -1,7 +1,6 @@
 """A text that is scored while someone edits it: its field, a bar for each trait, and its words lit for one of them."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -87,7 +86,20 @@ def lit_field(key: str, typed: str, *, label: str = "Text", default: str = "") -
 def light(slot: DeltaGenerator, reasons: Explanation, text: str, *, by_pieces: bool) -> None:
     """Light the parts of the text that decide. For those who do not see it, a sentence says which they are."""
     lit = highlighted(reasons, text, by_pieces=by_pieces)
-    slot.html(f'<div aria-hidden="true" data-of="{escape(text)}">{lit}</div>')
+    slot.html(f'<div aria-hidden="true" data-of="{_mark(text)}">{lit}</div>')
+
+
+def _mark(text: str) -> int:
+    """Return a number that tells texts apart, which the script computes too: Streamlit cleans what attributes say."""
+    mark = 0
+    for unit in memoryview(_as_field(text).encode("utf-16-le", "surrogatepass")).cast("H"):
+        mark = (mark * 31 + unit) % 2**32
+    return mark
+
+
+def _as_field(text: str) -> str:
+    """Return the text as a field has it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def light_and_say(
@@ -152,9 +164,13 @@ const send = (area) => {
     area.dispatchEvent(new KeyboardEvent('keyup', { key, code: key, keyCode, which: keyCode, bubbles: true }))
   }
 }
-const asField = (text) => text.replace(/\\r\\n?/g, '\\n')
+const mark = (text) => {
+  let number = 0
+  for (let at = 0; at < text.length; at++) number = (Math.imul(number, 31) + text.charCodeAt(at)) >>> 0
+  return String(number)
+}
 const isAhead = () => Object.entries(fields).some(([selector, answered]) =>
-  answered !== null && areas(selector).some((area) => area.value !== asField(answered)))
+  answered !== null && areas(selector).some((area) => area.value !== answered))
 
 const store = () => {
   if (forget) for (const area of areas()) sessionStorage.removeItem(place(area, forget))
@@ -204,7 +220,7 @@ const lookAtWords = () => {
   let ahead = false
   for (const area of areas()) {
     const words = area.closest('[class*="st-key-lit-"]')?.querySelector('[data-of]')
-    const isOld = Boolean(words) && asField(words.dataset.of) !== area.value
+    const isOld = Boolean(words) && words.dataset.of !== mark(area.value)
     if (words?.classList.contains('old') !== isOld) words?.classList.toggle('old', isOld)
     ahead ||= isOld
   }
@@ -288,7 +304,8 @@ def read_while_typing(
     `answered` are the texts, by key, that the scores on the page belong to, so it is called after those are drawn: once
     a field has another text, what is in a container whose key begins with `scored` is pale until that is answered too.
     """
-    fields = {f".st-key-{key.replace('.', '-')}": (answered or {}).get(key) for key in keys}
+    texts = {key: _as_field(text) for key, text in (answered or {}).items()}
+    fields = {f".st-key-{key.replace('.', '-')}": texts.get(key) for key in keys}
     _listener(
         data={"fields": fields, "keep": keep, "forget": forget, "restore": restore},
         key="read_while_typing",
