@@ -15,7 +15,7 @@ from tests.patience import PATIENCE_MS
 pytestmark = pytest.mark.browser
 
 AHEAD = "html[data-traitbench-ahead]"
-TYPED = " The lid broke, and\nthe seller was rude."
+TYPED = " The lid broke, and\nthe </textarea> was rude."
 _SIZES = """() => ['textarea', '.tb-why'].map(which => {
   const box = document.querySelector(`[class*="st-key-lit-"] ${which}`).getBoundingClientRect();
   return [box.left, box.top, box.width, box.height].map(Math.round);
@@ -38,6 +38,7 @@ def test_a_text_is_scored_while_it_is_typed_and_a_bar_or_a_word_asks_something_e
     expect(first).not_to_have_text(str(before))
     expect(page.locator("[class*='st-key-lit-'] .tb-why")).to_contain_text("rude.")
     expect(page.locator(AHEAD)).to_have_count(0)
+    expect(page.locator("[data-of]:not(.old)")).to_be_attached()
     left, right = (page.get_by_role("textbox", name=name, exact=True) for name in ("A text is", "or"))
     another = page.locator(".st-key-live-also li").first
     pole = str(another.locator(".poles bdi").first.text_content())
