@@ -144,7 +144,7 @@ def test_a_running_training_shows_share_and_time_left(
         assert "About 1 min 44 s left. You can leave this page; the run continues." in words(at)
         assert "Training: about 1 min 44 s left." in words(at), "the header line"
         assert at.progress[0].value == 23
-        assert at.progress[0].proto.text == "Reading texts: 1,280 of 5,300"
+        assert at.progress[0].proto.text == "Reading texts: 1,280 of 5,300 · 23%"
         assert "**Warmth**  \n:gray[waits]" in words(at)
         assert run_id in next(each.help for each in at.caption if "so far" in each.value)
     for passed, says in ((40, "About 64 s left."), (120, "Taking longer than expected.")):
@@ -160,7 +160,7 @@ def test_a_running_training_shows_how_far_each_trait_is(
         service.context, draft, Progress(phase="learning", done=1, total=3, fraction=0.5, elapsed_s=8.0, eta_s=8.0)
     )
     at = workbench.open("train", model=draft)
-    assert at.progress[0].proto.text == "1 of 3 traits done"
+    assert at.progress[0].proto.text == "1 of 3 traits done · 50%"
     states = {"Warmth": "done", "Form 1": "trying settings", "Form 2": "waits"}
     assert all(f"**{name}**  \n:gray[{state}]" in words(at) for name, state in states.items())
     at.session_state["train.started"] = (draft, "high")

@@ -143,7 +143,8 @@ def _draw_run(model: Model, traits: Sequence[Trait], *, is_first: bool) -> None:
     run = f"Run `{last.run_id}`" if last and last.run_id else None
     with st.container(border=True, key="card.train.progress"):
         # Streamlit raises beyond these bounds, which rounding can pass.
-        st.progress(min(max(progress.fraction, 0.0), 1.0), text=_phase(progress, learns=learns))
+        share = min(max(progress.fraction, 0.0), 1.0)
+        st.progress(share, text=f"{_phase(progress, learns=learns)} · {share:.0%}")
         st.caption(f"{_clock(progress.elapsed_s)} so far.{_tries(model) if learns else ''}", help=run)
         if learns:
             _draw_traits(traits, progress)

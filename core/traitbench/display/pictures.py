@@ -17,7 +17,7 @@ from traitbench.display.text import count, shortened
 from traitbench.display.tokens import token
 
 _NARROW = 30
-_FEW, _TIGHT, _TIGHTEST = 400, 2.0, 1.2  # samples of a pole, and pixels from one dot of a stack to the next
+_FEW, _TIGHT, _TIGHTEST = 400, 2.0, 0.5  # samples of a pole, and pixels from one dot of a stack to the next
 _NOTE = f"font-size:12px;line-height:16px;font-variant-numeric:tabular-nums;color:{token('ink-3')}"
 _OPACITY: Mapping[Confidence, float] = {"high": 1.0, "moderate": 0.52, "low": 1.0}
 _HATCHED = f"repeating-linear-gradient(-55deg, {token('line-strong')} 0 2px, transparent 2px 6px)"  # no side is claimed
@@ -150,10 +150,19 @@ def difference(value: float, low: float, high: float, *, reach: float, words: st
 
 
 def empty_strip(*, negative: str, positive: str, words: str, height: int = 72) -> str:
-    """Draw the place of a strip whose samples are not known yet, with both poles. `words` say why it is empty."""
+    """Draw the place of a strip whose samples are not known yet: both poles, and pale bars where most will be.
+
+    `words` say why it is empty.
+    """
     across, down = "left:0;right:0;top:50%;border-top", "top:0;bottom:0;left:50%;border-left"
     dashed = f"1px dashed {token('line-strong')}"
     axes = "".join(f'<div style="position:absolute;{line}:{dashed}"></div>' for line in (across, down))
+    axes += "".join(
+        f'<div style="position:absolute;{side}:{4 * place + 1}%;{edge}:calc(50% + 2px);width:6px;border-radius:3px;'
+        f'height:{(0.3 * height) * (1 - place / 12) ** 2:.1f}px;background:{token("sunk")}"></div>'
+        for side, edge in (("left", "top"), ("right", "bottom"))
+        for place in range(10)
+    )
     labels = _corner(negative, "left:0;top:0", "left-ink") + _corner(positive, "right:0;bottom:0", "right-ink")
     return _picture(words, f"height:{height}px", axes + labels)
 
