@@ -112,7 +112,7 @@ if is_returning and not is_searched:
     shown = [model for model in shown if not is_demo(model)]
 shown = in_order(shown, sort, waiting)
 with number:
-    st.caption(f"{len(shown):,}" if is_filtered else "A dot is a text, scored by a model that had not seen it.")
+    st.caption(f"{len(shown):,}" if is_filtered else "Dots are texts, each scored by a model that had not seen it.")
 
 cards = page_of(shown, CARDS, key="catalog.page")
 st.html(STYLE)

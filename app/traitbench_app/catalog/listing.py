@@ -43,7 +43,7 @@ STYLE = """
 """CSS for the page: the link of the name covers the card, below the controls in its last line."""
 
 _ARCHIVE = ":material/inventory_2: Archive"
-_WIDTH, _HEIGHT, _SMALL_HEIGHT, _MOST_STRIPS = 360, 76, 54, 3
+_WIDTH, _HEIGHT, _SMALL_HEIGHT, _SMALL_DOT, _MOST_STRIPS = 360, 76, 60, 1.6, 3
 _MOST_LANGUAGES = 3
 
 
@@ -120,7 +120,11 @@ def _draw_traits(model: Model, version: Version | None, traits: Sequence[Trait])
         return
     shown = sorted(traits, key=lambda each: each.key != model.main_trait)[:_MOST_STRIPS]
     height = _HEIGHT if len(shown) == 1 else _SMALL_HEIGHT
-    st.html("".join(strip_of(version, trait, beside=shown, width=_WIDTH, height=height) for trait in shown))
+    st.html(
+        "".join(
+            strip_of(version, trait, beside=shown, width=_WIDTH, height=height, radius=_SMALL_DOT) for trait in shown
+        )
+    )
     if len(traits) > len(shown):
         st.caption(f"and {count(len(traits) - len(shown), 'more trait')}")
 

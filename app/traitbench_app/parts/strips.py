@@ -1,6 +1,7 @@
 """How well each trait tells its sides apart: a strip of held-out samples between its poles, and how many are right."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from traitbench.contract.metrics import Pole, Sureness
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.display.pictures import balance, empty_strip, strip, tenth_in_words, tenth_of
+from traitbench.display.pictures import RADIUS, balance, empty_strip, strip, tenth_in_words, tenth_of
 from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import plain, shortened
 from traitbench_app.parts.advice import advice_on, draw_advice, wrong_in
@@ -87,6 +88,7 @@ def strip_of(
     beside: Sequence[Trait] = (),
     width: int = _WIDTH,
     height: int = _HEIGHT,
+    radius: float = RADIUS,
     opens: bool = False,
 ) -> str:
     """Return the strip of a trait as HTML; without samples whose scores were counted, its empty place.
@@ -97,7 +99,8 @@ def strip_of(
     counts = _score_counts(version, trait)
     if counts is not None:
         among = [each for each in (_score_counts(version, other) for other in beside) if each]
-        return strip(counts, negative=negative, positive=positive, width=width, height=height, opens=opens, among=among)
+        look = partial(strip, width=width, height=height, radius=radius, opens=opens, among=among)
+        return look(counts, negative=negative, positive=positive)
     words = f"{trait.name}, from {negative} to {positive}: no picture yet"
     return empty_strip(negative=negative, positive=positive, words=words, height=min(height, 72))
 

@@ -23,6 +23,10 @@ _OPACITY: Mapping[Confidence, float] = {"high": 1.0, "moderate": 0.52, "low": 1.
 _HATCHED = f"repeating-linear-gradient(-55deg, {token('line-strong')} 0 2px, transparent 2px 6px)"  # no side is claimed
 
 
+RADIUS = 2.6
+"""Of a dot in a strip, in pixels."""
+
+
 def strip(
     counts: Mapping[Pole, Sequence[int]],
     *,
@@ -30,7 +34,7 @@ def strip(
     positive: str,
     width: int = 640,
     height: int = 112,
-    radius: float = 2.6,
+    radius: float = RADIUS,
     opens: bool = False,
     among: Sequence[Mapping[Pole, Sequence[int]]] = (),
 ) -> str:
@@ -48,7 +52,9 @@ def strip(
     columns = min(101, max(1, int(width / widest)))  # more columns than scores would leave empty ones between full ones
     every = (counts, *among)
     is_small = max(sum(by_score) for each in every for by_score in each.values()) <= _FEW
-    per_dot = max(1, ceil((_tallest(every, columns, 1) - 1) * (_TIGHTEST if is_small else _TIGHT) / room))
+    per_dot = max(
+        1, ceil((_tallest(every, columns, 1) - 1) * (_TIGHTEST if is_small else _TIGHT) * radius / RADIUS / room)
+    )
     step = min(widest, room / max(1, _tallest(every, columns, per_dot) - 1))
     middle = height / 2
     drawn, wrong = "", ""
