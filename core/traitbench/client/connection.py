@@ -28,7 +28,6 @@ class AsyncConnection:
         self._long = max(timeout, wire.LONG)
         url = wire.checked_url(self.base_url)
         self._http = httpx.AsyncClient(
-            base_url=url,
             headers=wire.authorization(api_key),
             limits=wire.LIMITS,
             transport=transport,
@@ -104,8 +103,10 @@ class AsyncConnection:
         headers = {"Accept": accept} | ({} if content is None else {"Content-Type": "application/json"})
         seconds = self._long if long else self._timeout
         timeout = httpx.Timeout(seconds, connect=min(self._timeout, wire.CONNECT_TIMEOUT))
+        # An address that was read before, and None instead of no parameters: to read an address takes long.
+        url = wire.address(self.base_url, path)
         return self._http.build_request(
-            method, f"/v1{path}", params=wire.given(params), headers=headers, content=content, timeout=timeout
+            method, url, params=wire.given(params) or None, headers=headers, content=content, timeout=timeout
         )
 
     async def _once(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:

@@ -10,6 +10,7 @@ import json
 import random
 import ssl
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal, TypedDict, TypeVar
 from urllib.parse import quote
 
@@ -34,11 +35,18 @@ LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepali
 PAUSES = (0.1, 0.4)  # seconds before a read is sent again
 NO_ANSWER = "does not answer; start it with `traitbench`, or set TRAITBENCH_API_URL to its address"
 
+_MOST_ADDRESSES = 64
 _JITTER = (1.0, 1.5)
 _LONGEST_PAUSE = 5.0
 _NOT_READY = frozenset({502, 503, 504})
 _HEADERS_OF_ERRORS = ("X-Run-Id", "Retry-After", "Allow", "WWW-Authenticate")
 _LOOPBACK = frozenset({"127.0.0.1", "0.0.0.0", "::1", "::", "localhost"})
+
+
+@lru_cache(_MOST_ADDRESSES)
+def address(base_url: str, path: str) -> httpx.URL:
+    """Return the address of a resource; the last ones are kept."""
+    return httpx.URL(f"{base_url}/v1{path}")
 
 
 class TransportOptions(TypedDict):
