@@ -1,10 +1,11 @@
-"""How long one score over HTTP takes: against the bare encoder call, and while a training runs.
+"""How long one score over HTTP takes: against the bare encoder call, with its reasons, and while a training runs.
 
     python -m tests.benchmarks.score_latency [--quick] [--out FILE]
 
 A service on a free port, a model of three traits, one kept-alive connection, a text of 20 words that differs each time.
 The bare call and the score are measured in turn, so that both meet the same moments of the machine. The caller has a
-process of its own, as callers have, and writes and reads with the standard library's client: its work counts. The
+process of its own, as callers have, and writes and reads with the standard library's client: its work counts. A score
+with the reasons of all three traits is measured in turn with one without, for texts of several lengths. The
 training is the service's own worker; idle and loaded moments alternate, so that the load has its own idle beside it.
 """
 
@@ -15,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
@@ -36,6 +37,9 @@ TRAITS = ("Warmth", "Clarity", "Courage")
 WARM_UP = 50
 ROUNDS = 4
 QUIET, LOADED = "score before a training", "score during a training"
+WORDS = (12, 45, 180, 500)
+EXPLAINED = 50
+"""One text of each length is explained for so many calls."""
 _ANEW = ""
 _SEEDS = count(1)
 
@@ -55,13 +59,15 @@ def measure(*, calls: int) -> Measured:
         with served(create_app(context)) as base_url:
             score = Scoring(context, base_url)
             bare, idle = in_turn((lambda text: _encode(context, text), score), calls)
+            explained = {words: _explained(score, words, calls // EXPLAINED) for words in WORDS}
             quiet, loaded = _beside(score, context, calls // ROUNDS)
             score.close()
         encoder = context.encoder.id
-    return _measured(encoder, calls, {"bare encoder call": bare, "score over HTTP": idle, QUIET: quiet, LOADED: loaded})
+    times = {"bare encoder call": bare, "score over HTTP": idle, QUIET: quiet, LOADED: loaded}
+    return _measured(encoder, calls, times, explained)
 
 
-def _measured(encoder: str, calls: int, times: dict[str, Times]) -> Measured:
+def _measured(encoder: str, calls: int, times: dict[str, Times], explained: dict[int, Times]) -> Measured:
     bare, idle = times["bare encoder call"], times["score over HTTP"]
     ratio, more = _p(idle, 50) / _p(bare, 50), _p(idle, 50) - _p(bare, 50)
     under = _p(times[LOADED], 99) / _p(times[QUIET], 99)
@@ -72,9 +78,21 @@ def _measured(encoder: str, calls: int, times: dict[str, Times]) -> Measured:
     title = f"One score of 20 words, encoder {encoder}, {calls:,} calls each, milliseconds"
     rows = [_row(name, each) for name, each in times.items()]
     figures = {name: _figures(each) for name, each in times.items()}
+    medians = {words: np.median(each, axis=1) for words, each in explained.items()}
+    reasons = [(f"{words}", f"{a:.1f}", f"{b:.1f}", f"{b / a:.1f}") for words, (a, b) in medians.items()]
     return Measured(
-        [Table(title, ("", "p50", "p90", "p99"), rows, note)],
-        {"calls": calls, "p50_against_bare": ratio, "p50_more_ms": more, "p99_under_a_training": under, **figures},
+        [
+            Table(title, ("", "p50", "p90", "p99"), rows, note),
+            Table("Medians in milliseconds", ("words", "score", "with reasons", "times"), reasons),
+        ],
+        {
+            "calls": calls,
+            "p50_against_bare": ratio,
+            "p50_more_ms": more,
+            "p99_under_a_training": under,
+            "reasons_against_score": {f"{words}": float(b / a) for words, (a, b) in medians.items()},
+            **figures,
+        },
     )
 
 
@@ -103,8 +121,8 @@ class Scoring:
         self._child = spawn.Process(target=_caller, args=(there, base_url.removeprefix("http://"), secret))
         self._child.start()
 
-    def __call__(self, text: str) -> float:
-        self._here.send(text)
+    def __call__(self, text: str, *, explain: bool = False) -> float:
+        self._here.send((text, explain))
         seconds: float = self._here.recv()
         return seconds
 
@@ -115,19 +133,22 @@ class Scoring:
 
     def renew(self) -> None:
         """Connect anew: the service does not keep a connection that was idle for long."""
-        self._here.send(_ANEW)
+        self._here.send((_ANEW, False))
         self("a first text, which is not counted")
 
 
 def _caller(there: Connection, address: str, secret: str) -> None:
     connection = http.client.HTTPConnection(address)
     headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
-    while (text := there.recv()) is not None:
+    while (asked := there.recv()) is not None:
+        text, explain = asked
         if text == _ANEW:
             connection.close()
             continue
         start = time.perf_counter()
-        connection.request("POST", f"/v1/models/{HANDLE}/score", json.dumps({"content": text}), headers)
+        connection.request(
+            "POST", f"/v1/models/{HANDLE}/score", json.dumps({"content": text, "explain": explain}), headers
+        )
         answer = connection.getresponse()
         answer.read()
         there.send(time.perf_counter() - start)
@@ -149,6 +170,15 @@ def in_turn(measured: Sequence[Call], calls: int) -> Times:
         for row, each in enumerate(measured):
             times[row, call] = each(next(texts))
     return times[:, WARM_UP:] * 1_000
+
+
+def _explained(score: Scoring, words: int, calls: int) -> Times:
+    """Milliseconds `(2, calls)` of texts of so many words: without their reasons, and of others with them."""
+    every = (word for text in endless(next(_SEEDS)) for word in text.split())
+    times = [
+        [score(" ".join(islice(every, words)), explain=explain) for explain in (False, True)] for _ in range(calls)
+    ]
+    return np.array(times).T * 1_000
 
 
 # ---- a training beside it --------------------------------------------------------------------------------------------
