@@ -35,7 +35,7 @@ PICTURES = {
 }
 # The README shows them about as wide as the page is, with two pixels for each of the page.
 _EVEN_LETTERS = "--font-render-hinting=none"
-_SIZE, _SCALE, _MARGIN, _COLOURS = (1370, 1300), 2, 12, 32
+_SIZE, _SCALE, _MARGIN, _COLOURS = (1370, 1300), 2, 12, 20
 
 
 def main(folder: Path = FOLDER) -> None:
