@@ -164,10 +164,10 @@ def empty_strip(*, negative: str, positive: str, words: str, height: int = 72) -
     dashed = f"1px dashed {token('line-strong')}"
     axes = "".join(f'<div style="position:absolute;{line}:{dashed}"></div>' for line in (across, down))
     axes += "".join(
-        f'<div style="position:absolute;{side}:{4 * place + 1}%;{edge}:calc(50% + 2px);width:6px;border-radius:3px;'
-        f'height:{(0.3 * height) * (1 - place / 12) ** 2:.1f}px;background:{token("sunk")}"></div>'
+        f'<div style="position:absolute;{side}:{4 * step + 1}%;{edge}:calc(50% + 2px);width:6px;border-radius:3px;'
+        f'height:{(0.3 * height) * (1 - step / 12) ** 2:.1f}px;background:{token("sunk")}"></div>'
         for side, edge in (("left", "top"), ("right", "bottom"))
-        for place in range(10)
+        for step in range(10)
     )
     labels = _corner(negative, "left:0;top:0", "left-ink") + _corner(positive, "right:0;bottom:0", "right-ink")
     return _picture(words, f"height:{height}px", axes + labels)
