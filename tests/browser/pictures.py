@@ -33,9 +33,9 @@ PICTURES = {
         ("card-difference", "card-text", "card-second_text"),
     ),
 }
-# The README shows them about as wide as the page is, with two pixels for each of the page.
+# The README shows them less wide than the page is, with two pixels for each of its own.
 _EVEN_LETTERS = "--font-render-hinting=none"
-_SIZE, _SCALE, _MARGIN, _COLOURS = (1370, 1300), 2, 12, 20
+_SIZE, _SCALE, _MARGIN, _COLOURS = (1370, 1300), 1.5, 12, 64
 
 
 def main(folder: Path = FOLDER) -> None:
