@@ -370,7 +370,7 @@ def copy_as_draft(origin: str, handle: str, *, description: str | None = None) -
     Raise the service's errors.
     """
     bundle = client().models.export(origin)
-    about = bundle.model.description if description is None else description
+    about = (bundle.model.description or "") if description is None else description
     return client().models.import_(_as_draft(bundle, about), handle=handle)
 
 
