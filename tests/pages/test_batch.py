@@ -216,7 +216,7 @@ def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Wo
 
 def test_texts_that_are_unlike_the_samples_are_counted_and_can_be_shown_alone(at: AppTest) -> None:
     scored(pasted(at, f"{WARM[0]}\nqwpo xzzk vbnm lkjh asdf\n48151 62342 00012\n{COLD[0]}"))
-    assert "**2 of 4 texts are unlike the samples.**" in at.warning[0].value
+    assert "**2 of 4 texts are unlike the samples**, so their sides are less sure." in at.warning[0].value
     assert "unlike the samples 2" in chips(at).options
     chips(at).set_value("unlike").run()
     assert [row["line"] for row in table(at)] == [2, 3]

@@ -63,11 +63,11 @@ def draw_results(model: Model, batch: Batch, traits: list[Trait]) -> None:
         return
     frame = frame_so_far(batch)
     draw_pictures(frame, batch, trait)
-    if batch.unlike:
+    if unlike := batch.unlike(trait.key):
         of = count(batch.done - batch.failed, "text")
-        verb, whose = ("is", "Its score means") if batch.unlike == 1 else ("are", "Their scores mean")
+        verb, whose = ("is", "its side is") if unlike == 1 else ("are", "their sides are")
         st.warning(
-            f"**{batch.unlike:,} of {of} {verb} unlike the samples.** {whose} little.", icon=":material/warning:"
+            f"**{unlike:,} of {of} {verb} unlike the samples**, so {whose} less sure.", icon=":material/warning:"
         )
     wanted, order = draw_filters(frame, batch, trait)
     rows = arranged(matching(frame, wanted), order=order, by=score_of(trait.key))

@@ -101,11 +101,9 @@ class Batch(BackgroundWork):
         """All columns except the one with the texts."""
         return [column for column in self.columns if column != self.column]
 
-    @property
-    def unlike(self) -> int:
-        """How many texts are unlike the samples, which every trait says of them."""
-        reasons = [column.reasons for column in self.traits.values()]
-        return reasons[0].count(REASONS.index("unlike_samples")) if reasons else 0
+    def unlike(self, trait: str) -> int:
+        """How many texts are less sure on a trait because they are unlike the samples."""
+        return self.traits[trait].reasons.count(REASONS.index("unlike_samples"))
 
     def work(self) -> State:
         """Score the rows that are left. A row counts as done once it is on disk."""

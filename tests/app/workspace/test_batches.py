@@ -127,7 +127,7 @@ def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted
     reasons, shown = [*(card.confidence_reason for card in cards), None], frame[why_of("warmth")]
     assert shown.astype("object").where(shown.notna(), None).tolist() == reasons
     assert cards[1].confidence_reason == "unlike_samples"
-    assert batch.unlike == 1
+    assert batch.unlike("warmth") == 1
     assert batch.traits["warmth"].reasons.itemsize == 1
     assert matching(frame, Filter("warmth", "unlike"))["line"].tolist() == [2]
     rows = parquet.read_table(io.BytesIO(as_parquet(frame, batch))).to_pylist()
