@@ -1,5 +1,6 @@
 """A browser, as a person has it, before a Traitbench that was just started for the first time."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from itertools import count
@@ -10,7 +11,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expec
 from tests.app.processes import Started, running
 from tests.contexts import ENCODER
 from tests.patience import PATIENCE_MS
-from traitbench_app.shell.navigation import entry
 
 # Without these Chromium, run as root and offline, refuses to start or looks for its maker's hosts.
 _FLAGS = (
@@ -26,8 +26,8 @@ _FLAGS = (
 expect.set_options(timeout=PATIENCE_MS)
 
 EMPTY = "local.everyone"
-HOME = entry("catalog").help
-"""The title of Home."""
+HOME = re.compile(r"^A text is|\bmodels?\b")
+"""The title of Home: a question or, for those who have models, how many and what waits."""
 _NUMBERS = count(1)
 _SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 
@@ -43,7 +43,7 @@ def chromium(playwright: Playwright, *flags: str, whole: bool = False) -> Browse
     return playwright.chromium.launch(executable_path=path, args=[*_FLAGS, *flags])
 
 
-def settled(page: Page, title: str = "") -> Page:
+def settled(page: Page, title: str | re.Pattern[str] = "") -> Page:
     """Wait until the page is drawn and its script has ended, with a title until this page is; return it."""
     if title:
         expect(page.get_by_test_id("stMain").get_by_role("heading", level=1)).to_have_text(title)

@@ -120,7 +120,7 @@ def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started
     expect(page.get_by_role("navigation", name="Pages").get_by_role("link")).to_have_count(1)
 
     page.get_by_role("link", name="Home", exact=True).click()
-    expect(page.get_by_role("heading", name=HOME)).to_be_visible()
+    expect(page.get_by_role("heading", name=HOME, level=1)).to_be_visible()
     settled(page)
     expect(page.get_by_role("button", name="Paste", exact=True)).to_be_disabled()
     expect(page.get_by_role("button", name="Import")).to_be_disabled()
