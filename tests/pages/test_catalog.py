@@ -74,11 +74,10 @@ def test_a_text_is_scored_already_and_again_when_it_changes(own_workbench: Workb
     assert field.value == "How lovely to see you."
     (first,) = bars(at)
     assert "tb-why" in html(at), "its words are lit"
-    at.pills(key="home.try").set_value(1).run()
+    press(at, "home.try.1")
     assert at.text_area(key="home.text").value == "Your request is denied."
     (second,) = bars(at)
     assert second[0]["score"] < first[0]["score"]
-    assert at.pills(key="home.try").value == 1
     visit(at, "score")
     at.selectbox(key="model").set_value(demo).run()
     assert at.text_area(key="score.text").value == "Your request is denied.", "it goes along"

@@ -25,7 +25,7 @@ TEXT = "home.text"
 """The key of the text."""
 
 _TRY, _BAR, _ALSO, _FIRST = "home.try", "home.bar", "home.also", "home.model"
-_TEXTS, _ANSWER = "home.texts", "home.answer"
+_TEXTS, _ANSWER, _EXAMPLE = "home.texts", "home.answer", "home.example"
 _MOST_CHIPS, _CHIP, _MOST_ALSO = 5, 20, 6
 _LOOKS_AGAIN_S = 3.0
 _USUAL = ("cold", "warm")
@@ -40,6 +40,8 @@ _STYLE = """
 .st-key-live-text { padding-bottom: 14px; }
 .st-key-live-bar, .st-key-live-bar > [data-testid="stLayoutWrapper"]:first-child { gap: 0; }
 .st-key-live-both .st-key-home-teaching-teach [data-testid="stCaptionContainer"] { display: none; }
+.st-key-home-chips button { min-height: 28px; padding: 2px 10px; border-radius: 99px; }
+.st-key-home-chips button p { font-size: 12px; }
 .st-key-live-also { padding-block: 12px 14px; }
 .st-key-live-kept { background: var(--tb-page); }
 .st-key-live-said p { font-size: 13px; line-height: 20px; color: var(--tb-ink-2); }
@@ -145,11 +147,11 @@ def _draw_field(by: Trained | None, *, offers: bool) -> tuple[str, DeltaGenerato
     """
     model = by.model if by else None
     texts = _texts(model)
-    if session.get(TEXT) is None:
-        session.put({TEXT: texts[0] if texts else ""})
+    # Not set in the session: then a reconnected browser would get it instead of what was typed meanwhile.
+    example = session.once(_EXAMPLE, None, lambda: next(iter(texts), ""))
     if offers:
-        _draw_chips(texts, names_of_examples(model.handle if model else FIRST_DEMO))
-    text, marks = lit_field(TEXT, session.get(TEXT, ""))
+        _draw_chips(texts, names_of_examples(model.handle if model else FIRST_DEMO), session.get(TEXT, example))
+    text, marks = lit_field(TEXT, session.get(TEXT, example), default=example)
     return text, marks, st.container(key="live.said")
 
 
@@ -166,29 +168,23 @@ def _texts(model: Model | None) -> Sequence[str]:
     return session.once(_TEXTS, model and model.handle, read)
 
 
-def _draw_chips(texts: Sequence[str], names: Mapping[str, str]) -> None:
-    def take() -> None:
-        picked = session.get(_TRY)
-        if picked is not None:
-            session.store(TEXT, texts[picked])
+def _draw_chips(texts: Sequence[str], names: Mapping[str, str], now: str) -> None:
+    """Draw a button for each text.
 
+    Not pills, which have a state: a browser that repeats it while it waits for an answer would put the example back.
+    """
     if len(texts) < 2:
         return
-    now = session.get(TEXT, "")
-    # No chip is chosen once the text is edited.
-    session.put({_TRY: texts.index(now) if now in texts else None})
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="home.chips"):
         st.caption("Write your own, or try:", width="content")
-        st.pills(
-            "Texts to try",
-            range(len(texts)),
-            format_func=lambda at: plain(names.get(texts[at]) or shortened(texts[at], _CHIP)),
-            key=_TRY,
-            on_change=take,
-            label_visibility="collapsed",
-            wrap=True,
-            persist_state="page",
-        )
+        for number, text in enumerate(texts):
+            st.button(
+                plain(names.get(text) or shortened(text, _CHIP)),
+                type="primary" if text == now else "secondary",
+                key=f"{_TRY}.{number}",
+                on_click=session.store,
+                args=(TEXT, text),
+            )
 
 
 # ---- the answer ------------------------------------------------------------------------------------------------------
