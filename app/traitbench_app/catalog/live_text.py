@@ -42,6 +42,9 @@ _STYLE = """
 .st-key-live-both .st-key-home-teaching-teach [data-testid="stCaptionContainer"] { display: none; }
 .st-key-home-chips button { min-height: 28px; padding: 2px 10px; border-radius: 99px; }
 .st-key-home-chips button p { font-size: 12px; }
+.st-key-home-chips [data-testid="stBaseButton-primary"] {
+  color: var(--tb-page) !important; background: var(--tb-ink) !important; border-color: var(--tb-ink) !important;
+}
 .st-key-live-also { padding-block: 12px 14px; }
 .st-key-live-kept { background: var(--tb-page); }
 .st-key-live-said p { font-size: 13px; line-height: 20px; color: var(--tb-ink-2); }
