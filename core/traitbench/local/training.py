@@ -153,7 +153,8 @@ def label_axes(encoder: Encoder, cache: Path) -> LabelAxes:
     """
 
     def stored(name: str, make: Callable[[], bytes]) -> bytes:
-        return cached_bytes(cache / f"axes-{_axis_recipe()}" / name, make, most=_MOST_AXES)
+        # One folder for all releases, so that what an old one made is pruned too.
+        return cached_bytes(cache / "axes" / f"{_axis_recipe()}-{name}", make, most=_MOST_AXES)
 
     return LabelAxes(
         encoder.digest,
