@@ -62,7 +62,7 @@ def _(more, tb):
 
 @app.cell
 def _(scorer, tone):
-    text = tone.examples[0]
+    text = tone.examples["Warm and on it"]
     print(scorer.score_texts([text])[0], "of 100:", text)
     scorer.explain(text)
     return (text,)
@@ -144,7 +144,7 @@ def _(client, few, handle, inputs, more, tone):
     client.models.train(fork, effort="low")
     client.models.wait(fork)
     client.models.promote(handle, from_=fork)
-    comparison = client.versions.compare(f"{handle}@v1", f"{handle}@v2", texts=tone.examples)
+    comparison = client.versions.compare(f"{handle}@v1", f"{handle}@v2", texts=[*tone.examples.values()])
     comparison
     return (
         comparison,

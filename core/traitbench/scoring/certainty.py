@@ -250,6 +250,9 @@ def certainty(
     counts = len(np.unique(groups[positive])), len(np.unique(groups[negative]))
     if min(counts) < _FEWEST:
         return Certainty(limit="few_samples")
+    # The names might still know the side, but the samples show that they mean something else.
+    if area[0] <= 0.5 and area[1] < _MAY_SEPARATE:
+        return Certainty(limit="not_separable")
     # The evidence of both poles is that of the smaller one, or little more (a harmonic mean).
     count = 2 / (1 / counts[0] + 1 / counts[1])
     shares = np.zeros(len(y))
