@@ -13,15 +13,7 @@ from tests.patience import PATIENCE_MS
 pytestmark = pytest.mark.browser
 
 
-def add_samples(page: Page, pole: str, texts: tuple[str, ...]) -> None:
-    page.get_by_role("radio", name=re.compile(pole)).click()
-    settled(page).get_by_role("textbox", name="Texts").fill("\n".join(texts))
-    page.get_by_role("textbox", name="Texts").press("Control+Enter")
-    page.get_by_role("button", name=f"Add {len(texts)} texts").click()
-    expect(page.get_by_text(f"{len(texts)} texts added to Warmth")).to_be_visible()
-
-
-def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started, page: Page, handle: str) -> None:
+def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started, page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
 
@@ -29,22 +21,12 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
     # What is below it moves when the first demo model is ready: a press at that moment would miss its button.
     expect(page.locator(".st-key-card-live li").first).to_be_visible(timeout=4 * PATIENCE_MS)
     settled(page).get_by_role("button", name="Paste", exact=True).click()
-    page.get_by_role("textbox", name="Name", exact=True).fill(handle.removeprefix("local."))
-    page.get_by_role("button", name="Create model").click()
-
-    page.get_by_role("button", name="Add the first trait").click()
-    page.get_by_role("textbox", name="Name", exact=True).fill("Warmth")
-    page.get_by_role("textbox", name="Right pole").fill("warm")
-    page.get_by_role("textbox", name="Left pole").fill("cold")
-    page.get_by_role("button", name="Add trait", exact=True).click()
-    expect(page.get_by_text("Trait added.")).to_be_visible()
-
-    page.get_by_role("button", name="Add samples").click()
-    page.get_by_role("button", name="Add by hand").first.click()
-    add_samples(settled(page), "warm", WARM)
-    add_samples(
-        settled(page), "cold", COLD[1:]
-    )  # one less, so that the first batch's message cannot pass for this one's
+    dialog = page.get_by_role("dialog")
+    for label, pole, texts in (("A text is either", "polite", WARM), ("or", "curt", COLD)):
+        dialog.get_by_role("textbox", name=label, exact=True).fill(pole)
+        dialog.get_by_role("textbox", name=re.compile(f"{pole}: one text")).fill("\n".join(texts))
+    dialog.get_by_role("button", name="Create model").click()
+    expect(page.get_by_text("was created with 20 samples")).to_be_visible()
 
     page.get_by_role("link", name="Train", exact=True).click()
     page.get_by_role("button", name="Start training").click()
@@ -60,7 +42,7 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
     expect(settled(page).get_by_text("v1").first).to_be_visible()
 
     with workbench.client() as client:
-        model = client.models.get(handle)
-    assert (model.state, model.version_no, model.traits) == ("ready", 1, ["Warmth"])
+        model = client.models.get("local.polite-or-curt")
+    assert (model.state, model.version_no, model.traits) == ("ready", 1, ["polite or curt"])
     elsewhere = [url for url in asked if url.startswith("http") and not url.startswith(workbench.base_url)]
     assert not elsewhere, "The page asked somebody else for something."
