@@ -22,7 +22,7 @@ def test_a_service_that_stops_is_named_and_nothing_typed_is_lost(browser: Browse
         page.goto(started.base_url)
         settled(page, HOME)
         page.get_by_role("button", name="Paste", exact=True).click()
-        field = page.get_by_role("dialog").get_by_role("textbox", name="Name", exact=True)
+        field = page.get_by_role("dialog").get_by_role("textbox", name="A text is either", exact=True)
         field.fill("moods")
         # Streamlit draws the page again, without the dialog, if the connection ends in the middle of a run.
         settled(page, HOME)
