@@ -3,13 +3,15 @@
 import os
 import re
 import signal
+from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.app.processes import Started
+from tests.app.processes import Started, running
 from tests.browser.conftest import settled
+from tests.contexts import ENCODER
 from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
@@ -20,6 +22,13 @@ _SIZES = """() => ['textarea', '.tb-why'].map(which => {
   const box = document.querySelector(`[class*="st-key-lit-"] ${which}`).getBoundingClientRect();
   return [box.left, box.top, box.width, box.height].map(Math.round);
 })"""
+
+
+@pytest.fixture(scope="module")
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    """The command in a home of its own, because models that other tests create change the first page."""
+    with running(tmp_path_factory.mktemp("home"), TRAITBENCH_ENCODER=ENCODER or "") as started:
+        yield started
 
 
 def test_a_text_is_scored_while_it_is_typed_and_a_bar_or_a_word_asks_something_else(
