@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.scoring.hand import PLANE, axis, snapshot
-from traitbench.scoring.certainty import Certainty, Chance, Levels, Regression
+from traitbench.scoring.certainty import Certainty, Chance, Levels, PoleRegression
 from traitbench.scoring.resemblance import Direction, Resemblance
 from traitbench.scoring.snapshot import (
     EncoderIdentity,
@@ -96,8 +96,8 @@ def test_its_hash_is_that_of_its_json_however_it_was_written() -> None:
 
 EAST = np.array([1, 0], np.float32)
 SAMES = (None, (7.0, -2.0), (7.0, -2.5))
-FLAT = Regression((1.0, 0.5, 0.0), ((0.25, 0.0, 0.0), (0.0, 0.25, 0.0), (0.0, 0.0, 0.25)))
-STEEP = Regression((2.0, 0.5, 0.0), FLAT.covariance)
+FLAT = PoleRegression((1.0, 0.5, 0.0), ((0.25, 0.0, 0.0), (0.0, 0.25, 0.0), (0.0, 0.0, 0.25)))
+STEEP = PoleRegression((2.0, 0.5, 0.0), FLAT.covariance)
 CHANCES = (Chance(FLAT, FLAT, 1.0, 2.0), Chance(STEEP, FLAT, 1.0, 2.0), Chance(FLAT, FLAT, 1.5, 2.0))
 
 

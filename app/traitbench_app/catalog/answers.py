@@ -30,7 +30,7 @@ _MOST_LOOKED_AT = 24
 
 
 @dataclass(frozen=True)
-class Answer:
+class HomeAnswer:
     """The bars of a text, that of the two words first, and why that one is where it is.
 
     A text that leans is `teachable`.
@@ -43,7 +43,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedPoles:
     """A trait of a model in use whose poles are the two words; it `is_turned` if they are exchanged."""
 
     model: Model
@@ -57,7 +57,7 @@ class Trained:
         """The poles of the trait, the negative one first."""
         return self.trait.negative_label, self.trait.positive_label
 
-    def score(self, text: str, *, field: str) -> Answer:
+    def score(self, text: str, *, field: str) -> HomeAnswer:
         """Return what the model says of the text, which is in a field with this key; raise the service's errors."""
         scorer, key = scorer_of(self.model.handle, self.version), self.trait.key
         [card] = scorer.cards([text])
@@ -72,7 +72,7 @@ class Trained:
         if self.is_turned:
             rows = [_turned(rows[0]), *rows[1:]]
             reasons = reasons and _turned_reasons(reasons)
-        return Answer(text, rows, reasons, teachable)
+        return HomeAnswer(text, rows, reasons, teachable)
 
 
 @dataclass(frozen=True)
@@ -82,23 +82,25 @@ class Untested:
     poles: Poles
     scorer: NamesScorer
 
-    def score(self, text: str, *, field: str) -> Answer:
+    def score(self, text: str, *, field: str) -> HomeAnswer:
         """Return what the words say; raise `BodyTooLarge` for a text that is too long to score."""
         [named] = self.scorer.score([text])
         reasons = reasons_of(PageScorer(by=self.scorer.version), text).get(KEY)
-        return Answer(text, [row_by_names(*self.poles, named)], reasons)
+        return HomeAnswer(text, [row_by_names(*self.poles, named)], reasons)
 
 
-def first_trained(listed: Sequence[Model]) -> Trained | None:
+def first_trained(listed: Sequence[Model]) -> TrainedPoles | None:
     """Return the trait that is asked first: the main one of the first demo model, or else of another model in use."""
     for model in sorted(listed, key=lambda each: (each.handle != FIRST_DEMO, not is_demo(each))):
         if known := _known(model):
             version, traits = known
-            return Trained(model, version, traits, next((t for t in traits if t.key == model.main_trait), traits[0]))
+            return TrainedPoles(
+                model, version, traits, next((t for t in traits if t.key == model.main_trait), traits[0])
+            )
     return None
 
 
-def answer_of(listed: Sequence[Model], poles: Poles, first: Trained | None) -> Trained | Untested:
+def answer_of(listed: Sequence[Model], poles: Poles, first: TrainedPoles | None) -> TrainedPoles | Untested:
     """Return who answers two words, the model of `first` before others.
 
     Raise `NoNamesAxis` with the reason in Markdown if nothing can.
@@ -110,7 +112,7 @@ def answer_of(listed: Sequence[Model], poles: Poles, first: Trained | None) -> T
         for trait in traits if version else ():
             own = trait.negative_label.casefold(), trait.positive_label.casefold()
             if version and wanted in (own, own[::-1]):
-                return Trained(model, version, traits, trait, is_turned=wanted != own)
+                return TrainedPoles(model, version, traits, trait, is_turned=wanted != own)
     if problem := problem_of(poles):
         raise NoNamesAxis(problem)
     return Untested(poles, scorer_by_names(*poles))

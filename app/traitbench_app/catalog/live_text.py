@@ -9,7 +9,7 @@ from traitbench.contract.models import Model, State
 from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.local.names import NoNamesAxis
-from traitbench_app.catalog.answers import Answer, Trained, Untested, answer_of, draw_language, first_trained
+from traitbench_app.catalog.answers import HomeAnswer, TrainedPoles, Untested, answer_of, draw_language, first_trained
 from traitbench_app.catalog.door import Poles, draw_door, say
 from traitbench_app.catalog.listing import FIRST_DEMO, is_demo, short_name
 from traitbench_app.catalog.paste import ask_for_texts
@@ -86,7 +86,7 @@ def draw_front_door(listed: Sequence[Model], nowhere: str | None, *, is_title: b
                 with lead:
                     _draw_lead(by, poles, usual)
             with typed:
-                text, marks, words = _draw_field(by if isinstance(by, Trained) else first, offers=is_title)
+                text, marks, words = _draw_field(by if isinstance(by, TrainedPoles) else first, offers=is_title)
             with scored:
                 answer = _draw_answer(listed, by, problem, text, marks, words)
             if answer and len(answer.rows) > 1 and is_title:
@@ -115,14 +115,16 @@ def _watch(drawn: Mapping[str, State]) -> None:
             st.rerun()
 
 
-def _first(listed: Sequence[Model]) -> Trained | None:
+def _first(listed: Sequence[Model]) -> TrainedPoles | None:
     """What is asked before anybody changes a word. It stays while this tab is open."""
     first = first_trained([each for each in listed if each.handle == session.get(_FIRST)]) or first_trained(listed)
     session.store(_FIRST, first.model.handle if first else None)
     return first
 
 
-def _asked(listed: Sequence[Model], poles: Poles, first: Trained | None) -> tuple[Trained | Untested | None, str]:
+def _asked(
+    listed: Sequence[Model], poles: Poles, first: TrainedPoles | None
+) -> tuple[TrainedPoles | Untested | None, str]:
     """Who answers the two words, or the reason why nothing does."""
     try:
         return answer_of(listed, poles, first), ""
@@ -130,8 +132,8 @@ def _asked(listed: Sequence[Model], poles: Poles, first: Trained | None) -> tupl
         return None, str(reason)
 
 
-def _draw_lead(by: Trained | Untested | None, poles: Poles, usual: Poles) -> None:
-    if isinstance(by, Trained) or poles == usual:
+def _draw_lead(by: TrainedPoles | Untested | None, poles: Poles, usual: Poles) -> None:
+    if isinstance(by, TrainedPoles) or poles == usual:
         st.markdown(_LEAD)
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -143,7 +145,7 @@ def _draw_lead(by: Trained | Untested | None, poles: Poles, usual: Poles) -> Non
 # ---- the text --------------------------------------------------------------------------------------------------------
 
 
-def _draw_field(by: Trained | None, *, offers: bool) -> tuple[str, DeltaGenerator, DeltaGenerator]:
+def _draw_field(by: TrainedPoles | None, *, offers: bool) -> tuple[str, DeltaGenerator, DeltaGenerator]:
     """Draw the field; return its text, and the places for what lights it and for its words.
 
     With `offers`, there are texts to try above it.
@@ -195,12 +197,12 @@ def _draw_chips(texts: Sequence[str], names: Mapping[str, str], now: str) -> Non
 
 def _draw_answer(
     listed: Sequence[Model],
-    by: Trained | Untested | None,
+    by: TrainedPoles | Untested | None,
     problem: str,
     text: str,
     marks: DeltaGenerator,
     words: DeltaGenerator,
-) -> Answer | None:
+) -> HomeAnswer | None:
     """Draw the bar of the two words, or what is in its place, and light the words that decide."""
     notice, answer = st.container(), None
     if by is None:
@@ -219,11 +221,11 @@ def _draw_answer(
             if is_asked and answer.teachable:
                 draw_teaching(answer.teachable, key="home.teaching")
     with notice:
-        keep, forget = ("", "home") if isinstance(by, Trained) and by.model.zero_data_retention else ("home", "")
+        keep, forget = ("", "home") if isinstance(by, TrainedPoles) and by.model.zero_data_retention else ("home", "")
         # Without an answer, the bar is that of another text.
         answered = "" if answer is not None and answer.text != text else text
         read_while_typing(TEXT, keep=keep, forget=forget, restore=is_new(TEXT), answered={TEXT: answered})
-    if isinstance(by, Trained):
+    if isinstance(by, TrainedPoles):
         bring_along(by.model.handle, text, example=next(iter(_texts(by.model)), ""))
     elif by and answer:
         draw_language(f"{text} {' '.join(by.poles)}")
@@ -233,15 +235,15 @@ def _draw_answer(
         if answer and answer.reasons and answer.text == text:
             with st.container(width="stretch", key="words-of.home"):
                 light_and_say(marks, answer.reasons, text, (answer.rows[0].negative, answer.rows[0].positive))
-        if isinstance(by, Trained):
+        if isinstance(by, TrainedPoles):
             model_link("score", f"Scored by {short_name(by.model)}", model=by.model.handle)
     return answer
 
 
-def _scored(by: Trained | Untested, text: str) -> Answer | None:
+def _scored(by: TrainedPoles | Untested, text: str) -> HomeAnswer | None:
     """The answer; if the service does not answer, the one that was on this page before. Raise its other errors."""
     try:
-        answer: Answer | None = by.score(text, field=TEXT)
+        answer: HomeAnswer | None = by.score(text, field=TEXT)
         session.store(_ANSWER, (by.poles, answer))
     except Unreachable:
         poles, answer = session.get(_ANSWER, (by.poles, None))

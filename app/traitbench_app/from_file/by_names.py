@@ -46,7 +46,7 @@ _PALE = 0.4
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredByNames:
     """What two words say of the different texts of a file, by the text; `first` are those to label first."""
 
     at: Mapping[str, NameScore]
@@ -62,7 +62,7 @@ class ScoringByNames(BackgroundWork):
         self.texts = dict(sorted({text_hash(text): text for text in texts}.items()))
         super().__init__(total=len(self.texts), owner=owner)
         self.scorer = scorer
-        self.scored: Scored | None = None
+        self.scored: ScoredByNames | None = None
 
     @property
     def handles(self) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ class ScoringByNames(BackgroundWork):
         prior = np.array([each.score for each in at[:MOST_RANKED]], np.float64)
         queue = LabelQueue(X[:MOST_RANKED], prior)
         first = queue.first("informative", FIRST, free=np.ones(len(prior), bool))
-        self.scored = Scored(
+        self.scored = ScoredByNames(
             dict(zip(different, at, strict=True)), [different[each] for each in first], len(X) >= FEWEST_LIFTING
         )
         return "done"
@@ -138,7 +138,7 @@ def _work_on(upload: UploadedTable, column: str, poles: Poles) -> ScoringByNames
 
 
 def _draw_result(
-    texts: Sequence[str], scored: Scored, poles: Poles, file: str, owned: Sequence[str], order: str
+    texts: Sequence[str], scored: ScoredByNames, poles: Poles, file: str, owned: Sequence[str], order: str
 ) -> None:
     at = [scored.at[text] for text in texts]
     sides_of = [each.positive for each in at]

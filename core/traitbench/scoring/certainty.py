@@ -92,7 +92,7 @@ _NO_DOUBTS: Doubts = ((0.0, 0.0), (0.0, 0.0))
 
 
 @dataclass(frozen=True)
-class Regression:
+class PoleRegression:
     """A logistic regression of the pole: the weights of the logit of the score, of the value on the label axis and of
     1, and the rows of their covariance.
     """
@@ -116,8 +116,8 @@ class Chance:
     are the log-likelihoods of the samples by both, over that of a coin.
     """
 
-    near: Regression
-    names: Regression
+    near: PoleRegression
+    names: PoleRegression
     evidence: float
     names_evidence: float
 
@@ -283,7 +283,7 @@ def _limit(chance: Chance, area: tuple[float, float]) -> Reason | None:
     return "few_samples" if chance.may_be_sure() and area[1] >= _MAY_SEPARATE else "not_separable"
 
 
-def _posterior(X: Floats, targets: Floats, weights: Floats, prior: Sequence[tuple[float, float]]) -> Regression:
+def _posterior(X: Floats, targets: Floats, weights: Floats, prior: Sequence[tuple[float, float]]) -> PoleRegression:
     """The most probable weights of the features (n, 3) and their covariance, by Newton's method.
 
     The prior has a mean and a standard deviation for each; a weight whose deviation is 0 stays at its mean.
@@ -302,7 +302,7 @@ def _posterior(X: Floats, targets: Floats, weights: Floats, prior: Sequence[tupl
         if np.abs(step).max() < _CONVERGED:
             break
     one, two, three = (covariance + covariance.T) / 2
-    return Regression(_row(mean), (_row(one), _row(two), _row(three)))
+    return PoleRegression(_row(mean), (_row(one), _row(two), _row(three)))
 
 
 def _evidence(logits: Floats, targets: Floats, weights: Floats) -> float:

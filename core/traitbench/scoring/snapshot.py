@@ -20,7 +20,7 @@ from typing import Any, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.scoring.certainty import Certainty, Chance, Levels, Reason, Regression, Row
+from traitbench.scoring.certainty import Certainty, Chance, Levels, PoleRegression, Reason, Row
 from traitbench.scoring.resemblance import Direction, Resemblance
 
 FORMAT = 1
@@ -421,9 +421,9 @@ def _chance(values: Mapping[str, Any]) -> Chance:
     return Chance(near, names, _number(values, "evidence"), _number(values, "names_evidence"))
 
 
-def _regression(values: Mapping[str, Any]) -> Regression:
+def _regression(values: Mapping[str, Any]) -> PoleRegression:
     weights, one, two, three = (_row(row) for row in (values["weights"], *values["covariance"]))
-    return Regression(weights, (one, two, three))
+    return PoleRegression(weights, (one, two, three))
 
 
 def _row(values: Sequence[Any]) -> Row:

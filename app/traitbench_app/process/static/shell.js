@@ -171,11 +171,11 @@
   }
 
   // ---- what was done is said at the top of the page ---------------------------------------------------------------
-  let told = ''
+  let announced = ''
   const goToTop = () => {
     const now = document.querySelector('[data-top]')?.dataset.top ?? ''
-    if (now && now !== told) document.querySelector(MAIN)?.scrollTo({ top: 0 })
-    told = now
+    if (now && now !== announced) document.querySelector(MAIN)?.scrollTo({ top: 0 })
+    announced = now
   }
 
   // ---- watching the page -----------------------------------------------------------------------------------------
