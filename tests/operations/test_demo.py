@@ -16,7 +16,7 @@ from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.operations import models, samples, scores, traits, versions
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
-from traitbench.operations.demo import ensure_demo_models
+from traitbench.operations.demo import encode_samples, ensure_demo_models
 from traitbench.operations.write_demo_versions import trained
 from traitbench.sample_data import demo_models
 from traitbench.scoring import card
@@ -56,6 +56,19 @@ def test_a_first_start_imports_trained_demo_models_and_a_second_changes_nothing(
             assert scored.scores.keys() == {trait["key"] for trait in demo.traits}
         ensure_demo_models(context)
         assert {model.handle: model for model in models.list_models(context, VISITOR).items} == made
+
+
+def test_the_samples_of_imported_demo_models_get_their_vectors(tmp_path: Path) -> None:
+    with fresh_settings(tmp_path, encoder=None) as settings, opened(settings, runs=False) as context:
+        ensure_demo_models(context)
+        demo = demo_models()[0]
+        with reading(context.engine) as connection:
+            model = models_stored.find(connection, demo.handle)
+            assert model is not None
+            assert vectors.read(connection, model.id, context.encoder.digest) == {}
+        encode_samples(context.engine, context.encoder)
+        with reading(context.engine) as connection:
+            assert len(vectors.read(connection, model.id, context.encoder.digest)) == len(demo.samples)
 
 
 def test_the_shipped_versions_are_what_a_training_gives(tmp_path: Path) -> None:

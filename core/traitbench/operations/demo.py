@@ -10,26 +10,30 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from pydantic import ValidationError
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from traitbench.contract.bundles import FORMAT, Bundle, BundledSample, BundledTrait, BundledVersion, digest
 from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
+from traitbench.encoders import Encoder
 from traitbench.errors import HandleTaken, TraitbenchError, ValidationFailed
 from traitbench.names import parse_handle
-from traitbench.operations import access, bundles, models, samples, training, traits
+from traitbench.operations import access, bundles, models, sample_vectors, samples, training, traits
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.sample_data import DemoModel, demo_models
+from traitbench.scoring.segments import embed
 from traitbench.store import models as stored
 from traitbench.store import samples as stored_samples
 from traitbench.store import traits as stored_traits
+from traitbench.store import vectors as stored_vectors
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
 
 _NAMESPACE = "demo"
+_AT_ONCE = 16  # texts, so that a run beside them does not wait long
 _UNFINISHED = ("draft", "failed")
 _US = Caller(key_id="", scope="authoring", namespaces=frozenset({_NAMESPACE}))
 
@@ -44,6 +48,30 @@ def ensure_demo_models(context: Context) -> None:
 def train_demo_models(context: Context) -> None:
     """Create the demo models that are missing, and queue a training of each."""
     _for_each(context, _train)
+
+
+def encode_samples(engine: Engine, encoder: Encoder) -> None:
+    """Store the vectors of the demo models' samples that have none: similar samples are found by them.
+
+    Their versions travel without them, because vectors take forty times as much.
+    """
+    for demo in demo_models():
+        with reading(engine) as connection:
+            model = stored.find(connection, demo.handle)
+            # A training encodes them itself.
+            if model is None or model.state != "ready":
+                continue
+            labels = stored_samples.labels(connection, model.id)
+            known = stored_vectors.read(connection, model.id, encoder.digest)
+        missing = [label for label in labels if label.id not in known]
+        for first in range(0, len(missing), _AT_ONCE):
+            some = missing[first : first + _AT_ONCE]
+            with reading(engine) as connection:
+                texts = stored_samples.texts(connection, [label.id for label in some])
+            there = [label for label in some if label.id in texts]
+            rows = embed(encoder.encode, [texts[label.id] for label in there])
+            digests = {label.id: (label.content_sha256, row) for label, row in zip(there, rows, strict=True)}
+            sample_vectors.adopt(engine, encoder.digest, digests)
 
 
 def bundle_of(demo: DemoModel) -> Bundle | None:

@@ -125,8 +125,19 @@ def _bodies_in_time(engine: Engine, settings: Settings, heartbeat: Heartbeat) ->
 
     While a service starts, its own start and the first page need the processors.
     """
+    from traitbench.encoders import EncoderUnavailable
+    from traitbench.encoders.registry import load_encoder
+
     loading = Loading(partial(bodies, engine, settings), on_state=heartbeat.encoder)
-    timer = Timer(_LOAD_AFTER_SECONDS, loading.try_once)
+
+    def prepare() -> None:
+        from traitbench.operations import demo
+
+        loading.try_once()
+        with suppress(EncoderUnavailable, StoreUnavailable, OSError, MemoryError):
+            demo.encode_samples(engine, load_encoder(settings.encoder, cache=settings.cache))
+
+    timer = Timer(_LOAD_AFTER_SECONDS, prepare)
     timer.daemon = True
     timer.start()
 
