@@ -9,7 +9,7 @@ from traitbench.tables.scratch import Scratch
 from traitbench.tables.source import Source
 
 
-def opened_here(name: str, file: IO[bytes], *, header: bool = True) -> Source:
+def opened_here(name: str, file: IO[bytes], *, header: bool | None = None) -> Source:
     """Do what `source.opened` does, without a process and its limits."""
     rows, typed = Scratch(0), Scratch(0)
     with rows.open("wb") as out, typed.open("wb") as columns:
@@ -22,6 +22,6 @@ def opened_here(name: str, file: IO[bytes], *, header: bool = True) -> Source:
     return Source(survey, typed if survey.kind == "parquet" else None, rows)
 
 
-def read(name: str, content: bytes, *, header: bool = True) -> Table:
+def read(name: str, content: bytes, *, header: bool | None = None) -> Table:
     """Return the whole table in a file."""
     return opened_here(name, io.BytesIO(content), header=header).whole

@@ -21,6 +21,31 @@ def test_the_first_sheet_is_read_with_the_numbers_of_its_rows() -> None:
     assert "2 sheets" in source.notes[0]
 
 
+TABLE = Sheet([("Nr", "Antwort", "Urteil"), *((at, f"Alles war gut {at}.", "ja") for at in range(5))], "Daten")
+README = Sheet([("Umfrage 2026",), ("Die Antworten stehen im zweiten Blatt.",), ("Fragen an die Redaktion",)], "Start")
+PAIRS = Sheet([("Survey", "Winter"), ("Contact", "Anna"), ("Exported", "2026-11-03"), ("Rows", 5)], "Sheet1")
+LONG = Sheet([("Antwort",), *((f"Das war gut {at}.",) for at in range(50))], "Texte")
+CODES = Sheet([("Code", "Name", "Since"), ("1", "yes", 2020), ("2", "no", 2021)], "Codes")
+
+
+@pytest.mark.parametrize(
+    ("sheets", "name"),
+    [
+        ((README, TABLE), "Daten"),
+        ((PAIRS, TABLE), "Daten"),
+        ((Sheet(TABLE.rows, "Read me first"), TABLE), "Daten"),
+        ((TABLE, README), "Daten"),
+        ((README, PAIRS), "Start"),
+        ((LONG, CODES), "Texte"),
+        ((Sheet([("comment",), ("Well done.",)], "One"), TABLE), "One"),
+    ],
+)
+def test_the_first_sheet_with_a_table_is_read_and_not_the_words_before_it(sheets: tuple[Sheet, ...], name: str) -> None:
+    source = opened_here("a.xlsx", io.BytesIO(workbook(*sheets)))
+    assert source.survey.sheet == name
+    assert ("not" in source.notes[0]) == (name != sheets[0].name)
+
+
 def test_a_sheet_without_a_header_has_numbered_columns() -> None:
     table = read("a.xlsx", workbook(Sheet([("Thank you.", "warm")])), header=False)
     assert [dict(row.cells) for row in table.rows] == [{"Column 1": "Thank you.", "Column 2": "warm"}]

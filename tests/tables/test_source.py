@@ -56,6 +56,32 @@ def test_jsonl_has_the_records_that_were_written_in_their_places(lines: Sequence
     assert [row.number if isinstance(row, Row) else row.row for row in result] == list(range(1, len(records) + 1))
 
 
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ("Danke, das war gut.\n\nNein, leider nicht.\n", ["Danke, das war gut.", "Nein, leider nicht."]),
+        ("Thank you\nGo away\n", ["Thank you", "Go away"]),
+        ("text\nThank you\n", ["Thank you"]),
+        ("ok,gut\nja,nein\nnein,danke\nok,ja\n", ["ok,gut", "ja,nein", "nein,danke", "ok,ja"]),
+        ("one text", ["one text"]),
+        ("ありがとう、助かりました。\nもういいです。\n", ["ありがとう、助かりました。", "もういいです。"]),
+    ],
+)
+def test_a_list_of_texts_has_one_in_each_line_and_no_header(content: str, texts: list[str]) -> None:
+    source = opened_here("texts.TXT", io.BytesIO(content.encode()))
+    assert [row.cells["text"] for row in source.whole.rows] == texts
+    assert ("blank" in source.survey.summary) == ("\n\n" in content)
+
+
+def test_a_list_of_texts_can_be_a_table_and_can_have_a_header() -> None:
+    table = b"label\ttext\nham\tSee you\nspam\tWin!\nham\tBye\n"
+    assert opened_here("a.txt", io.BytesIO(table)).columns == ("label", "text")
+    assert opened_here("a.txt", io.BytesIO(table.partition(b"\n")[2])).count == 3
+    assert opened_here("a.txt", io.BytesIO(b"id;comment;mood\n1;Fine;up\n2;Bad;down\n")).columns[1] == "comment"
+    assert opened_here("a.txt", io.BytesIO(b"Answers\nFine\n"), header=True).columns == ("Answers",)
+    assert opened_here("a.txt", io.BytesIO(b"text\nFine\n"), header=False).count == 2
+
+
 def test_parquet_is_read_by_what_it_is_and_told_as_json_has_it() -> None:
     moment = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     table = pa.table(

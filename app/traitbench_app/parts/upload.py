@@ -3,8 +3,10 @@
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.typing import UploadedFile
 
 from traitbench.contract.models import Model
@@ -60,9 +62,11 @@ def pick_file(key: str) -> UploadedFile | None:
 def read_upload(name: str, file: UploadedFile) -> UploadedTable | None:
     """Draw how the file of the form `name` is read, and read it; None if it has no table, which is said."""
     form, stored = session.round_key(name), _stored_key(name)
-    header = _has_header(file, form)
+    slot = st.container()
     sheet = _pick_sheet(file, form)
+    header: bool | None = session.get(_header_key(file, form))
     source = _opened_once(file, header=header, sheet=sheet, key=stored)
+    _pick_header(slot, file, form, value=isinstance(source, str) or source.survey.header)
     if isinstance(source, str):
         st.error(plain(source), icon=":material/error:")
         return None
@@ -70,7 +74,7 @@ def read_upload(name: str, file: UploadedFile) -> UploadedTable | None:
         session.store(_sheets_key(file, form), (source.survey.sheets, source.survey.sheet))
         sheet = _pick_sheet(file, form)
     _say(source)
-    return UploadedTable(file.name, f"{form}.{file.file_id}.{header}.{sheet or ''}", source)
+    return UploadedTable(file.name, f"{form}.{file.file_id}.{source.survey.header}.{sheet or ''}", source)
 
 
 def pick_text_column(table: Table, *, key: str) -> str | None:
@@ -94,11 +98,14 @@ def _stored_key(name: str) -> str:
     return f"{name}.opened"
 
 
-def _has_header(file: UploadedFile, form: str) -> bool:
-    """Whether the file has column names; asks only for CSV, text and Excel; JSON and Parquet always have them."""
-    if not file.name.lower().endswith((*_ROWS_OF_CELLS, "xlsx")):
-        return True
-    return st.toggle("First row contains column names", value=True, key=f"{form}.header", persist_state="page")
+def _header_key(file: UploadedFile, form: str) -> str:
+    return f"{form}.{file.file_id}.header"
+
+
+def _pick_header(slot: DeltaGenerator, file: UploadedFile, form: str, *, value: bool) -> None:
+    """Draw whether a CSV, text or Excel file has column names; at first, it is as the file was read."""
+    if file.name.lower().endswith((*_ROWS_OF_CELLS, "xlsx")):
+        slot.toggle("First row contains column names", value=value, key=_header_key(file, form), persist_state="page")
 
 
 def _sheets_key(file: UploadedFile, form: str) -> str:
@@ -124,10 +131,10 @@ def _say(source: Source) -> None:
         st.warning(notes[0] if len(notes) == 1 else "\n".join(f"- {note}" for note in notes), icon=":material/rule:")
 
 
-def _opened_once(file: UploadedFile, *, header: bool, sheet: str | None, key: str) -> Source | str:
+def _opened_once(file: UploadedFile, *, header: bool | None, sheet: str | None, key: str) -> Source | str:
     """Return the table, or the reason why it cannot be read; kept below `key` for each way of reading it."""
     way = (file.file_id, header, sheet)
-    stored: tuple[object, Source | str] | None = session.get(key)
+    stored: tuple[Any, Source | str] | None = session.get(key)
     if stored and (stored[0] == way or _is_the_same(stored, way)):
         return stored[1]
     try:
@@ -140,10 +147,13 @@ def _opened_once(file: UploadedFile, *, header: bool, sheet: str | None, key: st
     return result
 
 
-def _is_the_same(stored: tuple[object, Source | str], way: tuple[str, bool, str | None]) -> bool:
-    """Whether the sheet that is asked for by name is the one that was read without a name."""
-    before, source = stored
-    return before == (*way[:2], None) and isinstance(source, Source) and source.survey.sheet == way[2]
+def _is_the_same(stored: tuple[Any, Source | str], way: tuple[str, bool | None, str | None]) -> bool:
+    """Whether the sheet and the header that are asked for are those that were read without asking."""
+    (file_id, header, sheet), source = stored
+    if file_id != way[0] or not isinstance(source, Source):
+        return False
+    survey = source.survey
+    return way[1] == (survey.header if header is None else header) and way[2] in (sheet, survey.sheet)
 
 
 FILE, PASTED = "A file", "Pasted lines"

@@ -71,7 +71,7 @@ def score_file(
     sheet: str | None,
 ) -> None:
     """Score the rows of a file; raise `Refused` at the end if some could not be scored."""
-    source = source_of(file, header=not no_header, sheet=sheet)
+    source = source_of(file, header=False if no_header else None, sheet=sheet)
     column = text_column(source.head, column, "--column")
     click.echo(f"texts from {column}", err=True)
     with connected() as client:

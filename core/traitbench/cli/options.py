@@ -219,7 +219,7 @@ MOST_LISTED = 20
 """The number of bad lines that are named."""
 
 
-def source_of(name: str, *, header: bool = True, sheet: str | None = None) -> "Source":
+def source_of(name: str, *, header: bool | None = None, sheet: str | None = None) -> "Source":
     """Return a table, and say on stderr how much was read. Stdin is JSONL if it starts like JSON, else CSV."""
     from traitbench.tables.rows import NotATable
     from traitbench.tables.source import opened
@@ -237,7 +237,7 @@ def source_of(name: str, *, header: bool = True, sheet: str | None = None) -> "S
     return source
 
 
-def read_table(name: str, *, header: bool = True, sheet: str | None = None) -> "Table":
+def read_table(name: str, *, header: bool | None = None, sheet: str | None = None) -> "Table":
     """Read the whole table in a file."""
     return source_of(name, header=header, sheet=sheet).whole
 

@@ -121,7 +121,7 @@ def add_sample(client: Traitbench, handle: str, text: str | None, file: str | No
 @click.option("--trait", help="The trait of rows without one. Default: the only trait.")
 @click.option("--quality", type=click.FloatRange(0, 1), help="The quality of rows without one.")
 @word_meanings
-@click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one.")
+@click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one with a table.")
 @click.option("--no-header", is_flag=True, help="The first row of a CSV or Excel file is a sample.")
 @click.option("--skip-bad", is_flag=True, help="Add the good rows even if others are bad.")
 @answers
@@ -145,7 +145,7 @@ def import_samples(
 
     Without --skip-bad, either all rows are added or none.
     """
-    table = read_table(file, header=not no_header, sheet=sheet)
+    table = read_table(file, header=False if no_header else None, sheet=sheet)
     given, marks = (text_column, trait_column, quality_column), (held_out_column, must_pass_column)
     check_columns(table, (*given, *marks))
     traits = client.traits.list(handle)

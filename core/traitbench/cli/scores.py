@@ -28,7 +28,7 @@ from traitbench.display.words import sentences, why_not_high
 @click.option("--explain", is_flag=True, help="Show what each part adds, and the most similar samples.")
 @click.option("--batch", type=InputFile(), help="Score each row of a CSV, Excel, JSONL or Parquet file; - for stdin.")
 @click.option("--column", help="The column of the texts in a batch. Default: guessed.")
-@click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one.")
+@click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one with a table.")
 @click.option("--no-header", is_flag=True, help="The first row of a CSV or Excel file is a text.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="The output file of a batch.")
 @click.option(

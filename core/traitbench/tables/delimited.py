@@ -10,7 +10,17 @@ from typing import IO
 from traitbench.display.text import count
 from traitbench.tables.heading import LOOKED_AT, heading_of
 from traitbench.tables.quoting import MARK, Form, QuotedLines, Quoting, quoting_of, records
-from traitbench.tables.rows import Cells, Encoding, Kind, NotATable, Problem, column_names, is_damaged, lines_named
+from traitbench.tables.rows import (
+    TEXT_NAMES,
+    Cells,
+    Encoding,
+    Kind,
+    NotATable,
+    Problem,
+    column_names,
+    is_damaged,
+    lines_named,
+)
 
 _DELIMITERS = (",", ";", "\t", "|")
 _DIRECTIVE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # the first line of a file that Excel wrote for itself
@@ -18,6 +28,8 @@ _HEAD_LINES = 2_000
 _REGULAR = 0.5
 _CHUNK = 1 << 20
 _BELOW_TITLES, _FEWEST_BELOW_A_TITLE = 7, 3
+_TABLE = 0.9
+_ENDS = re.compile(r"[.!?…。！？]$")
 _DAMAGED = "has bytes that are not UTF-8. Save the file as UTF-8"
 
 
@@ -27,7 +39,7 @@ class Csv:
     kind: Kind = "csv"
     empty = "The file has a header but no rows. If the first row is a text, say that the file has no column names."
 
-    def __init__(self, file: IO[bytes], encoding: Encoding, *, header: bool) -> None:
+    def __init__(self, file: IO[bytes], encoding: Encoding, *, header: bool | None, lines: bool = False) -> None:
         self._file, self._encoding = file, encoding
         with encoding.text(file, "") as text:
             # The separator is seen in the first lines; only quotation marks need the whole file.
@@ -36,7 +48,10 @@ class Csv:
         head = head[1:] if self._directive else head
         if not head:
             raise NotATable("The file has no rows.")
-        form = _form(head, self._directive[1] if self._directive else None, header=header)
+        form = _form(head, self._directive[1] if self._directive else None, header=header is not False)
+        if lines and header is None and not self._directive:
+            form, header = _listed(head, form)
+        self.header = header = header is not False
         self._form, said = self._decided(form)
         self._notes = [*([encoding.note] if encoding.note else ()), *said]
         self._heading = self._all = self._blank = 0
@@ -48,7 +63,7 @@ class Csv:
             self.columns, self._heading = heading.names, heading.records
             self._notes += heading.notes
         else:
-            self.columns = column_names([""] * max(form.width, 1))
+            self.columns = column_names(["text"] if lines and form.width <= 1 else [""] * max(form.width, 1))
         self._short: list[int] = []
 
     def __iter__(self) -> Iterator[Cells | Problem]:
@@ -154,6 +169,26 @@ def _regularity(head: Sequence[str], delimiter: str, *, header: bool) -> tuple[f
     if header and widths[0] > 1 and widths[0] != width and 2 * widths.count(widths[0]) >= times:
         width, times = widths[0], widths.count(widths[0])
     return (times / len(widths), width) if width > 1 else (0.0, 1)
+
+
+def _listed(head: Sequence[str], form: Form) -> tuple[Form, bool]:
+    """Return how a list of texts is written, and whether its first line has names: one text a line, without a name.
+
+    Only a regular table with names of columns in its first line is one, and a first line such as `text` is a name.
+    """
+    first = head[0].rstrip("\r\n")
+    if form.delimiter is None:
+        return Form(None, 1), first.strip(" \ufeff").casefold() in TEXT_NAMES
+    rows = [form.split(line.rstrip("\r\n")) for line in head]
+    names = rows[0]
+    repeated = any(
+        name.strip() in {row[at].strip() for row in rows[1:] if at < len(row)} for at, name in enumerate(names)
+    )
+    has_names = _names_columns(first, form.delimiter) and not repeated and not any(map(_ENDS.search, names))
+    regular = sum(len(row) == len(names) for row in rows) >= _TABLE * len(rows)
+    if form.delimiter == "\t" or (has_names and regular):
+        return form, has_names
+    return Form(None, 1), False
 
 
 def _names_columns(line: str, delimiter: str, width: int = 0) -> bool:

@@ -2,14 +2,14 @@
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
 from traitbench.display.text import count
 from traitbench.tables.heading import LOOKED_AT, heading_of
-from traitbench.tables.rows import Cells, Kind, NotATable, Problem, column_names
+from traitbench.tables.rows import TEXT_NAMES, Cells, Kind, NotATable, Problem, column_names
 from traitbench.tables.sheet_marks import FarAway, SheetMarks, marks_of
 
 _MOST_UNPACKED = 512 << 20
@@ -18,6 +18,13 @@ _DAMAGED = (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, Va
 
 _KNOWN_ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}
 _ANY_ERROR = re.compile(rb"(<(?:\w+:)?v>)\s*#[A-Z0-9/_]+[!?]?\s*(</(?:\w+:)?v>)")
+_FEW, _LONG = 12, 40
+_ABOUT = re.compile(
+    r"read.?me|^(about|info|information|notes?|legend|instructions?|cover|contents?|codebook|help|hinweise?|anleitung|"
+    r"legende|deckblatt|inhalt|lies.?mich|lisez.?moi|notice|aide|léeme|leeme|instrucciones|leggimi|istruzioni|"
+    r"leia.?me|uitleg|toelichting|说明|說明|使い方|説明|읽어|설명)$",
+    re.IGNORECASE,
+)
 _LARGE_EXCEL = "The sheet is too large. Export it as CSV, then retry."
 _BROKEN_EXCEL = "This is not a valid Excel file. Save it as .xlsx again, or export it as CSV, then retry."
 
@@ -25,7 +32,8 @@ _BROKEN_EXCEL = "This is not a valid Excel file. Save it as .xlsx again, or expo
 class Excel:
     """The rows of one sheet of an Excel file, numbered as Excel does. Cells are text; dates are ISO 8601.
 
-    `sheet` is its name; by default it is the first visible one. `sheets` are the names of all that have cells.
+    `sheet` is its name; by default it is the first visible one with a table. `sheets` are the names of all that have
+    cells. A sheet with words about the table is passed over: one with cells in one column, or with few pairs of cells.
     """
 
     kind: Kind = "excel"
@@ -33,18 +41,16 @@ class Excel:
 
     def __init__(self, file: IO[bytes], *, header: bool, sheet: str | None) -> None:
         self.sheets, apart, candidates = _sheets(file, sheet)
-        for self.sheet in candidates:
-            marks = _marks(file, self.sheet)
-            records = [each for each in _records(file, self.sheet, marks) if _is_filled(each, marks)]
-            if records:
-                break
-        else:
-            raise NotATable(f'The sheet "{candidates[0]}" is empty. Choose another one, or move the table to it.')
+        self.header = header
+        self.sheet, marks, records, passed = _first_table(file, candidates)
         self.notes = _notes(marks)
         others = [name for name in self.sheets if name != self.sheet]
         if others or apart:
             more = f" ({', '.join(apart)})" if apart else ""
-            self.notes.insert(0, f'The file has {count(len(others) + 1, "sheet")}{more}. "{self.sheet}" is read.')
+            named = f', the first one with a table: not "{passed[0]}"' if passed else ""
+            self.notes.insert(
+                0, f'The file has {count(len(others) + 1, "sheet")}{more}. "{self.sheet}" is read{named}.'
+            )
         first = records[:LOOKED_AT]
         if header:
             heading = heading_of(first)
@@ -84,6 +90,44 @@ def _sheets(file: IO[bytes], wanted: str | None) -> tuple[tuple[str, ...], list[
     apart = [*([f"{len(hidden)} hidden"] if hidden else []), *([f"and {count(charts, 'chart')}"] if charts else [])]
     visible = [name for name in names if name not in hidden]
     return names, apart, [wanted] if wanted else visible or [names[0]]
+
+
+def _first_table(file: IO[bytes], candidates: Sequence[str]) -> tuple[str, SheetMarks, list[Cells], list[str]]:
+    """Return the first sheet with a table, its marks and records, and the sheets with cells that were passed over.
+
+    If none has one, the first sheet with cells is it. Raise `NotATable` if all are empty.
+    """
+    filled: list[tuple[str, SheetMarks, list[Cells]]] = []
+    for name in candidates:
+        marks = _marks(file, name)
+        records = [each for each in _records(file, name, marks) if _is_filled(each, marks)]
+        if records:
+            filled.append((name, marks, records))
+            if _is_table(name, records):
+                break
+    if not filled:
+        raise NotATable(f'The sheet "{candidates[0]}" is empty. Choose another one, or move the table to it.')
+    name, marks, records = filled[-1]
+    passed = [each for each, _, _ in filled[:-1]]
+    if passed and (not _is_table(name, records) or len(records) <= _FEW < len(filled[0][2])):
+        # A list of codes does not replace a long column of texts.
+        return *filled[0], []
+    return name, marks, records, passed
+
+
+def _is_table(name: str, records: Sequence[Cells]) -> bool:
+    """Whether a sheet has a table, and not words about one: a title and sentences, or a few names with their values."""
+    first = [cells for _, cells in records[:LOOKED_AT]]
+    widths = [sum(bool(cell.strip()) for cell in cells) for cells in first]
+    header = next((cells for cells, width in zip(first, widths, strict=True) if width > 1), first[0])
+    names = [cell.strip().casefold() for cell in header if cell.strip()]
+    if _ABOUT.search(name):
+        return False
+    if len(records) > _LONG or (len(records) > 1 and any(each in TEXT_NAMES for each in names)):
+        return True
+    if sum(width > 1 for width in widths) < len(widths) / 2:
+        return False
+    return len(records) > 1 and (len(names) > 2 or len(records) > _FEW)
 
 
 def _records(file: IO[bytes], name: str, marks: SheetMarks) -> Iterator[Cells]:

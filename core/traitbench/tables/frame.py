@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def read_table(path: str | Path, *, header: bool = True, sheet: str | None = None) -> "DataFrame":
+def read_table(path: str | Path, *, header: bool | None = None, sheet: str | None = None) -> "DataFrame":
     """Return the table in a CSV, Excel, JSONL, JSON or Parquet file as a pandas frame, with line numbers as its index.
 
+    A `.txt` file has one text a line and no header; of an Excel file the first visible sheet with a table is read.
     Cells of CSV and Excel files are texts as they were; our own downloads come without the apostrophes that keep
     spreadsheets from running formulas. What was remarkable is a warning. A row that cannot be read has None in every
     column, and its reason is in a warning too.

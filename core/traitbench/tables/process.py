@@ -46,7 +46,7 @@ class HasDescriptor(Protocol):
 
 
 def read_apart(
-    name: str, file: HasDescriptor, rows: HasDescriptor, typed: HasDescriptor, *, header: bool, sheet: str | None
+    name: str, file: HasDescriptor, rows: HasDescriptor, typed: HasDescriptor, *, header: bool | None, sheet: str | None
 ) -> Survey:
     """Do what `reading.read` does, in a process of its own.
 

@@ -27,6 +27,9 @@ ENDINGS: Mapping[str, Kind] = {
 }
 """The format by the ending of the file name. All other files are read as CSV with any separator."""
 
+LINES = ".txt"
+"""The ending of a file with one text a line and no header."""
+
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 MOST_ROWS = 20_000_000
@@ -48,7 +51,7 @@ class Survey:
 
     `types` has the types of values in each column of JSON. `guarded` says whether apostrophes before formulas are to be
     removed, `digest` is the SHA-256 of the rows. `summary` says in words how much was read. An Excel file has `sheets`,
-    of which `sheet` was read.
+    of which `sheet` was read. `header` says whether the columns have names of their own.
     """
 
     kind: Kind
@@ -61,9 +64,12 @@ class Survey:
     summary: str
     sheets: tuple[str, ...] = ()
     sheet: str | None = None
+    header: bool = True
 
 
-def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, header: bool, sheet: str | None) -> Survey:
+def read(
+    name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, header: bool | None, sheet: str | None
+) -> Survey:
     """Write the rows of a file to `rows`, and a Parquet file also to `typed` as Parquet; return what it has.
 
     Raise `NotATable` if the file is not a table, and `MemoryError` or `OSError` where this process has its limits.
@@ -114,19 +120,22 @@ def read(name: str, file: IO[bytes], rows: IO[bytes], typed: IO[bytes], *, heade
         reader.summary(counted),
         reader.sheets if isinstance(reader, Excel) else (),
         reader.sheet if isinstance(reader, Excel) else None,
+        reader.header if isinstance(reader, Csv | Excel) else True,
     )
 
 
-def _reader(name: str, file: IO[bytes], *, header: bool, sheet: str | None) -> Csv | Json | Parquet | Excel:
+def _reader(name: str, file: IO[bytes], *, header: bool | None, sheet: str | None) -> Csv | Json | Parquet | Excel:
     kind = _kind(name, file)
     if kind == "parquet":
         return Parquet(file)
     if kind == "excel":
-        return Excel(file, header=header, sheet=sheet)
+        return Excel(file, header=header is not False, sheet=sheet)
     if sheet is not None:
         raise NotATable("Only Excel files have sheets.")
     encoding = encoding_of(file)
-    return Json(file, encoding) if kind == "json" else Csv(file, encoding, header=header)
+    if kind == "json":
+        return Json(file, encoding)
+    return Csv(file, encoding, header=header, lines=name.lower().endswith(LINES))
 
 
 def _kind(name: str, file: IO[bytes]) -> Kind:

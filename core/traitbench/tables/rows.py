@@ -9,6 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, Literal
 
+TEXT_NAMES = (
+    *("text", "content", "sample", "sentence", "message", "review", "comment", "body"),
+    *("kommentar", "nachricht", "rezension", "satz"),
+)
+"""Names of columns of texts, case-folded; earlier ones are likelier."""
+
 Kind = Literal["csv", "json", "parquet", "excel"]
 
 

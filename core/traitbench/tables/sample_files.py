@@ -15,7 +15,7 @@ from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
 from traitbench.names import canonical
-from traitbench.tables.rows import Problem, Row, Table
+from traitbench.tables.rows import TEXT_NAMES, Problem, Row, Table
 
 MOST_MEGABYTES = 50
 """The largest file that a page takes, with labels or without."""
@@ -41,10 +41,6 @@ _IN_TEXTS = re.compile(r"[^\W\d_]|[\u2000-\U0010ffff]")
 _INVALID = re.compile("[\x00\ud800-\udfff]")
 _VARIANT = "\ufe0f"  # asks for the coloured form of an emoji
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T[\d.:+-]{1,30}Z?")
-_TEXT_NAMES = (
-    *("text", "content", "sample", "sentence", "message", "review", "comment", "body"),
-    *("kommentar", "nachricht", "rezension", "satz"),
-)
 QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
 """Names of columns of labels that say nothing else about them."""
 
@@ -125,7 +121,7 @@ def guess_text_column(table: Table) -> str | None:
     # A blank column may still have its texts further below.
     fitting = [column for column in table.columns if lengths[column] or _is_blank(table, column)]
     longest = max(lengths, key=lambda column: lengths[column])
-    return _named(table, _TEXT_NAMES, among=fitting) or (longest if lengths[longest] else None)
+    return _named(table, TEXT_NAMES, among=fitting) or (longest if lengths[longest] else None)
 
 
 def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str | None, str | None, str | None]:

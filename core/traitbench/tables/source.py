@@ -76,11 +76,12 @@ class Source:
             return json.dumps(asdict(self.survey)).encode() + b"\n" + rows.read()
 
 
-def opened(name: str, file: IO[bytes], *, header: bool = True, sheet: str | None = None) -> Source:
+def opened(name: str, file: IO[bytes], *, header: bool | None = None, sheet: str | None = None) -> Source:
     """Read a file whose name says its format; raise `NotATable` if it has no table.
 
-    `header` says whether the first row of a CSV or Excel file names the columns. `sheet` says which sheet of an Excel
-    file is read; by default it is the first visible one.
+    `header` says whether the first row of a CSV or Excel file names the columns; by default it does, and a `.txt` file
+    has one text a line. `sheet` says which sheet of an Excel file is read; by default the first visible one with a
+    table.
     """
     described = _with_descriptor(file)
     size = os.fstat(described.fileno()).st_size
