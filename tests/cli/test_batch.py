@@ -173,3 +173,14 @@ def test_parquet_comes_out_of_a_pipe_too(ask: Ask, trained: Trained, tmp_path: P
     assert ask("score", trained.handle, "--batch", "-", "-o", str(again), stdin=out.read_bytes())[0] == 0
     [row] = rows(again.read_text("utf-8"))
     assert row["warmth"] == row["warmth (new)"]
+
+
+# ---- addresses -------------------------------------------------------------------------------------------------------
+
+
+def test_an_address_in_a_file_is_scored_as_it_stands_unless_it_is_to_be_fetched(ask: Ask, trained: Trained) -> None:
+    stdin = "text\nhttp://127.0.0.1:9/letter\nThank you\n"
+    code, out, err = ask("score", trained.handle, "--batch", "-", stdin=stdin)
+    assert (code, [row["error"] for row in rows(out)]) == (0, ["", ""]), err
+    code, out, err = ask("score", trained.handle, "--batch", "-", "--fetch", stdin=stdin)
+    assert (code, [bool(row["error"]) for row in rows(out)]) == (1, [True, False]), err

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import COLD, WARM, Service, Trained
 from traitbench.client import Traitbench
+from traitbench.client.wire import refuses_field
 from traitbench.contract.batches import FailedLine, ScoredLine
 from traitbench.errors import ModelNotFound, ModelNotTrained, Unavailable, Unreachable, ValidationFailed
 
@@ -333,3 +334,60 @@ def test_lines_that_are_none_are_not_taken_for_some(content: bytes) -> None:
     client, _ = under(*[lambda *_: httpx.Response(200, headers=LINES, content=content)] * 20)
     with client, pytest.raises(Unreachable, match="cannot read"):
         list(client.scores.batch("a.b", texts(3)))
+
+
+# ---- addresses -------------------------------------------------------------------------------------------------------
+
+
+class Older(httpx.BaseTransport):
+    """A service of an earlier release, which does not know the field `fetch`."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.read())
+        self.asked.append(body)
+        if "fetch" not in body:
+            return whole(body["contents"], "")
+        wrong = {"loc": ["fetch"], "type": "extra_forbidden", "msg": "Extra inputs are not permitted"}
+        error = {"code": "validation_failed", "message": "fetch: no", "request_id": "r", "details": {"errors": [wrong]}}
+        return httpx.Response(422, json={"error": error})
+
+
+def test_a_service_is_asked_not_to_fetch_unless_it_should() -> None:
+    client, weather = under()
+    bodies: list[dict[str, Any]] = []
+    handle = weather.handle_request
+
+    def seen(request: httpx.Request) -> httpx.Response:
+        bodies.append(json.loads(request.read()))
+        return handle(request)
+
+    weather.handle_request = seen  # type: ignore[method-assign]
+    with client:
+        list(client.scores.batch("a.b", ["https://a.example/"]))
+        list(client.scores.batch("a.b", ["https://a.example/"], fetch=True))
+    assert [body.get("fetch", True) for body in bodies] == [False, True]
+
+
+def test_an_older_service_gets_the_texts_again_unless_one_is_an_address() -> None:
+    older = Older()
+    with Traitbench("http://service.test", "tb_key", transport=older) as client:
+        assert len(list(client.scores.batch("a.b", texts(5), size=2))) == 5
+        assert ["fetch" in body for body in older.asked] == [True, False, False, False], "it is asked once"
+        asked = client.scores.batch("a.b", [*texts(5), " https://a.example/ "], size=2)
+        with pytest.raises(ValidationFailed, match="Text 6 is a web address, and this service is of"):
+            list(asked)
+        assert not any("a.example" in text for body in older.asked if "fetch" not in body for text in body["contents"])
+        assert len(list(client.scores.batch("a.b", ["https://a.example/"], fetch=True))) == 1
+
+
+def test_the_service_says_which_field_it_does_not_know(trained: Trained) -> None:
+    """What `refuses_field` reads is how a service refuses an unknown field."""
+    with pytest.raises(ValidationFailed) as caught:
+        trained.client.scores._connection.lines(
+            f"/models/{trained.handle}/score/batch", content=b'{"contents": ["a"], "other": false}'
+        )
+    assert refuses_field(caught.value, "other")
+    assert not refuses_field(caught.value, "fetch")

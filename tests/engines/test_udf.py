@@ -17,7 +17,7 @@ from tests.engines.conftest import TEXTS, Exported, figures, of_the_service
 from traitbench.local import version
 from traitbench.scoring.snapshot import ModeNotTrained, Snapshot
 
-ODD = [None, "", " \n", "a\x00b", "https://example.org/letter"]
+ODD = [None, "", " \n", "a\x00b"]
 
 
 @pytest.mark.parametrize("mode", ["full", "layer6", "static"])
@@ -57,10 +57,15 @@ def test_a_row_without_scores_says_why(exported: Exported) -> None:
         "The text is blank",
         "The text is blank",
         "The text has the character U+0000",
-        "The text is a web address",
         "The text has 20,001 words; at most 20,000 are scored at once",
     ]
     assert {value for row in rows for name, value in row.items() if name != "error"} == {None}
+
+
+def test_an_address_is_a_text(exported: Exported) -> None:
+    [address, text] = tb.UDF(exported.path, "static")(["https://example.org/letter", "https example org letter"])
+    assert (address["error"], address.keys()) == (None, text.keys())
+    assert isinstance(address["warmth_score"], int)
 
 
 def test_a_process_loads_once_even_in_many_threads(exported: Exported, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,6 +238,20 @@ def test_addresses_are_fetched_once_each_and_only_as_far_as_lines_are_taken(cont
     assert result == cards(context, handle, [f"what stands at {url}" for url in urls])
 
 
+def test_without_fetch_an_address_is_scored_as_it_stands(context: Context, handle: str) -> None:
+    gate = Gate()
+    gate.open.set()
+    addresses = ["https://many.example/1", " http://127.0.0.1:9/health\n"]
+    results = [read_line(each) for each in lines(replace(context, extract=gate), handle, addresses, fetch=False)]
+    assert gate.asked == []
+    version = active(context, handle, "v1")
+    assert version.snapshot is not None
+    core = card.score_many(Snapshot.from_json(version.snapshot), context.encoder.encode, addresses)
+    assert [line.scores for line in results if isinstance(line, ScoredLine)] == [
+        one.to_wire()["scores"] for one in core
+    ]
+
+
 # ---- what is wrong with the whole ------------------------------------------------------------------------------------
 
 

@@ -325,3 +325,13 @@ def test_under_zero_retention_nothing_is_written(workbench: Workbench, client: T
     assert batch.parts is None
     background.discard(batch.id)
     assert "were discarded" in words(workbench.open("batch", model=ready, batch=batch.id))
+
+
+def test_an_address_in_a_file_is_scored_as_it_stands(at: AppTest) -> None:
+    at = scored(upload(at, "a.csv", b"text\nhttp://127.0.0.1:9/letter\nThank you\n"))
+    assert ids().failed == 0
+    at.session_state["batch.row.at"] = (f"batch.table:{ids().id}:0:warmth:{hash((0, 1))}", 0)
+    at.run()
+    assert not at.exception
+    assert not at.error
+    assert "The address was scored as it stands. Its page was not fetched." in words(at)

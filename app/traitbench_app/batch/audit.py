@@ -12,6 +12,7 @@ from traitbench.analysis.corpus import Answer, Estimate
 from traitbench.batch.audits import Audit
 from traitbench.contract.models import Model
 from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.contract.texts import is_url
 from traitbench.contract.traits import Trait
 from traitbench.display.charts import shares
 from traitbench.display.charts.shares import ChartShare
@@ -333,7 +334,10 @@ def offer_feedback(model: Model, trait: Trait, labels: Mapping[str, float], *, r
     if reason := why_none(model, ""):
         st.caption(f":material/lock: The labels cannot be added to the model. {reason}")
         return
-    usable = {text: label for text, label in labels.items() if text.strip() and len(text) <= LONGEST_TEXT}
+    # As feedback, the page of a web address would be fetched.
+    usable = {
+        text: label for text, label in labels.items() if text.strip() and len(text) <= LONGEST_TEXT and not is_url(text)
+    }
     with st.popover("Teach the model these labels", icon=":material/school:", type="tertiary", key="batch.feedback"):
         st.markdown(
             f"Send {count(len(usable), 'label')} of {plain(trait.name)} to the model, which learns them by itself. "

@@ -3,8 +3,10 @@
 import pandas as pd
 import streamlit as st
 
+from traitbench.contract.batches import FailedLine
 from traitbench.contract.models import Model
 from traitbench.contract.scores import Card
+from traitbench.contract.texts import is_url
 from traitbench.contract.traits import Trait
 from traitbench.display.text import plain, shortened
 from traitbench.names import pin
@@ -33,9 +35,13 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, batch: Batch, traits: l
         if row[ERROR]:
             st.error(plain(str(row[ERROR])) if text.strip() else "This row has no text.", icon=":material/error:")
         card = None if row[ERROR] or not text.strip() else _card(batch, text)
-        if card is None:
+        if card is None or is_url(text):
             st.text(shortened(text, _LONGEST_SHOWN))
-        else:
+        if card is not None and is_url(text):
+            # Reasons and feedback would make the service fetch the page.
+            draw_card(card, names_of(traits), poles_of(traits), main=trait.key, key="batch.row.scores")
+            st.caption("The address was scored as it stands. Its page was not fetched.")
+        elif card is not None:
             _draw_why(card, text, batch, traits, trait, file_name=f"{batch.handle}-line-{row[LINE]}")
             with st.expander(
                 "Wrong? Say what it should be", icon=":material/label:", key="batch.row.label", on_change="rerun"
@@ -43,9 +49,10 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, batch: Batch, traits: l
                 if label.open:
                     draw_feedback(model, batch.version, text, card, traits)
         _draw_fix(model, batch, at, text)
-        # Passed through the session, because the query parameter `version` is bound to the widget of this page.
-        hand_over(text, batch.version)
-        page_link("score", "Open on the Score page")
+        if not is_url(text):
+            # Passed through the session, because the query parameter `version` is bound to the widget of this page.
+            hand_over(text, batch.version)
+            page_link("score", "Open on the Score page")
 
 
 def _card(batch: Batch, text: str) -> Card | None:
@@ -53,7 +60,13 @@ def _card(batch: Batch, text: str) -> Card | None:
     if stored and stored[0] == (batch.settings.handle, text):
         return stored[1]
     with attempt() as scoring:
-        card = client().scores.score(batch.settings.handle, text, traits=batch.settings.traits)
+        handle, traits = batch.settings.handle, batch.settings.traits
+        card: Card | FailedLine
+        if is_url(text):
+            # A single score would fetch the page.
+            [card] = client().scores.batch(handle, [text], traits=traits)
+        else:
+            card = client().scores.score(handle, text, traits=traits)
     if scoring.error or not isinstance(card, Card):
         return None
     session.store(_CARD, ((batch.settings.handle, text), card))

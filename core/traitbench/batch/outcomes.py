@@ -59,7 +59,10 @@ def outcomes(client: Traitbench, settings: BatchSettings, lines: Iterable[Line],
             if isinstance(line, Row):
                 yield line.cells.get(column, "")
 
-    for answer in client.scores.batch(settings.handle, texts(), traits=settings.traits, mode=settings.mode):
+    answers = client.scores.batch(
+        settings.handle, texts(), traits=settings.traits, mode=settings.mode, fetch=settings.fetch
+    )
+    for answer in answers:
         line = waiting.popleft()
         while isinstance(line, Problem):
             yield _refused(line)

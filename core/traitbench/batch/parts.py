@@ -33,6 +33,7 @@ _DIFFERENT: Mapping[str, str] = {
     "traits": "has other traits",
     "mode": "was scored in another mode",
     "column": "takes its texts from another column",
+    "fetch": "treats web addresses in another way",
 }
 
 Request = Mapping[str, Any]

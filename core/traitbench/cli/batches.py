@@ -69,6 +69,7 @@ def score_file(
     resume: bool,
     no_header: bool,
     sheet: str | None,
+    fetch: bool,
 ) -> None:
     """Score the rows of a file; raise `Refused` at the end if some could not be scored."""
     source = source_of(file, header=False if no_header else None, sheet=sheet)
@@ -76,7 +77,7 @@ def score_file(
     click.echo(f"texts from {column}", err=True)
     with connected() as client:
         form = form or _form_of(output) or ("jsonl" if source.survey.kind == "json" else "csv")
-        settings = BatchSettings(handle, traits, mode or "full")
+        settings = BatchSettings(handle, traits, mode or "full", fetch)
         out = _file(output)
         if resume and out is None:
             raise click.UsageError("--resume needs the output file: name it with -o.")
@@ -211,6 +212,8 @@ class _Batch:
             "mode": self._settings.mode,
             "input": self._source.survey.digest,
             "column": self._column,
+            # None, as in the batches that earlier releases began, whose addresses were fetched then.
+            "fetch": self._settings.fetch or None,
         }
 
 

@@ -38,6 +38,7 @@ from traitbench.display.words import sentences, why_not_high
     help="The output format. Default: by the name of -o, else as the input.",
 )
 @click.option("--mode", type=click.Choice(get_args(Mode)), help="full; the others are faster and less accurate.")
+@click.option("--fetch", is_flag=True, help="Score the page of a web address in a batch, not the address.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted batch.")
 @as_json
 def score(
@@ -63,7 +64,7 @@ def score(
     if batch is None:
         if any(options_of_batch.values()):
             raise click.UsageError(
-                "--column, --sheet, --no-header, --output, --format, --mode and --resume need --batch."
+                "--column, --sheet, --no-header, --output, --format, --mode, --fetch and --resume need --batch."
             )
         _score(handle, given_text(text, file), traits, words, explain=explain, as_json=as_json)
         return

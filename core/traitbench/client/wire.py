@@ -65,6 +65,13 @@ def busy_for(error: TraitbenchError | None) -> float | None:
     return jittered(float(wish)) if wish.isdecimal() else None
 
 
+def refuses_field(error: TraitbenchError, name: str) -> bool:
+    """Return whether a service refused a request because it does not know a field of the body."""
+    errors = error.details.get("errors")
+    known = errors if isinstance(errors, list) else []
+    return any(isinstance(each, dict) and each.get("loc") in ([name], ["body", name]) for each in known)
+
+
 def segment(name: str | int) -> str:
     """Quote a name as one segment of a path; raise `ValidationFailed` if it is not valid Unicode."""
     quoted = quote(valid_unicode(str(name)), safe="")

@@ -23,21 +23,27 @@ class BatchRequest(Received):
     """Body of `POST /models/{handle}/score/batch`. A text that cannot be scored has an error on its own line.
 
     `mode` trades quality for speed: `layer4` and `layer6` run only so many layers of the transformer, `static` runs
-    none. A version has the modes of its encoder: `layer6` and `static` of the default.
+    none. A version has the modes of its encoder: `layer6` and `static` of the default. With `fetch` false, a web
+    address is scored as it stands; else its page is fetched and scored.
     """
 
     contents: Annotated[list[InstanceOf[str]], Field(min_length=1, max_length=MOST_TEXTS)]
     traits: Annotated[list[Text], Field(min_length=1)] | None = None
     mode: Mode = "full"
+    fetch: bool = True
 
 
 @dataclass(frozen=True)
 class BatchSettings:
-    """The model, traits and mode with which all texts of a batch are scored, in however many requests."""
+    """The model, traits and mode with which all texts of a batch are scored, in however many requests.
+
+    With `fetch`, the page of a web address is scored instead of the address.
+    """
 
     handle: str
     traits: Sequence[str] | None = None
     mode: Mode = "full"
+    fetch: bool = False
 
     def of_version(self, version: str) -> "BatchSettings":
         """Return the same settings pinned to a version, so that a new active version does not change them."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traitbench.contract.bundles import BundleInvalid
-from traitbench.contract.texts import is_url, values_of
+from traitbench.contract.texts import values_of
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.install import require
 from traitbench.local.version import LocalVersion, VersionChoice, load_once
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 256
 _OF_A_TRAIT, _COMPOSITE = ("score", "confidence", "tier", "reason"), "composite"
-_ADDRESS = "the text is a web address. Nothing is fetched here: pass the text of the page."
 _ACCEPTED = "Pass an Arrow table, batch or array, a pandas Series, or a list of texts"
 
 
@@ -140,10 +139,7 @@ class UDF:
 
     def _cards(self, version: LocalVersion, texts: Sequence[Any]) -> Iterator[RawCard | str]:
         """Yield the card of each text, or the sentence that says why it has none."""
-        problems = [
-            problem or (_ADDRESS if is_url(text) else None)
-            for text, problem in zip(texts, version.problems(texts), strict=True)
-        ]
+        problems = version.problems(texts)
         able = list(dict.fromkeys(text for text, problem in zip(texts, problems, strict=True) if not problem))
         placed, queue = dict[str, card.Placed](), BatchQueue()
         for first in range(0, len(able), _AT_ONCE):

@@ -63,7 +63,7 @@ def open_batch(
         pairs = zip(rows, tokens, strict=True)
         return [to_json(serving.card_values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
 
-    return _pipeline(context, body.contents, score, encoding)
+    return _pipeline(context, body, score, encoding)
 
 
 def line(index: int, result: bytes) -> bytes:
@@ -71,24 +71,32 @@ def line(index: int, result: bytes) -> bytes:
     return b'{"index":%d,%b\n' % (index, result[1:])
 
 
-def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding: BatchEncoding) -> Pipeline[bytes]:
-    numbers = {content: number for number, content in enumerate(dict.fromkeys(contents))}
+def _pipeline(context: Context, body: BatchRequest, score: Score, encoding: BatchEncoding) -> Pipeline[bytes]:
+    numbers = {content: number for number, content in enumerate(dict.fromkeys(body.contents))}
     distinct = list(numbers)
     ahead = [ahead_of(context, content) for content in distinct]
 
-    def make(several: Sequence[int]) -> list[bytes]:
-        texts = [distinct[number] for number in several]
-        encoding.look_ahead(ahead, several[0])
-        return _together(score, texts) or [_single(context, score, text) for text in texts]
+    def is_fetched(content: str) -> bool:
+        return body.fetch and is_url(content)
 
-    addresses = [number for number, content in enumerate(distinct) if is_url(content)]
-    texts = [number for number, content in enumerate(distinct) if not is_url(content)]
+    def text_of(content: str) -> str:
+        return _fetched(context, content) if is_fetched(content) else content
+
+    def make(several: Sequence[int]) -> list[bytes]:
+        contents = [distinct[number] for number in several]
+        encoding.look_ahead(ahead, several[0])
+        # If one text fails, all are scored one by one, so that each has an error of its own.
+        together = [] if any(map(is_fetched, contents)) else _together(score, contents)
+        return together or [_single(score, content, text_of) for content in contents]
+
+    addresses = [number for number, content in enumerate(distinct) if is_fetched(content)]
+    texts = [number for number, content in enumerate(distinct) if not is_fetched(content)]
     return Pipeline(
-        [numbers[content] for content in contents],
+        [numbers[content] for content in body.contents],
         [(texts, WIDTH), (addresses, _FETCHERS)],
         make,
         # An address is fetched on its own: it takes long, although it costs hardly any CPU time.
-        weights=[_ALONE if is_url(content) else len(content) + 1 for content in distinct],
+        weights=[_ALONE if is_fetched(content) else len(content) + 1 for content in distinct],
         handful_s=SCHEDULER.slot_seconds,
         live=context.batches,
         finish=encoding.finish,
@@ -104,21 +112,20 @@ def ahead_of(context: Context, content: str) -> str:
 def _together(score: Score, texts: Sequence[str]) -> list[bytes]:
     """The lines of several texts; an empty list if one of them is or may be invalid."""
     try:
-        # If one text fails, all are scored one by one, so that each has an error of its own.
         return [] if any(map(_is_odd, texts)) else score(texts)
     except Exception:
         return []
 
 
 def _is_odd(text: str) -> bool:
-    return not text.strip() or "\x00" in text or is_url(text) or (not text.isascii() and not _is_unicode(text))
+    return not text.strip() or "\x00" in text or (not text.isascii() and not _is_unicode(text))
 
 
-def _single(context: Context, score: Score, content: str) -> bytes:
+def _single(score: Score, content: str, text_of: Callable[[str], str]) -> bytes:
     """The line of one text, or the line of its error."""
     try:
         check_content(content)
-        [line] = score([_text_of(context, content)])
+        [line] = score([text_of(content)])
         return line
     except Exception as error:
         known = error_of(error)
@@ -159,8 +166,6 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _text_of(context: Context, content: str) -> str:
-    if not is_url(content):
-        return content
+def _fetched(context: Context, content: str) -> str:
     with _fetching:
         return serving.text_of(context, content)

@@ -24,6 +24,9 @@ class Connection:
         self, base_url: str, api_key: str | None, *, timeout: float, transport: httpx.BaseTransport | None
     ) -> None:
         self.base_url = wire.bare(base_url)
+        self.always_fetches = False
+        """Whether the service turned out to be of an earlier release, which fetches every web address of a batch."""
+
         self._timeout = timeout
         self._long = max(timeout, wire.LONG)
         url = wire.checked_url(self.base_url)

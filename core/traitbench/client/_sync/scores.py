@@ -7,7 +7,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from traitbench.client._sync.connection import Connection, Lines
-from traitbench.client.wire import busy_for, encoded, quoted, refusal, segment
+from traitbench.client.wire import busy_for, encoded, quoted, refusal, refuses_field, segment
 from traitbench.contract.batches import (
     MOST_TEXTS,
     BatchLine,
@@ -19,8 +19,8 @@ from traitbench.contract.batches import (
     read_line,
 )
 from traitbench.contract.scores import Card, Comparison
-from traitbench.contract.texts import values_of
-from traitbench.errors import BodyTooLarge, Unavailable, Unreachable
+from traitbench.contract.texts import is_url, values_of
+from traitbench.errors import BodyTooLarge, Unavailable, Unreachable, ValidationFailed
 from traitbench.names import unpin
 
 _MOST_BYTES = 2**20  # far below the operator's limit on a body
@@ -68,6 +68,7 @@ class Scores:
         traits: Sequence[str] | None = None,
         mode: Mode = "full",
         size: int = MOST_TEXTS,
+        fetch: bool = False,
     ) -> Iterator[BatchLine]:
         """Score any number of texts and yield a line for each, in order, as the answers arrive.
 
@@ -75,10 +76,13 @@ class Scores:
         values that are no text. `index` counts from the first. A single text instead of a list raises `TypeError`. One
         version scores all texts. The modes "layer4", "layer6" and "static" trade quality for speed, if the version was
         trained for them. `size` is the number of texts per request; out of bounds, it raises `ValueError`.
+
+        A web address is scored as it stands. With `fetch`, the service fetches its page and scores that. A service of
+        an earlier release always fetches, so it gets no addresses without `fetch`: they raise `ValidationFailed`.
         """
         if not 1 <= size <= MOST_TEXTS:
             raise ValueError(f"size is {size}; a request takes 1 to {MOST_TEXTS} texts")
-        settings = BatchSettings(handle, _listed(traits), mode)
+        settings = BatchSettings(handle, _listed(traits), mode, fetch)
         return _lines(self._connection, settings, _chunks(values_of(texts), size))
 
     def compare(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> Comparison:
@@ -160,7 +164,7 @@ class _Chunk:
     def ask(self, connection: Connection, settings: BatchSettings) -> None:
         """Send the request early. Ignore errors here, because `lines` sends it again."""
         if self.texts:
-            with suppress(Unavailable, BodyTooLarge):
+            with suppress(Unavailable, BodyTooLarge, ValidationFailed):
                 self._send(connection, settings, wait=False)
 
     def lines(self, connection: Connection, settings: BatchSettings) -> Iterator[BatchLine]:
@@ -219,11 +223,33 @@ class _Chunk:
             yield result
 
     def _send(self, connection: Connection, settings: BatchSettings, *, wait: bool = True) -> Lines:
-        fields = {"contents": self.texts[self.answered :], "traits": settings.traits, "mode": settings.mode}
+        texts = self.texts[self.answered :]
+        fields = {"contents": texts, "traits": settings.traits, "mode": settings.mode}
         body = {name: value for name, value in fields.items() if value not in (None, "full")}
         path = f"/models/{segment(settings.handle)}/score/batch"
+        if not settings.fetch and not connection.always_fetches:
+            try:
+                self._coming = connection.lines(path, content=encoded(body | {"fetch": False}), wait=wait)
+                return self._coming
+            except ValidationFailed as error:
+                if not refuses_field(error, "fetch"):
+                    raise
+                connection.always_fetches = True
+        if not settings.fetch:
+            self._check_addresses(texts)
         self._coming = connection.lines(path, content=encoded(body), wait=wait)
         return self._coming
+
+    def _check_addresses(self, texts: Sequence[str]) -> None:
+        """Raise `ValidationFailed` if a text is a web address, which a service of an earlier release would fetch."""
+        address = next((position for position, text in enumerate(texts) if is_url(text)), None)
+        if address is not None:
+            number = self.positions[self.answered + address] + 1
+            raise ValidationFailed(
+                f"Text {number:,} is a web address, and this service is of an earlier release, which would fetch its "
+                "page. Update the service, leave the text out, or allow fetching (fetch=True, --fetch).",
+                details={"field": "fetch", "index": number - 1},
+            )
 
 
 def _pinned(settings: BatchSettings, line: BatchLine) -> BatchSettings:
