@@ -172,3 +172,64 @@ def test_whatever_json_holds_can_be_written_as_parquet(records: Sequence[dict[st
     out = written(opened_here("a.jsonl", io.BytesIO(content.encode())))
     assert out.num_rows == len(records)
     assert len(set(out.column_names)) == len(out.column_names)
+
+
+# ---- values inside objects -------------------------------------------------------------------------------------------
+
+
+def test_values_inside_objects_are_columns_with_their_path() -> None:
+    rows: list[dict[str, object]] = [
+        {"id": "1", "data": {"text": "Thank you.", "at": {"city": "Ulm"}}, "tags": ["a"], "more": {}},
+        {"id": "2", "data": None, "a.b": "own"},
+        {"id": "3", "data": {"text": "Go away.", "votes": 3}, "a": {"b": "inside"}},
+    ]
+    source = opened_here("a.jsonl", io.BytesIO("\n".join(map(json.dumps, rows)).encode()))
+    assert source.columns == ("id", "data.text", "data.at.city", "tags", "more", "a.b", "data.votes")
+    assert [row.cells.get("data.text", "") for row in source.head.rows] == ["Thank you.", "", "Go away."]
+    assert [row.record for row in source.head.rows] == rows
+    assert [row.value("data.votes") for row in source.head.rows] == [None, None, 3]
+    assert written(source).column("data.text").to_pylist() == ["Thank you.", None, "Go away."]
+
+
+def test_an_object_whose_keys_are_values_is_one_column() -> None:
+    rows = [{"text": "Hello", "votes": {f"u{at}.{of}": 1 for of in range(5)}} for at in range(40)]
+    source = opened_here("a.jsonl", io.BytesIO("\n".join(map(json.dumps, rows)).encode()))
+    assert source.columns == ("text", "votes")
+    assert json.loads(source.head.rows[39].cells["votes"]) == rows[39]["votes"]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_the_rows_may_be_inside_an_object(indent: int | None) -> None:
+    log = {"channel": {"name": "help"}, "messages": [{"id": "1", "content": "Hi all"}, {"id": "2", "content": "Bye"}]}
+    source = opened_here("log.json", io.BytesIO(json.dumps(log, indent=indent).encode()))
+    assert [row.cells["content"] for row in source.head.rows] == ["Hi all", "Bye"]
+    assert "messages" in source.notes[0]
+    two = json.dumps(log | {"users": [{"id": 1}]}, indent=indent).encode()
+    with pytest.raises(NotATable, match='"messages", "users"'):
+        opened_here("log.json", io.BytesIO(two))
+
+
+def test_labels_of_several_people_are_a_row_each_as_in_the_tools_own_csv() -> None:
+    def label(person: object, *chosen: str) -> dict[str, object]:
+        result = {"from_name": "mood", "type": "choices", "value": {"choices": list(chosen)}}
+        return {"completed_by": person, "result": [result] if chosen else []}
+
+    tasks = [
+        {
+            "id": 1,
+            "data": {"text": "Thanks"},
+            "annotations": [label(1, "warm"), label({"email": "b@x.org"}, "warm", "new")],
+        },
+        {"id": 2, "data": {"text": "No"}, "annotations": [], "predictions": []},
+    ]
+    source = opened_here("tasks.json", io.BytesIO(json.dumps(tasks).encode()))
+    assert [(row.number, *row.cells.values()) for row in source.head.rows] == [
+        (1, "1", "Thanks", "1", "warm"),
+        (2, "1", "Thanks", "b@x.org", '["warm", "new"]'),
+        (3, "2", "No"),
+    ]
+    assert source.columns == ("id", "data.text", "annotator", "mood")
+    assert source.notes == ("3 rows of 2 texts: one row for each person who labelled a text.",)
+    record = {"id": 1, "fields": {"text": "Thanks"}, "responses": {"mood": [{"value": "warm", "user_id": "u"}]}}
+    source = opened_here("records.json", io.BytesIO(json.dumps([record]).encode()))
+    assert dict(source.head.rows[0].cells) == {"id": "1", "fields.text": "Thanks", "annotator": "u", "mood": "warm"}

@@ -100,8 +100,9 @@ def csv_head(shape: Shape) -> bytes:
 
 def csv_line(shape: Shape, outcome: RowOutcome) -> bytes:
     """Return the cells of the input and ours as a line of a CSV file."""
-    cells = outcome.row.cells if outcome.row else {}
-    return _record((*(cells.get(column, "") for column in shape.columns), *figures(shape, outcome)))
+    row = outcome.row
+    cells = (row.original(column) if row else "" for column in shape.columns)
+    return _record((*cells, *figures(shape, outcome)))
 
 
 def jsonl_line(_shape: Shape, outcome: RowOutcome) -> bytes:
@@ -211,7 +212,7 @@ def _column(name: str, types: frozenset[str], lines: Sequence[Line], pa: Any) ->
     }
     kind, read = kinds.get(types - {"NoneType"}, (pa.string(), None))
     if read is None:
-        cells = [line.cells.get(name) if isinstance(line, Row) else None for line in lines]
+        cells = [line.original(name) if isinstance(line, Row) and name in line.cells else None for line in lines]
         return pa.array([None if cell is None else encoded(cell).decode() for cell in cells], kind)
-    values = [(line.record or {}).get(name) if isinstance(line, Row) else None for line in lines]
+    values = [line.value(name) if isinstance(line, Row) else None for line in lines]
     return pa.array([None if value is None else read(value) for value in values], kind)

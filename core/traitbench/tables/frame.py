@@ -5,17 +5,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traitbench.install import advice
-from traitbench.tables.rows import Problem
+from traitbench.tables.conversations import Turn
+from traitbench.tables.rows import Problem, Row
 from traitbench.tables.source import opened
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def read_table(path: str | Path, *, header: bool | None = None, sheet: str | None = None) -> "DataFrame":
+def read_table(
+    path: str | Path, *, header: bool | None = None, sheet: str | None = None, turn: Turn = "user"
+) -> "DataFrame":
     """Return the table in a CSV, Excel, JSONL, JSON or Parquet file as a pandas frame, with line numbers as its index.
 
     A `.txt` file has one text a line and no header; of an Excel file the first visible sheet with a table is read.
+    Values inside objects of JSON have columns named by their path, such as `data.text`. Of a conversation, a list of
+    messages with roles, the text is what the `turn` user, assistant or all said.
     Cells of CSV and Excel files are texts as they were; our own downloads come without the apostrophes that keep
     spreadsheets from running formulas. What was remarkable is a warning. A row that cannot be read has None in every
     column, and its reason is in a warning too.
@@ -28,14 +33,13 @@ def read_table(path: str | Path, *, header: bool | None = None, sheet: str | Non
     except ModuleNotFoundError as error:
         raise ImportError(advice(error)) from error
     with Path(path).open("rb") as file:
-        source = opened(Path(path).name, file, header=header, sheet=sheet)
+        source = opened(Path(path).name, file, header=header, sheet=sheet).with_turn(turn)
     numbers, rows, problems = [], list[list[Any]](), list[Problem]()
     for line in source.lines():
         if isinstance(line, Problem):
             problems.append(line)
-        values = {} if isinstance(line, Problem) else line.cells if line.record is None else line.record
         numbers.append(line.row if isinstance(line, Problem) else line.number)
-        rows.append([values.get(column) for column in source.columns])
+        rows.append([None if isinstance(line, Problem) else _value(line, column) for column in source.columns])
     for note in source.notes:
         warnings.warn(f"{Path(path).name}: {note}", stacklevel=2)
     if problems:
@@ -43,3 +47,7 @@ def read_table(path: str | Path, *, header: bool | None = None, sheet: str | Non
         first = f"line {problems[0].row}: {problems[0].column} {problems[0].reason}".replace(":  ", ": ")
         warnings.warn(f"{Path(path).name}: {len(problems):,} rows cannot be read; {first}.", stacklevel=2)
     return pd.DataFrame(rows, index=pd.Index(numbers, name="line"), columns=list(source.columns))
+
+
+def _value(row: Row, column: str) -> Any:
+    return row.cells[column] if column in row.given else row.value(column)

@@ -1,19 +1,22 @@
 """Rows of JSON files: one object per line, or one array of objects."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from json import JSONDecodeError, JSONDecoder
 from typing import IO, Any
 
 from traitbench.display.text import count
-from traitbench.tables.rows import Encoding, Kind, NotATable, Problem, Record, is_damaged, lines_named
+from traitbench.tables.annotations import rows_of
+from traitbench.tables.conversations import has_roles
+from traitbench.tables.rows import TEXT_NAMES, Encoding, Kind, NotATable, Problem, Record, is_damaged, lines_named
 
+_MOST_NAMED = 4
 _BLANK = " \t\r\n"
 _BROKEN_ARRAY = "The file starts like a JSON array but is not valid JSON. Save it as JSONL, with one object per line."
 _DAMAGED = "has bytes that are not UTF-8. Save the file as UTF-8"
 
 
 class Json:
-    """The rows of a JSON file: one object per line, or the elements of an array."""
+    """The rows of a JSON file: one object per line, or the elements of an array, which an object may hold."""
 
     kind: Kind = "json"
     columns: tuple[str, ...] = ()
@@ -23,14 +26,25 @@ class Json:
         self._file, self._encoding = file, encoding
         self._twice: list[int] = []
         self._repeated = False
+        self._texts = self._labelled = 0
         with encoding.text(file, "\n") as text:
-            beginning = next((line.lstrip() for line in text if line.strip()), "")
+            filled = (line.lstrip() for line in text if line.strip())
+            beginning, second = next(filled, ""), next(filled, "")
         self._is_array = beginning.startswith("[")
+        self._inside: tuple[str, list[Any]] | None = None
+        is_line = _decodes(beginning) if beginning.startswith("{") else True
+        if not is_line or (beginning.startswith("{") and not second.startswith("{")):
+            self._inside = self._rows_inside(is_line=is_line)
 
     @property
     def notes(self) -> list[str]:
         """What to say about the file; complete after an iteration."""
         notes = [self._encoding.note] if self._encoding.note else []
+        if self._inside and self._inside[0]:
+            notes.append(f'The rows are those inside the key "{self._inside[0]}".')
+        if self._texts:
+            labelled, texts = count(self._labelled, "row"), count(self._texts, "text")
+            notes.append(f"{labelled} of {texts}: one row for each person who labelled a text.")
         if self._twice:
             some = count(len(self._twice), "object has", "objects have")
             notes.append(f"{some} a key twice ({lines_named(self._twice)}). The last value is read.")
@@ -38,23 +52,57 @@ class Json:
 
     def __iter__(self) -> Iterator[Record | Problem]:
         self._twice = []
+        self._texts = self._labelled = 0
         decoder = JSONDecoder(object_pairs_hook=self._object)
-        alone: dict[str, Any] | None = None
-        for number, value in self._elements(decoder) if self._is_array else self._lines(decoder):
+        for number, value in self._values(decoder):
+            number += self._labelled - self._texts
             if self._repeated:
                 self._repeated = False
                 self._twice.append(number)
             if isinstance(value, Problem):
                 yield value
             elif isinstance(value, dict):
-                # A file with a single object is often an answer of an API, whose rows are the list in it.
-                alone = value if number == 1 else None
-                yield number, value
+                labelled = rows_of(value)
+                if labelled is None:
+                    yield number, value
+                else:
+                    self._texts += 1
+                    self._labelled += len(labelled)
+                    yield from enumerate(labelled, start=number)
             else:
                 yield Problem(number, "", 'is not an object like {"text": "..."}')
-        inside = [name for name, value in (alone or {}).items() if _is_table(value)]
-        if inside:
-            raise NotATable(f'The rows are inside the key "{inside[0]}". Save that list as the file, or as JSONL.')
+
+    def _values(self, decoder: JSONDecoder) -> Iterator[tuple[int, Any]]:
+        if self._inside:
+            return enumerate(self._inside[1], start=1)
+        return self._elements(decoder) if self._is_array else self._lines(decoder)
+
+    def _rows_inside(self, *, is_line: bool) -> tuple[str, list[Any]] | None:
+        """Return the list of rows in a file of one object, such as the answer of an API, and the key of that list.
+
+        An object with a text or a conversation of its own is the only row, which has no key; None for a file of lines.
+        Raise `NotATable` for several lists.
+        """
+        with self._encoding.text(self._file, "\n") as file:
+            try:
+                alone = JSONDecoder().decode(file.read())
+            except (ValueError, RecursionError):
+                return None
+        row = None if is_line or not isinstance(alone, dict) else ("", [alone])
+        if not isinstance(alone, dict) or rows_of(alone) is not None:
+            return row
+        if any(isinstance(alone.get(name), str) for name in TEXT_NAMES):
+            return row
+        found = _tables_in(alone) or [
+            (f"{name}.{inside}", rows)
+            for name, value in alone.items()
+            if isinstance(value, dict)
+            for inside, rows in _tables_in(value)
+        ]
+        if len(found) > 1:
+            keys = ", ".join(f'"{name}"' for name, _ in found[:_MOST_NAMED])
+            raise NotATable(f"The rows are inside several keys: {keys}. Save one of these lists as a file of its own.")
+        return found[0] if found and not has_roles(found[0][1]) else row
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """Return the object of some keys and values, and remember whether one was there twice."""
@@ -104,8 +152,20 @@ class Json:
             raise NotATable(_BROKEN_ARRAY) from error
 
 
-def _is_table(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+def _tables_in(value: Mapping[str, Any]) -> list[tuple[str, list[Any]]]:
+    return [(name, each) for name, each in value.items() if isinstance(each, list) and each and _are_objects(each)]
+
+
+def _are_objects(values: list[Any]) -> bool:
+    return all(isinstance(each, dict) for each in values)
+
+
+def _decodes(line: str) -> bool:
+    try:
+        JSONDecoder().decode(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _next(text: str, position: int) -> int:

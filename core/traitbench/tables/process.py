@@ -29,6 +29,7 @@ _MAX_WRITTEN, _MAX_WRITTEN_PER_BYTE = 2**29, 4
 # One thread, and an allocator that takes only what it needs: what others reserve would count as memory.
 _ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
+_LISTS = ("columns", "notes", "sheets", "whole", "conversations")
 _TOO_MUCH_MEMORY = (
     f"Reading the file takes more than {MAX_MEMORY // _MEGABYTE:,} MB of memory. "
     "Split it, or export it as CSV or JSONL."
@@ -101,7 +102,7 @@ def _answer(code: int, line: bytes, seconds: float) -> Survey:
 
 def survey_of(answer: dict[str, Any]) -> Survey:
     """Return the survey that `asdict` wrote."""
-    lists = {name: tuple(answer[name]) for name in ("columns", "notes", "sheets")}
+    lists = {name: tuple(answer[name]) for name in _LISTS if name in answer}
     return Survey(**{**answer, **lists, "types": {name: tuple(each) for name, each in answer["types"].items()}})
 
 

@@ -8,17 +8,19 @@ import codecs
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
 from traitbench.display.text import count
 from traitbench.formulas import as_written, is_guarded, is_open, may_be_formula
+from traitbench.tables.conversations import messages_of
 from traitbench.tables.delimited import Csv
 from traitbench.tables.excel import Excel
 from traitbench.tables.json_rows import Json
 from traitbench.tables.parquet import Parquet
-from traitbench.tables.rows import Kind, NotATable, Problem, column_names, encoding_of
+from traitbench.tables.rows import Kind, NotATable, Problem, column_names, encoding_of, flattened
 
 ENDINGS: Mapping[str, Kind] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
@@ -39,6 +41,8 @@ _PARQUET, _ZIP, _OLD_EXCEL = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"%PDF": "PDF"}
 _PAGE = re.compile(rb"<(?:!doctype|html|\?xml|table)\b", re.IGNORECASE)
 _JSON = re.compile(rb'(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:')
+_LOOKED_AT = 200
+_MOST_INSIDE = 60
 _LONG = 2**63
 _SERIAL_DATE = re.compile(r"[2-6]\d{4}(?:[.,]\d+)?")
 _DATE_NAME = re.compile(r"\b(?:date|datum|fecha|data|day|time|zeit)\b|date$|datum$", re.IGNORECASE)
@@ -51,7 +55,9 @@ class Survey:
 
     `types` has the types of values in each column of JSON. `guarded` says whether apostrophes before formulas are to be
     removed, `digest` is the SHA-256 of the rows. `summary` says in words how much was read. An Excel file has `sheets`,
-    of which `sheet` was read. `header` says whether the columns have names of their own.
+    of which `sheet` was read. `header` says whether the columns have names of their own. Columns of JSON are the paths
+    of values, such as `data.text`, but not inside the columns `whole`. `conversations` are the columns of messages with
+    roles.
     """
 
     kind: Kind
@@ -65,6 +71,8 @@ class Survey:
     sheets: tuple[str, ...] = ()
     sheet: str | None = None
     header: bool = True
+    whole: tuple[str, ...] = ()
+    conversations: tuple[str, ...] = ()
 
 
 def read(
@@ -77,8 +85,7 @@ def read(
     reader = _reader(name, file, header=header, sheet=sheet)
     if isinstance(reader, Parquet) and reader.count > MOST_ROWS:
         raise NotATable(_TOO_MANY)
-    columns, types = dict.fromkeys(reader.columns), dict[str, dict[str, None]]()
-    counted, guards = 0, _Guards()
+    columns, counted, guards = _Columns(reader.columns), 0, _Guards()
     guards.add(list(reader.columns) if isinstance(reader, Csv | Excel) else [])
     serial = {each: 0 for each in reader.columns if _DATE_NAME.search(each)}
     hashed = hashlib.sha256()
@@ -92,35 +99,38 @@ def read(
             number, values = line
             written = [number, values]
             if isinstance(values, Mapping):
-                columns |= dict.fromkeys(values)
-                for column, value in values.items() if isinstance(reader, Json) else ():
-                    types.setdefault(column, {})[_type(value)] = None
+                columns.add(values, is_json=isinstance(reader, Json))
             else:
                 guards.add(values)
+                columns.look(dict(zip(reader.columns, values, strict=False)))
                 _count_serials(serial, reader.columns, values)
         # A damaged byte is a lone surrogate here, and a text of JSON can have one; `_lines` of `source` reads them
         # back.
         content = _ENCODER.encode(written).encode("utf-8", "surrogatepass")
         hashed.update(content)
         rows.write(content + b"\n")
-    if not (counted and columns):
+    found = columns.names()
+    if not (counted and found):
         raise NotATable(reader.empty)
     if isinstance(reader, Parquet):
         reader.copy(typed)
     # Apostrophes guard headers too.
-    names = column_names([*map(as_written, columns)]) if guards.consistent else tuple(columns)
+    names = column_names([*map(as_written, found)]) if guards.consistent else found
+    renamed = dict(zip(found, names, strict=True))
     return Survey(
         reader.kind,
         names,
         counted,
         (*reader.notes, *guards.notes, *_serial_notes(serial, counted)),
         hashed.hexdigest(),
-        {column: tuple(each) for column, each in types.items()},
+        {column: tuple(columns.types[column]) for column in found if column in columns.types},
         guards.consistent,
         reader.summary(counted),
         reader.sheets if isinstance(reader, Excel) else (),
         reader.sheet if isinstance(reader, Excel) else None,
         reader.header if isinstance(reader, Csv | Excel) else True,
+        tuple(columns.whole),
+        tuple(renamed[column] for column in columns.conversations()),
     )
 
 
@@ -163,6 +173,63 @@ def _kind(name: str, file: IO[bytes]) -> Kind:
 def _type(value: Any) -> str:
     """Return the name of a value's type; "big" for integers beyond 64 bits."""
     return "big" if type(value) is int and not -_LONG <= value < _LONG else type(value).__name__
+
+
+class _Columns:
+    """The columns of a file, the types of their values if it is JSON, and which of them have conversations."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = dict.fromkeys(names)
+        self.types = dict[str, dict[str, None]]()
+        self.whole = dict[str, None]()
+        self._inside = dict[str, set[str]]()
+        self._rows, self._filled, self._messages = 0, Counter[str](), Counter[str]()
+
+    def add(self, record: Mapping[str, Any], *, is_json: bool) -> None:
+        """Add the columns of a record."""
+        flat = flattened(record, self.whole) if is_json else record
+        self.look(flat)
+        new = flat.keys() - self._names.keys()
+        self._names |= dict.fromkeys(flat)
+        if not is_json:
+            return
+        for column, value in flat.items():
+            self.types.setdefault(column, {})[_type(value)] = None
+        for key in {path.partition(".")[0] for path in new}:
+            if isinstance(record.get(key), dict) and key not in self.whole:
+                inside = self._inside.setdefault(key, set())
+                inside.update(path for path in new if path.startswith(f"{key}.") and path not in record)
+                if len(inside) > _MOST_INSIDE:
+                    # Its keys are values, such as identifiers, and no columns.
+                    self.whole[key] = None
+                    self._names[key] = None
+                    self.types.setdefault(key, {})["dict"] = None
+                    for path in inside:
+                        self._names.pop(path, None)
+
+    def look(self, values: Mapping[str, Any]) -> None:
+        """Look for conversations in the first rows."""
+        self._rows += 1
+        if self._rows > _LOOKED_AT:
+            return
+        for column, value in values.items():
+            if value not in ("", None):
+                self._filled[column] += 1
+                self._messages[column] += messages_of(value) is not None
+
+    def names(self) -> tuple[str, ...]:
+        """Return all columns; an object that is null in some rows has only the columns of its values."""
+        nulls = {
+            key for key, inside in self._inside.items() if inside and self.types.get(key, {}).keys() <= {"NoneType"}
+        }
+        return tuple(name for name in self._names if name not in nulls)
+
+    def conversations(self) -> list[str]:
+        """Return the columns most of whose values are conversations."""
+        known = {*self.names()}
+        return [
+            column for column, found in self._messages.items() if column in known and found > self._filled[column] / 2
+        ]
 
 
 class _Guards:

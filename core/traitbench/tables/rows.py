@@ -4,9 +4,9 @@ import codecs
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any, Literal
 
 TEXT_NAMES = (
@@ -24,11 +24,23 @@ class NotATable(ValueError):
 
 @dataclass(frozen=True)
 class Row:
-    """One record; `number` is its first line, `record` its typed values if the file is not plain text."""
+    """One record; `number` is its first line, `record` its typed values if the file is not plain text.
+
+    `given` has the cells that are read as another text, such as that of a conversation, as they are in the file.
+    """
 
     number: int
     cells: Mapping[str, str]
     record: Mapping[str, Any] | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def original(self, column: str) -> str:
+        """Return a cell as it is in the file; an empty text if there is none."""
+        return self.given.get(column, self.cells.get(column, ""))
+
+    def value(self, column: str) -> Any:
+        """Return the typed value of a column, which may be a path inside objects; None if it is missing."""
+        return self.cells.get(column) if self.record is None else _found(self.record, column)
 
 
 @dataclass(frozen=True)
@@ -45,11 +57,12 @@ Line = Row | Problem
 
 @dataclass(frozen=True)
 class Table:
-    """Rows with named columns, and the rows that cannot be read."""
+    """Rows with named columns, and the rows that cannot be read; `conversations` are columns of messages."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     problems: tuple[Problem, ...]
+    conversations: tuple[str, ...] = ()
 
 
 Cells = tuple[int, list[str]]
@@ -57,6 +70,45 @@ Cells = tuple[int, list[str]]
 
 Record = tuple[int, Mapping[str, Any]]
 """The number of a record and its typed values, which JSON can represent."""
+
+
+def flattened(record: Mapping[str, Any], whole: Collection[str] = ()) -> dict[str, Any]:
+    """Return the values of a record, and those of objects in it by their path, such as `data.text`.
+
+    Objects in the columns `whole`, and those that are too deep, stay values.
+    """
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict) and key not in whole:
+            _flatten(key, value, flat)
+        else:
+            flat[key] = value
+    return flat
+
+
+def _flatten(path: str, value: Mapping[str, Any], flat: dict[str, Any], depth: int = 1) -> None:
+    if not value or depth > _DEEPEST:
+        flat.setdefault(path, value or None)
+    elif value.keys() == {"choices"}:
+        # Label Studio writes several answers in this way, and a single one as its name.
+        flat.setdefault(path, value["choices"])
+    else:
+        for key, inside in value.items():
+            if isinstance(inside, dict):
+                _flatten(f"{path}.{key}", inside, flat, depth + 1)
+            else:
+                flat.setdefault(f"{path}.{key}", inside)
+
+
+def _found(record: Mapping[str, Any], path: str) -> Any:
+    if path in record:
+        value = record[path]
+        return value["choices"] if isinstance(value, dict) and value.keys() == {"choices"} else value
+    for dot in (at for at, letter in enumerate(path) if letter == "."):
+        inside = record.get(path[:dot])
+        if isinstance(inside, Mapping) and (found := _found(inside, path[dot + 1 :])) is not None:
+            return found
+    return None
 
 
 def as_text(value: Any) -> str:
@@ -93,6 +145,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_DEEPEST = 4
 _CHUNK = 1 << 20
 _HEAD = 1 << 16
 _FEWEST_NULS = 0.02

@@ -185,9 +185,13 @@ def _share(table: Table, column: str, holds: Callable[[str], bool], *, fold: boo
 
 
 def _length_of_texts(table: Table, column: str) -> int:
-    """Return the number of characters in cells with a letter or a symbol: not in numbers, dates and times."""
+    """Return the number of characters in cells with a letter or a symbol: not in numbers, dates, lists and objects."""
     cells = (row.cells.get(column, "").strip() for row in table.rows[:_LOOKED_AT])
-    return sum(len(cell) for cell in cells if _IN_TEXTS.search(cell) and not _DATE.fullmatch(cell))
+    return sum(
+        len(cell)
+        for cell in cells
+        if _IN_TEXTS.search(cell) and not _DATE.fullmatch(cell) and not (cell[0] in "[{" and cell[-1] in "]}")
+    )
 
 
 def _is_blank(table: Table, column: str) -> bool:

@@ -7,17 +7,18 @@ them any number of times, also if the file has changed or is gone. A problem nev
 import json
 import mmap
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
 from shutil import copyfileobj
 from typing import IO, Any
 
 from traitbench.formulas import as_written
+from traitbench.tables.conversations import Turn, messages_of, text_of
 from traitbench.tables.process import HasDescriptor, read_apart, survey_of
 from traitbench.tables.reading import ENDINGS, Survey
-from traitbench.tables.rows import Line, Problem, Row, Table, as_text
+from traitbench.tables.rows import Line, Problem, Row, Table, as_text, flattened
 from traitbench.tables.scratch import Scratch
 
 __all__ = ["ENDINGS", "Source", "of_texts", "opened", "restored"]
@@ -29,12 +30,14 @@ _HEAD = 200
 class Source:
     """A file that was read; `survey` says what it has.
 
-    `typed` has the columns of a Parquet file with their types, as Parquet.
+    `typed` has the columns of a Parquet file with their types, as Parquet. The cell of a conversation is what `turn`
+    said in it.
     """
 
     survey: Survey
     typed: Scratch | None
     _rows: Scratch
+    turn: Turn = "user"
 
     @cached_property
     def head(self) -> Table:
@@ -49,7 +52,8 @@ class Source:
     def _table(self, most: int | None) -> Table:
         lines = [*islice(self.lines(), most)]
         problems = tuple(line for line in lines if isinstance(line, Problem))
-        return Table(self.columns, tuple(line for line in lines if isinstance(line, Row)), problems)
+        rows = tuple(line for line in lines if isinstance(line, Row))
+        return Table(self.columns, rows, problems, self.survey.conversations)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -68,12 +72,16 @@ class Source:
 
     def lines(self) -> Iterator[Line]:
         """Iterate over all rows and problems from the start."""
-        return _lines(self._rows, self.survey)
+        return _lines(self._rows, self.survey, self.turn)
+
+    def with_turn(self, turn: Turn) -> "Source":
+        """Return the same file, with the words of another side as the text of a conversation."""
+        return replace(self, turn=turn)
 
     def saved(self) -> bytes:
         """Return the rows as a file that `restored` reads."""
         with mmap.mmap(self._rows.fileno(), len(self._rows), access=mmap.ACCESS_READ) as rows:
-            return json.dumps(asdict(self.survey)).encode() + b"\n" + rows.read()
+            return json.dumps({**asdict(self.survey), "turn": self.turn}).encode() + b"\n" + rows.read()
 
 
 def opened(name: str, file: IO[bytes], *, header: bool | None = None, sheet: str | None = None) -> Source:
@@ -107,15 +115,18 @@ def restored(content: bytes) -> Source:
     rows = Scratch(len(lines))
     with rows.open("wb") as out:
         out.write(lines)
-    return Source(survey_of(json.loads(head)), None, rows)
+    survey = json.loads(head)
+    turn = survey.pop("turn", "user")
+    return Source(survey_of(survey), None, rows, turn)
 
 
-def _lines(rows: Scratch, survey: Survey) -> Iterator[Line]:
+def _lines(rows: Scratch, survey: Survey, turn: Turn) -> Iterator[Line]:
     if not len(rows):
         return
     with mmap.mmap(rows.fileno(), len(rows), access=mmap.ACCESS_READ) as mapped:
         for content in iter(mapped.readline, b""):
-            yield _line(json.loads(content.decode("utf-8", "surrogatepass")), survey)
+            line = _line(json.loads(content.decode("utf-8", "surrogatepass")), survey)
+            yield _said(line, survey.conversations, turn) if survey.conversations and isinstance(line, Row) else line
 
 
 def _line(read: list[Any], survey: Survey) -> Line:
@@ -123,10 +134,22 @@ def _line(read: list[Any], survey: Survey) -> Line:
         return Problem(*read)
     number, values = read
     if isinstance(values, Mapping):
-        return Row(number, {column: as_text(value) for column, value in values.items()}, values)
+        flat = flattened(values, survey.whole) if survey.kind == "json" else values
+        return Row(number, {column: as_text(value) for column, value in flat.items()}, values)
     cells = map(as_written, values) if survey.guarded else values
     missing = [""] * (len(survey.columns) - len(values))
     return Row(number, dict(zip(survey.columns, [*cells, *missing], strict=True)))
+
+
+def _said(row: Row, columns: Sequence[str], turn: Turn) -> Row:
+    """Return a row whose conversations are texts: what one side said."""
+    given, said = dict[str, str](), dict[str, str]()
+    for column in columns:
+        messages, cell = messages_of(row.value(column)), row.cells.get(column, "")
+        # What is no list of messages may be a text, but a list or an object is none.
+        if messages is not None or cell[:1] in ("[", "{"):
+            given[column], said[column] = cell, text_of(messages or (), turn)
+    return replace(row, cells={**row.cells, **said}, given=given) if said else row
 
 
 def _with_descriptor(file: IO[bytes]) -> HasDescriptor:
