@@ -14,7 +14,7 @@ from traitbench_app.catalog.door import Poles, draw_door, say
 from traitbench_app.catalog.listing import FIRST_DEMO, is_demo, short_name
 from traitbench_app.catalog.paste import ask_for_texts
 from traitbench_app.parts.card import draw_bars
-from traitbench_app.parts.scored_text import is_new, light_and_say, lit_field, read_while_typing
+from traitbench_app.parts.scored_text import light_and_say, lit_field, read_while_typing
 from traitbench_app.parts.taught_text import draw_teaching
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link, page
@@ -224,7 +224,9 @@ def _draw_answer(
         keep, forget = ("", "home") if isinstance(by, TrainedPoles) and by.model.zero_data_retention else ("home", "")
         # Without an answer, the bar is that of another text.
         answered = "" if answer is not None and answer.text != text else text
-        read_while_typing(TEXT, keep=keep, forget=forget, restore=is_new(TEXT), answered={TEXT: answered})
+        # A reload of Score, where the text goes along to, may come before that page keeps it.
+        along = by.model.handle if keep and isinstance(by, TrainedPoles) else ""
+        read_while_typing(TEXT, keep=keep, along=along, forget=forget, restore=True, answered={TEXT: answered})
     if isinstance(by, TrainedPoles):
         bring_along(by.model.handle, text, example=next(iter(_texts(by.model)), ""))
     elif by and answer:

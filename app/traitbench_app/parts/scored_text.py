@@ -1,6 +1,7 @@
 """A text that is scored while someone edits it: its field, a bar for each trait, and its words lit for one of them."""
 
 from collections.abc import Mapping, Sequence
+from uuid import uuid4
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -147,7 +148,9 @@ const RELEASED = [['Enter', 13], ['Control', 17], ['Meta', 91]]
 
 let fields = {} // the text that was answered, or null, by the selector of its field
 let keep = ''
+let along = ''
 let forget = ''
+const restored = new Set() // sessions of the server, with what their texts are for
 let owner = null
 let ask = () => {}
 let typing = 0
@@ -172,11 +175,12 @@ const mark = (text) => {
 const isAhead = () => Object.entries(fields).some(([selector, answered]) =>
   answered !== null && areas(selector).some((area) => area.value !== answered))
 
-const store = () => {
-  if (forget) for (const area of areas()) sessionStorage.removeItem(place(area, forget))
-  if (!keep) return
+const store = (names = [keep]) => {
   for (const area of areas()) {
-    try { sessionStorage.setItem(place(area), area.value) } catch { /* a text too large to keep is not kept */ }
+    if (forget) sessionStorage.removeItem(place(area, forget))
+    for (const name of names.filter(Boolean)) {
+      try { sessionStorage.setItem(place(area, name), area.value) } catch { /* a text too large to keep is not kept */ }
+    }
   }
 }
 
@@ -249,7 +253,7 @@ const heard = (event) => {
   look(false)
   if (event.isComposing) return
   clearTimeout(typing)
-  typing = setTimeout(() => { store(); send(area) }, PAUSE)
+  typing = setTimeout(() => { store([keep, along]); send(area) }, PAUSE)
 }
 
 // The lit words lie below the field, so they move with its text.
@@ -262,17 +266,19 @@ const follow = (event) => {
 document.addEventListener('input', heard)
 document.addEventListener('scroll', follow, true)
 document.addEventListener('compositionend', heard)
-addEventListener('pagehide', store)
+addEventListener('pagehide', () => store())
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const isAnswer = JSON.stringify(fields) !== JSON.stringify(data.fields)
   fields = data.fields
-  ;({ keep, forget } = data)
+  ;({ keep, along, forget } = data)
   owner = parentElement
   ask = () => setTriggerValue('again', true)
   if (forget) store()
   // The fields are drawn about when this script is.
-  if (data.restore) setTimeout(restore, 150)
+  const what = `${data.restore} ${keep}`
+  if (data.restore && keep && !restored.has(what)) setTimeout(restore, 150)
+  restored.add(what)
   look(isAnswer)
   newWords.disconnect()
   for (const area of areas()) {
@@ -293,32 +299,34 @@ _listener = st.components.v2.component("traitbench_live", html=_HTML, css=_CSS, 
 def read_while_typing(
     *keys: str,
     keep: str = "",
+    along: str = "",
     forget: str = "",
     restore: bool = False,
     answered: Mapping[str, str] | None = None,
 ) -> None:
     """Read the text areas with these keys after each short pause; call it once, where a missing answer is to be said.
 
-    With `keep`, a name of what the texts are for, the browser's tab keeps them; with `restore`, they are what it kept.
-    It forgets those of the name `forget`.
+    With `keep`, a name of what the texts are for, the browser's tab keeps them; with `restore`, they become what it
+    kept, once in a session and for each name. What is typed is also kept under the name `along`, for a page that it
+    goes along to. The tab forgets those of the name `forget`.
     `answered` are the texts, by key, that the scores on the page belong to, so it is called after those are drawn: once
     a field has another text, what is in a container whose key begins with `scored` is pale until that is answered too.
     """
     texts = {key: _as_field(text) for key, text in (answered or {}).items()}
     fields = {f".st-key-{key.replace('.', '-')}": texts.get(key) for key in keys}
+    # Not "the first run", which the browser may never see: a quick second one replaces it.
+    of_session = session.once("scored_text.session", None, lambda: uuid4().hex)
     _listener(
-        data={"fields": fields, "keep": keep, "forget": forget, "restore": restore},
+        data={
+            "fields": fields,
+            "keep": keep,
+            "along": along,
+            "forget": forget,
+            "restore": of_session if restore else "",
+        },
         key="read_while_typing",
         on_again_change=lambda: None,
     )
-
-
-def is_new(key: str) -> bool:
-    """Whether this session draws the field for the first time, so that a reload may bring its text back; true once."""
-    seen = f"{key}.seen"
-    is_first = not session.get(seen)
-    session.store(seen, True)
-    return is_first
 
 
 def draw_scored_text(model: Model, version: Version, traits: Sequence[Trait], *, key: str) -> None:

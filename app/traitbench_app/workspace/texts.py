@@ -62,10 +62,8 @@ def restore_texts(model: Model) -> None:
 
 
 def are_fresh() -> bool:
-    """Whether this tab has no text of a person for the model yet, so that a reload may bring it back; true once."""
-    fresh = bool(session.get(_FRESH))
-    session.store(_FRESH, None)
-    return fresh
+    """Whether this session began with no text of a person for the model, so that a reload may bring it back."""
+    return bool(session.get(_FRESH))
 
 
 def bring_along(handle: str, text: str, *, example: str) -> None:
