@@ -246,3 +246,25 @@ def test_the_figures_say_whether_test_samples_share_a_shortcut(context: Context,
 
 def test_figures_without_a_shortcut_have_none(context: Context, tested: str) -> None:
     assert author.active(context, tested).metrics.traits["warmth"].shortcut is None
+
+
+# ---- samples that belong together ------------------------------------------------------------------------------------
+
+
+def test_groups_are_trained_with_copied_and_exported(context: Context) -> None:
+    """Six conversations, of which training says that no fold divides them."""
+    handle = author.new_model(context, TraitInput(name="Warmth"))
+    for number, rows in enumerate(
+        (TRAINED[0:2], TRAINED[2:4], TRAINED[4:6], TRAINED[6:8], TRAINED[8:10], TRAINED[10:])
+    ):
+        author.add_samples(context, handle, rows, group=f"conversation {number}")
+    author.add_samples(context, handle, TESTED[:1], group="conversation 0", held_out=True)
+    trained = author.train(context, handle).metrics.traits["warmth"]
+    assert (trained.counts["distinct"], trained.counts["groups"], trained.folds) == (12, 6, 3)
+    assert "12 distinct samples, in 6 groups" in (trained.measured_on or "")
+    assert trained.test is not None
+    assert trained.test.left_out == 1
+    names = [sample.group for sample in author.samples_of(context, handle)]
+    fork = author.fork(context, handle).handle
+    assert [sample.group for sample in author.samples_of(context, fork)] == names
+    assert [sample.group for sample in export_of(context, AUTHOR, handle).samples or ()] == names

@@ -25,7 +25,8 @@ def _add(context: Context, handle: str, *inputs: dict[str, Any]) -> list[int]:
 def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
     handle = draft(context)
     text = "  naïve ☕ \u2028 text\n"
-    [sample_id] = _add(context, handle, {"trait": "Warmth", "text": text, "quality": 0.25, "source_url": "https://a.b"})
+    given = {"trait": "Warmth", "text": text, "quality": 0.25, "source_url": "https://a.b", "group": "Gespräch 7"}
+    [sample_id] = _add(context, handle, given)
     [sample] = samples_of(context, handle)
     assert sample.model_dump(exclude={"created_at"}) == {
         "id": sample_id,
@@ -41,6 +42,7 @@ def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
         "must_pass": False,
         "pending": False,
         "score_then": None,
+        "group": "Gespräch 7",
     }
 
 
@@ -146,7 +148,7 @@ def _marks(context: Context, handle: str) -> list[tuple[bool, bool]]:
     return [(sample.held_out, sample.must_pass) for sample in samples_of(context, handle)]
 
 
-def _update(context: Context, handle: str, ids: list[int], **fields: bool | None) -> list[int]:
+def _update(context: Context, handle: str, ids: list[int], **fields: Any) -> list[int]:
     return samples.update(context, AUTHOR, handle, SamplesUpdate(ids=ids, **fields)).ids
 
 
@@ -164,6 +166,16 @@ def test_samples_are_held_out_and_put_back(context: Context) -> None:
     assert _marks(context, handle) == [(False, False), (True, False), (True, False)]
     _update(context, handle, [first], held_out=True, must_pass=True)
     assert _marks(context, handle)[0] == (True, True)
+
+
+def test_samples_are_put_into_a_group_and_taken_out(context: Context) -> None:
+    handle = draft(context)
+    first, second, third = _add(context, handle, {"group": "a"}, {"text": "b"}, {"text": "c", "group": "a"})
+    _update(context, handle, [second, third], group="b")
+    _update(context, handle, [third], held_out=True)
+    assert [sample.group for sample in samples_of(context, handle)] == ["a", "b", "b"]
+    _update(context, handle, [first, second], group=" ")
+    assert [sample.group for sample in samples_of(context, handle)] == [None, None, "b"]
 
 
 def test_an_update_of_samples_applies_to_all_or_none_and_names_every_bad_one(context: Context) -> None:

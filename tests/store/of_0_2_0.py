@@ -11,7 +11,7 @@ _LATER_COLUMNS = {
         *("forked_from", "forked_from_version_no", "forked_after_version_no", "forked_up_to"),
         *("archived_at", "archived_from", "main_trait", "demo_texts", "language_model_allowed"),
     ),
-    "tb_samples": ("held_out", "must_pass", "score_then"),
+    "tb_samples": ("held_out", "must_pass", "score_then", "group"),
     "tb_tags": ("note",),
     "tb_runs": ("requested_by",),
 }
@@ -24,5 +24,5 @@ def make_0_2_0(engine: Engine) -> None:
             connection.execute(text(f"DROP TABLE {table}"))
         for table, columns in _LATER_COLUMNS.items():
             for column in columns:
-                connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
+                connection.execute(text(f'ALTER TABLE {table} DROP COLUMN "{column}"'))
         connection.execute(text("UPDATE tb_schema SET version_num = '0005'"))

@@ -15,7 +15,7 @@ from traitbench.contract.models import DEFAULT_EFFORT, Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.fitting.collect import text_groups
+from traitbench.fitting.collect import together_groups
 from traitbench.fitting.duplicates import joined, near_duplicates
 from traitbench.local import held_out, preview
 from traitbench.local.version import LocalVersion, PreviewUnavailable
@@ -44,8 +44,8 @@ def compared_again(before: TrainedDraft, after: TrainedDraft) -> tuple[VersionsC
         raise PreviewUnavailable(f"Nothing was set aside. {refusal}")
     tests = [each for each in common if each.id in {*chosen.ids}]
     every = [*before.samples, *after.samples]
-    related = text_groups(every)
-    numbers = joined(np.array([related[each.id] for each in every]), near_duplicates(preview.vectors(every))).tolist()
+    related = np.unique([str(each) for each in together_groups(every)], return_inverse=True)[1]
+    numbers = joined(related, near_duplicates(preview.vectors(every))).tolist()
     groups = dict(zip([each.content_sha256 for each in every], numbers, strict=True))
     aside = {groups[each.content_sha256] for each in tests}
     a, b = (_without(each, groups, aside) for each in (before, after))

@@ -360,7 +360,8 @@ def _aligned(of_trait: Sequence[TraitSamples]) -> list[TrainingSamples]:
         raise ValueError(f"Trait {trait.key}: the encoders were given different samples.")
     groups = list(with_near_duplicates(trait).groups)
     rows = np.hstack([each.X for each in of_trait])
-    together = _in_order(evidence(rows, trait.y.astype(np.float64), groups, trait.made), trait.X.shape[1])
+    samples = evidence(rows, trait.y.astype(np.float64), groups, trait.made, trait.together)
+    together = _in_order(samples, trait.X.shape[1])
     ends = np.cumsum([each.X.shape[1] for each in of_trait]).tolist()
     return [replace(together, X=together.X[:, first:end]) for first, end in pairwise([0, *ends])]
 

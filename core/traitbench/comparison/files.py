@@ -33,6 +33,7 @@ class _Sample:
     content_sha256: str
     quality: float
     must_pass: bool
+    group: str | None
 
 
 def read_bundle(content: bytes, *, name: str) -> Bundle:
@@ -73,7 +74,7 @@ def compare_bundles(
 
 
 def _sample(sample: BundledSample) -> _Sample:
-    return _Sample(sample.trait, sample.text, text_hash(sample.text), sample.quality, sample.must_pass)
+    return _Sample(sample.trait, sample.text, text_hash(sample.text), sample.quality, sample.must_pass, sample.group)
 
 
 def _side(bundle: Bundle, version: str | None) -> VersionSide:

@@ -142,7 +142,8 @@ def _out_of_fold(
 
 def _evidence(trait: TraitSamples, groups: NDArray[Any], rows: NDArray[np.bool_]) -> TrainingSamples:
     y = trait.y.astype(np.float64)
-    return evidence(trait.X[rows], y[rows], groups[rows].tolist(), trait.made[rows])
+    names = None if trait.together is None else np.array(trait.together, object)[rows].tolist()
+    return evidence(trait.X[rows], y[rows], groups[rows].tolist(), trait.made[rows], names)
 
 
 def _aligned(before: TrainingSamples, after: TrainingSamples) -> tuple[TrainingSamples, TrainingSamples]:
@@ -155,7 +156,8 @@ def _aligned(before: TrainingSamples, after: TrainingSamples) -> tuple[TrainingS
     everything, own = (np.array([row_of[each] for each in _digests(some.X)], np.intp) for some in (before, earlier))
     added = np.setdiff1d(np.arange(len(after.y)), everything)
     rows = np.concatenate([own, added[:: -(-len(everything) // len(own))]])
-    return replace(earlier, groups=after.groups[own]), among(after, rows)
+    texts = None if after.texts is None else after.texts[own]
+    return replace(earlier, groups=after.groups[own], texts=texts), among(after, rows)
 
 
 def _digests(X: NDArray[np.float32]) -> list[bytes]:

@@ -35,7 +35,7 @@ from traitbench.contract.metrics import Metrics
 from traitbench.display import verdicts
 from traitbench.display.text import count
 from traitbench.errors import BodyTooLarge, TraitbenchError
-from traitbench.fitting.duplicates import near_duplicates
+from traitbench.fitting.duplicates import near_duplicates, together
 from traitbench.scoring import card
 from traitbench.scoring.segments import Encode, EncodeOnce, embed
 from traitbench.scoring.snapshot import Snapshot, TraitAxis
@@ -77,6 +77,11 @@ class Testable(Protocol):
     @property
     def must_pass(self) -> bool:
         """Whether its score has to be on its pole's side."""
+        ...
+
+    @property
+    def group(self) -> str | None:
+        """What it belongs to, as a conversation."""
         ...
 
 
@@ -122,6 +127,7 @@ class TestSample:
     text: int
     quality: float
     must_pass: bool = False
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -143,7 +149,7 @@ class TestSet:
         """The chosen samples by the texts of their hashes; without a text, a sample is dropped."""
         indices = {digest: index for index, digest in enumerate(texts)}
         samples = [
-            TestSample(each.trait, indices[each.content_sha256], each.quality, each.must_pass)
+            TestSample(each.trait, indices[each.content_sha256], each.quality, each.must_pass, each.group)
             for each in chosen
             if each.content_sha256 in indices
         ]
@@ -336,10 +342,13 @@ def _line(
 
 @dataclass(frozen=True)
 class _MeasuredTests:
-    """The test samples of a trait: positions among all, qualities, groups, and what both versions give them."""
+    """The test samples of a trait: positions among all, qualities, near duplicates, groups, and what both versions give
+    them.
+    """
 
     indices: NDArray[np.intp]
     y: NDArray[np.float64]
+    texts: NDArray[np.int64]
     groups: NDArray[np.int64]
     must_pass: NDArray[np.bool_]
     a: NDArray[np.float64]
@@ -361,8 +370,10 @@ class _MeasuredTests:
         if not len(self.y):
             return "no test samples"
         positive = int((self.y > 0.5).sum())
-        repeated = len(self.y) - sum(self.groups_by_pole)
+        repeated = len(self.y) - sum(len(np.unique(self.texts[pole])) for pole in (self.y > 0.5, self.y < 0.5))
         near = f", {repeated} of them nearly the same as another" if repeated else ""
+        groups = len(np.unique(self.groups))
+        near += f", in {count(groups, 'group')}" if groups < len(np.unique(self.texts)) else ""
         return f"{count(len(self.y), 'test sample')} ({positive} positive, {len(self.y) - positive} negative){near}"
 
 
@@ -377,10 +388,12 @@ def _of_trait(
     [in_a], [in_b] = card.choose(a, [key]), card.choose(b, [key])
     own = [index for index, each in enumerate(samples) if each.trait == key and each.quality != 0.5]
     texts = [samples[index].text for index in own]
+    distinct = groups[texts] if texts else np.zeros(0, np.int64)
     return _MeasuredTests(
         np.array(own, np.intp),
         np.array([samples[index].quality for index in own], np.float64),
-        groups[texts] if texts else np.zeros(0, np.int64),
+        distinct,
+        together(distinct, [samples[index].group for index in own]),
         np.array([samples[index].must_pass for index in own], np.bool_),
         np.array([scored[text].a.positions[in_a] for text in texts], np.float64),
         np.array([scored[text].b.positions[in_b] for text in texts], np.float64),

@@ -12,6 +12,7 @@ from traitbench.contract.models import Effort
 
 LONGEST_TEXT = 50_000
 LONGEST_URL = 2_000
+LONGEST_GROUP = 500
 MOST_SAMPLES = 500
 """Samples in one request."""
 
@@ -77,7 +78,8 @@ class SampleInput(Received):
     """One labelled text: quality 1.0 is the positive pole of the trait, 0.0 the negative one.
 
     A `held_out` sample is a test sample: no version is trained with it, and every version is measured on it. A
-    `must_pass` sample is a test sample whose score has to be on its pole's side.
+    `must_pass` sample is a test sample whose score has to be on its pole's side. Samples with the same `group`, such as
+    the turns of a conversation, belong together: they are trained with or measured on, never divided between both.
     """
 
     trait: Text
@@ -87,6 +89,7 @@ class SampleInput(Received):
     content_sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
     held_out: bool = False
     must_pass: bool = False
+    group: Annotated[NotBlank, Field(max_length=LONGEST_GROUP)] | None = None
 
     @field_validator("must_pass")
     @classmethod
@@ -111,12 +114,13 @@ class SampleIds(Returned):
 class SamplesUpdate(Received):
     """Body of `PATCH /v1/models/{handle}/samples`: the samples to change, and what to set for all of them.
 
-    Null means unchanged. `held_out: false` also clears `must_pass`.
+    Null means unchanged. `held_out: false` also clears `must_pass`, and a blank `group` leaves samples without one.
     """
 
     ids: Ids
     held_out: bool | None = None
     must_pass: bool | None = None
+    group: Annotated[Text, Field(max_length=LONGEST_GROUP)] | None = None
 
 
 class SamplesDelete(Received):
@@ -148,6 +152,7 @@ class Sample(Returned):
     must_pass: bool
     pending: bool
     score_then: Annotated[int, schema(minimum=0, maximum=100)] | None
+    group: str | None = None
 
 
 class SynthesizeRequest(Received):

@@ -3,13 +3,14 @@
 Training in the worker and the preview on a page both call `collect`: equal samples give an equal `param_hash`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.fitting.duplicates import together
 from traitbench.fitting.fit import TraitSamples
 from traitbench.scoring.inputs import SampleLike, TraitLike
 from traitbench.scoring.resemblance import MOST_COMPARED
@@ -32,6 +33,11 @@ class HashedSample(SampleLike, Protocol):
     @property
     def seed_sample_id(self) -> int | None:
         """The sample that a variation was made from."""
+        ...
+
+    @property
+    def group(self) -> str | None:
+        """What it belongs to, as a conversation."""
         ...
 
 
@@ -63,7 +69,7 @@ def collect(
     `label_axis` is called for every other trait.
     """
     groups = text_groups(samples)
-    known = _Known(groups, vectors, spellings)
+    known = _Known(groups, group_names(samples, groups), vectors, spellings)
     return [_of_trait(trait, samples, known, axes.get(trait.key), label_axis) for trait in traits]
 
 
@@ -82,9 +88,10 @@ def spelled(texts: Mapping[str, str]) -> dict[str, Spelling]:
 
 @dataclass(frozen=True)
 class _Known:
-    """The groups of samples by id, and the vectors and spellings of texts by hash."""
+    """The texts and the names of the groups of samples by id, and the vectors and spellings of texts by hash."""
 
     groups: Mapping[int, str]
+    names: Mapping[int, str]
     vectors: Mapping[str, Vector]
     spellings: Mapping[str, Spelling]
 
@@ -108,6 +115,7 @@ def _of_trait(
         X=np.array([known.vectors[sample.content_sha256] for sample in pool], np.float32),
         y=np.array([sample.quality for sample in labelled] + [np.nan] * len(unlabelled), np.float64),
         groups=[known.groups[sample.id] for sample in pool],
+        together=[known.names.get(sample.id) for sample in pool] if known.names else None,
         synthesized=np.array([sample.provenance == "synthesized" for sample in pool], bool),
         intrinsic_axis=axis,
         label_axis=label_axis(trait) if axis is None else None,
@@ -124,6 +132,31 @@ def text_groups(samples: Sequence[HashedSample]) -> Mapping[int, str]:
         seed = sample.seed_sample_id
         groups[sample.id] = sample.content_sha256 if seed is None else groups.get(seed, f"seed {seed}")
     return groups
+
+
+def group_names(samples: Sequence[HashedSample], texts: Mapping[int, str]) -> Mapping[int, str]:
+    """The name of the group by sample id, without samples that have none; `texts` are those of `text_groups`.
+
+    A sample without a name has that of the samples with its text, if they have one name.
+    """
+    named = {sample.id: sample.group for sample in samples if sample.group}
+    of_text: dict[str, set[str]] = {}
+    for sample_id, name in named.items():
+        of_text.setdefault(texts[sample_id], set()).add(name)
+    only = {text: next(iter(names)) for text, names in of_text.items() if len(names) == 1}
+    shared = {sample.id: only[texts[sample.id]] for sample in samples if only and texts[sample.id] in only}
+    return shared | named
+
+
+def together_groups(samples: Sequence[HashedSample]) -> list[Hashable]:
+    """(n,): equal for samples that share a text or a group, directly or by a chain."""
+    texts = text_groups(samples)
+    own = [texts[sample.id] for sample in samples]
+    if not any(sample.group for sample in samples):
+        return list(own)
+    names = group_names(samples, texts)
+    units = np.unique(own, return_inverse=True)[1].astype(np.int64)
+    return [*together(units, [names.get(sample.id) for sample in samples]).tolist()]
 
 
 def _other_texts(samples: Sequence[HashedSample], labelled: Sequence[HashedSample]) -> list[HashedSample]:

@@ -72,7 +72,7 @@ def no_prospects() -> dict[str, Any]:
 def _parts(samples: TrainingSamples, recipe: Recipe) -> list[Point]:
     """The points of ever larger subsets, each measured on the rest."""
     resampler = Resampler(part(samples), recipe)
-    groups, all_groups = _groups(resampler.samples), _groups(samples)
+    groups, all_groups = _drawn(resampler.samples), _groups(samples)
     sizes = _sizes([len(pole) for pole in groups])
     tallies, fitted = [PairCounts() for _ in sizes], np.zeros(len(sizes))
     repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _SOLVES // max(1, len(resampler.samples.y))))
@@ -95,10 +95,16 @@ def _groups(samples: TrainingSamples) -> list[NDArray[np.int64]]:
     return [np.unique(samples.groups[samples.is_evaluated & pole]) for pole in (samples.y > 0.5, samples.y < 0.5)]
 
 
+def _drawn(samples: TrainingSamples) -> list[NDArray[np.int64]]:
+    """The groups to draw from: those of each pole, and apart those of both poles where samples belong together."""
+    return samples.strata if samples.is_grouped else _groups(samples)
+
+
 def _sizes(counts: Sequence[int]) -> list[tuple[int, ...]]:
-    """Numbers of groups per pole to fit to, ascending up to one half."""
+    """Numbers of groups of each kind to fit to, ascending up to one half."""
     sizes, share = [], 2
-    while min(counts) // share >= _FEWEST_TO_LEARN:
+    *both, positive, negative = counts
+    while sum(both) // share + min(positive, negative) // share >= _FEWEST_TO_LEARN:
         sizes.append(tuple(count // share for count in counts))
         share *= 2
     return sizes[::-1]

@@ -6,6 +6,7 @@ compared in full. The choice of directions affects the time, never the result.
 """
 
 import unicodedata
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.linalg
@@ -23,6 +24,7 @@ MOST_SAMPLES = 20_000
 """The time grows with the square of the rows: beyond this many, near duplicates are not searched."""
 
 _FEWEST_FEATURES = 64
+_MOST_NAMES = 2
 # The next five decide about time and memory only, not about the result.
 _DIRECTIONS = 64
 _LOOKED_AT = 384
@@ -86,6 +88,23 @@ def joined(one: NDArray[np.integer], other: NDArray[np.integer]) -> Labels:
     links = coo_array((np.ones(len(left)), (left, len(names) + right)), shape=(size, size))
     parts = connected_components(links, directed=False)[1]
     return parts[left].astype(np.int64)
+
+
+def together(units: Labels, names: Sequence[str | None]) -> Labels:
+    """(n,): the units, joined where rows have one name, directly or by a chain; the units themselves without names.
+
+    Units are texts that count once. One with more than two names, such as a greeting, is in none and joins nothing.
+    """
+    named = np.array([bool(name) for name in names], bool)
+    if not named.any():
+        return units
+    known = {name: number for number, name in enumerate(dict.fromkeys(filter(None, names)))}
+    of = np.array([known[name] if name else -1 for name in names], np.int64)
+    pairs = np.unique(np.stack([units[named], of[named]]), axis=1)
+    common, counts = np.unique(pairs[0], return_counts=True)
+    is_own = named & ~np.isin(units, common[counts > _MOST_NAMES])
+    _, own = np.unique(units, return_inverse=True)
+    return joined(units, np.where(is_own, of, len(known) + own))
 
 
 def _first(labels: Labels) -> NDArray[np.intp]:

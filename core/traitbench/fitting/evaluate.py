@@ -4,7 +4,8 @@ AUROC compares samples above 0.5 with samples below, within one fold and over se
 `resampling`. If both poles have many samples, the values of all folds are compared with one another, which gives nearly
 the same. Its interval is `out_of_fold_interval`. Brier score (as scikit-learn's `brier_score_loss`), expected
 calibration error (ten bins) and cross-entropy compare the score with the quality. Both poles have equal weight, and so
-has every group of a pole: near duplicates count once, in the figures and in the interval.
+has every group of a pole: near duplicates count once, and so do samples that belong together, in the figures and in the
+interval.
 
 The confusion table assigns held-out scores to tiers. The breaks are quartiles of these same scores, so it shows how the
 poles spread over the tiers and is not a test of them. Synthesized samples are not evaluated.
@@ -172,10 +173,17 @@ def _calibration_error(scores: Floats, y: Floats, weights: Floats) -> float:
 
 def _measured_on(samples: TrainingSamples, result: SearchResult, repeats: int) -> str:
     how = "leave-one-out" if result.folds is None else f"out-of-fold, {result.folds} folds"
-    n, groups = int(samples.is_evaluated.sum()), len(np.unique(samples.groups[samples.is_evaluated]))
-    near_duplicates = "" if groups == n else f", {n - groups} of them nearly the same as another"
+    evaluated = samples.is_evaluated
+    n, texts = (
+        int(evaluated.sum()),
+        len(np.unique((samples.groups if samples.texts is None else samples.texts)[evaluated])),
+    )
+    near_duplicates = "" if texts == n else f", {n - texts} of them nearly the same as another"
+    groups = (
+        f", in {len(np.unique(samples.groups[evaluated])):,} groups that no fold divides" if samples.is_grouped else ""
+    )
     repeated = f"; AUROC within folds, {repeats} repeats" if repeats else ""
-    return f"{how}, {n} distinct samples{near_duplicates}{repeated}"
+    return f"{how}, {n} distinct samples{near_duplicates}{groups}{repeated}"
 
 
 def _why_not(samples: TrainingSamples) -> tuple[NotMeasured, str]:
@@ -183,12 +191,21 @@ def _why_not(samples: TrainingSamples) -> tuple[NotMeasured, str]:
     if not real.any() and len(real):
         return "only_synthesized", "only synthesized samples"
     positive, negative = (len(np.unique(samples.groups[real & pole])) for pole in (samples.y > 0.5, samples.y < 0.5))
+    if samples.is_grouped:
+        return (
+            "too_few",
+            f"all samples of the {_rarer(positive, negative)} pole belong to one group, but holding one out needs two",
+        )
     if min(positive, negative) > 1:
         return "too_few", "too many texts are nearly the same as one of the other pole"
-    side = "positive" if positive <= negative else "negative"
+    side = _rarer(positive, negative)
     how_many = "no distinct text" if min(positive, negative) == 0 else "one distinct text"
     excluded = " (synthesized samples do not count)" if samples.synthesized.any() else ""
     return "too_few", f"{how_many} at the {side} pole{excluded}, but holding one out needs two"
+
+
+def _rarer(positive: int, negative: int) -> str:
+    return "positive" if positive <= negative else "negative"
 
 
 _FIXED = "no search: settings of the previous version"

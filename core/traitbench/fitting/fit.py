@@ -77,7 +77,8 @@ _MODE_FIGURES = (
 class TraitSamples:
     """A trait and the samples to fit it to: vectors (n, d), qualities (n,) and groups (n,), equal for equal texts.
 
-    A variation of a text is in that text's group. `synthesized` (n,) marks generated samples, none when None: they
+    A variation of a text is in that text's group. `together` (n,) names what a sample belongs to, as a conversation,
+    which no fold divides. `synthesized` (n,) marks generated samples, none when None: they
     count little in a fit and nothing in an evaluation. With an `intrinsic_axis` (d,) of length one that axis is kept;
     the samples are then all texts of the model, with quality NaN unless they were labelled for this trait. `label_axis`
     (d,) is made from the trait's labels without any sample; the samples decide how much it counts. `spellings` (n, 4)
@@ -96,6 +97,7 @@ class TraitSamples:
     intrinsic_axis: NDArray[np.float32] | None = None
     label_axis: NDArray[np.float32] | None = None
     spellings: NDArray[np.float64] | None = None
+    together: Sequence[str | None] | None = None
 
     @property
     def made(self) -> NDArray[np.bool_]:
@@ -298,7 +300,7 @@ def _search_or_calibrate(
 def _searched(
     trait: TraitSamples, plan: _FitPlan, shares: Mapping[Candidate, float], on_fit: Callable[[int, int], None]
 ) -> tuple[TrainingSamples, SearchResult]:
-    samples = evidence(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made)
+    samples = evidence(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, trait.together)
     result = search(
         samples,
         plan.effort,
@@ -312,7 +314,7 @@ def _searched(
 
 def _placed(trait: TraitSamples, axis: NDArray[np.float32]) -> tuple[TrainingSamples, SearchResult]:
     """The samples of an intrinsic trait, merged and weighted, and the trait on its axis (d,)."""
-    samples = pool(trait.X, list(trait.groups), trait.made, axis)
+    samples = pool(trait.X, list(trait.groups), trait.made, axis, trait.together)
     return samples, calibrate_axis(samples, axis)
 
 
@@ -343,7 +345,9 @@ def _figures(trait: TraitSamples, plan: _FitPlan, samples: TrainingSamples, resu
 
 
 def _labelled(trait: TraitSamples, result: SearchResult) -> dict[str, Any]:
-    return figures_of_labels(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, result)
+    return figures_of_labels(
+        trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, result, trait.together
+    )
 
 
 def _numbers(
@@ -437,11 +441,16 @@ def _resemblance(
     spellings = [trait.spellings for trait in traits if trait.spellings is not None]
     return resemblance(
         np.array([traits[at].X[row] for at, row in chosen], np.float32),
-        [str(traits[at].groups[row]) for at, row in chosen],
+        [_group_of(traits[at], row) for at, row in chosen],
         np.array([spellings[at][row] for at, row in chosen]) if len(spellings) == len(traits) else None,
         modes,
         beside,
     )
+
+
+def _group_of(trait: TraitSamples, row: int) -> str:
+    name = None if trait.together is None else trait.together[row]
+    return f"group {name}" if name else str(trait.groups[row])
 
 
 def _in_mode(trait: TraitSamples, columns: slice) -> TraitSamples:
@@ -496,6 +505,7 @@ def _counts(trait: TraitSamples, samples: TrainingSamples) -> dict[str, int]:
         "neutral": int((trait.y == 0.5).sum()),
         "distinct": len(samples.y),
         "synthesized": int(trait.made.sum()),
+        **({"groups": len(np.unique(samples.groups))} if samples.is_grouped else {}),
     }
 
 

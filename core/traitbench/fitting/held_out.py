@@ -2,7 +2,7 @@
 
 Scores are those of a score call, as whole points. A test sample counts only if it is real and unlike every training
 sample of its trait: a version has learned a near duplicate or a variation of it. The poles have equal weight in AUROC
-and Brier score, and so has every group of near duplicates at a pole.
+and Brier score, and so has every group at a pole: near duplicates, and samples that belong together.
 
 The AUROC interval is that of `auroc.interval` with all samples: unlike out of fold, all of them were scored by the same
 fit.
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from traitbench.fitting.auroc import auroc, interval
 from traitbench.fitting.axis import pole_weights
-from traitbench.fitting.collect import HashedSample, Vector, text_groups
-from traitbench.fitting.duplicates import counterparts, joined, near_duplicates
+from traitbench.fitting.collect import HashedSample, Vector, group_names, text_groups
+from traitbench.fitting.duplicates import counterparts, joined, near_duplicates, together
 from traitbench.fitting.evaluate import group_weights
 from traitbench.scoring.inputs import Floats, SampleLike
 
@@ -41,18 +41,22 @@ class HeldOutSample(HashedSample, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _Tests:
-    """The test samples of a trait (n,); `is_trained` if training had the text, a near duplicate or a variation."""
+    """The test samples of a trait (n,); `is_trained` if training had the text, a near duplicate or a variation, and
+    `is_divided` if it had another text of its group.
+    """
 
     y: Floats
+    texts: NDArray[np.int64]
     groups: NDArray[np.int64]
     synthesized: Marks
     must_pass: Marks
     is_trained: Marks
+    is_divided: Marks
 
     @property
     def counted(self) -> Marks:
         """(n,): whether the figures count the sample."""
-        return ~self.synthesized & ~self.is_trained
+        return ~self.synthesized & ~self.is_trained & ~self.is_divided
 
 
 def measure(
@@ -67,14 +71,16 @@ def measure(
     `vectors` (d,) those of all texts by `content_sha256`.
     """
     # By id, because a seed must come before its variations.
-    groups = text_groups(sorted([*tests, *trained], key=lambda sample: sample.id))
+    every = sorted([*tests, *trained], key=lambda sample: sample.id)
+    groups = text_groups(every)
+    names = group_names(every, groups)
     measured = {}
     for key in dict.fromkeys(sample.trait for sample in tests):
         if key not in points:
             continue
         rows = [row for row, sample in enumerate(tests) if sample.trait == key]
         own, others = [tests[row] for row in rows], [sample for sample in trained if sample.trait == key]
-        described, resembling = _described(own, others, groups, vectors)
+        described, resembling = _described(own, others, groups, names, vectors)
         figures = _figures(described, points[key][rows])
         counted = [sample for sample, counts in zip(own, described.counted.tolist(), strict=True) if counts]
         measured[key] = {**figures, "resembling": resembling, "test_set": digest(counted)}
@@ -96,6 +102,7 @@ def _described(
     own: Sequence[HeldOutSample],
     trained: Sequence[HashedSample],
     groups: Mapping[int, str],
+    names: Mapping[int, str],
     vectors: Mapping[str, Vector],
 ) -> tuple[_Tests, int]:
     """The test samples of a trait, and how many of its training samples resemble one of them."""
@@ -105,12 +112,16 @@ def _described(
     shared = set(mine) & set(theirs)
     is_trained = (twins >= 0) | np.array([group in shared for group in mine], bool)
     resembling = (their_twins >= 0) | np.array([group in shared for group in theirs], bool)
+    texts = joined(np.unique(mine, return_inverse=True)[1], near_duplicates(X))
+    my_names, their_names = [names.get(sample.id) for sample in own], {names.get(sample.id) for sample in trained}
     tests = _Tests(
         y=np.array([sample.quality for sample in own], np.float64),
-        groups=joined(np.unique(mine, return_inverse=True)[1], near_duplicates(X)),
+        texts=texts,
+        groups=together(texts, my_names),
         synthesized=np.array([sample.provenance == "synthesized" for sample in own], bool),
         must_pass=np.array([sample.must_pass for sample in own], bool),
         is_trained=is_trained,
+        is_divided=~is_trained & np.array([name is not None and name in their_names for name in my_names], bool),
     )
     return tests, int(resembling.sum())
 
@@ -155,21 +166,27 @@ def _measured(points: Points, y: Floats, groups: NDArray[np.int64]) -> dict[str,
 
 def _measured_on(tests: _Tests, positive: int, negative: int) -> str:
     counted = int(tests.counted.sum())
-    made, trained = int(tests.synthesized.sum()), int((tests.is_trained & ~tests.synthesized).sum())
+    made, trained, divided = (
+        int(each.sum())
+        for each in (tests.synthesized, tests.is_trained & ~tests.synthesized, tests.is_divided & ~tests.synthesized)
+    )
     left_out = [f"{trained} left out because training has nearly the same text"] * (trained > 0)
+    left_out += [f"{divided} left out because training has others of the same group"] * (divided > 0)
     left_out += [f"{made} left out because synthesized"] * (made > 0)
     if not counted:
         return "; ".join(["not measured", *left_out])
     side = "positive" if positive == 0 else "negative"
     one_sided = [f"no AUROC without a sample at the {side} pole"] * (min(positive, negative) == 0)
-    repeated = counted - len(np.unique(tests.groups[tests.counted]))
-    nearly = f", {repeated} of them nearly the same as another" if repeated else ""
-    return "; ".join([f"{counted} test sample{'s' * (counted != 1)}{nearly}", *left_out, *one_sided])
+    texts, groups = (len(np.unique(each[tests.counted])) for each in (tests.texts, tests.groups))
+    nearly = f", {counted - texts} of them nearly the same as another" if counted > texts else ""
+    together_in = f", in {groups:,} group{'s' * (groups != 1)}" if texts > groups else ""
+    return "; ".join([f"{counted} test sample{'s' * (counted != 1)}{nearly}{together_in}", *left_out, *one_sided])
 
 
 SHARE = 0.2
 AT_LEAST = 10
 """Test samples at each pole, and as many must remain to train with."""
+_FEWEST_GROUPS = 4
 
 
 class Markable(SampleLike, Protocol):
@@ -183,12 +200,15 @@ class Markable(SampleLike, Protocol):
 
 @dataclass(frozen=True)
 class TooFew:
-    """A trait with too few distinct texts at a pole: how many it has at each, and how many it needs."""
+    """A trait with too few distinct texts at a pole, or too few `groups` of them: how many it has at each, and how many
+    it needs.
+    """
 
     trait: str
     positive: int
     negative: int
     needed: int
+    groups: bool = False
 
 
 @dataclass(frozen=True)
@@ -205,34 +225,39 @@ _Pole = tuple[str, bool]
 def choose(
     samples: Sequence[Markable],
     groups: Sequence[Hashable],
+    texts: Sequence[Hashable] | None = None,
     *,
     share: float = SHARE,
     at_least: int = AT_LEAST,
     seed: int = 0,
 ) -> Choice:
-    """Choose test samples; `groups` (n,) are equal for samples that belong together.
+    """Choose test samples; `groups` (n,) are equal for samples that belong together, and go aside as a whole.
 
-    Test samples that exist already count, so a second choice adds only what is missing.
+    `texts` (n,) are equal for those that count once, by default the groups. Test samples that exist already count, so a
+    second choice adds only what is missing.
     """
-    poles = _poles(samples, groups)
+    poles = _poles(samples, groups, groups if texts is None else texts)
     traits = list(dict.fromkeys(trait for trait, _ in poles))
     too_few = tuple(_too_few(traits, poles, needed=2 * at_least))
     left_out = {each.trait for each in too_few}
     poles = {pole: members for pole, members in poles.items() if pole[0] not in left_out}
     aside = {group for sample, group in zip(samples, groups, strict=True) if sample.held_out}
-    left = {pole: len(members - aside) for pole, members in poles.items()}
+    left = {pole: sum(size for each, size in members.items() if each not in aside) for pole, members in poles.items()}
     poles_of = _by_group(poles)
     # Not a set, whose order differs between processes.
     order = _shuffled(list(dict.fromkeys(groups)), seed)
     for pole, members in poles.items():
-        target = max(at_least, round(share * len(members)))
+        total = sum(members.values())
+        target = max(at_least, round(share * total))
         for group in order:
-            if len(members) - left[pole] >= target:
+            if total - left[pole] >= target:
                 break
-            own = poles_of.get(group, ())
-            if pole in own and group not in aside and all(left[each] > at_least for each in own):
+            own = poles_of.get(group, {})
+            # A group beyond the target would leave too little to train with.
+            fits = own.get(pole, 0) <= target and all(left[each] - size >= at_least for each, size in own.items())
+            if pole in own and group not in aside and fits:
                 aside.add(group)
-                left |= {each: left[each] - 1 for each in own}
+                left |= {each: left[each] - size for each, size in own.items()}
     chosen = (
         sample.id
         for sample, group in zip(samples, groups, strict=True)
@@ -241,28 +266,33 @@ def choose(
     return Choice(tuple(chosen), too_few)
 
 
-def _poles(samples: Sequence[Markable], groups: Sequence[Hashable]) -> dict[_Pole, set[Hashable]]:
-    """The groups with a real sample at each pole of each trait."""
-    poles: dict[_Pole, set[Hashable]] = defaultdict(set)
-    for sample, group in zip(samples, groups, strict=True):
+def _poles(
+    samples: Sequence[Markable], groups: Sequence[Hashable], texts: Sequence[Hashable]
+) -> dict[_Pole, dict[Hashable, int]]:
+    """The groups with a real sample at each pole of each trait, and how many texts they have there."""
+    poles: dict[_Pole, dict[Hashable, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
+    for sample, group, text in zip(samples, groups, texts, strict=True):
         if sample.provenance != "synthesized" and sample.quality != 0.5:
-            poles[sample.trait, sample.quality > 0.5].add(group)
-    return dict(sorted(poles.items()))
+            poles[sample.trait, sample.quality > 0.5][group].add(text)
+    return {pole: {group: len(own) for group, own in members.items()} for pole, members in sorted(poles.items())}
 
 
-def _by_group(poles: Mapping[_Pole, set[Hashable]]) -> dict[Hashable, list[_Pole]]:
-    poles_of: dict[Hashable, list[_Pole]] = defaultdict(list)
+def _by_group(poles: Mapping[_Pole, Mapping[Hashable, int]]) -> dict[Hashable, dict[_Pole, int]]:
+    poles_of: dict[Hashable, dict[_Pole, int]] = defaultdict(dict)
     for pole, members in poles.items():
-        for group in members:
-            poles_of[group].append(pole)
+        for group, size in members.items():
+            poles_of[group][pole] = size
     return poles_of
 
 
-def _too_few(traits: Sequence[str], poles: Mapping[_Pole, set[Hashable]], *, needed: int) -> Iterator[TooFew]:
+def _too_few(traits: Sequence[str], poles: Mapping[_Pole, Mapping[Hashable, int]], *, needed: int) -> Iterator[TooFew]:
     for trait in traits:
-        positive, negative = (len(poles.get((trait, above), ())) for above in (True, False))
+        own = [poles.get((trait, above), {}) for above in (True, False)]
+        positive, negative = (sum(members.values()) for members in own)
         if min(positive, negative) < needed:
             yield TooFew(trait, positive, negative, needed)
+        elif min(map(len, own)) < _FEWEST_GROUPS:
+            yield TooFew(trait, len(own[0]), len(own[1]), _FEWEST_GROUPS, groups=True)
 
 
 def _shuffled(groups: Sequence[Hashable], seed: int) -> list[Hashable]:

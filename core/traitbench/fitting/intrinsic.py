@@ -7,6 +7,7 @@ discovery derived the axis from these texts.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,31 @@ _FEWEST = 6
 
 
 def pool(
-    X: NDArray[np.float32], groups: Sequence[object], synthesized: NDArray[np.bool_], axis: NDArray[np.float32]
+    X: NDArray[np.float32],
+    groups: Sequence[object],
+    synthesized: NDArray[np.bool_],
+    axis: NDArray[np.float32],
+    names: Sequence[str | None] | None = None,
 ) -> TrainingSamples:
     """The real texts, or the synthesized ones if there are no others; quality 1 or 0 in the outer thirds."""
     among = np.ones(len(X), bool) if synthesized.all() else ~synthesized
-    texts = evidence(X[among], np.full(int(among.sum()), 0.5), [groups[i] for i in np.flatnonzero(among).tolist()])
+    texts = _evidence(X, np.full(len(X), 0.5), groups, names, np.flatnonzero(among))
     projections: Floats = texts.X.astype(np.float64) @ axis
     low, high = np.quantile(projections, [1 / 3, 2 / 3]) if len(projections) else (0.0, 0.0)
     differ = len(projections) >= _FEWEST and low < high
     thirds = np.where(projections >= high, 1.0, np.where(projections <= low, 0.0, 0.5)) if differ else texts.y
-    return TrainingSamples(texts.X, thirds, texts.groups, texts.synthesized, texts.sample_weight, texts.is_evaluated)
+    return replace(texts, y=thirds)
+
+
+def _evidence(
+    X: NDArray[np.float32],
+    y: Floats,
+    groups: Sequence[object],
+    names: Sequence[str | None] | None,
+    rows: NDArray[np.intp],
+) -> TrainingSamples:
+    own = None if names is None else [names[i] for i in rows.tolist()]
+    return evidence(X[rows], y[rows], [groups[i] for i in rows.tolist()], names=own)
 
 
 def calibrate_axis(texts: TrainingSamples, axis: NDArray[np.float32]) -> SearchResult:
@@ -52,18 +68,24 @@ def calibrate_axis(texts: TrainingSamples, axis: NDArray[np.float32]) -> SearchR
 
 
 def figures_of_labels(
-    X: NDArray[np.float32], y: Floats, groups: Sequence[object], synthesized: NDArray[np.bool_], result: SearchResult
+    X: NDArray[np.float32],
+    y: Floats,
+    groups: Sequence[object],
+    synthesized: NDArray[np.bool_],
+    result: SearchResult,
+    names: Sequence[str | None] | None = None,
 ) -> dict[str, Any]:
     """The figures of a discovered axis on texts that were labelled after the discovery; null without such texts."""
     with_label = np.flatnonzero(~np.isnan(y) & ~synthesized)
-    labelled = evidence(X[with_label], y[with_label], [groups[i] for i in with_label.tolist()])
+    labelled = _evidence(X, y, groups, names, with_label)
     if result.held_out is None or labelled.smaller_pole < 2:
         return unmeasured(
             "unlabelled", "no text has a label for this trait; the trait has the figures of its discovery"
         )
     logits: Floats = labelled.X.astype(np.float64) @ result.vector + result.offset
     on = f"{len(labelled.y)} distinct labelled samples, for an axis found without labels"
-    return {**measured(logits, labelled.y), "measured_on": on, "folds": None}
+    together = labelled.groups if labelled.is_grouped else None
+    return {**measured(logits, labelled.y, together), "measured_on": on, "folds": None}
 
 
 def _calibrated(projections: Floats) -> tuple[float, float]:

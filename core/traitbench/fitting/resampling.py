@@ -13,6 +13,7 @@ look worse than it is (Airola et al., Computational Statistics & Data Analysis 5
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from traitbench.fitting.axis import pole_weights
 from traitbench.fitting.candidates import gains_by_column, least_label_slope
 from traitbench.fitting.search import Recipe, TrainingSamples
+from traitbench.fitting.search import divided as folds_for
 from traitbench.scoring.inputs import Floats
 
 Rows = NDArray[np.intp]
@@ -209,17 +211,7 @@ def folds_of(samples: TrainingSamples, count: int, repeat: int) -> NDArray[np.in
 
 def divided(samples: TrainingSamples, count: int, repeats: Iterable[int]) -> list[NDArray[np.int64]]:
     """`folds_of` for each of the repeats."""
-    groups, group_of = np.unique(samples.groups, return_inverse=True)
-    lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.is_evaluated))
-    is_evaluated = np.bincount(group_of, weights=samples.is_evaluated) > 0
-    sides = [np.flatnonzero((lean == side) & is_evaluated) for side in (-1, 0, 1)]
-    divisions = []
-    for repeat in repeats:
-        folds, rng = np.full(len(groups), -1), np.random.default_rng(repeat)
-        for side in sides:
-            folds[rng.permutation(side)] = np.arange(len(side)) % count
-        divisions.append(folds[group_of])
-    return divisions
+    return folds_for(samples, count, map(np.random.default_rng, repeats))
 
 
 def _members_of_folds(folds: NDArray[np.int64]) -> Iterator[Rows]:
@@ -241,8 +233,9 @@ def part(samples: TrainingSamples, most: int = MOST_PER_POLE) -> TrainingSamples
 
 def among(samples: TrainingSamples, rows: Rows | Sequence[int]) -> TrainingSamples:
     """The samples at these rows."""
-    names = ("X", "y", "groups", "synthesized", "sample_weight", "is_evaluated")
-    return TrainingSamples(*(getattr(samples, name)[rows] for name in names))
+    names = ("X", "y", "groups", "synthesized", "sample_weight", "is_evaluated", "texts")
+    own: dict[str, Any] = {name: value[rows] for name in names if (value := getattr(samples, name)) is not None}
+    return TrainingSamples(**own)
 
 
 def _scaled(values: Floats) -> Floats:

@@ -14,7 +14,7 @@ for evaluation only where a pole has fewer than two real texts. A variation shar
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -36,7 +36,7 @@ from traitbench.fitting.candidates import (
     nested_out_of_fold,
     pruned,
 )
-from traitbench.fitting.duplicates import joined
+from traitbench.fitting.duplicates import joined, together
 from traitbench.scoring.inputs import Floats
 
 # The shrinkage that the prior of the candidates favours.
@@ -116,7 +116,8 @@ class TrainingSamples:
     of each.
 
     Samples with the same vector are one sample, with the mean of their qualities. Samples of one group, and samples
-    that share a text, are never on both sides of a fold. `sample_weight` counts in a fit, 1 for a real sample.
+    that share a text, are never on both sides of a fold. `texts` are equal for texts that count once, the groups if no
+    sample belongs to anything else. `sample_weight` counts in a fit, 1 for a real sample.
     `is_evaluated` says whether the sample is used for evaluation.
     """
 
@@ -126,14 +127,29 @@ class TrainingSamples:
     synthesized: NDArray[np.bool_]
     sample_weight: Floats
     is_evaluated: NDArray[np.bool_]
+    texts: NDArray[np.int64] | None = None
+
+    @cached_property
+    def is_grouped(self) -> bool:
+        """Whether several texts belong together."""
+        return self.texts is not None and len(np.unique(self.texts)) > len(np.unique(self.groups))
+
+    @cached_property
+    def strata(self) -> list[NDArray[np.int64]]:
+        """The evaluated groups of both poles, of the positive and of the negative one."""
+        positive, negative = (np.unique(self.groups[self.is_evaluated & pole]) for pole in (self.y > 0.5, self.y < 0.5))
+        return [np.intersect1d(positive, negative), np.setdiff1d(positive, negative), np.setdiff1d(negative, positive)]
 
     @cached_property
     def smaller_pole(self) -> int:
         """The number of evaluated groups at the pole that has fewer.
 
-        A group with samples of both poles counts for neither: held out, it could leave a fit without a pole.
+        A group with samples of both poles counts for neither: held out, it could leave a fit without a pole. Where
+        samples belong together, such groups are spread over the folds and count for both.
         """
         positive, negative = (np.unique(self.groups[self.is_evaluated & pole]) for pole in (self.y > 0.5, self.y < 0.5))
+        if self.is_grouped:
+            return min(len(positive), len(negative))
         both = len(np.intersect1d(positive, negative, assume_unique=True))
         one_sided = min(len(positive), len(negative)) - both
         return one_sided if one_sided > 1 else min(1, len(positive), len(negative))
@@ -187,11 +203,16 @@ class SearchResult:
 
 
 def evidence(
-    X: NDArray[np.float32], y: Floats, groups: Sequence[object], synthesized: NDArray[np.bool_] | None = None
+    X: NDArray[np.float32],
+    y: Floats,
+    groups: Sequence[object],
+    synthesized: NDArray[np.bool_] | None = None,
+    names: Sequence[str | None] | None = None,
 ) -> TrainingSamples:
     """Merge samples with equal vectors and sort them by content; drop texts without a token.
 
-    Where a real and a synthesized sample share a vector, only the real one counts.
+    `names` (n,) are of what samples belong to. Where a real and a synthesized sample share a vector, only the real one
+    counts.
     """
     non_empty = np.flatnonzero(X.any(axis=1))
     synthetic = np.zeros(len(non_empty), bool) if synthesized is None else synthesized[non_empty]
@@ -199,14 +220,17 @@ def evidence(
     digests = np.array([hashlib.sha256(row).digest() for row in np.ascontiguousarray(X[non_empty], "<f4")], "S32")
     distinct, first, row_of = np.unique(digests, return_index=True, return_inverse=True)
     _, group_of = np.unique(np.array([str(groups[int(i)]) for i in non_empty]), return_inverse=True)
-    joined_groups = joined(row_of, group_of)[first]
+    texts = joined(row_of, group_of)
+    joined_groups = texts if names is None else together(texts, [names[int(i)] for i in non_empty])
     has_real = np.bincount(row_of, weights=~synthetic, minlength=len(distinct)) > 0
     counted = ~(synthetic & has_real[row_of])
     # A sum rounds by its order, so the qualities of equal vectors are added from low to high.
     order = np.lexsort((y[non_empty], row_of))
     totals = np.bincount(row_of[order], weights=(y[non_empty] * counted)[order], minlength=len(distinct))
     counts = np.bincount(row_of, weights=counted, minlength=len(distinct))
-    return _with_weights(X[non_empty][first], totals / np.maximum(counts, 1), joined_groups, ~has_real)
+    return _with_weights(
+        X[non_empty][first], totals / np.maximum(counts, 1), joined_groups[first], ~has_real, texts[first]
+    )
 
 
 def search(
@@ -397,7 +421,11 @@ def _recipe(fits: CandidateFits, average: ModelAverage, blocks: Sequence[slice])
 
 
 def _with_weights(
-    X: NDArray[np.float32], y: Floats, groups: NDArray[np.int64], synthesized: NDArray[np.bool_]
+    X: NDArray[np.float32],
+    y: Floats,
+    groups: NDArray[np.int64],
+    synthesized: NDArray[np.bool_],
+    texts: NDArray[np.int64],
 ) -> TrainingSamples:
     """The samples with their weights in a fit, and whether each is used for evaluation."""
     weights, is_evaluated = np.ones(len(y)), ~synthesized
@@ -406,7 +434,7 @@ def _with_weights(
         weights[made] = min(1.0, _SYNTHESIZED_WEIGHT / max(1, made.sum()))
         if _group_count(groups, pole & ~synthesized) < 2:
             is_evaluated = is_evaluated | made
-    return TrainingSamples(X, y, groups, synthesized, weights, is_evaluated)
+    return TrainingSamples(X, y, groups, synthesized, weights, is_evaluated, texts)
 
 
 def _folds(samples: TrainingSamples, most: int, repeat: int) -> NDArray[np.int64]:
@@ -414,20 +442,40 @@ def _folds(samples: TrainingSamples, most: int, repeat: int) -> NDArray[np.int64
 
     -1 for a sample that is not evaluated and whose group has no evaluated sample: it is never held out.
     """
+    # The samples are in the order of their hashes, so repeat 0 needs no shuffle.
+    return divided(samples, min(most, samples.smaller_pole), [np.random.default_rng(repeat) if repeat else None])[0]
+
+
+def divided(
+    samples: TrainingSamples, count: int, shuffles: Iterable[np.random.Generator | None]
+) -> list[NDArray[np.int64]]:
+    """(n,) for each shuffle: the fold of each sample, see `_folds`."""
     groups, group_of = np.unique(samples.groups, return_inverse=True)
+    divisions = []
+    for shuffle in shuffles:
+        folds = np.full(len(groups), -1)
+        for members, start in _sides(samples, groups, group_of):
+            shuffled = members if shuffle is None else shuffle.permutation(members)
+            folds[shuffled] = (start + np.arange(len(members))) % count
+        divisions.append(folds[group_of])
+    return divisions
+
+
+def _sides(
+    samples: TrainingSamples, groups: NDArray[np.int64], group_of: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], int]]:
+    """Positions of evaluated groups that are spread over the folds together, and the fold to begin with."""
     lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.is_evaluated))
-    is_evaluated = np.bincount(group_of, weights=samples.is_evaluated) > 0
-    count = min(most, samples.smaller_pole)
-    folds = np.full(len(groups), -1)
-    shuffle = np.random.default_rng(repeat)
+    rest = np.bincount(group_of, weights=samples.is_evaluated) > 0
+    if samples.is_grouped:
+        both, positive, negative = (np.searchsorted(groups, each) for each in samples.strata)
+        rest[np.concatenate([both, positive, negative])] = False
+        yield both, 0
+        # Where groups of both poles end, those of one go on: then every fit has each pole, whatever is left out.
+        yield positive, len(both)
+        yield negative, len(both)
     for side in (-1, 0, 1):
-        members = np.flatnonzero((lean == side) & is_evaluated)
-        # The samples are in the order of their hashes, so repeat 0 needs no shuffle.
-        if repeat:
-            members = shuffle.permutation(members)
-        folds[members] = np.arange(len(members)) % count
-    chosen: NDArray[np.int64] = folds[group_of]
-    return chosen
+        yield np.flatnonzero((lean == side) & rest), 0
 
 
 def _leave_one_out_is_fair(samples: TrainingSamples) -> bool:

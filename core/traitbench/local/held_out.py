@@ -13,8 +13,8 @@ from traitbench.analysis.findings import Finding, Fix, quoted
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
-from traitbench.fitting.collect import text_groups
-from traitbench.fitting.duplicates import counterparts, joined, near_duplicates
+from traitbench.fitting.collect import group_names, text_groups
+from traitbench.fitting.duplicates import counterparts, joined, near_duplicates, together
 from traitbench.fitting.held_out import AT_LEAST, SHARE, Choice, TooFew, choose
 from traitbench.local import preview
 
@@ -30,10 +30,13 @@ def choice(
     samples: Sequence[Sample], vectors: Vectors, *, share: float = SHARE, at_least: int = AT_LEAST, seed: int = 0
 ) -> Choice:
     """Choose test samples; `vectors` (n, d) are those of the samples' texts."""
-    texts = text_groups(samples)
-    of_text = np.array([texts[sample.id] for sample in samples])
-    groups = joined(of_text, near_duplicates(vectors)).tolist() if samples else []
-    return choose(samples, groups, share=share, at_least=at_least, seed=seed)
+    if not samples:
+        return choose([], [])
+    known = text_groups(samples)
+    names = group_names(samples, known)
+    texts = joined(np.array([known[sample.id] for sample in samples]), near_duplicates(vectors))
+    groups = together(texts, [names.get(sample.id) for sample in samples])
+    return choose(samples, groups.tolist(), texts.tolist(), share=share, at_least=at_least, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,13 @@ class _Unsent:
 def aside(samples: Sequence[SampleInput], *, seed: int = 0) -> Choice:
     """Choose test samples, by position, among samples that are not sent yet.
 
-    Only equal texts go aside together. Near duplicates may be parted; the figures of a version leave these out.
+    Groups and equal texts go aside as a whole. Near duplicates may be parted; the figures of a version leave these out.
     """
     unsent = [_Unsent(index, each.trait, each.quality, each.held_out) for index, each in enumerate(samples)]
-    return choose(unsent, [each.text for each in samples], seed=seed)
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(each.text for each in samples))}
+    texts = np.array([numbers[each.text] for each in samples], np.int64)
+    groups = together(texts, [each.group for each in samples])
+    return choose(unsent, groups.tolist(), texts.tolist(), seed=seed)
 
 
 def done(chosen: Choice, samples: Sequence[Sample], traits: Sequence[Trait]) -> str:
@@ -91,8 +97,9 @@ def _shortage(each: TooFew, trait: Trait | None) -> str:
         else (trait.name, trait.positive_label, trait.negative_label)
     )
     half = each.needed // 2
+    unit = "group" if each.groups else "different text"
     return (
-        f"{name} has {count(each.positive, 'different text')} at {positive} and {each.negative:,} at {negative}; it"
+        f"{name} has {count(each.positive, unit)} at {positive} and {each.negative:,} at {negative}; it"
         f" needs {each.needed:,} at each to set test samples aside ({half:,} to test and {half:,} to train)."
     )
 

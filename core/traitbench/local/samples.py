@@ -57,6 +57,7 @@ class LocalSample:
     seed_sample_id: int | None = None
     held_out: bool = False
     source_url: str | None = None
+    group: str | None = None
 
 
 AnyTrait = LocalTrait | Trait

@@ -182,7 +182,8 @@ def identity(traits: Sequence[AnyTrait], samples: Sequence[AnySample], encoder: 
         seen.update(repr((trait.key, *words, trait.aggregation)).encode())
     for sample in samples:
         origin = (sample.provenance, sample.seed_sample_id)
-        seen.update(repr((sample.id, sample.trait, sample.quality, *origin, sample.content_sha256)).encode())
+        together = (sample.group,) if sample.group else ()
+        seen.update(repr((sample.id, sample.trait, sample.quality, *origin, sample.content_sha256, *together)).encode())
     return seen.hexdigest()
 
 

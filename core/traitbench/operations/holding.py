@@ -107,5 +107,5 @@ def _tested(
         some = own[first : first + _TEXTS_AT_ONCE]
         texts = texts_of(engine, execution, [label.id for label in some])
         scored += score_pairs(before, after, encoder.encode, encoder.encode, [texts[label.id] for label in some])
-    given = [TestSample(label.trait, at, label.quality, label.must_pass) for at, label in enumerate(own)]
+    given = [TestSample(label.trait, at, label.quality, label.must_pass, label.group) for at, label in enumerate(own)]
     return compare_traits(before, after, keys, TestSet(given), scored)

@@ -73,6 +73,7 @@ def add_to(
                 "content_sha256": digest,
                 "held_out": sample.held_out,
                 "must_pass": sample.must_pass,
+                "group": sample.group,
                 "created_at": now,
             }
             for sample, digest, trait in zip(sent, digests, sample_traits, strict=True)
@@ -118,7 +119,7 @@ def list_samples(
 
 
 def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -> SampleIds:
-    """Make samples of a draft test samples or training samples, or change which of them must pass."""
+    """Make samples of a draft test samples or training samples, or change which must pass and which belong together."""
     with access.to_change(context, caller, "samples.update", handle) as (connection, model):
         known = samples.held_out(connection, model.id, body.ids)
         if errors := [
@@ -127,7 +128,10 @@ def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -
             raise rules.invalid(errors, thing="The samples")
         rules.require("edit", model)
         sent = {"held_out": body.held_out, "must_pass": False if body.held_out is False else body.must_pass}
-        if fields := {field: value for field, value in sent.items() if value is not None}:
+        fields: dict[str, Any] = {field: value for field, value in sent.items() if value is not None}
+        if body.group is not None:
+            fields["group"] = body.group if body.group.strip() else None
+        if fields:
             samples.change(connection, model.id, body.ids, fields)
             rules.edited(connection, model)
     return SampleIds(ids=body.ids)

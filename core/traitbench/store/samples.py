@@ -32,6 +32,7 @@ class Label:
     seed_sample_id: int | None
     held_out: bool
     must_pass: bool
+    group: str | None
     trait: str
 
 
@@ -141,7 +142,7 @@ def held_out(connection: Connection, model_id: int, sample_ids: Sequence[int]) -
     return {row.id: row.held_out for row in connection.execute(statement)}
 
 
-def change(connection: Connection, model_id: int, sample_ids: Sequence[int], fields: Mapping[str, bool]) -> None:
+def change(connection: Connection, model_id: int, sample_ids: Sequence[int], fields: Mapping[str, Any]) -> None:
     """Set fields of some samples of a model."""
     mine = (_SAMPLES.model_id == model_id, _SAMPLES.id.in_(sample_ids))
     connection.execute(update(tables.samples).where(*mine).values(**fields))

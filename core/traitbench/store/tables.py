@@ -177,6 +177,8 @@ samples = Table(
     # Never trained with, but every version is measured on it; `must_pass` means that its side has to be right.
     Column("held_out", Boolean, nullable=False, server_default=false()),
     Column("must_pass", Boolean, nullable=False, server_default=false()),
+    # What the sample belongs to, as a conversation or an author: as private as the text.
+    Column("group", Text),
     # Feedback that no version was trained with yet. It is a flag because feedback is listed, counted, exported and
     # purged like every sample; a table of its own would need each of these rules a second time.
     Column("pending", Boolean, nullable=False, server_default=false()),
