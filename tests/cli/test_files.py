@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -81,3 +82,41 @@ def test_what_was_written_for_spreadsheets_is_scored_as_it_was(ask: Ask, trained
         first, again = (tb.read_table(file) for file in (once, twice))
     assert list(first["text"]) == list(again["text"]) == [*SAYINGS]
     assert list(first["warmth"]) == list(again["warmth (new)"])
+
+
+# ---- what texts are like ---------------------------------------------------------------------------------------------
+
+
+def warmths(ask: Ask, handle: str, file: Path, *options: str) -> tuple[list[int], str]:
+    """The scores of a file's rows, and what is said."""
+    code, out, err = ask("score", handle, "--batch", str(file), "--format", "csv", *options)
+    assert code == 0, err
+    return [int(row["warmth"]) for row in csv.DictReader(io.StringIO(out))], err
+
+
+def test_the_text_of_a_conversation_is_what_one_side_said(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file, plain = tmp_path / "chats.jsonl", tmp_path / "plain.txt"
+    turns = [{"role": "user", "content": "Thank you so much!"}, {"role": "assistant", "content": "Go away."}]
+    file.write_text(json.dumps({"id": "c0", "messages": turns}) + "\n")
+    plain.write_text("Thank you so much!\nGo away.\n")
+    said, _ = warmths(ask, trained.handle, plain)
+    user, err = warmths(ask, trained.handle, file)
+    assert "texts from messages: what the user said (--turn)" in err
+    assert [*user, *warmths(ask, trained.handle, file, "--turn", "assistant")[0]] == said
+
+
+def test_texts_with_markup_or_decoded_twice_are_read_on_a_persons_word(
+    ask: Ask, trained: Trained, tmp_path: Path
+) -> None:
+    file, plain = tmp_path / "odd.csv", tmp_path / "plain.csv"
+    file.write_text('text\n"<p>Thank&nbsp;you, it&#39;s fine</p>"\nI donâ€™t thank you\nn/a\n')
+    plain.write_text("text\nThank you, it's fine\nI don’t thank you\nn/a\n")
+    right, err = warmths(ask, trained.handle, plain)
+    assert "1 of 3 texts says nothing" in err
+    assert "--clean" not in err
+    _, err = warmths(ask, trained.handle, file)
+    assert "1 of 3 texts has HTML." in err
+    assert "such as “donâ€™t” for “don’t”" in err
+    assert "add --clean html --clean encoding" in err
+    assert warmths(ask, trained.handle, file, "--clean", "html", "--clean", "encoding")[0] == right
+    assert tb.read_table(file, clean=("html", "encoding"))["text"].tolist() == tb.read_table(plain)["text"].tolist()

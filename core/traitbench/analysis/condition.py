@@ -5,8 +5,9 @@ that say nothing. Pure, and quick enough for 100,000 texts.
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from traitbench.display.text import count
 
@@ -14,6 +15,10 @@ LONGEST_CELL = 32_767
 """The most characters that a cell of a spreadsheet holds; the rest of a longer text is lost."""
 
 _MOST_NAMED = 5
+
+
+Cleaning = Literal["html", "encoding"]
+"""What can be done with texts on a person's word: read HTML as text, or repair what was decoded twice."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,12 @@ def condition_of(texts: Iterable[str]) -> Condition:
             twice.append((position, text, repaired))
     example = _example(*twice[0][1:]) if twice else ("", "")
     return Condition(filled, tuple(markup), tuple(each for each, *_ in twice), tuple(cut), tuple(nothing), example)
+
+
+def cleaned(text: str, ways: Collection[Cleaning]) -> str:
+    """Return a text cleaned in these ways: first its encoding, which may have broken its markup."""
+    text = decoded_once(text) if "encoding" in ways else text
+    return without_markup(text) if "html" in ways else text
 
 
 def _have(some: Sequence[int]) -> str:
@@ -159,12 +170,12 @@ class _Decoding:
         """Return a text decoded once, or as it is unless it was clearly decoded twice in this way."""
         if not self._start.search(text):
             return text
-        found = [(each[0], better) for each in self.pattern.finditer(text) if (better := self._decoded(each[0]))]
-        strong = [given for given, _ in found if not self._weak.issuperset(given[1:])]
+        matches = [(each[0], better) for each in self.pattern.finditer(text) if (better := self._decoded(each[0]))]
+        strong = [given for given, _ in matches if not self._weak.issuperset(given[1:])]
         usual = [each for each in strong if each[0] in self._leads or len(each) > 2]
-        if not usual and len({*strong}) < 2 and not (found and self._sure and self._sure.search(text)):
+        if not usual and len({*strong}) < 2 and not (matches and self._sure and self._sure.search(text)):
             return text
-        if sum(len(given) for given, _ in found) < self._share * sum(character > "\x7f" for character in text):
+        if sum(len(given) for given, _ in matches) < self._share * sum(character > "\x7f" for character in text):
             return text
         return self.pattern.sub(lambda each: self._decoded(each[0]) or each[0], text)
 
@@ -235,10 +246,11 @@ bez komentáře, semmi, nincs, nem tudom, nem, nimic, nu știu, nu stiu, niciunu
 hiçbir şey, bilmiyorum, yorum yok, fikrim yok, hayır, yukarıda, δεν ξέρω, τίποτα, κανένα, όχι, κανένα σχόλιο
 なし, 無し, 無, ない, とくになし, 特になし, 特に無し, 特にない, 特にありません, ありません, わからない
 分からない, わかりません, 同上, 上記の通り, 該当なし, 無回答, 没有, 沒有, 无, 無, 没, 不知道, 不清楚, 没意见, 没有意见
-無意見, 没什么, 暂无, 無可奉告, 无可奉告, 不适用, 没有了, 없음, 없다, 없습니다, 없어요, 특별히 없음, 딱히 없음, 모름, 모르겠음
-모르겠다, 모르겠습니다, 위와 같음, 상동, 무, 해당없음, 해당 없음, لا, لا شيء, لا شئ, لا يوجد, لا تعليق, لا أعرف, لا اعرف
-لا أدري, لا ينطبق, كما سبق, هیچ, هیچی, نمی دانم, ندارد, ندارم, نظری ندارم, אין, אין תגובה, אין הערות, לא יודע
-לא יודעת, לא רלוונטי, כלום, לא, कुछ नहीं, नहीं, पता नहीं, कोई नहीं, मालूम नहीं, লাগু নেই, কিছু না, জানি না, নেই, না
+無意見, 没什么, 暂无, 無可奉告, 无可奉告, 不适用, 没有了, 없음, 없다, 없습니다, 없어요, 특별히 없음, 딱히 없음, 모름
+모르겠음, 모르겠다, 모르겠습니다, 위와 같음, 상동, 무, 해당없음, 해당 없음, لا, لا شيء, لا شئ, لا يوجد, لا تعليق
+لا أعرف, لا اعرف, لا أدري, لا ينطبق, كما سبق, هیچ, هیچی, نمی دانم, ندارد, ندارم, نظری ندارم, אין, אין תגובה
+אין הערות, לא יודע, לא יודעת, לא רלוונטי, כלום, לא, कुछ नहीं, नहीं, पता नहीं, कोई नहीं
+मालूम नहीं, লাগু নেই, কিছু না, জানি না, নেই, না
 ไม่มี, ไม่ทราบ, ไม่รู้, ไม่มีความคิดเห็น, không, không có, không biết, không có ý kiến, tidak, tidak ada, tidak tahu
 tidak ada komentar, nihil, kosong, wala, hakuna, sijui
 """.strip().splitlines()

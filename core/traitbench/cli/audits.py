@@ -12,12 +12,14 @@ import click
 
 from traitbench.batch.audits import NotScored, ScoredRows, read_scored
 from traitbench.cli.options import (
+    FileOptions,
     InputFile,
     Misasked,
     Refused,
     as_json,
     check_columns,
     read_table,
+    reads_file,
     tell_problems,
     word_meanings,
 )
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
 _COLUMNS = ("line", "text", "label")
 _SEED, _GROUP = "seed", "group"
 _TRAIT = click.option("--trait", metavar="KEY", help="The trait. Default: the only one in the file.")
-_TEXT = click.option("--text", metavar="COLUMN", help="The column of the texts. Default: guessed.")
+_TEXT = click.option(
+    *("--column", "--text", "text"), metavar="COLUMN", help="The column of the texts. Default: guessed."
+)
 
 
 @click.group()
@@ -230,7 +234,7 @@ _ALL = "-"
 @click.command("agreement")
 @click.argument("file", type=InputFile())
 @click.argument("more", metavar="[COLUMN]...", nargs=-1)
-@click.option("--text", metavar="COLUMN", required=True, help="The column of the texts.")
+@reads_file("--text")
 @click.option("--labels", metavar="COLUMN...", multiple=True, required=True, help="A column of labels for each rater.")
 @click.option("--trait", metavar="COLUMN", help="The column of the traits. Default: one trait for all rows.")
 @word_meanings
@@ -238,7 +242,7 @@ _ALL = "-"
 def agreement(
     file: str,
     more: tuple[str, ...],
-    text: str,
+    of_file: FileOptions,
     labels: tuple[str, ...],
     trait: str | None,
     meanings: dict[str, float],
@@ -253,10 +257,11 @@ def agreement(
 
     raters = tuple(dict.fromkeys((*labels, *more)))
     try:
-        table = read_table(file)
+        source, text = of_file.texts(file, of_file.open(file))
     except Refused as error:
         raise Misasked(error.message) from error
-    check_columns(table, (text, trait, *raters))
+    table = source.whole
+    check_columns(table, (trait, *raters))
     if len(raters) < 2:
         raise click.UsageError("Name at least two columns of labels, one for each rater: --labels gpt anna.")
     columns = [LabelColumn(rater, _ALL, {**_words(table, rater, meanings), "": None}) for rater in raters]

@@ -28,7 +28,7 @@ from traitbench.batch.outcomes import (
     write_parquet,
 )
 from traitbench.batch.parts import Parts, in_parts
-from traitbench.cli.options import MOST_LISTED, STDIN, Refused, connected, source_of, tell_problems, text_column
+from traitbench.cli.options import MOST_LISTED, STDIN, FileOptions, Refused, connected, tell_problems
 from traitbench.cli.output import RowProgress
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchSettings, Mode
@@ -63,18 +63,15 @@ def score_file(
     *,
     traits: Sequence[str] | None,
     mode: Mode | None,
-    column: str | None,
     output: str | None,
     form: Form | None,
     resume: bool,
-    no_header: bool,
-    sheet: str | None,
+    of_file: FileOptions,
     fetch: bool,
 ) -> None:
     """Score the rows of a file; raise `Refused` at the end if some could not be scored."""
-    source = source_of(file, header=False if no_header else None, sheet=sheet)
-    column = text_column(source.head, column, "--column")
-    click.echo(f"texts from {column}", err=True)
+    source, column = of_file.texts(file, of_file.open(file))
+    click.echo(of_file.said(source, column), err=True)
     with connected() as client:
         form = form or _form_of(output) or ("jsonl" if source.survey.kind == "json" else "csv")
         settings = BatchSettings(handle, traits, mode or "full", fetch)
@@ -211,7 +208,7 @@ class _Batch:
             "traits": None if traits is None else list(traits),
             "mode": self._settings.mode,
             "input": self._source.survey.digest,
-            "column": self._column,
+            "column": self._source.way_to_read(self._column),
             # None, as in the batches that earlier releases began, whose addresses were fetched then.
             "fetch": self._settings.fetch or None,
         }

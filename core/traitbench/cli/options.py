@@ -10,15 +10,18 @@ import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from shutil import copyfileobj
 from types import UnionType
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin
 
 import click
 
+from traitbench.analysis.condition import Cleaning
 from traitbench.settings import Settings, read_settings
+from traitbench.tables.conversations import Turn
 
 if TYPE_CHECKING:
     from traitbench.client import Traitbench
@@ -213,6 +216,88 @@ def word_meanings(command: Command) -> Command:
         ),
         help="The quality that a word means, such as fine=1.",
     )(command)
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How a file is read: the options of `reads_file`, with their names for messages."""
+
+    column: str | None = None
+    turn: Turn = "user"
+    sheet: str | None = None
+    header: bool | None = None
+    clean: tuple[Cleaning, ...] = ()
+
+    def open(self, name: str) -> "Source":
+        """Return the table in a file, and say on stderr how much was read."""
+        return source_of(name, header=self.header, sheet=self.sheet).with_turn(self.turn)
+
+    def texts(self, name: str, source: "Source") -> tuple["Source", str]:
+        """Return the source with clean texts, and the column of its texts; say on stderr which and what they are like.
+
+        Raise `Refused` if no column looks like texts.
+        """
+        column = text_column(source.head, self.column, "--column")
+        source = source.with_clean([column], self.clean)
+        condition = source.condition(column)
+        ways = {"html": condition.markup, "encoding": condition.twice}
+        hints = [f"--clean {way}" for way, some in ways.items() if some]
+        for note in condition.notes():
+            click.echo(f"{name}: {note}", err=True)
+        if hints:
+            click.echo(f"{name}: these are read as they are. To read what they mean, add {' '.join(hints)}.", err=True)
+        return source, column
+
+    def said(self, source: "Source", column: str) -> str:
+        """Return where the texts are from: `texts from message`, and whose they are in a conversation."""
+        if column not in source.survey.conversations:
+            return f"texts from {column}"
+        whose = "all messages" if self.turn == "all" else f"what the {self.turn} said"
+        return f"texts from {column}: {whose} (--turn)"
+
+
+def reads_file(*names: str) -> Callable[[Command], Command]:
+    """Add the options of a command that reads a table, passed as `of_file`; `names` are aliases of --column."""
+
+    def add(command: Command) -> Command:
+        @wraps(command)
+        def run(
+            *arguments: Any,
+            column: str | None,
+            turn: Any,
+            sheet: str | None,
+            no_header: bool,
+            clean: tuple[Any, ...],
+            **others: Any,
+        ) -> Any:
+            header = False if no_header else None
+            return command(*arguments, of_file=FileOptions(column, turn, sheet, header, clean), **others)
+
+        return cast(Command, _file_options(*names)(run))
+
+    return add
+
+
+def _file_options(*names: str) -> Callable[[Any], Any]:
+    return combined(
+        click.option(
+            *("--column", *names, "column"), metavar="COLUMN", help="The column of the texts. Default: guessed."
+        ),
+        click.option(
+            "--turn",
+            type=click.Choice(get_args(Turn)),
+            default="user",
+            help="Whose words of a conversation are the text. Default: user.",
+        ),
+        click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one with a table."),
+        click.option("--no-header", is_flag=True, help="The first row of a CSV or Excel file is a text."),
+        click.option(
+            "--clean",
+            type=click.Choice(get_args(Cleaning)),
+            multiple=True,
+            help="Read HTML as text, or repair texts that were decoded twice.",
+        ),
+    )
 
 
 MOST_LISTED = 20

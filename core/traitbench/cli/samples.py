@@ -7,14 +7,14 @@ from typing import Any, get_args
 import click
 
 from traitbench.cli.options import (
+    FileOptions,
     InputFile,
     Refused,
     answers,
     check_columns,
     given_text,
-    read_table,
+    reads_file,
     tell_problems,
-    text_column,
     waits,
     word_meanings,
 )
@@ -113,7 +113,7 @@ def add_sample(client: Traitbench, handle: str, text: str | None, file: str | No
 @samples.command("import")
 @click.argument("handle")
 @click.argument("file", type=InputFile())
-@click.option("--text-column", help="The column of the texts. Columns that are not named are guessed.")
+@reads_file("--text-column", "--text")
 @click.option("--trait-column", help="The column of the traits.")
 @click.option("--quality-column", help="The column of the qualities: numbers from 0 to 1, or words.")
 @click.option("--held-out-column", help="The column that marks test samples with yes or no.")
@@ -121,15 +121,13 @@ def add_sample(client: Traitbench, handle: str, text: str | None, file: str | No
 @click.option("--trait", help="The trait of rows without one. Default: the only trait.")
 @click.option("--quality", type=click.FloatRange(0, 1), help="The quality of rows without one.")
 @word_meanings
-@click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one with a table.")
-@click.option("--no-header", is_flag=True, help="The first row of a CSV or Excel file is a sample.")
 @click.option("--skip-bad", is_flag=True, help="Add the good rows even if others are bad.")
 @answers
 def import_samples(
     client: Traitbench,
     handle: str,
     file: str,
-    text_column: str | None,
+    of_file: FileOptions,
     trait_column: str | None,
     quality_column: str | None,
     held_out_column: str | None,
@@ -137,22 +135,21 @@ def import_samples(
     trait: str | None,
     quality: float | None,
     meanings: dict[str, float],
-    sheet: str | None,
-    no_header: bool,
     skip_bad: bool,
 ) -> Output:
     """Import samples from a CSV, Excel, JSONL or Parquet FILE; `-` reads stdin.
 
     Without --skip-bad, either all rows are added or none.
     """
-    table = read_table(file, header=False if no_header else None, sheet=sheet)
-    given, marks = (text_column, trait_column, quality_column), (held_out_column, must_pass_column)
+    source, text = of_file.texts(file, of_file.open(file))
+    table = source.whole
+    given, marks = (text, trait_column, quality_column), (held_out_column, must_pass_column)
     check_columns(table, (*given, *marks))
     traits = client.traits.list(handle)
     say_unreadable(traits.unreadable, "trait")
     layout = _layout(table, traits, given, marks, (trait, quality), meanings)
     checked = check(table, layout, traits)
-    _tell(checked, layout)
+    _tell(checked, layout, of_file.said(source, text))
     if checked.problems and not skip_bad:
         raise Refused(
             f"Nothing was added: {count(len(checked.problems), 'bad row')}. "
@@ -286,13 +283,13 @@ def _plan(plan: SynthesisPlan) -> list[str]:
 def _layout(
     table: Table,
     traits: Sequence[Trait],
-    given: tuple[str | None, str | None, str | None],
+    given: tuple[str, str | None, str | None],
     marks: tuple[str | None, str | None],
     defaults: tuple[str | None, float | None],
     meanings: Mapping[str, float],
 ) -> FileLayout:
     """Return the columns that were named, and guess the others."""
-    text = text_column(table, given[0], "--text-column")
+    text = given[0]
     trait, quality = (name or guess for name, guess in zip(given[1:], guess_columns(table, traits)[1:], strict=True))
     held_out, must_pass = (name or guess for name, guess in zip(marks, guess_test_columns(table), strict=True))
     wide = guess_wide(table, traits)
@@ -310,12 +307,12 @@ def _layout(
     return FileLayout(text, (label,), trait if trait != text else None, held_out, must_pass)
 
 
-def _tell(checked: Checked, layout: FileLayout) -> None:
+def _tell(checked: Checked, layout: FileLayout, texts: str) -> None:
     first, *more = layout.labels
     traits = "their columns" if more else layout.trait or first.trait or "nowhere"
     qualities = ", ".join(each.column or "--quality" for each in layout.labels)
     tests = f", test samples from {layout.held_out}" if layout.held_out else ""
-    click.echo(f"texts from {layout.text}, traits from {traits}, qualities from {qualities}{tests}", err=True)
+    click.echo(f"{texts}, traits from {traits}, qualities from {qualities}{tests}", err=True)
     tell_problems([(each.row, f"{each.column} {each.reason}".strip()) for each in checked.problems])
 
 

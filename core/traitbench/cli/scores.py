@@ -7,7 +7,7 @@ import click
 
 from traitbench.cli import options
 from traitbench.cli.batches import Form, score_file
-from traitbench.cli.options import InputFile, answers, as_json, connected, given_text, text_of
+from traitbench.cli.options import FileOptions, InputFile, answers, as_json, connected, given_text, text_of
 from traitbench.cli.output import Output, say_text
 from traitbench.cli.reasons import say_reasons
 from traitbench.client import Traitbench
@@ -27,9 +27,7 @@ from traitbench.display.words import sentences, why_not_high
 )
 @click.option("--explain", is_flag=True, help="Show what each part adds, and the most similar samples.")
 @click.option("--batch", type=InputFile(), help="Score each row of a CSV, Excel, JSONL or Parquet file; - for stdin.")
-@click.option("--column", help="The column of the texts in a batch. Default: guessed.")
-@click.option("--sheet", help="The sheet of an Excel file. Default: the first visible one with a table.")
-@click.option("--no-header", is_flag=True, help="The first row of a CSV or Excel file is a text.")
+@options.reads_file()
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="The output file of a batch.")
 @click.option(
     "--format",
@@ -50,6 +48,7 @@ def score(
     explain: bool,
     batch: str | None,
     as_json: bool,
+    of_file: FileOptions,
     **options_of_batch: Any,
 ) -> None:
     """Score a TEXT, or every row of a file.
@@ -62,15 +61,18 @@ def score(
     killed, repeat it with --resume: it continues with the same version, and no row is lost or scored twice.
     """
     if batch is None:
-        if any(options_of_batch.values()):
+        if any(options_of_batch.values()) or of_file != FileOptions():
             raise click.UsageError(
-                "--column, --sheet, --no-header, --output, --format, --mode, --fetch and --resume need --batch."
+                "--output, --format, --mode, --fetch, --resume and the options of a file, such as --column, need "
+                "--batch."
             )
         _score(handle, given_text(text, file), traits, words, explain=explain, as_json=as_json)
         return
     if text is not None or file is not None or words or explain:
         raise click.UsageError("--batch does not take TEXT, --file, --feedback or --explain.")
-    score_file(handle, batch, traits=traits, **options_of_batch | ({"form": "jsonl"} if as_json else {}))
+    score_file(
+        handle, batch, traits=traits, of_file=of_file, **options_of_batch | ({"form": "jsonl"} if as_json else {})
+    )
 
 
 @click.command()

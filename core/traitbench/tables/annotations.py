@@ -49,7 +49,7 @@ def _given(record: Mapping[str, Any]) -> Iterator[tuple[Any, str, Any]]:
             results = each.get("result")
             yield person, "", None
             for result in results if isinstance(results, list) else []:
-                yield from ((person, *found) for found in _label(result))
+                yield from ((person, *label) for label in _label(result))
     responses = record.get("responses")
     if _is_task(record, "responses") and isinstance(responses, Mapping):
         for question, answers in responses.items():
@@ -64,9 +64,9 @@ def _label(result: Any) -> Iterator[tuple[str, Any]]:
         return
     for key in _VALUES:
         if key in value:
-            found = value[key]
-            single = isinstance(found, list) and len(found) == 1
-            yield str(result.get("from_name") or key), found[0] if single else found
+            answer = value[key]
+            single = isinstance(answer, list) and len(answer) == 1
+            yield str(result.get("from_name") or key), answer[0] if single else answer
             return
 
 

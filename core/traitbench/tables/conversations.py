@@ -7,12 +7,10 @@ data sets write it; in a CSV file, it is that list as JSON or as Python prints i
 import ast
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 Turn = Literal["user", "assistant", "all"]
 """Whose words are the text of a conversation; `all` leaves out instructions and what tools say."""
-
-TURNS: tuple[Turn, ...] = get_args(Turn)
 
 _ROLES = ("role", "from", "speaker", "author", "sender", "author_type", "speaker_role")
 _NAMES = ("user", "name", "who", "participant", "author_id", "sender_id", "user_id")

@@ -1,12 +1,16 @@
 """A file as a data frame, read as the workbench reads it."""
 
 import warnings
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from traitbench.analysis.condition import Cleaning
 from traitbench.install import advice
 from traitbench.tables.conversations import Turn
 from traitbench.tables.rows import Problem, Row
+from traitbench.tables.sample_files import guess_text_column
 from traitbench.tables.source import opened
 
 if TYPE_CHECKING:
@@ -14,13 +18,19 @@ if TYPE_CHECKING:
 
 
 def read_table(
-    path: str | Path, *, header: bool | None = None, sheet: str | None = None, turn: Turn = "user"
+    path: str | Path,
+    *,
+    header: bool | None = None,
+    sheet: str | None = None,
+    turn: Turn = "user",
+    clean: Collection[Cleaning] = (),
 ) -> "DataFrame":
     """Return the table in a CSV, Excel, JSONL, JSON or Parquet file as a pandas frame, with line numbers as its index.
 
     A `.txt` file has one text a line and no header; of an Excel file the first visible sheet with a table is read.
     Values inside objects of JSON have columns named by their path, such as `data.text`. Of a conversation, a list of
     messages with roles, the text is what the `turn` user, assistant or all said.
+    `clean` has `html` to read markup as text, and `encoding` to repair texts that were decoded twice.
     Cells of CSV and Excel files are texts as they were; our own downloads come without the apostrophes that keep
     spreadsheets from running formulas. What was remarkable is a warning. A row that cannot be read has None in every
     column, and its reason is in a warning too.
@@ -34,13 +44,16 @@ def read_table(
         raise ImportError(advice(error)) from error
     with Path(path).open("rb") as file:
         source = opened(Path(path).name, file, header=header, sheet=sheet).with_turn(turn)
+    source = source.with_clean(source.columns, clean)
     numbers, rows, problems = [], list[list[Any]](), list[Problem]()
     for line in source.lines():
         if isinstance(line, Problem):
             problems.append(line)
         numbers.append(line.row if isinstance(line, Problem) else line.number)
         rows.append([None if isinstance(line, Problem) else _value(line, column) for column in source.columns])
-    for note in source.notes:
+    text = guess_text_column(source.head)
+    said = replace(source.condition(text), nothing=()).notes() if text else []
+    for note in (*source.notes, *said):
         warnings.warn(f"{Path(path).name}: {note}", stacklevel=2)
     if problems:
         # A problem of a whole row has no column, which leaves two blanks.

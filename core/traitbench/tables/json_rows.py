@@ -93,16 +93,16 @@ class Json:
             return row
         if any(isinstance(alone.get(name), str) for name in TEXT_NAMES):
             return row
-        found = _tables_in(alone) or [
+        lists = _tables_in(alone) or [
             (f"{name}.{inside}", rows)
             for name, value in alone.items()
             if isinstance(value, dict)
             for inside, rows in _tables_in(value)
         ]
-        if len(found) > 1:
-            keys = ", ".join(f'"{name}"' for name, _ in found[:_MOST_NAMED])
+        if len(lists) > 1:
+            keys = ", ".join(f'"{name}"' for name, _ in lists[:_MOST_NAMED])
             raise NotATable(f"The rows are inside several keys: {keys}. Save one of these lists as a file of its own.")
-        return found[0] if found and not has_roles(found[0][1]) else row
+        return lists[0] if lists and not has_roles(lists[0][1]) else row
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """Return the object of some keys and values, and remember whether one was there twice."""

@@ -109,21 +109,21 @@ def read(
         content = _ENCODER.encode(written).encode("utf-8", "surrogatepass")
         hashed.update(content)
         rows.write(content + b"\n")
-    found = columns.names()
-    if not (counted and found):
+    all_columns = columns.names()
+    if not (counted and all_columns):
         raise NotATable(reader.empty)
     if isinstance(reader, Parquet):
         reader.copy(typed)
     # Apostrophes guard headers too.
-    names = column_names([*map(as_written, found)]) if guards.consistent else found
-    renamed = dict(zip(found, names, strict=True))
+    names = column_names([*map(as_written, all_columns)]) if guards.consistent else all_columns
+    renamed = dict(zip(all_columns, names, strict=True))
     return Survey(
         reader.kind,
         names,
         counted,
         (*reader.notes, *guards.notes, *_serial_notes(serial, counted)),
         hashed.hexdigest(),
-        {column: tuple(columns.types[column]) for column in found if column in columns.types},
+        {column: tuple(columns.types[column]) for column in all_columns if column in columns.types},
         guards.consistent,
         reader.summary(counted),
         reader.sheets if isinstance(reader, Excel) else (),
@@ -228,7 +228,7 @@ class _Columns:
         """Return the columns most of whose values are conversations."""
         known = {*self.names()}
         return [
-            column for column, found in self._messages.items() if column in known and found > self._filled[column] / 2
+            column for column, times in self._messages.items() if column in known and times > self._filled[column] / 2
         ]
 
 

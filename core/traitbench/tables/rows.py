@@ -40,7 +40,7 @@ class Row:
 
     def value(self, column: str) -> Any:
         """Return the typed value of a column, which may be a path inside objects; None if it is missing."""
-        return self.cells.get(column) if self.record is None else _found(self.record, column)
+        return self.cells.get(column) if self.record is None else _at_path(self.record, column)
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,14 @@ def _flatten(path: str, value: Mapping[str, Any], flat: dict[str, Any], depth: i
                 flat.setdefault(f"{path}.{key}", inside)
 
 
-def _found(record: Mapping[str, Any], path: str) -> Any:
+def _at_path(record: Mapping[str, Any], path: str) -> Any:
     if path in record:
         value = record[path]
         return value["choices"] if isinstance(value, dict) and value.keys() == {"choices"} else value
     for dot in (at for at, letter in enumerate(path) if letter == "."):
         inside = record.get(path[:dot])
-        if isinstance(inside, Mapping) and (found := _found(inside, path[dot + 1 :])) is not None:
-            return found
+        if isinstance(inside, Mapping) and (value := _at_path(inside, path[dot + 1 :])) is not None:
+            return value
     return None
 
 

@@ -7,13 +7,14 @@ them any number of times, also if the file has changed or is gone. A problem nev
 import json
 import mmap
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
 from shutil import copyfileobj
 from typing import IO, Any
 
+from traitbench.analysis.condition import Cleaning, Condition, cleaned, condition_of
 from traitbench.formulas import as_written
 from traitbench.tables.conversations import Turn, messages_of, text_of
 from traitbench.tables.process import HasDescriptor, read_apart, survey_of
@@ -24,6 +25,7 @@ from traitbench.tables.scratch import Scratch
 __all__ = ["ENDINGS", "Source", "of_texts", "opened", "restored"]
 
 _HEAD = 200
+_WAYS: Mapping[str, Any] = {"turn": "user", "cleanings": (), "cleaned_columns": ()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +33,15 @@ class Source:
     """A file that was read; `survey` says what it has.
 
     `typed` has the columns of a Parquet file with their types, as Parquet. The cell of a conversation is what `turn`
-    said in it.
+    said in it; those in `cleaned_columns` are cleaned in the ways `cleanings`. `Row.given` has them as they were.
     """
 
     survey: Survey
     typed: Scratch | None
     _rows: Scratch
     turn: Turn = "user"
+    cleanings: tuple[Cleaning, ...] = ()
+    cleaned_columns: tuple[str, ...] = ()
 
     @cached_property
     def head(self) -> Table:
@@ -72,16 +76,50 @@ class Source:
 
     def lines(self) -> Iterator[Line]:
         """Iterate over all rows and problems from the start."""
-        return _lines(self._rows, self.survey, self.turn)
+        lines = _lines(self._rows, self.survey)
+        if not self.survey.conversations and not self.cleanings:
+            return lines
+        return (self._as_read(line) if isinstance(line, Row) else line for line in lines)
+
+    def _as_read(self, row: Row) -> Row:
+        """Return a row with other texts than the cells of the file: what one side said, or what a person reads."""
+        read = dict[str, str]()
+        for column in self.survey.conversations:
+            messages, cell = messages_of(row.value(column)), row.cells.get(column, "")
+            # What is no list of messages may be a text, but a list or an object is none.
+            if messages is not None or cell[:1] in ("[", "{"):
+                read[column] = text_of(messages or (), self.turn)
+        for column in self.cleaned_columns:
+            text = read.get(column, row.cells.get(column, ""))
+            if (clean := cleaned(text, self.cleanings)) != text:
+                read[column] = clean
+        if not read:
+            return row
+        return replace(row, cells={**row.cells, **read}, given={column: row.cells.get(column, "") for column in read})
 
     def with_turn(self, turn: Turn) -> "Source":
         """Return the same file, with the words of another side as the text of a conversation."""
         return replace(self, turn=turn)
 
+    def with_clean(self, columns: Iterable[str], ways: Iterable[Cleaning]) -> "Source":
+        """Return the same file with texts cleaned in some columns."""
+        return replace(self, cleanings=tuple(ways), cleaned_columns=tuple(columns))
+
+    def condition(self, column: str) -> Condition:
+        """Return what the texts of a column are like, by their position among all rows."""
+        return condition_of(line.cells.get(column, "") if isinstance(line, Row) else "" for line in self.lines())
+
+    def way_to_read(self, column: str) -> str:
+        """Return the column with how its texts are read, if that is another way than the usual one."""
+        side = [self.turn] if column in self.survey.conversations and self.turn != "user" else []
+        ways = [*side, *(self.cleanings if column in self.cleaned_columns else ())]
+        return f"{column} ({', '.join(ways)})" if ways else column
+
     def saved(self) -> bytes:
         """Return the rows as a file that `restored` reads."""
         with mmap.mmap(self._rows.fileno(), len(self._rows), access=mmap.ACCESS_READ) as rows:
-            return json.dumps({**asdict(self.survey), "turn": self.turn}).encode() + b"\n" + rows.read()
+            way = {"turn": self.turn, "cleanings": self.cleanings, "cleaned_columns": self.cleaned_columns}
+            return json.dumps({**asdict(self.survey), **way}).encode() + b"\n" + rows.read()
 
 
 def opened(name: str, file: IO[bytes], *, header: bool | None = None, sheet: str | None = None) -> Source:
@@ -116,17 +154,16 @@ def restored(content: bytes) -> Source:
     with rows.open("wb") as out:
         out.write(lines)
     survey = json.loads(head)
-    turn = survey.pop("turn", "user")
-    return Source(survey_of(survey), None, rows, turn)
+    turn, *ways = (survey.pop(name, other) for name, other in _WAYS.items())
+    return Source(survey_of(survey), None, rows, turn, *map(tuple, ways))
 
 
-def _lines(rows: Scratch, survey: Survey, turn: Turn) -> Iterator[Line]:
+def _lines(rows: Scratch, survey: Survey) -> Iterator[Line]:
     if not len(rows):
         return
     with mmap.mmap(rows.fileno(), len(rows), access=mmap.ACCESS_READ) as mapped:
         for content in iter(mapped.readline, b""):
-            line = _line(json.loads(content.decode("utf-8", "surrogatepass")), survey)
-            yield _said(line, survey.conversations, turn) if survey.conversations and isinstance(line, Row) else line
+            yield _line(json.loads(content.decode("utf-8", "surrogatepass")), survey)
 
 
 def _line(read: list[Any], survey: Survey) -> Line:
@@ -139,17 +176,6 @@ def _line(read: list[Any], survey: Survey) -> Line:
     cells = map(as_written, values) if survey.guarded else values
     missing = [""] * (len(survey.columns) - len(values))
     return Row(number, dict(zip(survey.columns, [*cells, *missing], strict=True)))
-
-
-def _said(row: Row, columns: Sequence[str], turn: Turn) -> Row:
-    """Return a row whose conversations are texts: what one side said."""
-    given, said = dict[str, str](), dict[str, str]()
-    for column in columns:
-        messages, cell = messages_of(row.value(column)), row.cells.get(column, "")
-        # What is no list of messages may be a text, but a list or an object is none.
-        if messages is not None or cell[:1] in ("[", "{"):
-            given[column], said[column] = cell, text_of(messages or (), turn)
-    return replace(row, cells={**row.cells, **said}, given=given) if said else row
 
 
 def _with_descriptor(file: IO[bytes]) -> HasDescriptor:
