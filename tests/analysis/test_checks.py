@@ -37,6 +37,7 @@ class Sample:
     trait: str = "warmth"
     provenance: str = "authored"
     source_url: str | None = None
+    group: str | None = None
 
 
 Vectors = NDArray[np.float32]
@@ -507,3 +508,30 @@ def test_switched_labels_are_not_switched_back_and_the_rounds_end(wrong: set[int
         turned |= suspects
         samples = applied(samples, findings)
     assert not suspects
+
+
+# ---- samples that belong together ------------------------------------------------------------------------------------
+
+
+def conversations(seed: int = 3) -> tuple[list[Sample], Vectors]:
+    """Four texts of each of 24 sources; their vectors say which source they are from, their labels mean nothing."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.normal(size=(24, D)), 4, axis=0) + 0.7 * rng.normal(size=(96, D))
+    samples = [
+        Sample(row, f"text {row}", float(row // 4 % 2), source_url=f"https://a.example/{row // 4}") for row in range(96)
+    ]
+    return samples, np.asarray(X / np.linalg.norm(X, axis=1, keepdims=True), np.float32)
+
+
+def test_sources_that_repeat_and_predict_the_label_are_asked_about() -> None:
+    samples, X = conversations()
+    finding = one(of(samples, X), "together")
+    assert finding.says == (
+        "96 texts of Warmth share 24 sources, and all texts of a source have the same label in 24 of them, by chance"
+        " in 3."
+    )
+    assert fix_of(finding).group == {each.id: each.source_url for each in samples}
+    grouped = [replace(each, group=each.source_url) for each in samples]
+    kinds = {each.kind for each in of(grouped, X)}
+    assert "together" not in kinds
+    assert "inseparable" in kinds

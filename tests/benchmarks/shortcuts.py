@@ -45,6 +45,7 @@ class _Sample:
     trait: str
     provenance: str = "authored"
     source_url: str | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)

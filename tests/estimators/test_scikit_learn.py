@@ -11,11 +11,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks, get_tags
@@ -119,6 +120,29 @@ def test_cross_validation_grid_search_and_pipelines() -> None:
     search = GridSearchCV(pipeline, {"scorer__use_labels": [True, False], "scorer__max_depth": [1, 3]}, cv=2)
     search.fit(TEXTS, NAMES)
     assert set(search.predict(TEXTS)) == {"cold", "warm"}
+
+
+def test_groups_are_passed_as_scikit_learn_passes_them() -> None:
+    groups = [number // 2 for number in range(16)]
+    fitted = scorer().fit(TEXTS, NAMES, groups=groups)
+    assert "in 8 groups" in fitted.metrics_["traits"]["warmth"]["measured_on"]
+    card = score_card(warmth=("cold", "warm"), manners=("rude", "polite"))
+    card.fit(TEXTS, {"warmth": NAMES, "manners": QUALITIES}, groups=pd.Series(groups))
+    assert all("in 8 groups" in each["measured_on"] for each in card.metrics_["traits"].values())
+    with config_context(enable_metadata_routing=True):
+        routed = make_pipeline(scorer().set_fit_request(groups=True))
+        areas = cross_val_score(routed, TEXTS, QUALITIES, cv=GroupKFold(2), params={"groups": groups})
+    assert areas.shape == (2,)
+
+
+@pytest.mark.parametrize("groups", [[None, float("nan"), *[""] * 14], None])
+def test_texts_that_belong_to_nothing_are_fitted_as_without_groups(fitted: tb.Scorer, groups: Any) -> None:
+    assert scorer().fit(TEXTS, NAMES, groups=groups).param_hash_ == fitted.param_hash_
+
+
+def test_groups_of_other_texts_are_refused() -> None:
+    with pytest.raises(ValueError, match="There are 3 groups for 16 texts"):
+        scorer().fit(TEXTS, NAMES, groups=["a", "b", "c"])
 
 
 def test_scores_are_features_for_other_estimators() -> None:

@@ -13,6 +13,7 @@ from traitbench.tables.sample_files import (
     LabelColumn,
     check,
     guess_columns,
+    guess_group_column,
     guess_text_column,
     guess_words,
     known_traits,
@@ -101,6 +102,19 @@ def test_jsonl_rows_keep_their_lines_and_bad_ones_are_problems() -> None:
     assert table.columns == ("text", "quality", "label", "extra")
     assert table.rows[1].cells == {"text": "b", "label": "true", "extra": ""}
     assert [problem.row for problem in table.problems] == [3, 4]
+
+
+def test_rows_belong_to_the_group_of_their_cell() -> None:
+    table = read("a.csv", "text,quality,thread\na,1,Gespräch 7\nb,0, Gespräch 7 \nc,1,\n".encode())
+    layout = FileLayout("text", (LabelColumn("quality", "warmth", {}),), group="thread")
+    assert [each.group for each in check(table, layout, TRAITS).samples] == ["Gespräch 7", "Gespräch 7", None]
+    long = read("a.csv", f"text,quality,thread\na,1,{'x' * 501}\n".encode())
+    assert check(long, layout, TRAITS).problems[0].reason == "has 501 characters; a group has at most 500"
+
+
+def test_only_in_a_file_of_samples_from_here_a_group_is_what_samples_belong_to() -> None:
+    assert guess_group_column(read("a.csv", b"text,trait,quality,provenance,group\na,warmth,1,authored,g\n")) == "group"
+    assert guess_group_column(read("a.csv", b"text,label,group\na,1,control\n")) is None
 
 
 # ---- guesses ---------------------------------------------------------------------------------------------------------

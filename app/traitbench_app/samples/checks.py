@@ -293,6 +293,8 @@ def _line(context: _Context, sample: Sample, changes: Changes) -> str:
     words = f"- {_pole(context, sample.trait, sample.quality)} “{plain(shortened(sample.text, _TEXT))}”"
     if sample.id in changes.deletions:
         becomes = "removed"
+    elif sample.id in changes.edits and changes.edits[sample.id].group != sample.group:
+        becomes = "kept with its source"
     elif sample.id in changes.edits:
         becomes = _pole(context, sample.trait, changes.edits[sample.id].quality)
     elif sample.id in changes.marks:

@@ -85,7 +85,7 @@ def _save(model: Model, table: LoadedSamples | ServedSamples, changes: Changes) 
 
 # ---- download --------------------------------------------------------------------------------------------------------
 
-_COLUMNS = ("text", "trait", "quality", "held_out", "must_pass", "provenance", "source_url", "created_at")
+_COLUMNS = ("text", "trait", "quality", "held_out", "must_pass", "provenance", "source_url", "group", "created_at")
 _FILES = (
     (
         "CSV",

@@ -256,7 +256,8 @@ def as_input(sample: Sample) -> SampleInput:
     """Return the input that creates the same sample again."""
     own = SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
     marks = {"held_out": sample.held_out, "must_pass": sample.must_pass}
-    return own.model_copy(update={name: True for name, given in marks.items() if given})
+    given = {name: True for name, is_set in marks.items() if is_set}
+    return own.model_copy(update=given | ({"group": sample.group} if sample.group else {}))
 
 
 def _delete(handle: str, ids: Sequence[int]) -> set[int]:

@@ -76,7 +76,7 @@ def changes_of(fix: Fix | None, by_id: Mapping[int, Sample]) -> Changes:
 
     A synthesized text is deleted instead of relabelled, because a new sample would count as written by a person.
     """
-    if fix is None or not {*fix.delete, *fix.relabel, *fix.test} <= by_id.keys():
+    if fix is None or not {*fix.delete, *fix.relabel, *fix.test, *fix.group} <= by_id.keys():
         return Changes()
     made = {each for each in fix.relabel if by_id[each].provenance == "synthesized"}
     edits = {
@@ -84,6 +84,7 @@ def changes_of(fix: Fix | None, by_id: Mapping[int, Sample]) -> Changes:
         for each, quality in fix.relabel.items()
         if each not in made
     }
+    edits |= {each: as_input(by_id[each]).model_copy(update={"group": group}) for each, group in fix.group.items()}
     return Changes(edits, frozenset(fix.delete) | made, {each: (is_test, False) for each, is_test in fix.test.items()})
 
 

@@ -3,6 +3,7 @@
 Pure: texts, labels and vectors are the input. A finding about one text or a few quotes how they begin.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,10 +13,12 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from traitbench.analysis import nuisance
+from traitbench.analysis.belonging import belonging
 from traitbench.analysis.confounders import confounders
 from traitbench.analysis.findings import KINDS, SEVERITIES, CheckedSample, Finding, Fix, Severity
 from traitbench.analysis.suspects import LabelCheck, isolated, out_of_fold_check
 from traitbench.analysis.trait_check import FEWEST, POLES, Embed, TraitCheck, finding_on, to_add
+from traitbench.contract.samples import LONGEST_GROUP
 from traitbench.display.text import count
 from traitbench.fitting.auroc import auroc, interval
 from traitbench.fitting.duplicates import Vectors
@@ -60,11 +63,12 @@ def examine(
 
 
 def _of_trait(check: TraitCheck, embed: Embed | None) -> Iterator[Finding]:
-    judgement = out_of_fold_check(check.X, check.y, check.groups, check.made)
+    judgement = out_of_fold_check(check.X, check.y, check.groups, check.made, check.texts)
     yield from _labels(check)
     yield from _reversed(check, embed)
     yield from _sizes(check)
     yield from _inseparable(check, judgement)
+    yield from _together(check)
     to_keep = {rows[0]: _copy_to_keep(check, rows, judgement) for rows in _groups(check.same)}
     yield from _copies(check, judgement, to_keep)
     yield from _near(check, to_keep)
@@ -89,7 +93,7 @@ def _labels(check: TraitCheck) -> Iterator[Finding]:
 def _reversed(check: TraitCheck, embed: Embed | None) -> Iterator[Finding]:
     """Names that the texts contradict: most texts of each pole read more like the name of the other."""
     labels = pole_labels(check.trait)
-    rows = np.unique(check.groups, return_index=True)[1]
+    rows = np.unique(check.texts, return_index=True)[1]
     rows = rows[~check.made[rows] & (check.y[rows] != 0.5)]
     y = check.y[rows]
     poles = [int((y > 0.5).sum()), int((y < 0.5).sum())]
@@ -257,6 +261,29 @@ def _inseparable(check: TraitCheck, judgement: LabelCheck | None) -> Iterator[Fi
     yield replace(
         finding_on(check, "inseparable", severity, (), says, fix, more=more, texts=texts), auroc=judgement.auroc
     )
+
+
+def _together(check: TraitCheck) -> Iterator[Finding]:
+    """Samples that say nothing about what they belong to, although their source repeats and predicts their label."""
+    sources = [None if made else each.source_url for each, made in zip(check.samples, check.made.tolist(), strict=True)]
+    if any(each.group for each in check.samples):
+        return
+    column = belonging({"source": sources}, check.y.tolist(), check.same.tolist())
+    if column is None:
+        return
+    shared = Counter(sources)
+    own = {
+        each.id: source[:LONGEST_GROUP]
+        for each, source in zip(check.samples, sources, strict=True)
+        if source and shared[source] > 1
+    }
+    says = (
+        f"{column.rows:,} texts of {check.name} share {column.values:,} sources, and all texts of a source have the same"
+        f" label in {column.one_label:,} of them, by chance in {column.by_chance:.0f}."
+    )
+    more = "If texts of a source belong together, figures that divide a source show how well a model knows the source."
+    fix = Fix("Keep texts of a source together", group=own)
+    yield finding_on(check, "together", "warning", tuple(own), says, fix, more=more, texts=column.rows)
 
 
 def _suspects(check: TraitCheck, judgement: LabelCheck | None) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ from traitbench.analysis.trait_check import FEWEST, LONGEST, POLES, Embed, Trait
 from traitbench.display.languages import name_of
 from traitbench.display.text import count, shortened
 from traitbench.fitting.auroc import interval
-from traitbench.fitting.duplicates import Vectors, near_duplicates
+from traitbench.fitting.duplicates import Vectors, near_duplicates, together
 from traitbench.scoring.inputs import Floats, SampleLike, TraitLike
 from traitbench.scoring.words import first_words
 from traitbench.scoring.words import words as words_of
@@ -46,6 +46,7 @@ class LabelledText:
     quality: float
     provenance: str = "authored"
     source_url: str | None = None
+    group: str | None = None
 
 
 def to_read(samples: Sequence[SampleLike]) -> list[int]:
@@ -78,7 +79,7 @@ def shortcuts_of(
             check = TraitCheck(trait, [samples[row] for row in rows], X[rows])
             if min(int(check.at(pole).sum()) for pole in POLES) < FEWEST:
                 continue
-            judgement = out_of_fold_check(check.X, check.y, check.groups, check.made)
+            judgement = out_of_fold_check(check.X, check.y, check.groups, check.made, check.texts)
             every = [
                 each.alone
                 for each in confounders(check, judgement, embed, by_language=by_language)
@@ -166,7 +167,9 @@ class _Reading:
         changed = [index for index, text in enumerate(self.texts) if text != texts[index]]
         if changed:
             X[changed] = self.embed([texts[index] for index in changed])
-        judgement = out_of_fold_check(X, self.y, near_duplicates(X), np.zeros(len(X), bool))
+        near = near_duplicates(X)
+        groups = together(near, [self.check.samples[int(row)].group for row in self.rows])
+        judgement = out_of_fold_check(X, self.y, groups, np.zeros(len(X), bool), near)
         return None if judgement is None else Accuracy(judgement.auroc, judgement.counts)
 
 

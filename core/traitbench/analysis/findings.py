@@ -23,6 +23,7 @@ Kind = Literal[
     "reversed",
     "negation",
     "leak",
+    "together",
     "suspect",
     "length",
     "language",
@@ -44,6 +45,7 @@ KINDS: Mapping[Kind, str] = {
     "reversed": "Names that point the other way",
     "negation": "Label that only negates",
     "leak": "Test text like a training text",
+    "together": "Texts that belong together",
     "suspect": "Label that looks wrong",
     "length": "Poles that differ in length",
     "language": "Poles that differ in language",
@@ -75,6 +77,11 @@ class CheckedSample(SampleLike, Protocol):
         """The address it came from."""
         ...
 
+    @property
+    def group(self) -> str | None:
+        """What it belongs to, as a conversation."""
+        ...
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -88,13 +95,15 @@ class Wanted:
 @dataclass(frozen=True)
 class Fix:
     """What to do, as a button says it: ids to delete, new qualities by id, whether samples by id are test samples,
-    samples that a person should write, or poles to rename. `other` is the second way, if there are two.
+    their groups by id, samples that a person should write, or poles to rename. `other` is the second way, if there are
+    two.
     """
 
     says: str
     delete: tuple[int, ...] = ()
     relabel: Mapping[int, float] = field(default_factory=dict)
     test: Mapping[int, bool] = field(default_factory=dict)
+    group: Mapping[int, str] = field(default_factory=dict)
     add: Wanted | None = None
     rename: bool = False
     other: "Fix | None" = None

@@ -46,13 +46,21 @@ class LabelCheck:
     suspects: NDArray[np.intp]
 
 
-def out_of_fold_check(X: Vectors, y: Floats, groups: NDArray[np.int64], made: NDArray[np.bool_]) -> LabelCheck | None:
-    """Score every sample by a fit to the other groups; None if a pole has too few different texts.
+def out_of_fold_check(
+    X: Vectors,
+    y: Floats,
+    groups: NDArray[np.int64],
+    made: NDArray[np.bool_],
+    texts: NDArray[np.int64] | None = None,
+) -> LabelCheck | None:
+    """Score every sample by a fit to the other groups; None if a pole has too few of them.
+
+    `texts` (n,) are equal for texts that count once, by default the groups.
 
     A label is suspect if its own pole gets a probability below one tenth. At most a tenth of the samples are reported,
     and none if the trait hardly separates its poles.
     """
-    samples = _evidence(X, y, groups, made)
+    samples = _evidence(X, y, groups, made, texts)
     if samples.smaller_pole < _FEWEST:
         return None
     scores, tally = np.full(len(y), 0.5), PairCounts()
@@ -82,12 +90,14 @@ def isolated(X: Vectors) -> NDArray[np.bool_]:
 _NO_ROWS = np.zeros(0, np.intp)
 
 
-def _evidence(X: Vectors, y: Floats, groups: NDArray[np.int64], made: NDArray[np.bool_]) -> TrainingSamples:
+def _evidence(
+    X: Vectors, y: Floats, groups: NDArray[np.int64], made: NDArray[np.bool_], texts: NDArray[np.int64] | None
+) -> TrainingSamples:
     """The samples with the weights that a training would give them, but not merged and in the given order."""
     weights = np.ones(len(y))
     for pole in (y > 0.5, y < 0.5, y == 0.5):
         weights[pole & made] = min(1.0, _SYNTHESIZED_WEIGHT / max(1, int((pole & made).sum())))
-    return TrainingSamples(X, y, groups, made, weights, ~made & np.any(X != 0, axis=1))
+    return TrainingSamples(X, y, groups, made, weights, ~made & np.any(X != 0, axis=1), texts)
 
 
 def _parts(samples: TrainingSamples, non_empty: NDArray[np.intp]) -> list[NDArray[np.intp]]:

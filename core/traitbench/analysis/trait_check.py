@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from traitbench.analysis.findings import CheckedSample, Finding, Fix, Kind, Pole, Severity, Wanted, quoted
 from traitbench.analysis.nuisance import Counts
 from traitbench.display.text import count, shortened
-from traitbench.fitting.duplicates import Vectors, joined, near_duplicates, plain
+from traitbench.fitting.duplicates import Vectors, joined, near_duplicates, plain, together
 from traitbench.scoring.inputs import Floats, TraitLike
 
 LONGEST = 24
@@ -34,6 +34,7 @@ class TraitCheck:
     made: NDArray[np.bool_] = field(init=False)
     same: NDArray[np.int64] = field(init=False)
     near: NDArray[np.int64] = field(init=False)
+    texts: NDArray[np.int64] = field(init=False)
     groups: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -41,13 +42,15 @@ class TraitCheck:
         numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         same = np.array([numbers[text] for text in texts], np.int64)
         near = near_duplicates(self.X)
+        texts_once = joined(same, near)
         made = [sample.provenance == "synthesized" for sample in self.samples]
         for name, value in {
             "y": np.array([sample.quality for sample in self.samples], np.float64),
             "made": np.array(made, bool),
             "same": same,
             "near": near,
-            "groups": joined(same, near),
+            "texts": texts_once,
+            "groups": together(texts_once, [sample.group for sample in self.samples]),
         }.items():
             object.__setattr__(self, name, value)
 
@@ -57,7 +60,7 @@ class TraitCheck:
 
     def distinct(self, pole: Pole) -> int:
         """The number of different real texts at the pole."""
-        return len(np.unique(self.groups[self.at(pole) & ~self.made]))
+        return len(np.unique(self.texts[self.at(pole) & ~self.made]))
 
     def label(self, pole: Pole) -> str:
         """The label of the pole."""

@@ -35,6 +35,7 @@ from traitbench.tables.sample_files import (
     LabelColumn,
     check,
     guess_columns,
+    guess_group_column,
     guess_test_columns,
     guess_wide,
     known_traits,
@@ -101,11 +102,13 @@ def list_rejected(client: Traitbench, handle: str) -> Listing[RejectedText]:
 @click.option("--quality", type=float, required=True, help="1 for the positive pole, 0 for the negative one.")
 @click.option("--held-out", is_flag=True, help="Add it as a test sample: versions are measured on it only.")
 @click.option("--must-pass", is_flag=True, help="Its score has to be on its pole's side; needs --held-out.")
+@click.option("--group", help="What it belongs to, such as a conversation: no figure divides a group.")
 @answers
 def add_sample(client: Traitbench, handle: str, text: str | None, file: str | None, **fields: Any) -> Output:
     """Add one TEXT as a sample. Without TEXT, or with `-`, read stdin."""
     # Not validated here, because the service reports what is wrong. A mark that is not given is not sent.
-    sent = {name: value for name, value in fields.items() if value is not False} | {"text": given_text(text, file)}
+    sent = {name: value for name, value in fields.items() if value is not False and value is not None}
+    sent["text"] = given_text(text, file)
     ids = client.samples.add(handle, [SampleInput.model_construct(_fields_set={*sent}, **sent)])
     return Output(SampleIds(ids=ids), f"Added sample {ids[0]} to {handle}.")
 
@@ -292,19 +295,20 @@ def _layout(
     text = given[0]
     trait, quality = (name or guess for name, guess in zip(given[1:], guess_columns(table, traits)[1:], strict=True))
     held_out, must_pass = (name or guess for name, guess in zip(marks, guess_test_columns(table), strict=True))
+    group = guess_group_column(table)
     wide = guess_wide(table, traits)
     if wide and trait is None and quality in (None, *wide) and (given[2], *defaults) == (None, None, None):
         labels = [
             LabelColumn(column, key, {**known_words(table, column, traits), **meanings, "": None})
             for column, key in wide.items()
         ]
-        return FileLayout(text, tuple(labels), None, held_out, must_pass)
+        return FileLayout(text, tuple(labels), None, held_out, must_pass, group)
     known = {**(known_words(table, quality, traits) if quality else {}), **meanings}
     if defaults[1] is not None:
         known[""] = defaults[1]
     only = traits[0].key if len(traits) == 1 else None
     label = LabelColumn(quality if quality != text else None, defaults[0] or only, known)
-    return FileLayout(text, (label,), trait if trait != text else None, held_out, must_pass)
+    return FileLayout(text, (label,), trait if trait != text else None, held_out, must_pass, group)
 
 
 def _tell(checked: Checked, layout: FileLayout, texts: str) -> None:

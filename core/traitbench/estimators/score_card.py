@@ -19,7 +19,7 @@ from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.labels import chances, check_poles, labelled_columns, read_labels, sides
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
-from traitbench.local.samples import LocalSample, LocalTrait, local_trait
+from traitbench.local.samples import LocalSample, LocalTrait, local_trait, read_groups
 from traitbench.local.texts import read_texts
 from traitbench.local.training import settings_of, train
 from traitbench.scoring.card import in_points
@@ -74,13 +74,14 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_depth = max_depth
         self.encoder = encoder
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Train on texts with labels: a frame or a mapping with a column for each trait, or an array (n, n_traits).
 
         Columns are keys or names of traits, in any order. A missing label (NaN, None) means that the text is no sample
-        of that trait.
+        of that trait. `groups` are as for `Scorer.fit`.
         """
         texts, traits = read_texts(X, to_train=True), self._local_traits()
+        names = read_groups(groups, texts)
         columns = labelled_columns(y, traits)
         samples, classes = list[LocalSample](), []
         for trait, (rows, values) in zip(traits, columns, strict=True):
@@ -89,20 +90,23 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             classes.append(labels.classes)
             check_consistent_length(texts, next(iter(y.values())) if isinstance(y, Mapping) else y)
             samples += [
-                LocalSample(len(samples) + index, trait.key, texts[row], quality, text_hash(texts[row]))
+                LocalSample(
+                    len(samples) + index, trait.key, texts[row], quality, text_hash(texts[row]), group=names[row]
+                )
                 for index, (row, quality) in enumerate(zip(rows, labels.qualities.tolist(), strict=True))
             ]
         self._keep(train(traits, samples, self._training_settings()))
         self.classes_ = classes
         return self
 
-    def check(self, X: Any, y: Any, *, sources: Any = None) -> Findings:
-        """Return what to check in labelled texts before a fit, as `Scorer.check` does; `y` as for `fit`."""
+    def check(self, X: Any, y: Any, *, sources: Any = None, groups: Any = None) -> Findings:
+        """Return what to check in labelled texts before a fit, as `Scorer.check` does; the rest as for `fit`."""
         texts, traits, samples = read_texts(X, to_train=True), self._local_traits(), list[LocalSample]()
+        names = read_groups(groups, texts)
         for trait, (rows, values) in zip(traits, labelled_columns(y, traits), strict=True):
             qualities = read_labels(values, trait.poles, rows=rows).qualities
             samples += [
-                LocalSample(row, trait.key, texts[row], quality, text_hash(texts[row]))
+                LocalSample(row, trait.key, texts[row], quality, text_hash(texts[row]), group=names[row])
                 for row, quality in zip(rows, qualities.tolist(), strict=True)
             ]
         return check_samples(traits, samples, self.encoder, read_sources(sources, texts))

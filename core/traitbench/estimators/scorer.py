@@ -22,7 +22,7 @@ from traitbench.estimators.labels import Labels, chances, check_poles, positive_
 from traitbench.install import advice, require
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
-from traitbench.local.samples import LocalSample, LocalTrait, local_trait
+from traitbench.local.samples import LocalSample, LocalTrait, local_trait, read_groups
 from traitbench.local.texts import column_name, read_texts
 from traitbench.local.training import find_encoder, label_axes, settings_of, train
 from traitbench.local.version import LocalVersion
@@ -111,14 +111,17 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         self.max_depth = max_depth
         self.encoder = encoder
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Train on texts with labels: names of the poles, or qualities from 0 (negative) to 1 (positive).
 
-        Raise `ValueError` that names the row of a text or a label that cannot be used.
+        `groups` (n,) are equal for texts that belong together, such as those of a conversation or an author, None for a
+        text that belongs to nothing: out-of-fold figures come from fits that saw no text of the group. To
+        cross-validate the scorer itself, pass them to `GroupKFold` too. Raise `ValueError` that names the row of a text
+        or a label that cannot be used.
         """
         trait = self._local_trait()
         labels = read_labels(y, trait.poles)
-        samples = _samples(trait, read_texts(X, to_train=True), labels)
+        samples = _samples(trait, read_texts(X, to_train=True), labels, groups)
         check_poles(labels.qualities, trait.poles)
         self._keep(train([trait], samples, self._training_settings()))
         self.classes_, self.key_ = labels.classes, trait.key
@@ -180,14 +183,14 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         weights = None if sample_weight is None else np.asarray(sample_weight)[sided]
         return float(accuracy_score(qualities[sided] > 0.5, positive[sided], sample_weight=weights))
 
-    def check(self, X: Any, y: Any, *, sources: Any = None) -> Findings:
+    def check(self, X: Any, y: Any, *, sources: Any = None, groups: Any = None) -> Findings:
         """Return what to check in labelled texts before a fit: shortcuts, labels that look wrong, duplicates.
 
-        `sources` says where each text is from: an address, or any name of its source.
+        `sources` says where each text is from: an address, or any name of its source. `groups` are as for `fit`.
         """
         trait = self._local_trait()
         texts = read_texts(X, to_train=True)
-        own = _samples(trait, texts, read_labels(y, trait.poles))
+        own = _samples(trait, texts, read_labels(y, trait.poles), groups)
         return check_samples([trait], own, self.encoder, read_sources(sources, texts))
 
     def label(self, texts: Any, *, queue: "Queue" = "uncertain", labels: Any = None, blind: bool = False) -> "Labeller":
@@ -294,11 +297,12 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         )
 
 
-def _samples(trait: LocalTrait, texts: Sequence[str], labels: Labels) -> list[LocalSample]:
+def _samples(trait: LocalTrait, texts: Sequence[str], labels: Labels, groups: Any) -> list[LocalSample]:
     check_consistent_length(texts, labels.qualities)
+    names = read_groups(groups, texts)
     return [
-        LocalSample(row, trait.key, text, quality, text_hash(text))
-        for row, (text, quality) in enumerate(zip(texts, labels.qualities.tolist(), strict=True))
+        LocalSample(row, trait.key, text, quality, text_hash(text), group=name)
+        for row, (text, quality, name) in enumerate(zip(texts, labels.qualities.tolist(), names, strict=True))
     ]
 
 

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from traitbench.contract.fields import plainly
 from traitbench.contract.samples import Sample
+from traitbench.contract.texts import is_missing
 from traitbench.contract.traits import Trait, TraitInput
 from traitbench.errors import ValidationFailed
 from traitbench.names import trait_key
@@ -58,6 +59,16 @@ class LocalSample:
     held_out: bool = False
     source_url: str | None = None
     group: str | None = None
+
+
+def read_groups(groups: Any, texts: Sequence[str]) -> list[str | None]:
+    """Return what each text belongs to, None for nothing; raise `ValueError` if there are not as many as texts."""
+    if groups is None:
+        return [None] * len(texts)
+    values = groups.to_pylist() if hasattr(groups, "to_pylist") else list(groups)
+    if len(values) != len(texts):
+        raise ValueError(f"There are {len(values):,} groups for {len(texts):,} texts. Pass one for each, or None.")
+    return [None if is_missing(each) or not str(each).strip() else str(each) for each in values]
 
 
 AnyTrait = LocalTrait | Trait

@@ -304,7 +304,11 @@ class _Training:
             with reading(self._engine) as connection:
                 sources = samples.sources(connection, ids)
             return [
-                LabelledText(each.id, each.trait, texts[each.id], each.quality, each.provenance, sources.get(each.id))
+                LabelledText(
+                    *(each.id, each.trait, texts[each.id], each.quality, each.provenance),
+                    sources.get(each.id),
+                    each.group,
+                )
                 for each in labels
                 if each.id in texts
             ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
+from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
 from traitbench.names import canonical
@@ -27,6 +27,7 @@ _STRAY = 0.05
 _LOOKED_AT = 200
 _MOST_NAMED = 8
 _UNKNOWN_TRAIT = "is not the name or key of a trait of this model"
+_INVALID_CHARACTER = "contains an invalid character (U+0000 or a lone surrogate)"
 _NOT_YES_NO = "is neither yes nor no"
 _TEST_NAMES = ("held_out", "held out", "heldout", "test", "is_test", "test sample", "split")
 _MUST_PASS_NAMES = ("must_pass", "must pass", "mustpass")
@@ -70,7 +71,8 @@ class LabelColumn:
 class FileLayout:
     """What the columns of a labelled file are for. A file has one column of labels, or one for each trait or rater.
 
-    `trait` is the column of traits, `held_out` and `must_pass` are columns of yes and no; an empty cell is a no.
+    `trait` is the column of traits, `held_out` and `must_pass` are columns of yes and no; an empty cell is a no. Rows
+    with the same cell of `group` belong together.
     """
 
     text: str
@@ -78,6 +80,7 @@ class FileLayout:
     trait: str | None = None
     held_out: str | None = None
     must_pass: str | None = None
+    group: str | None = None
 
 
 class FileSample(NamedTuple):
@@ -161,6 +164,11 @@ def guess_test_columns(table: Table) -> tuple[str | None, str | None]:
         for names in (_TEST_NAMES, _MUST_PASS_NAMES)
     )
     return held_out, must_pass
+
+
+def guess_group_column(table: Table) -> str | None:
+    """Return the column of groups in a file of samples that Traitbench wrote; elsewhere, a group is one to compare."""
+    return "group" if {"group", "trait", "quality", "provenance"} <= {*table.columns} else None
 
 
 def _is_yes_no(table: Table, column: str) -> bool:
@@ -256,13 +264,14 @@ def check(table: Table, layout: FileLayout, traits: Sequence[Trait] | None) -> C
         held_out, must_pass = (_yes_no(row, marks) for marks in (layout.held_out, layout.must_pass))
         if must_pass is True and held_out is False:
             must_pass = Problem(row.number, str(layout.must_pass), "is yes, but only test samples can be must-pass")
-        cells = (_text_problem(row.number, layout.text, text), trait, quality, held_out, must_pass)
+        group = _group_of(row, layout.group)
+        cells = (_text_problem(row.number, layout.text, text), trait, quality, held_out, must_pass, group)
         wrong = [each for each in cells if isinstance(each, Problem)]
         problems |= dict.fromkeys(wrong)
         if not wrong and isinstance(trait, str) and isinstance(quality, float):
             sample = SampleInput(trait=trait, text=text, quality=quality)
-            marks = {"held_out": held_out is True, "must_pass": must_pass is True}
-            sample = sample.model_copy(update={name: True for name, given in marks.items() if given})
+            more = {"held_out": held_out is True, "must_pass": must_pass is True, "group": group}
+            sample = sample.model_copy(update={name: given for name, given in more.items() if given})
             entries.append(FileSample(row.number, column, sample))
     return Checked(tuple(entries), tuple(sorted(problems, key=lambda problem: problem.row)), left_out)
 
@@ -372,13 +381,23 @@ def _yes_no(row: Row, column: str | None) -> bool | Problem:
     return _MARKS[cell] if cell in _MARKS else Problem(row.number, column or "", _NOT_YES_NO)
 
 
+def _group_of(row: Row, column: str | None) -> str | Problem | None:
+    cell = row.cells.get(column, "").strip() if column else ""
+    if len(cell) > LONGEST_GROUP:
+        reason = f"has {len(cell):,} characters; a group has at most {LONGEST_GROUP:,}"
+        return Problem(row.number, column or "", reason)
+    if _INVALID.search(cell):
+        return Problem(row.number, column or "", _INVALID_CHARACTER)
+    return cell or None
+
+
 def _text_problem(row: int, column: str, text: str) -> Problem | None:
     if not text.strip():
         return Problem(row, column, "is empty")
     if len(text) > LONGEST_TEXT:
         return Problem(row, column, f"has {len(text):,} characters; the maximum is {LONGEST_TEXT:,}")
     if _INVALID.search(text):
-        return Problem(row, column, "contains an invalid character (U+0000 or a lone surrogate)")
+        return Problem(row, column, _INVALID_CHARACTER)
     return None
 
 

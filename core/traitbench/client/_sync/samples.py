@@ -100,17 +100,26 @@ class Samples:
         )
 
     def update(
-        self, handle: str, ids: Sequence[int], *, held_out: bool | None = None, must_pass: bool | None = None
+        self,
+        handle: str,
+        ids: Sequence[int],
+        *,
+        held_out: bool | None = None,
+        must_pass: bool | None = None,
+        group: str | None = None,
     ) -> builtins.list[int]:
-        """Hold samples of a draft out as test samples, or mark those that must pass; return their ids.
+        """Hold samples of a draft out as test samples, mark those that must pass, or say that they belong together;
+        return their ids.
 
-        Up to 500 samples are changed as a whole or not at all. More are sent in batches: an error leaves the batches
-        before it changed.
+        `group` names what they belong to, such as a conversation; a blank one takes them out of their group. Up to 500
+        samples are changed as a whole or not at all. More are sent in batches: an error leaves the batches before it
+        changed.
         """
         changed: builtins.list[int] = []
         for first in range(0, len(ids), MOST_SAMPLES):
-            some = {"ids": [*ids[first : first + MOST_SAMPLES]], "held_out": held_out, "must_pass": must_pass}
-            body = {field: value for field, value in some.items() if value is not None}
+            fields = {"held_out": held_out, "must_pass": must_pass, "group": group}
+            body: dict[str, Any] = {"ids": [*ids[first : first + MOST_SAMPLES]]}
+            body |= {field: value for field, value in fields.items() if value is not None}
             answer = self._connection.send("PATCH", _path(handle), SampleIds, body=body)
             changed += answer.ids
         return changed
