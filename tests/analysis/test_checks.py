@@ -527,8 +527,7 @@ def test_sources_that_repeat_and_predict_the_label_are_asked_about() -> None:
     samples, X = conversations()
     finding = one(of(samples, X), "together")
     assert finding.says == (
-        "96 texts of Warmth share 24 sources, and all texts of a source have the same label in 24 of them, by chance"
-        " in 3."
+        "96 texts of Warmth share 24 sources, and all texts of a source have one label in 24 of them, by chance in 3."
     )
     assert fix_of(finding).group == {each.id: each.source_url for each in samples}
     grouped = [replace(each, group=each.source_url) for each in samples]

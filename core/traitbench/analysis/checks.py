@@ -278,7 +278,7 @@ def _together(check: TraitCheck) -> Iterator[Finding]:
         if source and shared[source] > 1
     }
     says = (
-        f"{column.rows:,} texts of {check.name} share {column.values:,} sources, and all texts of a source have the same"
+        f"{column.rows:,} texts of {check.name} share {column.values:,} sources, and all texts of a source have one"
         f" label in {column.one_label:,} of them, by chance in {column.by_chance:.0f}."
     )
     more = "If texts of a source belong together, figures that divide a source show how well a model knows the source."
