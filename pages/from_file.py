@@ -104,12 +104,12 @@ plan, why, texts = None, "", []
 if layout is not None:
     with body:
         draw_columns(layout)
-        if layout.text and layout.named("label"):
+        if layout.text and layout.makes_traits:
             plan, why = draw_plan(layout, owned)
         else:
             draw_unused(layout)
             why = "" if layout.text else "Choose the column with the texts."
-            texts = layout.texts
+            texts = layout.reading.texts
             new_model(name=Path(file.name).stem, texts=texts, source=file.name)
 
 with top:

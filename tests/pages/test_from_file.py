@@ -61,7 +61,7 @@ def test_two_labels_become_a_trained_model_and_a_scored_text_in_two_clicks(
     at = drop(workbench, file_of(rows=60) + "2000,Hm.,\n")  # the first click
     assert title(at) == "1 trait found in 61 reviews"
     assert "reviews.csv, 3 columns. Texts are in “review”, labels in “mood”." in plain(at)
-    assert "id: Differs in every row" in plain(at).replace("*", "")
+    assert "id: Identifies each row" in plain(at).replace("*", "")
     assert "1 row: has no label (line 62)" in plain(at).replace("*", "")
     press(at, "from_file.create")  # the second one
     handle = f"{namespace}.reviews"
@@ -166,18 +166,18 @@ def test_a_training_that_failed_says_why_and_can_be_repeated(
 
 
 def test_a_role_can_be_changed_and_an_order_added(workbench: Workbench) -> None:
-    content = "review,mood,stars\n" + "".join(
+    content = "review,mood,visits\n" + "".join(
         f"{HAPPY[i % 5]} {i},{('good', 'bad')[i % 2]},{i % 5}\n" for i in range(20)
     )
     at = drop(workbench, content)
     assert title(at) == "1 trait found in 20 reviews"
     press(at, next(key for key in buttons(at) if key.endswith(".add.2")))
     assert title(at) == "2 traits found in 20 reviews"
-    labelled(at.selectbox, "mood").set_value("unused").run()
+    labelled(at.selectbox, "mood").set_value("not_used").run()
     assert title(at) == "1 trait found in 20 reviews"
     assert "mood: You left it out." in plain(at).replace("*", "")
     labelled(at.selectbox, "mood").set_value("text").run()
-    assert labelled(at.selectbox, "review").value == "unused", "one column has the texts"
+    assert labelled(at.selectbox, "review").value == "not_used", "one column has the texts"
 
 
 def test_a_file_without_labels_leads_to_label_with_its_texts(

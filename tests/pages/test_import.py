@@ -75,7 +75,7 @@ def test_of_a_file_with_bad_rows_the_good_ones_go_in(at: AppTest, client: Traitb
 def test_the_file_of_bad_rows_says_where_each_was_and_what_is_wrong(client: Traitbench, empty: str) -> None:
     file = read("a.csv", (CSV + ";warm\nHm.;purple\n").encode())
     layout = FileLayout("message", (LabelColumn("kind", "warmth", {"warm": 1.0, "cold": 0.0}),))
-    header, rows = sample_files.to_mend(file, sample_files.check(file, layout, client.traits.list(empty)))
+    header, rows = sample_files.to_mend(file, sample_files.check(file, layout, client.traits.list(empty)).problems)
     assert header == ["message", "kind", "line", "error"]
     assert [row[:3] for row in rows] == [["", "warm", "4"], ["Hm.", "purple", "5"]]
 

@@ -1,30 +1,34 @@
 """What each column of a wild file is for, the traits of its labels, and that no row disappears without a reason."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables.in_process import read
+from traitbench.tables.answers import Answers
+from traitbench.tables.columns import MOST_LABELS, ColumnReading, read_columns
 from traitbench.tables.labelled import (
     BLANK,
     CONTRADICTS,
     LEFT_OUT,
-    MOST_LABELS,
     REPEATS,
     REST,
-    Column,
     TraitFound,
-    check_all,
-    columns_of,
     layout_of,
     order_of,
+    samples_of,
     shapes_of,
     traits_of,
+    unlabelled,
 )
 from traitbench.tables.rows import Row, Table
-from traitbench.tables.sample_files import unlabelled
+
+
+def answers(counts: Mapping[str, int]) -> Answers:
+    """One answer in each cell."""
+    return Answers({cell: (cell,) for cell in counts}, dict(counts), {})
 
 
 def table_of(labels: list[str], *, name: str = "label", **more: list[str]) -> Table:
@@ -38,14 +42,14 @@ def of_rows(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     return Table(columns, tuple(own), ())
 
 
-def column(table: Table, name: str) -> Column:
-    return next(each for each in columns_of(table) if each.name == name)
+def column(table: Table, name: str) -> ColumnReading:
+    return next(each for each in read_columns(table).columns if each.name == name)
 
 
 def found(labels: list[str], *, name: str = "label") -> list[TraitFound]:
     own = column(table_of(labels, name=name), name)
-    assert own.role == "label"
-    return traits_of(name, own.kinds or {}, own.shapes[0])
+    assert own.traits
+    return list(own.traits)
 
 
 def poles(labels: list[str], *, name: str = "label") -> tuple[str, str, str]:
@@ -99,7 +103,7 @@ def test_sides_can_be_swapped_with_their_labels() -> None:
 
 def test_a_rare_or_neutral_third_label_is_neither_side() -> None:
     (trait,) = found(["happy", "unhappy"] * 10 + ["mixed", "n/a"], name="mood")
-    assert (trait.words, trait.neither) == ({"happy": 1.0, "unhappy": 0.0}, {"mixed": 1, "n/a": 1})
+    assert (trait.words, trait.neither) == ({"happy": 1.0, "unhappy": 0.0}, {"mixed": 1})
 
 
 # ---- more than two labels --------------------------------------------------------------------------------------------
@@ -123,7 +127,7 @@ def test_the_likeliest_shape_comes_first(kinds: list[str], shapes: tuple[str, ..
 
 
 def test_each_kind_becomes_a_trait_against_the_rest() -> None:
-    traits = traits_of("topic", {"food": 3, "price": 2, "staff": 1}, "each")
+    traits = traits_of("topic", answers({"food": 3, "price": 2, "staff": 1}), "each")
     assert [(each.name, each.negative, each.positive) for each in traits] == [
         ("Food", REST, "food"),
         ("Price", REST, "price"),
@@ -141,61 +145,61 @@ def test_stars_become_a_scale() -> None:
 def test_known_words_have_an_order_and_others_get_one() -> None:
     assert order_of(dict.fromkeys(["gut", "schlecht", "mittel"], 1)) == ["schlecht", "mittel", "gut"]
     assert order_of(dict.fromkeys(["10", "9", "1"], 1)) == ["1", "9", "10"]
-    (trait,) = traits_of("size", {"big": 1, "tiny": 1, "odd": 1}, "order", order=["tiny", "big"])
+    (trait,) = traits_of("size", answers({"big": 1, "tiny": 1, "odd": 1}), "order", order=["tiny", "big"])
     assert (trait.negative, trait.positive, trait.neither) == ("tiny", "big", {"odd": 1})
-    assert traits_of("size", {"big": 1, "tiny": 1, "odd": 1}, "order", order=[])[0].words == {}
+    assert traits_of("size", answers({"big": 1, "tiny": 1, "odd": 1}), "order", order=[])[0].words == {}
 
 
 # ---- columns that are not used ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("cells", "reason"),
+    ("cells", "reading", "said"),
     [
-        ([""] * 8, "Is empty."),
-        (["alike"] * 8, "Says “alike” in every row, so there is no other side to learn."),
-        (["alike", ""] * 4, "Says “alike” wherever it is filled, so there is no other side to learn."),
-        ([f"k{row}" for row in range(8)], "Differs in every row, so it is neither a label nor a group."),
-        (["2026-01-02", "2026-01-03"] * 4, "Has dates."),
-        (["a", "b", "c", "a"] * 2, "Could be a label: it has 3 kinds."),
-        (["1", "2", "3", "1"] * 2, "Could be a label: it is an order from 1 to 3."),
+        ([""] * 8, "not_used", "Is empty."),
+        (["alike"] * 8, "not_used", "Says “alike” in every row, so there is no other side to learn."),
+        (["alike", ""] * 4, "not_used", "Says “alike” wherever it is filled, so there is no other side to learn."),
+        ([f"k{row}" for row in range(8)], "identifier", "Differs in every row, so it is neither a label nor a group."),
+        (["2026-01-02", "2026-01-03"] * 4, "date", "Has dates."),
+        (["a", "b", "c", "a"] * 2, "group", "A group to compare: a, b and c."),
+        (["1", "2", "3", "1"] * 2, "group", "A few numbers, 1, 2 and 3, which may be codes: a group to compare."),
     ],
 )
-def test_a_column_that_is_not_used_has_a_reason(cells: list[str], reason: str) -> None:
+def test_a_column_that_is_not_used_has_a_reason(cells: list[str], reading: str, said: str) -> None:
     own = column(table_of(["warm", "cold"] * 4, other=cells), "other")
-    assert (own.role, own.reason) == ("unused", reason)
+    assert (own.reading, own.said, own.traits) == (reading, said, ())
 
 
 def test_too_many_values_are_not_labels() -> None:
-    numbers, words = [str(row % 20) for row in range(40)], [f"w{row % 20}" for row in range(40)]
-    table = table_of(["warm", "cold"] * 20, number=numbers, word=words)
-    assert column(table, "number").reason == "Has too many different numbers for labels."
-    assert column(table, "word").reason == "Has too many different values for labels."
+    words = [f"w{row % 60}" for row in range(80)]
+    assert (
+        column(table_of(["warm", "cold"] * 40, word=words), "word").said == "Has too many different values for labels."
+    )
 
 
 def test_of_many_columns_some_are_labels_and_every_other_one_has_a_reason() -> None:
     rows = 24
-    sided = {f"s{place}": ["a", "b"] * (rows // 2) for place in range(20)}
+    sided = {f"s{place}": ["aa", "bb"] * (rows // 2) for place in range(20)}
     ids = {f"i{place}": [f"{place}-{row}" for row in range(rows)] for place in range(19)}
     more = {"label": ["warm", "cold"] * (rows // 2), **sided, **ids}
     texts = [f"This is text {row}." for row in range(rows)]
-    columns = columns_of(of_rows(("text", *more), list(zip(texts, *more.values(), strict=True))))
+    columns = read_columns(of_rows(("text", *more), list(zip(texts, *more.values(), strict=True)))).columns
     assert len(columns) == 41
-    assert sum(each.role == "label" for each in columns) == MOST_LABELS
-    assert all(each.reason for each in columns if each.role == "unused")
+    assert sum(bool(each.traits) for each in columns) == MOST_LABELS
+    assert all(each.said for each in columns)
 
 
 def test_one_column_of_several_kinds_is_the_label_but_not_two() -> None:
-    assert column(table_of(["x", "y", "z"] * 4, name="genre"), "genre").role == "label"
-    both = table_of(["x", "y", "z"] * 4, name="genre", shop=["u", "v", "w"] * 4)
-    assert {each.role for each in columns_of(both)} == {"text", "unused"}
+    assert column(table_of(["x1", "y1", "z1"] * 4, name="genre"), "genre").reading == "labels"
+    both = table_of(["x1", "y1", "z1"] * 4, name="genre", colour=["u1", "v1", "w1"] * 4)
+    assert [each.reading for each in read_columns(both).columns] == ["text", "group", "group"]
 
 
-def test_addresses_and_test_marks_have_roles_of_their_own() -> None:
+def test_addresses_and_test_marks_have_readings_of_their_own() -> None:
     table = table_of(["warm", "cold"], url=["https://a.example/1", "https://a.example/2"], test=["yes", "no"])
-    assert [each.role for each in columns_of(table)] == ["text", "label", "source", "test"]
-    (trait,) = traits_of("label", {"warm": 1, "cold": 1}, "sides")
-    first, second = check_all(table, layout_of("text", [trait], test="test"), source="url").samples
+    reading = read_columns(table)
+    assert [each.reading for each in reading.columns] == ["text", "labels", "identifier", "test"]
+    first, second = reading.samples(reading.traits).samples
     assert (first.source_url, first.held_out, second.held_out) == ("https://a.example/1", True, False)
 
 
@@ -205,9 +209,9 @@ def test_addresses_and_test_marks_have_roles_of_their_own() -> None:
 def test_rows_that_give_no_sample_are_named() -> None:
     content = b"text,mood\nA.,happy\nB.,unhappy\nA.,happy\nC.,happy\nC.,unhappy\n,happy\nD.,\nE.,odd\n"
     table = read("a.csv", content)
-    (trait,) = traits_of("mood", {"happy": 4, "unhappy": 2, "odd": 1}, "sides")
+    (trait,) = traits_of("mood", answers({"happy": 4, "unhappy": 2, "odd": 1}), "sides")
     layout = layout_of("text", [trait])
-    result = check_all(table, layout)
+    result = samples_of(table, layout, [trait])
     assert [(each.text, each.quality, each.trait) for each in result.samples] == [("A.", 1.0, "0"), ("B.", 0.0, "0")]
     assert [(each.row, each.reason) for each in result.problems] == [
         (4, REPEATS),
@@ -217,7 +221,7 @@ def test_rows_that_give_no_sample_are_named() -> None:
         (8, BLANK),
         (9, LEFT_OUT),
     ]
-    assert unlabelled(table, layout) == ["D."]
+    assert unlabelled(table, layout, [trait]) == ["D."]
 
 
 CELLS = st.sampled_from(["", " ", "happy", "Happy", "unhappy", "mixed", "1", "0", "0.5", "5", "\N{FIRE}", "n/a", "-"])
@@ -227,16 +231,15 @@ TEXTS = st.sampled_from(["", " ", "A.", "B.", "C.", "a\N{COMBINING ACUTE ACCENT}
 @given(st.lists(st.tuples(TEXTS, CELLS, CELLS), min_size=1, max_size=30))
 def test_every_row_gives_a_sample_or_has_a_reason(rows: list[tuple[str, str, str]]) -> None:
     table = of_rows(("text", "one", "two"), rows)
+    reading = read_columns(table, column="text")
     for place in range(3):
         traits = [
             trait
-            for each in columns_of(table)
+            for each in reading.columns
             if each.shapes
-            for trait in traits_of(each.name, each.kinds or {}, each.shapes[min(place, len(each.shapes) - 1)])
+            for trait in traits_of(each.name, each.answers, each.shapes[min(place, len(each.shapes) - 1)])
         ]
-        if not traits:
-            continue
-        result = check_all(table, layout_of("text", traits))
+        result = reading.samples(traits)
         named = {*result.lines} | {each.row for each in result.problems}
         assert named == {row.number for row in table.rows}
         assert len({(each.trait, each.text) for each in result.samples}) == len(result.samples)

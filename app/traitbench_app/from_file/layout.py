@@ -1,7 +1,6 @@
 """What was found in a file: its columns with their roles, the model that they make, and what is not used."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -11,25 +10,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.samples import SampleInput
-from traitbench.contract.traits import TraitInput
 from traitbench.display.pictures import balance
 from traitbench.display.text import count, plain, shortened
 from traitbench.display.tokens import token
 from traitbench.local import held_out
 from traitbench.names import no_name, slug
-from traitbench.tables.labelled import (
-    Column,
-    Role,
-    Shape,
-    TraitFound,
-    check_all,
-    columns_of,
-    layout_of,
-    order_of,
-    traits_of,
-)
-from traitbench.tables.rows import Table
-from traitbench.tables.sample_files import Checked, to_mend, unlabelled
+from traitbench.tables.answers import number_in
+from traitbench.tables.columns import ColumnReading, FileReading, Reading, read_columns
+from traitbench.tables.file_model import FileModel, missing_side, model_of, names_wrong, with_tests
+from traitbench.tables.labelled import FileSamples, Shape, TraitFound, are_numbers, ends_of, order_of, traits_of
+from traitbench.tables.sample_files import to_mend
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download, question
 from traitbench_app.parts.model_actions import free_name, handle_fields
@@ -38,7 +28,7 @@ from traitbench_app.shell import session
 from traitbench_app.shell.service import field_error
 
 _READ, _CHECKED, _NAME = "from_file.read", "from_file.checked", "from_file.name"
-_ROWS, _COLUMNS, _NAMED, _DECIDED = 5, 6, 6, 6
+_ROWS, _COLUMNS, _NAMED, _DECIDED, _HEADER = 5, 6, 6, 6, 60
 _NOUNS = ("review", "comment", "message", "sentence", "answer", "sample")
 _STYLE = """
 <style>
@@ -49,118 +39,143 @@ _STYLE = """
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The model that a file makes. The trait of a sample is its position among the traits.
-
-    `source` is the name of the file, `example` a text to score first, `said` what became of the rows.
-    """
-
-    handle: str
-    traits: tuple[TraitInput, ...]
-    samples: tuple[SampleInput, ...]
-    source: str
-    example: str
-    said: str
-
-
-@dataclass(frozen=True)
 class Layout:
-    """A file with the roles of its columns as they are chosen now."""
+    """A file with the readings of its columns as they are chosen now."""
 
     upload: UploadedTable
-    table: Table
-    columns: tuple[Column, ...]
-    roles: tuple[Role, ...]
+    reading: FileReading
 
-    def named(self, role: Role) -> list[str]:
-        """Return the names of the columns with a role."""
-        return [column.name for column, own in zip(self.columns, self.roles, strict=True) if own == role]
+    @property
+    def columns(self) -> tuple[ColumnReading, ...]:
+        """The columns with their readings."""
+        return self.reading.columns
 
     @property
     def text(self) -> str | None:
         """The column of the texts."""
-        return next(iter(self.named("text")), None)
+        return self.reading.column
 
     @property
-    def texts(self) -> list[str]:
-        """The different texts of the file."""
-        cells = (row.cells.get(self.text or "", "").strip() for row in self.table.rows)
-        return [text for text in dict.fromkeys(cells) if text]
+    def makes_traits(self) -> bool:
+        """Whether a column has labels."""
+        return bool(self.reading.traits)
 
 
 def found_in(upload: UploadedTable) -> Layout:
-    """Return what a file has, which is guessed once, with the roles that the person chose."""
+    """Return what a file has, with the readings that the person chose; each choice is read once."""
     with st.spinner("Looking at the columns"):
+        given: dict[str, Reading] = session.get(_given_key(upload), {})
+        column: str | None = session.get(_text_key(upload))
+        kept: frozenset[str] = session.get(_kept_key(upload), frozenset())
+        about = (upload.key, tuple(sorted(given.items())), column, kept)
         table = upload.source.whole
-        columns = session.once(_READ, upload.key, lambda: columns_of(table))
-    roles = tuple(session.get(_role_key(upload, position), each.role) for position, each in enumerate(columns))
-    return Layout(upload, table, columns, roles)
+        reading = session.once(_READ, about, lambda: read_columns(table, given=given, column=column, kept=kept))
+    return Layout(upload, reading)
+
+
+def _given_key(upload: UploadedTable) -> str:
+    return f"{upload.key}.given"
+
+
+def _text_key(upload: UploadedTable) -> str:
+    return f"{upload.key}.text"
+
+
+def _kept_key(upload: UploadedTable) -> str:
+    return f"{upload.key}.kept"
 
 
 # ---- the columns -----------------------------------------------------------------------------------------------------
 
 
 def draw_columns(layout: Layout) -> None:
-    """Draw the first rows below the role of each column; of many columns, texts and labels come first."""
+    """Draw the first rows below the reading of each column; of many columns, texts and labels come first."""
     positions = list(range(len(layout.columns)))
-    first = sorted(positions, key=lambda position: layout.roles[position] not in ("text", "label"))[:_COLUMNS]
+    first = sorted(positions, key=lambda position: not _is_used(layout.columns[position]))[:_COLUMNS]
     with st.container(border=True, key="card.columns"):
         st.html(_STYLE)
         # Few columns stay in the order of the file.
         shown = sorted(first) if len(positions) <= _COLUMNS else first
-        widths = [4.0 if layout.roles[position] == "text" else 1.0 for position in shown]
+        widths = [4.0 if layout.columns[position].name == layout.text else 1.0 for position in shown]
         for position, column in zip(shown, st.columns(widths, wrap=False), strict=True):
             with column:
-                _pick_role(layout, position)
+                _pick_reading(layout, position)
                 st.html(_cells(layout, position))
         if rest := [position for position in positions if position not in first]:
             with st.expander(count(len(rest), "more column")), st.grid(4, min_column_width=180):
                 for position in rest:
-                    _pick_role(layout, position)
+                    _pick_reading(layout, position)
 
 
-def _role_key(upload: UploadedTable, position: int) -> str:
-    return f"{upload.key}.role.{position}"
+def _is_used(column: ColumnReading) -> bool:
+    return column.reading == "text" or bool(column.traits)
 
 
-def _pick_role(layout: Layout, position: int) -> None:
-    column, role = layout.columns[position], layout.roles[position]
-    offered: tuple[Role, ...] = ("text", "label", "unused") if column.shapes else ("text", "unused")
-    options = list(dict.fromkeys((*offered, column.role, role)))
-    names = {
-        "text": "Text",
-        "label": f"Label: {len(column.kinds or {})} kinds",
-        "test": "Test samples",
-        "source": "Keep as source",
-        "unused": "Not used",
-    }
-    _begin(_role_key(layout.upload, position), role)
+def _reading_key(upload: UploadedTable, position: int) -> str:
+    return f"{upload.key}.reading.{position}"
+
+
+_READ_AS: Mapping[Reading, str] = {
+    "text": "Text",
+    "labels": "Labels",
+    "several_answers": "Several answers",
+    "scale": "A scale",
+    "verdicts": "Verdicts on one question",
+    "people": "People who labelled",
+    "messages": "Conversations",
+    "rows_together": "Rows that belong together",
+    "group": "A group to compare",
+    "date": "Dates",
+    "number": "Numbers",
+    "identifier": "Identifiers",
+    "test": "Test samples",
+    "not_used": "Not used",
+}
+
+
+def _pick_reading(layout: Layout, position: int) -> None:
+    column, key = layout.columns[position], _reading_key(layout.upload, position)
+    session.put({key: column.reading})
     st.selectbox(
-        plain(column.name),
-        options,
-        format_func=lambda each: names[each],
-        key=_role_key(layout.upload, position),
-        on_change=_one_text,
+        plain(shortened(column.name, _HEADER)),
+        column.offered,
+        format_func=lambda each: f"Labels: {len(column.answers.kinds)} kinds" if each == "labels" else _READ_AS[each],
+        key=key,
+        help=plain(column.said),
+        on_change=_choose,
         args=(layout, position),
-        persist_state="page",
     )
 
 
-def _one_text(layout: Layout, position: int) -> None:
-    """Let the column that was chosen for the texts be the only one. A callback."""
-    if session.get(_role_key(layout.upload, position)) == "text":
-        others = [each for each, role in enumerate(layout.roles) if role == "text" and each != position]
-        session.put({_role_key(layout.upload, each): "unused" for each in others})
+def _choose(layout: Layout, position: int) -> None:
+    """Keep the reading that was chosen for a column; the column of the texts is another one then. A callback."""
+    _give(layout, position, session.get(_reading_key(layout.upload, position)))
+
+
+def _give(layout: Layout, position: int, reading: Reading) -> None:
+    """Keep a reading for a column. A button callback."""
+    upload, name = layout.upload, layout.columns[position].name
+    given = {**session.get(_given_key(upload), {}), name: reading}
+    if reading == "text":
+        # One column has the texts; further ones are found again.
+        given = {other: each for other, each in given.items() if each != "text"}
+        if layout.text is not None:
+            given[layout.text] = "not_used"
+        session.store(_text_key(upload), name)
+        given.pop(name, None)
+    elif session.get(_text_key(upload)) == name:
+        session.store(_text_key(upload), None)
+    session.store(_given_key(upload), given)
 
 
 def _cells(layout: Layout, position: int) -> str:
     """The first cells of a column as HTML, one line each."""
-    role, name = layout.roles[position], layout.columns[position].name
-    missing = f"no {role}" if role in ("text", "label") else ""
+    column = layout.columns[position]
+    missing = "no text" if column.reading == "text" else "no label" if column.traits else ""
     cells = []
-    for row in layout.table.rows[:_ROWS]:
-        cell = shortened(row.cells.get(name, ""), 200)
-        ink = token("ink-3" if role == "unused" or not cell else "ink")
+    for row in layout.reading.table.rows[:_ROWS]:
+        cell = shortened(row.cells.get(column.name, ""), 200)
+        ink = token("ink-3" if not _is_used(column) or not cell else "ink")
         cells.append(
             f'<div style="height:32px;line-height:32px;font-size:13px;white-space:nowrap;overflow:hidden;color:{ink};'
             f'text-overflow:ellipsis;border-top:1px solid {token("line")}">{escape(cell or missing)}&nbsp;</div>'
@@ -171,7 +186,7 @@ def _cells(layout: Layout, position: int) -> str:
 # ---- the model -------------------------------------------------------------------------------------------------------
 
 
-def draw_plan(layout: Layout, owned: Sequence[str]) -> tuple[Plan | None, str]:
+def draw_plan(layout: Layout, owned: Sequence[str]) -> tuple[FileModel | None, str]:
     """Draw the model that the labels make and what is not used; return it, or None and why it cannot be created."""
     left, right = st.columns([1.8, 1], gap="small")
     with right, question("The model", key="plan"):
@@ -179,32 +194,14 @@ def draw_plan(layout: Layout, owned: Sequence[str]) -> tuple[Plan | None, str]:
         traits, pictures, problem = _traits(layout)
     with left, draw_unused(layout):
         traits = _decided(layout, traits)
-        checked, blank = _checked(layout, traits)
-        _draw_rows(layout, checked)
-        samples = _draw_tests(layout, checked.samples)
+        read = _read(layout, traits)
+        _draw_rows(layout, read)
+        samples = _draw_tests(layout, read.samples)
     _draw_balances(layout, traits, samples, pictures)
-    why = why or problem or _missing(traits, samples)
+    why = why or problem or missing_side(traits, samples)
     if why or not handle:
         return None, why
-    used, rows = len({*checked.lines}), layout.upload.source.count
-    # A text that the model will not have learned, if there is one.
-    unseen = [*blank[:1], *(each.text for each in samples if each.held_out), samples[0].text]
-    said = f"{used:,} of {count(rows, 'row')} in {layout.upload.name} became samples."
-    return Plan(handle, _inputs(traits), samples, layout.upload.name, unseen[0], said), ""
-
-
-def _inputs(traits: Sequence[TraitFound]) -> tuple[TraitInput, ...]:
-    """The traits for the service. A key is given where the names give none, or the same for several traits."""
-    slugs = [slug(each.name) for each in traits]
-    return tuple(
-        TraitInput(
-            name=each.name,
-            key=None if own and slugs.count(own) == 1 else f"trait-{number}",
-            positive_label=each.positive,
-            negative_label=each.negative,
-        )
-        for number, (each, own) in enumerate(zip(traits, slugs, strict=True), start=1)
-    )
+    return model_of(layout.reading, traits, read, samples, handle=handle, source=layout.upload.name), ""
 
 
 def _name(layout: Layout, owned: Sequence[str]) -> tuple[str, str]:
@@ -219,33 +216,67 @@ def _traits(layout: Layout) -> tuple[list[TraitFound], list[DeltaGenerator], str
     """Draw the traits of each label column with their fields; return also the places of their pictures."""
     traits, pictures, slots = list[TraitFound](), list[DeltaGenerator](), list[DeltaGenerator]()
     for position, column in enumerate(layout.columns):
-        if layout.roles[position] != "label" or not column.kinds:
-            continue
-        shape, order = _pick_shape(layout, position, column)
-        for number, guess in enumerate(traits_of(column.name, column.kinds, shape, order=order)):
-            trait, picture, slot = _fields(f"{layout.upload.key}.{position}.{shape}.{number}", guess)
+        for key, guess in _guesses(layout, position, column):
+            trait, picture, slot = _fields(key, guess)
             traits.append(trait)
             pictures.append(picture)
             slots.append(slot)
-    return traits, pictures, _check_names(traits, slots)
+    wrong = names_wrong(traits)
+    for slot, sentence in zip(slots, wrong, strict=True):
+        if sentence:
+            field_error(slot, sentence)
+    return traits, pictures, next(filter(None, wrong), "")
 
 
-def _pick_shape(layout: Layout, position: int, column: Column) -> tuple[Shape, list[str] | None]:
+def _guesses(layout: Layout, position: int, column: ColumnReading) -> list[tuple[str, TraitFound]]:
+    """Draw the questions about a column with labels, and return its traits with the keys of their fields."""
+    start = f"{layout.upload.key}.{position}"
+    if not column.traits or column.reading in ("verdicts", "several_answers"):
+        return [(f"{start}.{column.reading}.{number}", trait) for number, trait in enumerate(column.traits)]
+    shape, order = _pick_shape(layout, position, column)
+    ends, border = None, None
+    if shape == "order" and are_numbers(dict.fromkeys(order or column.answers.kinds, 1)):
+        ends, border = _pick_ends(layout, position, column)
+    traits = traits_of(column.name, column.answers, shape, order=order, ends=ends, border=border)
+    return [(f"{start}.{shape}.{number}", trait) for number, trait in enumerate(traits)]
+
+
+def _pick_ends(layout: Layout, position: int, column: ColumnReading) -> tuple[tuple[float, float], float]:
+    """Draw the ends of a scale of numbers, and the number between its sides."""
+    numbers = [number for cell in column.answers.kinds if (number := number_in(cell)) is not None]
+    low, high = ends_of(numbers, column.name)
+    start = f"{layout.upload.key}.ends.{position}"
+    fields = {"low": ("Lowest", low), "border": ("Border", (low + high) / 2), "high": ("Highest", high)}
+    chosen = {}
+    with st.container(horizontal=True, gap="xsmall"):
+        for name, (label, value) in fields.items():
+            help_text = "Texts below this number are on the left side, texts above it on the right side."
+            chosen[name] = st.number_input(
+                label,
+                value=value,
+                key=f"{start}.{name}",
+                help=help_text if name == "border" else None,
+                persist_state="page",
+            )
+    return (chosen["low"], chosen["high"]), chosen["border"]
+
+
+def _pick_shape(layout: Layout, position: int, column: ColumnReading) -> tuple[Shape, list[str] | None]:
     """Draw the one question about a column with more than two kinds, and the order of a scale."""
-    kinds = column.kinds or {}
+    kinds = column.answers.kinds
     if len(column.shapes) < 2:
         return column.shapes[0], None
-    sides = traits_of(column.name, kinds, "sides")[0] if "sides" in column.shapes else None
+    sides = traits_of(column.name, column.answers, "sides")[0] if "sides" in column.shapes else None
     names: dict[Shape, str] = {
         "sides": f"Two sides: {sides.negative} and {sides.positive}" if sides else "",
         "each": "One trait each, against the rest",
         "order": "An order",
     }
     shape = st.radio(
-        f"“{plain(column.name)}” has {len(kinds)} kinds",
+        f"“{plain(shortened(column.name, _HEADER))}” has {len(kinds)} kinds",
         column.shapes,
         format_func=lambda each: names[each],
-        key=f"{layout.upload.key}.shape.{position}",
+        key=f"{layout.upload.key}.shape.{position}.{column.reading}",
         persist_state="page",
     )
     order = None
@@ -301,24 +332,6 @@ def _swap(key: str) -> None:
     session.store(f"{key}.swapped", not session.get(f"{key}.swapped"))
 
 
-def _check_names(traits: Sequence[TraitFound], slots: Sequence[DeltaGenerator]) -> str:
-    """Show below its fields what is wrong with a trait, and return the first of these sentences."""
-    names = Counter(each.name.casefold() for each in traits)
-    first = ""
-    for trait, slot in zip(traits, slots, strict=True):
-        wrong = ""
-        if not (trait.name and trait.negative and trait.positive):
-            wrong = "Give the trait a name, and name both sides."
-        elif names[trait.name.casefold()] > 1:
-            wrong = "Two traits have this name. Use two different ones."
-        elif trait.negative.casefold() == trait.positive.casefold():
-            wrong = "Both sides have the same name. Use two different ones."
-        if wrong:
-            field_error(slot, wrong)
-        first = first or wrong
-    return first
-
-
 def _draw_balances(
     layout: Layout, traits: Sequence[TraitFound], samples: Sequence[SampleInput], pictures: Sequence[DeltaGenerator]
 ) -> None:
@@ -326,7 +339,7 @@ def _draw_balances(
     for number, (trait, picture) in enumerate(zip(traits, pictures, strict=True)):
         own = [each.quality for each in samples if each.trait == str(number)]
         above, below = sum(each > 0.5 for each in own), sum(each < 0.5 for each in own)
-        blank = sum(not row.cells.get(trait.column, "").strip() for row in layout.table.rows)
+        blank = layout.reading.without_answer(trait)
         between = len(own) - above - below
         notes = [f"{count(between, 'text')} in the middle." if between else ""]
         notes.append(f"{count(blank, 'row has', 'rows have')} no label here." if blank else "")
@@ -334,16 +347,6 @@ def _draw_balances(
             st.html(balance(below, above, negative=trait.negative, positive=trait.positive))
             if any(notes):
                 st.caption(" ".join(note for note in notes if note))
-
-
-def _missing(traits: Sequence[TraitFound], samples: Sequence[SampleInput]) -> str:
-    """Which trait has a side without texts to train with."""
-    for number, trait in enumerate(traits):
-        own = [each.quality for each in samples if each.trait == str(number) and not each.held_out]
-        for side, there in ((trait.negative, any(q < 0.5 for q in own)), (trait.positive, any(q > 0.5 for q in own))):
-            if not there:
-                return f"{trait.name} has no text that is {side}."
-    return ""
 
 
 # ---- what is not used ------------------------------------------------------------------------------------------------
@@ -360,28 +363,33 @@ def _draw_columns_left_out(layout: Layout) -> None:
     reasons: dict[str, list[str]] = {}
     offered = []
     for position, column in enumerate(layout.columns):
-        if layout.roles[position] != "unused":
+        if _is_used(column) and column.name not in layout.reading.also:
             continue
-        if column.shapes and column.role != "label":
-            offered.append(position)
+        if (more := _as_label(column)) is not None and column.name not in layout.reading.given:
+            offered.append((position, more))
         else:
-            reasons.setdefault(column.reason or "You left it out.", []).append(column.name)
-    if source := layout.named("source"):
-        reasons["Stays with each text as its source."] = source
+            reasons.setdefault(column.said, []).append(shortened(column.name, _HEADER))
     _draw_list([(_names(names), plain(reason)) for reason, names in reasons.items()])
-    for position in offered[:_NAMED]:
+    for position, reading in offered[:_NAMED]:
         column = layout.columns[position]
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.markdown(f"**{plain(column.name)}**: {plain(column.reason)}", width="content")
+            st.markdown(f"**{plain(shortened(column.name, _HEADER))}**: {plain(column.said)}", width="content")
             st.button(
                 "Add as a label",
                 type="tertiary",
                 key=f"{layout.upload.key}.add.{position}",
-                on_click=session.put,
-                args=({_role_key(layout.upload, position): "label"},),
+                on_click=_give,
+                args=(layout, position, reading),
             )
-    if more := [layout.columns[position].name for position in offered[_NAMED:]]:
-        _draw_list([(_names(more), "Could be labels. Choose Label above.")])
+    if more_names := [layout.columns[position].name for position, _ in offered[_NAMED:]]:
+        _draw_list([(_names(more_names), "Could be labels. Choose Labels above.")])
+
+
+def _as_label(column: ColumnReading) -> Reading | None:
+    """Return the reading with which a column that is not used would make traits; None if it could not."""
+    if column.reading not in ("group", "number", "not_used") or len(column.answers.kinds) < 2 or not column.shapes:
+        return None
+    return "scale" if are_numbers(column.answers.kinds) else "labels"
 
 
 def _draw_list(lines: Sequence[tuple[str, str]]) -> None:
@@ -397,6 +405,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _decided(layout: Layout, traits: Sequence[TraitFound]) -> list[TraitFound]:
     """Draw each label at neither pole with the decision about it, and return the traits with these decisions."""
+    _draw_missing(layout)
     result = []
     for number, trait in enumerate(traits):
         middle = {}
@@ -423,23 +432,50 @@ def _decided(layout: Layout, traits: Sequence[TraitFound]) -> list[TraitFound]:
     return result
 
 
-def _checked(layout: Layout, traits: Sequence[TraitFound]) -> tuple[Checked, list[str]]:
-    """The samples of the file and its texts without a label, which are read once for every choice."""
+def _draw_missing(layout: Layout) -> None:
+    """Draw the words and codes that mean no answer in a column with labels; each can be an answer instead."""
+    kept: frozenset[str] = session.get(_kept_key(layout.upload), frozenset())
+    words = {word: column for column in layout.columns if column.traits for word in column.answers.missing}
+    words |= {
+        word: column for column in layout.columns if column.traits for word in column.answers.rows if word in kept
+    }
+    for word, column in [*words.items()][:_DECIDED]:
+        times = column.answers.rows.get(word, column.answers.missing.get(word, 0))
+        st.markdown(
+            f"“{plain(shortened(column.name, _HEADER))}” says “{plain(shortened(word, 60))}” in {count(times, 'row')}."
+        )
+        key = f"{layout.upload.key}.missing.{word}"
+        session.put({key: "An answer" if word in kept else "No answer"})
+        st.segmented_control(
+            word,
+            ["No answer", "An answer"],
+            required=True,
+            key=key,
+            label_visibility="collapsed",
+            on_change=_keep,
+            args=(layout, word, key),
+        )
+
+
+def _keep(layout: Layout, word: str, key: str) -> None:
+    """Read a word as an answer, or as none. A callback."""
+    kept: frozenset[str] = session.get(_kept_key(layout.upload), frozenset())
+    is_answer = session.get(key) == "An answer"
+    session.store(_kept_key(layout.upload), kept | {word} if is_answer else kept - {word})
+
+
+def _read(layout: Layout, traits: Sequence[TraitFound]) -> FileSamples:
+    """The samples of the file, which are read once for every choice."""
+    reading = layout.reading
     used = [(each.column, tuple(each.words.items()), tuple(each.neither)) for each in traits]
-    chosen = (layout.upload.key, layout.roles, used)
-    test, source = (next(iter(layout.named(role)), None) for role in ("test", "source"))
-    columns = layout_of(layout.text or "", traits, test=test)
-    return session.once(
-        _CHECKED,
-        chosen,
-        lambda: (check_all(layout.table, columns, source=source), unlabelled(layout.table, columns)),
-    )
+    chosen = (layout.upload.key, reading.column, reading.given, reading.test, reading.people, used)
+    return session.once(_CHECKED, chosen, lambda: reading.samples(traits))
 
 
-def _draw_rows(layout: Layout, checked: Checked) -> None:
+def _draw_rows(layout: Layout, read: FileSamples) -> None:
     """Draw how many rows give no sample for which reason, and offer them as a file."""
     lines: dict[tuple[str, str], list[int]] = {}
-    for problem in checked.problems:
+    for problem in read.problems:
         lines.setdefault((problem.column, problem.reason), []).append(problem.row)
     listed = []
     for (column, reason), rows in lines.items():
@@ -449,11 +485,11 @@ def _draw_rows(layout: Layout, checked: Checked) -> None:
     if lines:
         download(
             "Download these rows",
-            partial(csv_file, *to_mend(layout.table, checked)),
+            partial(csv_file, *to_mend(layout.reading.table, read.problems)),
             "rows-not-used.csv",
             key="from_file.rows",
         )
-    elif all(role != "unused" for role in layout.roles):
+    elif all(map(_is_used, layout.columns)):
         st.caption("Everything in the file is used.")
 
 
@@ -468,17 +504,17 @@ def _lines_named(lines: Sequence[int]) -> str:
 
 def _draw_tests(layout: Layout, samples: Sequence[SampleInput]) -> tuple[SampleInput, ...]:
     """Draw how many texts are set aside for testing, and return the samples with this mark."""
-    if test := layout.named("test"):
+    if test := layout.reading.test:
         tests = len({each.text for each in samples if each.held_out})
-        st.markdown(f"**{count(tests, 'text is', 'texts are')} set aside for testing**, as “{plain(test[0])}” says.")
+        st.markdown(f"**{count(tests, 'text is', 'texts are')} set aside for testing**, as “{plain(test)}” says.")
         return tuple(samples)
-    aside = frozenset(held_out.aside(samples).ids) if samples else frozenset[int]()
-    if not aside:
+    marked = with_tests(layout.reading, samples, lambda some: frozenset(held_out.aside(some).ids))
+    texts = len({each.text for each in marked if each.held_out})
+    if not texts:
         st.caption(
             f"No texts are set aside for testing: that takes {2 * held_out.AT_LEAST} different texts at each side."
         )
         return tuple(samples)
-    texts = len({samples[position].text for position in aside})
     wanted = st.toggle(
         f"Set {count(texts, 'text')} aside for testing",
         value=True,
@@ -486,11 +522,7 @@ def _draw_tests(layout: Layout, samples: Sequence[SampleInput]) -> tuple[SampleI
         help="No version learns from them, so later versions can be compared on the same texts.",
         persist_state="page",
     )
-    marked = [
-        each.model_copy(update={"held_out": True}) if position in aside else each
-        for position, each in enumerate(samples)
-    ]
-    return tuple(marked if wanted else samples)
+    return marked if wanted else tuple(samples)
 
 
 # ---- the title -------------------------------------------------------------------------------------------------------
@@ -501,17 +533,17 @@ def title_of(layout: Layout, traits: int | None) -> str:
     text = (layout.text or "").strip().lower()
     rows = count(layout.upload.source.count, text if text in _NOUNS else "text")
     if traits is None:
-        return f"Labels found in {rows}" if layout.named("label") else "No labels found"
+        return f"Labels found in {rows}" if layout.makes_traits else "No labels found"
     return f"{count(traits, 'trait')} found in {rows}"
 
 
 def lead_of(layout: Layout) -> str:
     """`reviews.csv, 8 columns. Texts are in “comment”, labels in “mood” and “detail”.`, in Markdown."""
     start = f"{plain(layout.upload.name)}, {count(len(layout.columns), 'column')}."
-    labels = [f"“{plain(name)}”" for name in layout.named("label")]
+    labels = [f"“{plain(shortened(each.name, _HEADER))}”" for each in layout.columns if each.traits]
     if layout.text is None:
         return f"{start} No column is chosen for the texts."
-    texts = f"{start} Texts are in “{plain(layout.text)}”"
+    texts = f"{start} Texts are in “{plain(shortened(layout.text, _HEADER))}”"
     if not labels:
         return f"{texts}, and no column has labels."
     return f"{texts}, labels in {' and '.join([', '.join(labels[:-1]), labels[-1]] if labels[1:] else labels)}."

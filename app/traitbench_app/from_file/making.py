@@ -8,7 +8,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain
 from traitbench.errors import ModelNotFound, NamespaceForbidden, TraitbenchError
-from traitbench_app.from_file.layout import Plan
+from traitbench.tables.file_model import FileModel, complete, create
 from traitbench_app.parts.controls import draw_title
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
@@ -30,9 +30,9 @@ def made() -> Model | None:
         return None
 
 
-def plan_of(model: Model) -> Plan | None:
+def plan_of(model: Model) -> FileModel | None:
     """Return the plan that the model was made from; None after a reload."""
-    plan: Plan | None = session.get(_PLAN)
+    plan: FileModel | None = session.get(_PLAN)
     return plan if plan is not None and plan.handle == model.handle else None
 
 
@@ -42,10 +42,10 @@ def forget_plan() -> None:
     session.store(_FAILED, None)
 
 
-def make(plan: Plan) -> None:
+def make(plan: FileModel) -> None:
     """Create the model, fill it and start its training; if the model cannot be created, say why."""
     with attempt() as creating:
-        client().models.create(plan.handle, description=f"Made from the file {plan.source}.")
+        create(client(), plan)
         session.store(_PLAN, plan)  # at once: a click that interrupts the script from here on completes the model
     if creating.done:
         _complete(plan)
@@ -78,15 +78,10 @@ def go_on(draft: Model) -> None:
     model_link("model", "Open the draft", model=draft.handle)
 
 
-def _complete(plan: Plan) -> None:
+def _complete(plan: FileModel) -> None:
     """Bring the draft to what the plan says, and draw the page again. What is there already is not added again."""
     try:
-        keys = [each.key for each in client().traits.add(plan.handle, plan.traits)]
-        there = {(each.trait, each.text) for each in client().samples.list(plan.handle)}
-        samples = [each.model_copy(update={"trait": keys[int(each.trait)]}) for each in plan.samples]
-        if missing := [each for each in samples if (each.trait, each.text) not in there]:
-            client().samples.add(plan.handle, missing)
-        client().models.train(plan.handle)
+        complete(client(), plan)
     except TraitbenchError as error:
         session.store(_FAILED, explain(error))
     st.query_params[_MADE] = plan.handle

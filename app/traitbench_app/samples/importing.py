@@ -298,7 +298,7 @@ def _preview(table: Table, checked: Checked, traits: Sequence[Trait]) -> None:
         draw_problems(
             checked.problems,
             sample_files.known_traits(checked.problems, traits),
-            mend=sample_files.to_mend(table, checked),
+            mend=sample_files.to_mend(table, checked.problems),
             nothing="They are left out" if checked.samples else "Nothing is imported",
         )
     if checked.samples:
@@ -399,7 +399,7 @@ def _offer(
         session.next_round(_FORM)
         session.store(VIEW, "table")
         remember(undo)
-        imported(undo, *sample_files.to_mend(table, checked))
+        imported(undo, *sample_files.to_mend(table, checked.problems))
         st.rerun()
     elif importation.error:
         _problems_of(importation.error, [checked.lines[position] for position in chosen])

@@ -1,43 +1,33 @@
-"""What each column of a labelled file is for, and the traits that its labels make, if no model says it yet.
+"""The traits that the answers of a column make, and the samples of a file that they give.
 
-Nothing here calls the service or draws. `columns_of` guesses a role for every column and gives a reason for each one
-that is not used. `traits_of` makes traits of a label column; `check_all` makes their samples, and names every row that
-gives none.
+Nothing here calls the service or draws. `traits_of` makes traits of a column's answers; `samples_of` makes the samples,
+and names every row that gives none.
 """
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from traitbench.display.text import is_address
+from traitbench.contract.samples import SampleInput
+from traitbench.display.text import is_address, shortened
+from traitbench.tables.answer_words import is_missing, scale_of
+from traitbench.tables.answers import Answers, labelled_number, number_in
+from traitbench.tables.header_words import ends_in
 from traitbench.tables.rows import Problem, Table
 from traitbench.tables.sample_files import (
     QUALITY_NAMES,
     YES_NO,
-    Checked,
     FileLayout,
     FileSample,
     LabelColumn,
-    as_number,
     check,
     folded,
-    guess_test_columns,
-    guess_text_column,
     guess_words,
-    kinds,
 )
 
-Role = Literal["text", "label", "test", "source", "unused"]
 Shape = Literal["sides", "each", "order"]
-"""How labels make traits: two sides and what is neither, one trait for each kind against the rest, or a scale."""
-
-MOST_KINDS = 12
-"""The most different labels in a column."""
-
-MOST_LABELS = 8
-"""The most columns that are guessed as labels at once."""
+"""How answers make traits: two sides and what is neither, one trait for each kind against the rest, or a scale."""
 
 REST = "anything else"
 """The negative pole of a trait that tells one kind of text from the rest."""
@@ -46,49 +36,24 @@ REPEATS = "repeats a text with the same label; one copy stays"
 CONTRADICTS = "has a text that another row labels otherwise"
 BLANK = "has no label"
 LEFT_OUT = "has only labels that are left out"
+NO_TEXT = "says “{0}”, which is no text"
+NO_ANSWER = "says “{0}”, which means no answer"
+TWO_LABELS = "has two labels that contradict each other: {0}"
 
 _RARE, _REST = 0.1, 0.2
-_MANY = 200  # far more than labels have in different spellings
+_LONGEST_NAME, _LONGEST_POLE = 80, 40
 _NO_NAMES = {*QUALITY_NAMES} - {"sentiment", "rating"}
-_LABEL_NAMES = (
-    *(*QUALITY_NAMES, "labels", "category", "topic", "mood", "tone", "emotion", "intent", "stars", "type", "kategorie"),
-    *("thema", "stimmung", "bewertung", "sterne", "klasse", "gefühl", "ton"),
-)
 _NEGATIONS = ("un", "in", "im", "ir", "il", "dis", "non", "not", "no", "nicht", "kein", "keine")
-_SCALES = (
-    ("low", "medium", "high"),
-    ("low", "moderate", "high"),
-    ("small", "medium", "large"),
-    ("weak", "medium", "strong"),
-    ("bad", "ok", "good"),
-    ("poor", "fair", "good", "very good", "excellent"),
-    ("never", "rarely", "sometimes", "often", "always"),
-    ("very negative", "negative", "neutral", "positive", "very positive"),
-    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
-    ("schlecht", "mittel", "gut"),
-    ("niedrig", "mittel", "hoch"),
-    ("nie", "selten", "manchmal", "oft", "immer"),
-)
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}")
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column with the role that is guessed; `kinds` are its different cells if they are few enough for labels.
-
-    `reason` says why it is not used, `shapes` how its kinds can make traits, the likeliest first.
-    """
-
-    name: str
-    role: Role
-    reason: str = ""
-    kinds: Mapping[str, int] | None = None
-    shapes: tuple[Shape, ...] = ()
+_NUMBERING = re.compile(r"^(?:q(?:uestion)?\s*)?\d{1,3}\s*[.):]\s*(?=\D)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class TraitFound:
-    """A trait that a label column makes: its poles, the quality of each label, and the labels at neither pole."""
+    """A trait that a column makes: its poles, the quality of each answer, and the answers at neither pole.
+
+    With `any_of`, a cell with several answers has the highest quality of them; else answers that contradict each other
+    give no label.
+    """
 
     column: str
     name: str
@@ -96,71 +61,22 @@ class TraitFound:
     positive: str
     words: Mapping[str, float]
     neither: Mapping[str, int]
+    answers: Answers
+    any_of: bool = False
 
     def swapped(self) -> "TraitFound":
         """Return the trait with its sides exchanged."""
         words = {word: 1.0 - quality for word, quality in self.words.items()}
         return replace(self, negative=self.positive, positive=self.negative, words=words)
 
-
-# ---- columns ---------------------------------------------------------------------------------------------------------
-
-
-def columns_of(table: Table) -> tuple[Column, ...]:
-    """Return each column with the role that its name and its cells suggest."""
-    text, (test, _) = guess_text_column(table), guess_test_columns(table)
-    read = [_column(table, name, text, test) for name in table.columns]
-    candidates = [each for each in read if each.shapes]
-    sided = [each for each in candidates if each.shapes[0] == "sides" or _is_label_name(each.name)]
-    scales = [each for each in sided if _are_numbers(each.kinds or {}) and each.shapes[0] == "order"]
-    labels = [each for each in sided if each not in scales] or scales or (candidates if len(candidates) == 1 else [])
-    chosen = {each.name for each in labels[:MOST_LABELS]}
-    source = next((each.name for each in read if each.role == "source"), None)
-    return tuple(_with_role(each, is_label=each.name in chosen, source=source) for each in read)
-
-
-def _with_role(column: Column, *, is_label: bool, source: str | None) -> Column:
-    if is_label:
-        return replace(column, role="label", reason="")
-    if column.role == "source" and column.name != source:
-        return replace(column, role="unused", reason="Has addresses. A sample has one source.")
-    return column
-
-
-def _column(table: Table, name: str, text: str | None, test: str | None) -> Column:
-    if name in (text, test):
-        return Column(name, "text" if name == text else "test")
-    counts: Mapping[str, int] = Counter(cell for row in table.rows if (cell := row.cells.get(name, "").strip()))
-    if len(counts) <= _MANY:
-        counts = kinds(table, name)
-    filled = sum(counts.values())
-    if not counts:
-        return Column(name, "unused", "Is empty.")
-    if all(map(is_address, counts)):
-        return Column(name, "source")
-    few = dict(counts) if len(counts) <= MOST_KINDS else None
-    if len(counts) == 1:
-        only = "in every row" if filled == len(table.rows) else "wherever it is filled"
-        return Column(name, "unused", f"Says “{next(iter(counts))}” {only}, so there is no other side to learn.", few)
-    if all(map(_DATE.fullmatch, counts)):
-        return Column(name, "unused", "Has dates.", few)
-    if few and (len(few) == 2 or filled >= 2 * len(few)):
-        shapes = shapes_of(few)
-        order = order_of(few)
-        what = f"is an order from {order[0]} to {order[-1]}" if shapes[0] == "order" else f"has {len(few)} kinds"
-        return Column(name, "unused", f"Could be a label: it {what}.", few, shapes)
-    if len(counts) == filled:
-        return Column(name, "unused", "Differs in every row, so it is neither a label nor a group.", few)
-    what = "numbers" if _are_numbers(counts) else "values"
-    return Column(name, "unused", f"Has too many different {what} for labels.", few)
-
-
-def _is_label_name(name: str) -> bool:
-    return folded(name) in _LABEL_NAMES
-
-
-def _are_numbers(cells: Mapping[str, int]) -> bool:
-    return all(as_number(cell) is not None for cell in cells)
+    def quality(self, cell: str) -> float | None:
+        """Return the quality of a cell of the column; None if it gives no label."""
+        qualities = {self.words.get(each) for each in self.answers.cells.get(cell, ())}
+        if self.any_of:
+            # The first word is the answer itself; an exchange of the sides makes it the low end.
+            own = next(iter(self.words.values()), None)
+            return own if own in qualities else next(iter(qualities - {None}), None)
+        return next(iter(qualities)) if len(qualities) == 1 else None
 
 
 # ---- traits ----------------------------------------------------------------------------------------------------------
@@ -173,7 +89,7 @@ def shapes_of(counts: Mapping[str, int]) -> tuple[Shape, ...]:
     if len(counts) == 2:
         return ("sides",)
     sides = _sides_of(counts)
-    if _are_numbers(counts) or _scale_of(counts):
+    if are_numbers(counts) or _scale_of(counts):
         return ("order", "each", "sides") if sides else ("order", "each")
     if not sides:
         return ("each", "order")
@@ -185,88 +101,177 @@ def shapes_of(counts: Mapping[str, int]) -> tuple[Shape, ...]:
 
 def order_of(counts: Mapping[str, int]) -> list[str]:
     """Return the kinds from the lowest to the highest, as far as that is known; others come in alphabetical order."""
-    if _are_numbers(counts):
-        return sorted(counts, key=lambda cell: as_number(cell) or 0.0)
+    if are_numbers(counts):
+        return sorted(counts, key=lambda cell: number_in(cell) or 0.0)
     scale, known = _scale_of(counts), guess_words(counts, ())
     if scale:
-        return sorted(counts, key=lambda cell: scale.index(folded(cell)))
+        return sorted(counts, key=lambda cell: scale[cell])
     middle = {cell: 0.5 if quality is None else quality for cell, quality in known.items()}
     return sorted(counts, key=lambda cell: (middle[cell], folded(cell)))
 
 
 def traits_of(
-    name: str, counts: Mapping[str, int], shape: Shape, *, order: Sequence[str] | None = None
+    name: str,
+    answers: Answers,
+    shape: Shape,
+    *,
+    order: Sequence[str] | None = None,
+    ends: tuple[float, float] | None = None,
+    border: float | None = None,
 ) -> list[TraitFound]:
-    """Return the traits that a label column makes; `order` has the kinds of a scale, the lowest first."""
+    """Return the traits that a label column makes; `order` has the kinds of a scale, the lowest first.
+
+    `ends` are the lowest and highest number of a scale of numbers, `border` the number between the sides.
+    """
+    counts = answers.kinds
     if shape == "each":
+        several = answers.form == "several" or answers.several > 0
         return [
-            TraitFound(name, _capital(kind), REST, kind, {each: float(each == kind) for each in counts}, {})
+            TraitFound(
+                *(name, _capital(shortened(_bare(kind), _LONGEST_NAME)), REST, shortened(kind, _LONGEST_NAME)),
+                {kind: 1.0} | {each: 0.0 for each in counts if each != kind},
+                {},
+                answers,
+                any_of=several,
+            )
             for kind in counts
         ]
     if shape == "order":
-        return [_scaled(name, counts, order_of(counts) if order is None else order)]
+        return [_scaled(name, answers, order_of(counts) if order is None else order, ends, border)]
     negative, positive = _sides_of(counts) or tuple(order_of(counts)[:: len(counts) - 1])
     neither = {cell: times for cell, times in counts.items() if cell not in (negative, positive)}
     words = {negative: 0.0, positive: 1.0}
     poles = _named_poles(name, negative, positive)
-    return [TraitFound(name, _trait_name(name, poles), *poles, words, neither)]
+    return [TraitFound(name, _trait_name(name, poles), *poles, words, neither, answers)]
 
 
-def _scaled(name: str, counts: Mapping[str, int], order: Sequence[str]) -> TraitFound:
-    numbers = [as_number(cell) for cell in order]
-    if all(number is not None for number in numbers) and len({*numbers}) > 1:
-        values = [number or 0.0 for number in numbers]
-        least, most = min(values), max(values)
-        words = {cell: (value - least) / (most - least) for cell, value in zip(order, values, strict=True)}
-        plural = name.strip().lower().endswith("s") and folded(name) not in _NO_NAMES
-        poles = tuple(f"{how} {name.strip().lower()}" for how in (("few", "many") if plural else ("low", "high")))
+def about(question: str, name: str, words: Mapping[str, float], answers: Answers) -> TraitFound:
+    """Return the trait that a question is about: how `words` answer it with yes (1) or no (0)."""
+    what = _bare(question)
+    what = what.lower() if what.isupper() else what
+    what = shortened(re.sub(r"^(is|has|ist|hat)[ _-]+", "", what, flags=re.IGNORECASE), _LONGEST_NAME - 4)
+    neither = {word: times for word, times in answers.kinds.items() if word not in words}
+    return TraitFound(name, _capital(what), f"not {what}", what, words, neither, answers)
+
+
+def are_numbers(cells: Mapping[str, int]) -> bool:
+    """Whether all answers are numbers, also with a word behind: `5 - Strongly agree`."""
+    return bool(cells) and all(number_in(cell) is not None for cell in cells)
+
+
+def ends_of(numbers: Sequence[float], name: str = "") -> tuple[float, float]:
+    """Return the ends of a scale of numbers: those that the header names, 0 and 1, 0 and 100, or its extremes."""
+    least, most = min(numbers), max(numbers)
+    named = ends_in(name)
+    if named and named[0] <= least and most <= named[1]:
+        return named
+    if least >= 0 and most <= 1:
+        return 0.0, 1.0
+    if least >= 0 and 50 < most <= 100:
+        return 0.0, 100.0
+    return least, most
+
+
+def _scaled(
+    name: str, answers: Answers, order: Sequence[str], ends: tuple[float, float] | None, border: float | None
+) -> TraitFound:
+    counts = answers.kinds
+    values = {cell: number for cell in order if (number := number_in(cell)) is not None}
+    if len(values) == len(order) and len({*values.values()}) > 1 and [*values.values()] == sorted(values.values()):
+        low, high = ends or ends_of([*values.values()], name)
+        middle = (low + high) / 2 if border is None else border
+        words = {cell: _placed(value, low, middle, high) for cell, value in values.items()}
+        poles = _ends_in_words(order) or _low_and_high(name)
     else:
-        words = {cell: position / max(len(order) - 1, 1) for position, cell in enumerate(order)}
+        places = _scale_of(dict.fromkeys(order, 1)) or {}
+        ranks = sorted({*places.values()})
+        ranked = [*order] == sorted(order, key=lambda cell: places.get(cell, 0)) and len(ranks) > 1
+        words = {
+            cell: ranks.index(places[cell]) / (len(ranks) - 1) if ranked else position / max(len(order) - 1, 1)
+            for position, cell in enumerate(order)
+        }
         poles = (order[0], order[-1]) if order else ("", "")
     neither = {cell: times for cell, times in counts.items() if cell not in words}
-    return TraitFound(name, _trait_name(name, poles), poles[0], poles[1], words, neither)
+    return TraitFound(name, _trait_name(name, poles), poles[0], poles[1], words, neither, answers)
+
+
+def _placed(value: float, low: float, middle: float, high: float) -> float:
+    """Return where a number is between the ends, with the border at 0.5."""
+    if value <= middle:
+        return max(0.0, 0.5 * (value - low) / (middle - low)) if middle > low else 0.0
+    return min(1.0, 0.5 + 0.5 * (value - middle) / (high - middle)) if high > middle else 1.0
+
+
+def _ends_in_words(order: Sequence[str]) -> tuple[str, str] | None:
+    """Return the words of the ends of `1 - Never` to `5 - Always`."""
+    low, high = labelled_number(order[0]), labelled_number(order[-1])
+    if low is None or high is None or folded(low[1]) == folded(high[1]):
+        return None
+    return shortened(low[1], _LONGEST_NAME), shortened(high[1], _LONGEST_NAME)
+
+
+def _low_and_high(name: str) -> tuple[str, str]:
+    what = _bare(name).lower()
+    if len(what) > _LONGEST_POLE:
+        return "low", "high"
+    plural = what.endswith("s") and folded(name) not in _NO_NAMES
+    low, high = ("few", "many") if plural else ("low", "high")
+    return f"{low} {what}", f"{high} {what}"
 
 
 def _sides_of(counts: Mapping[str, int]) -> tuple[str, str] | None:
     """Return the negative and the positive kind; None if more than two kinds could be sides."""
-    known = guess_words(counts, ()) | {cell: float(YES_NO[folded(cell)]) for cell in counts if folded(cell) in YES_NO}
+    known = guess_words(counts, ()) | {cell: float(said) for cell in counts if (said := yes_no(cell)) is not None}
     low, high = ([cell for cell in counts if known[cell] == quality] for quality in (0.0, 1.0))
-    if len(low) == len(high) == 1 and not _scale_of(counts) and not (len(counts) > 2 and _are_numbers(counts)):
+    if len(low) == len(high) == 1 and not _scale_of(counts) and not (len(counts) > 2 and are_numbers(counts)):
         return low[0], high[0]
     total = sum(counts.values())
     main = [cell for cell, times in counts.items() if known[cell] != 0.5 and times > max(1, _RARE * total)]
     if len(counts) == 2:
         main = list(counts)
-    elif len(main) != 2 or _are_numbers(counts):
+    elif len(main) != 2 or are_numbers(counts):
         return None
     first, second = order_of(dict.fromkeys(main, 1))
-    return (second, first) if _negates(second, first) else (first, second)
+    return (second, first) if negates(second, first) else (first, second)
 
 
-def _negates(kind: str, other: str) -> bool:
+def yes_no(cell: str) -> bool | None:
+    """Return whether an answer is a yes or a no, also as 1.0 and 0.0; None if it is neither."""
+    word = folded(cell)
+    return YES_NO.get(word.removesuffix(".0") if word in ("1.0", "0.0") else word)
+
+
+def negates(kind: str, other: str) -> bool:
     """Whether a kind is the other one with a negation in front: `unhappy`, `not happy`."""
     start, base, end = folded(kind).rpartition(folded(other))
     return bool(base) and not end and start.strip(" -_") in _NEGATIONS
 
 
-def _scale_of(counts: Mapping[str, int]) -> tuple[str, ...] | None:
-    """Return the known scale that has all of at least three kinds."""
-    cells = {folded(cell) for cell in counts}
-    return next((scale for scale in _SCALES if len(cells) > 2 and cells <= {*scale}), None)
+def _scale_of(counts: Mapping[str, int]) -> dict[str, int] | None:
+    """Return the places of at least three kinds on a known scale that has all of them."""
+    return scale_of(counts) if len(counts) > 2 else None
 
 
 def _named_poles(name: str, negative: str, positive: str) -> tuple[str, str]:
     """Return the names of the poles: the labels, or the column's own name if they are only yes and no."""
-    if folded(name) in _NO_NAMES or not {folded(negative), folded(positive)} <= YES_NO.keys():
-        return negative, positive
-    what = re.sub(r"^(is|has|ist|hat)[ _-]+", "", " ".join(re.split(r"[\s_]+", name.strip())), flags=re.IGNORECASE)
+    if folded(name) in _NO_NAMES or yes_no(negative) is None or yes_no(positive) is None:
+        return shortened(negative, _LONGEST_NAME), shortened(positive, _LONGEST_NAME)
+    what = re.sub(r"^(is|has|ist|hat)[ _-]+", "", _bare(name), flags=re.IGNORECASE)
+    if len(what) > _LONGEST_POLE or what.endswith("?"):
+        return shortened(negative, _LONGEST_NAME), shortened(positive, _LONGEST_NAME)
     return f"not {what}", what
 
 
 def _trait_name(name: str, poles: Sequence[str]) -> str:
     if folded(name) in _NO_NAMES:
-        return _capital(" or ".join(reversed(poles)))
-    return _capital(" ".join(re.split(r"[\s_]+", name.strip())))
+        return _capital(shortened(" or ".join(reversed(poles)), _LONGEST_NAME))
+    return _capital(shortened(_bare(name), _LONGEST_NAME))
+
+
+def _bare(name: str) -> str:
+    """Return a header on one line, without underscores and the number of a question."""
+    words = " ".join(re.split(r"[\s_]+", name.strip()))
+    return _NUMBERING.sub("", words) or words
 
 
 def _capital(name: str) -> str:
@@ -276,42 +281,122 @@ def _capital(name: str) -> str:
 # ---- samples ---------------------------------------------------------------------------------------------------------
 
 
-def layout_of(text: str, traits: Sequence[TraitFound], *, test: str | None = None) -> FileLayout:
+@dataclass(frozen=True)
+class FileSamples:
+    """The samples of a file, the rows that they are from, and the problem of every other row.
+
+    `entries` has each label that is used; the labels that people gave to the same text make one sample.
+    """
+
+    samples: tuple[SampleInput, ...]
+    entries: tuple[FileSample, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The line of each label that is used."""
+        return tuple(each.line for each in self.entries)
+
+
+def layout_of(
+    text: str, traits: Sequence[TraitFound], *, test: str | None = None, must_pass: str | None = None
+) -> FileLayout:
     """Return where the labels of the traits are, each by its position; empty cells and other labels give no sample."""
     labels = [
-        LabelColumn(trait.column, str(position), {"": None} | dict.fromkeys(trait.neither) | dict(trait.words))
+        LabelColumn(
+            trait.column, str(position), {cell: trait.quality(cell) for cell in trait.answers.cells} | {"": None}
+        )
         for position, trait in enumerate(traits)
     ]
-    return FileLayout(text, tuple(labels), held_out=test)
+    return FileLayout(text, tuple(labels), held_out=test, must_pass=must_pass)
 
 
-def check_all(table: Table, layout: FileLayout, *, source: str | None = None) -> Checked:
+def samples_of(
+    table: Table,
+    layout: FileLayout,
+    traits: Sequence[TraitFound],
+    *,
+    source: str | None = None,
+    people: bool = False,
+) -> FileSamples:
     """Return the samples of a file, and a problem for every row that gives none.
 
-    Of equal samples one stays, and none of those that contradict each other. `source` is a column of addresses.
+    Of equal samples one stays, and none of those that contradict each other. With `people`, the rows are labels of
+    several people: all labels of a text make one sample with their mean. `source` is a column of addresses.
     """
-    checked = check(table, layout, None)
-    entries, by_row = _without_copies(checked, _sources(table, source))
+    empty = {row.number: cell for row in table.rows if is_missing(cell := row.cells.get(layout.text, "").strip())}
+    texts = replace(table, rows=tuple(row for row in table.rows if row.number not in empty)) if empty else table
+    checked = check(texts, layout, None)
+    sources = _sources(table, source)
+    samples, entries, by_row = (
+        _joined(checked.entries, sources) if people else _without_copies(checked.entries, sources)
+    )
     by_row = {problem.row: problem for problem in checked.problems} | by_row
-    labels, used = [str(each.column) for each in layout.labels], {each.line for each in entries}
+    by_row |= {line: Problem(line, layout.text, NO_TEXT.format(cell)) for line, cell in empty.items()}
+    used = {each.line for each in entries}
     for row in table.rows:
         if row.number in used or row.number in by_row:
             continue
         if not row.cells.get(layout.text, "").strip():
             by_row[row.number] = Problem(row.number, layout.text, "is empty")
         else:
-            has_label = any(row.cells.get(column, "").strip() for column in labels)
-            by_row[row.number] = Problem(row.number, "", LEFT_OUT if has_label else BLANK)
-    return Checked(tuple(entries), tuple(by_row[line] for line in sorted(by_row)))
+            by_row[row.number] = _unlabelled(row.number, row.cells, traits)
+    return FileSamples(tuple(samples), tuple(entries), tuple(by_row[line] for line in sorted(by_row)))
 
 
-def _without_copies(checked: Checked, sources: Mapping[int, str]) -> tuple[list[FileSample], dict[int, Problem]]:
+def unlabelled(table: Table, layout: FileLayout, traits: Sequence[TraitFound]) -> list[str]:
+    """Return the different texts of the rows in which no trait has an answer."""
+    texts = (
+        row.cells.get(layout.text, "").strip()
+        for row in table.rows
+        if not any(each.answers.cells.get(row.cells.get(each.column, "").strip()) for each in traits)
+    )
+    return [text for text in dict.fromkeys(texts) if text and not is_missing(text)]
+
+
+def _unlabelled(line: int, cells: Mapping[str, str], traits: Sequence[TraitFound]) -> Problem:
+    """Return why a row gives no sample, although it has a text."""
+    given = {each.column: cell for each in traits if (cell := cells.get(each.column, "").strip())}
+    if not given:
+        return Problem(line, "", BLANK)
+    answers = {each.column: each.answers for each in traits}
+    for column, cell in given.items():
+        own = answers[column].cells.get(cell, ())
+        if len(own) > 1:
+            return Problem(line, column, TWO_LABELS.format(" and ".join(own)))
+        if own:
+            return Problem(line, "", LEFT_OUT)
+    column, cell = next(iter(given.items()))
+    is_blank = answers[column].form == "lists"
+    return Problem(line, "", BLANK) if is_blank else Problem(line, column, NO_ANSWER.format(shortened(cell, 60)))
+
+
+def _joined(
+    entries: Sequence[FileSample], sources: Mapping[int, str]
+) -> tuple[list[SampleInput], list[FileSample], dict[int, Problem]]:
+    """Make one sample of all labels of a text, with their mean."""
+    labels: dict[tuple[str, str], list[FileSample]] = {}
+    for each in entries:
+        labels.setdefault((each.sample.trait, each.sample.text), []).append(each)
+    samples = []
+    for own in labels.values():
+        mean = sum(each.sample.quality for each in own) / len(own)
+        marks = {name: any(getattr(each.sample, name) for each in own) for name in ("held_out", "must_pass")}
+        address = next((sources[each.line] for each in own if each.line in sources), None)
+        changes = {"quality": mean, "source_url": address} | {name: True for name, given in marks.items() if given}
+        samples.append(own[0].sample.model_copy(update={k: v for k, v in changes.items() if v is not None}))
+    return samples, [*entries], {}
+
+
+def _without_copies(
+    entries: Sequence[FileSample], sources: Mapping[int, str]
+) -> tuple[list[SampleInput], list[FileSample], dict[int, Problem]]:
     """Keep one of equal samples, and none of those that contradict each other; return these rows by line."""
     qualities: dict[tuple[str, str], set[float]] = {}
-    for sample in checked.samples:
-        qualities.setdefault((sample.trait, sample.text), set()).add(sample.quality)
+    for each in entries:
+        qualities.setdefault((each.sample.trait, each.sample.text), set()).add(each.sample.quality)
     first, by_row = dict[tuple[str, str], FileSample](), dict[int, Problem]()
-    for each in checked.entries:
+    for each in entries:
         what = (each.sample.trait, each.sample.text)
         if len(qualities[what]) > 1:
             by_row[each.line] = Problem(each.line, "", CONTRADICTS)
@@ -319,8 +404,9 @@ def _without_copies(checked: Checked, sources: Mapping[int, str]) -> tuple[list[
             address = sources.get(each.line)
             sample = each.sample.model_copy(update={"source_url": address}) if address else each.sample
             first[what] = each._replace(sample=sample)
-    copies = {*checked.lines} - {each.line for each in first.values()} - {*by_row}
-    return [*first.values()], by_row | {line: Problem(line, "", REPEATS) for line in copies}
+    kept = [*first.values()]
+    copies = {each.line for each in entries} - {each.line for each in kept} - {*by_row}
+    return [each.sample for each in kept], kept, by_row | {line: Problem(line, "", REPEATS) for line in copies}
 
 
 def _sources(table: Table, source: str | None) -> dict[int, str]:

@@ -327,10 +327,10 @@ def unlabelled(table: Table, layout: FileLayout) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text]
 
 
-def to_mend(table: Table, checked: Checked) -> tuple[list[str], list[list[str]]]:
+def to_mend(table: Table, problems: Iterable[Problem]) -> tuple[list[str], list[list[str]]]:
     """Return the header and the bad rows of a file as they were, each with its line and what is wrong with it."""
     reasons: dict[int, list[str]] = {}
-    for problem in checked.problems:
+    for problem in problems:
         reasons.setdefault(problem.row, []).append(f"{problem.column} {problem.reason}".strip())
     cells = {row.number: row.cells for row in table.rows}
     rows = [
