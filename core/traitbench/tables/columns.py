@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 from traitbench.display.text import count, shortened
 from traitbench.tables.answer_words import VERDICT_COLUMNS, folded_word, verdict_of
@@ -25,6 +25,7 @@ from traitbench.tables.column_kinds import (
     kind_of,
     missing_said,
 )
+from traitbench.tables.conversations import Turn
 from traitbench.tables.header_words import names
 from traitbench.tables.labelled import (
     FileSamples,
@@ -43,12 +44,10 @@ from traitbench.tables.sample_files import FileLayout, guess_test_columns, guess
 
 __all__ = ["READINGS", "ColumnReading", "FileReading", "Reading", "Turn", "read_columns"]
 
-Turn = Literal["user", "assistant", "all"]
-"""Whose messages of a conversation are the text."""
-
 MOST_LABELS = 8
 """The most columns that are guessed as labels at once."""
 
+_MESSAGES = Kind("messages", "Conversations: messages with roles.", Answers({}, {}, {}))
 _IDENTIFIES = Kind("identifier", "Identifies each text.", Answers({}, {}, {}))
 _MAKING: tuple[Reading, ...] = ("labels", "several_answers", "scale", "verdicts", "number")
 _MOST_PEOPLE, _FEWEST_EACH = 50, 2
@@ -209,7 +208,10 @@ def read_columns(
     cells = {name: _cells(table, name) for name in table.columns}
     rising = {name: _rises(table, name) for name in table.columns}
     kinds = {
-        name: kind_of(name, cells[name], len(table.rows), kept=kept, rising=rising[name]) for name in table.columns
+        name: _MESSAGES
+        if name in table.conversations
+        else kind_of(name, cells[name], len(table.rows), kept=kept, rising=rising[name])
+        for name in table.columns
     }
     first, also, text_said = _texts_of(table, kinds, cells, chosen, column)
     kinds |= dict.fromkeys(_of_each_text(table, first, kinds, cells), _IDENTIFIES)
