@@ -1,6 +1,7 @@
 """The Batch page: nothing there, texts in, a batch that runs, what came of it, and the ways in which it goes wrong."""
 
 import io
+import json
 from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
@@ -116,6 +117,42 @@ def test_a_column_is_guessed_questioned_or_asked_for(at: AppTest) -> None:
     assert at.button(key="batch.start").disabled
     labelled(at.selectbox, "Column with the texts").set_value("stars").run()
     assert not at.button(key="batch.start").disabled
+
+
+FORM = """When,What do you like about it?,What should we change first?
+2026-11-03,The parcel came a day early and was whole.,
+2026-11-04,A real person answered my call at once.,Nobody picks up the phone on Mondays.
+2026-11-05,Setting it up took me five minutes.,The handle broke off on the second day.
+"""
+
+
+def test_of_two_columns_of_texts_one_is_used_or_both_one_after_the_other(at: AppTest) -> None:
+    upload(at, "form.csv", FORM)
+    assert "“What should we change first?” has texts too." in plain(at)
+    assert at.button(key="batch.start").label == "Score 3 texts"
+    labelled(at.toggle, "Use the texts of all 2 columns, one after the other").set_value(True).run()
+    assert at.button(key="batch.start").label == "Score 5 texts"
+    [row, *_] = scored(at).dataframe[-1].value.to_dict("records")
+    assert row["in question"] == "What do you like about it?"
+
+
+def test_what_texts_are_like_is_said_and_cleaned_on_a_persons_word(at: AppTest) -> None:
+    upload(at, "odd.csv", "text\n<p>Thank&nbsp;you</p>\ndonâ€™t\nn/a\n")
+    assert "1 of 3 texts has HTML." in plain(at)
+    assert "such as “donâ€™t” for “don’t”" in plain(at)
+    assert "1 of 3 texts says nothing" in plain(at)
+    labelled(at.toggle, "Read HTML as text").set_value(True).run()
+    labelled(at.toggle, "Repair texts that were decoded twice").set_value(True).run()
+    assert "First text: Thank you" in words(at)
+    assert [row["text"] for row in table(scored(at))] == ["Thank you", "don’t", "n/a"]
+
+
+def test_whose_words_of_a_conversation_are_the_text_is_asked(at: AppTest) -> None:
+    turns = [{"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "On its way."}]
+    upload(at, "chats.jsonl", json.dumps({"messages": turns}))
+    assert "First text: Where is it?" in plain(at)
+    labelled(at.segmented_control, "Whose words are the text").set_value("assistant").run()
+    assert "First text: On its way." in plain(at)
 
 
 # ---- a batch that runs -----------------------------------------------------------------------------------------------

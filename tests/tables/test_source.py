@@ -19,6 +19,7 @@ from tests.tables.in_process import opened_here
 from traitbench.batch.outcomes import RowOutcome, Shape, write_parquet
 from traitbench.formulas import as_written
 from traitbench.tables.rows import NotATable, Problem, Row
+from traitbench.tables.sample_files import text_columns
 from traitbench.tables.source import Source, opened
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
@@ -233,3 +234,25 @@ def test_labels_of_several_people_are_a_row_each_as_in_the_tools_own_csv() -> No
     record = {"id": 1, "fields": {"text": "Thanks"}, "responses": {"mood": [{"value": "warm", "user_id": "u"}]}}
     source = opened_here("records.json", io.BytesIO(json.dumps([record]).encode()))
     assert dict(source.head.rows[0].cells) == {"id": "1", "fields.text": "Thanks", "annotator": "u", "mood": "warm"}
+
+
+def test_columns_of_texts_are_used_one_after_the_other_with_the_rest_of_their_rows() -> None:
+    content = b"n,What was good?,What was bad?\n1,It was quick.,\n2,A bad,The handle broke off at once.\n3,x\n"
+    source = opened_here("a.csv", io.BytesIO(content)).stacked(["What was good?", "What was bad?"])
+    assert [(row.number, *row.cells.values()) for row in source.whole.rows] == [
+        (1, "1", "What was good?", "It was quick."),
+        (2, "2", "What was good?", "A bad"),
+        (3, "3", "What was good?", "x"),
+        (4, "2", "What was bad?", "The handle broke off at once."),
+    ]
+    assert (source.columns, source.count) == (("n", "question", "text"), 4)
+
+
+def test_columns_of_sentences_are_texts_and_those_of_labels_and_codes_are_not() -> None:
+    rows = [
+        ("1", "the first answer, which is long", "Surely", "この店はとても親切でした", "a@b.org"),
+        ("2", "no", "Surely", "もう二度と行きません。残念です", "c@d.org"),
+        ("3", "another answer of four words", "Surely", "普通でした。可もなく", "e@f.org"),
+    ]
+    content = "\n".join("\t".join(cells) for cells in [("id", "why", "again", "理由", "mail"), *rows])
+    assert text_columns(opened_here("a.csv", io.BytesIO(content.encode())).whole) == ["why", "理由"]

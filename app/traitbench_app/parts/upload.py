@@ -1,18 +1,20 @@
 """Texts that a person brings: a table with its column of texts, or pasted lines; for a batch or for labelling."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.typing import UploadedFile
 
+from traitbench.analysis.condition import Cleaning
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain, shortened
+from traitbench.tables.conversations import Turn
 from traitbench.tables.rows import NotATable, Row, Table
-from traitbench.tables.sample_files import MOST_MEGABYTES, guess_text_column
+from traitbench.tables.sample_files import MOST_MEGABYTES, guess_text_column, text_columns
 from traitbench.tables.source import Source, of_texts, opened
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
@@ -22,6 +24,11 @@ from traitbench_app.workspace.pool import MOST_TEXTS, NoPool
 
 _ROWS_OF_CELLS = ("csv", "tsv", "txt")
 _KINDS = [*_ROWS_OF_CELLS, "jsonl", "ndjson", "json", "parquet", "pq", "xlsx"]
+
+
+_STACKED, _CONDITION, _AS_READ = "upload.stacked", "upload.condition", "upload.as_read"
+_TURNS: Mapping[Turn, str] = {"user": "User", "assistant": "Assistant", "all": "All"}
+_CLEAN = {"html": "Read HTML as text", "encoding": "Repair texts that were decoded twice"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,8 @@ def upload_table(name: str, *, empty: Callable[[], object]) -> UploadedTable | N
     """
     file = pick_file(session.round_key(name))
     if file is None:
-        session.store(_stored_key(name), None)
+        for key in (_stored_key(name), _STACKED, _CONDITION, _AS_READ):
+            session.store(key, None)
         empty()
         return None
     return read_upload(name, file)
@@ -92,6 +100,57 @@ def pick_text_column(table: Table, *, key: str) -> str | None:
     if column is None:
         st.info("No column looks like texts: all have only numbers, dates or nothing.", icon=":material/help:")
     return column
+
+
+def pick_texts_in(upload: UploadedTable) -> tuple[Source, str] | None:
+    """Draw which column has the texts and how they are read; return the file as it is read and the column.
+
+    Several columns of texts may be used one after the other. None while no column is chosen.
+    """
+    source = upload.source
+    column = pick_text_column(source.head, key=f"{upload.key}.column")
+    if column is None:
+        return None
+    if others := [name for name in text_columns(source.head) if name != column]:
+        named = ", ".join(f"“{plain(shortened(name, 60))}”" for name in others)
+        st.caption(f"{named} {'has' if len(others) == 1 else 'have'} texts too.")
+        if st.toggle(
+            f"Use the texts of all {len(others) + 1} columns, one after the other",
+            key=f"{upload.key}.all_texts",
+            persist_state="page",
+        ):
+            columns = [name for name in source.columns if name in (column, *others)]
+            about = (upload.key, *columns)
+            source = session.once(_STACKED, about, lambda: upload.source.stacked(columns))
+            column = source.columns[-1]
+    return read_texts(source, column, key=f"{upload.key}.{column}"), column
+
+
+def read_texts(source: Source, column: str, *, key: str) -> Source:
+    """Draw whose words of conversations are the texts, what texts are like and how to clean them; return them so."""
+    turn: Turn = "user"
+    if column in source.survey.conversations:
+        turn = st.segmented_control(
+            "Whose words are the text",
+            list(_TURNS),
+            default="user",
+            required=True,
+            format_func=lambda each: _TURNS[each],
+            key=f"{key}.turn",
+            persist_state="page",
+        )
+    about = (key, column, turn, source.survey.digest)
+    condition = session.once(_CONDITION, about, lambda: source.with_turn(turn).condition(column))
+    if notes := condition.notes():
+        said = "\n".join(f"- {plain(note)}" for note in notes)
+        st.warning(plain(notes[0]) if len(notes) == 1 else said, icon=":material/rule:")
+    ways: list[Cleaning] = []
+    for way, some in (("html", condition.markup), ("encoding", condition.twice)):
+        if some and st.toggle(_CLEAN[way], key=f"{key}.clean.{way}", persist_state="page"):
+            ways.append(cast(Cleaning, way))
+    if turn == "user" and not ways:
+        return source
+    return session.once(_AS_READ, (*about, *ways), lambda: source.with_turn(turn).with_clean([column], ways))
 
 
 def _stored_key(name: str) -> str:
@@ -199,11 +258,11 @@ def texts_of_file(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
             icon=":material/error:",
         )
         return None
-    column = pick_text_column(source.head, key=f"{upload.key}.column")
-    if column is None:
+    texts = pick_texts_in(upload)
+    if texts is None:
         return None
-    _preview(source, column)
-    return TextInput(source, column, upload.name)
+    _preview(*texts)
+    return TextInput(*texts, upload.name)
 
 
 def pasted_texts(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
@@ -305,10 +364,11 @@ def _of_file() -> tuple[list[str], str] | None:
     upload = upload_table(_BRING, empty=lambda: st.caption(about))
     if upload is None:
         return None
-    column = pick_text_column(upload.source.head, key=f"{upload.key}.column")
-    if column is None:
+    picked = pick_texts_in(upload)
+    if picked is None:
         return None
-    texts = [row.cells.get(column, "") if isinstance(row, Row) else "" for row in upload.source.lines()]
+    source, column = picked
+    texts = [row.cells.get(column, "") if isinstance(row, Row) else "" for row in source.lines()]
     return texts, upload.name
 
 

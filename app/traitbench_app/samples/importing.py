@@ -24,7 +24,7 @@ from traitbench.tables.sample_files import Checked, Compared, FileLayout, LabelC
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
-from traitbench_app.parts.upload import pick_text_column, upload_table
+from traitbench_app.parts.upload import pick_text_column, read_texts, upload_table
 from traitbench_app.samples.add import pole_words
 from traitbench_app.samples.just_now import imported
 from traitbench_app.shell import session
@@ -54,6 +54,7 @@ def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
     layout = _choose(upload.key, table, traits)
     if layout is None:
         return
+    table = read_texts(upload.source, layout.text, key=upload.key).whole
     if not layout.labels:
         st.info(
             "Choose the column with the labels, or one label for all rows. Or label the texts yourself, one by one.",

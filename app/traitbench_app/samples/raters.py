@@ -19,7 +19,7 @@ from traitbench.tables.rating_files import MOST_RATERS, OWN, Ratings, guess_rate
 from traitbench.tables.rows import Table
 from traitbench.tables.sample_files import FileLayout, LabelColumn
 from traitbench_app.parts.chart import figures_table
-from traitbench_app.parts.upload import pick_text_column, upload_table
+from traitbench_app.parts.upload import pick_text_column, read_texts, upload_table
 from traitbench_app.samples.blind import draw_sheet, pick_number, sheets, your_labels
 from traitbench_app.samples.importing import draw_problems, pick_trait, pick_words
 from traitbench_app.samples.your_judgment import draw_adding, draw_loss, draw_yours
@@ -162,7 +162,8 @@ def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
     layout = _choose(upload.key, table, traits)
     if layout is None:
         return None
-    ratings = _ratings(upload.key, table, layout, traits)
+    source = read_texts(upload.source, layout.text, key=upload.key)
+    ratings = _ratings(f"{upload.key}.{source.way_to_read(layout.text)}", source.whole, layout, traits)
     if ratings.problems:
         hint = sample_files.known_traits(ratings.problems, traits)
         draw_problems(ratings.problems, hint, nothing="Nothing is compared")

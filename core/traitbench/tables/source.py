@@ -7,7 +7,7 @@ them any number of times, also if the file has changed or is gone. A problem nev
 import json
 import mmap
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -19,7 +19,7 @@ from traitbench.formulas import as_written
 from traitbench.tables.conversations import Turn, messages_of, text_of
 from traitbench.tables.process import HasDescriptor, read_apart, survey_of
 from traitbench.tables.reading import ENDINGS, Survey
-from traitbench.tables.rows import Line, Problem, Row, Table, as_text, flattened
+from traitbench.tables.rows import Line, Problem, Row, Table, as_text, column_names, flattened
 from traitbench.tables.scratch import Scratch
 
 __all__ = ["ENDINGS", "Source", "of_texts", "opened", "restored"]
@@ -105,6 +105,27 @@ class Source:
         """Return the same file with texts cleaned in some columns."""
         return replace(self, cleanings=tuple(ways), cleaned_columns=tuple(columns))
 
+    def stacked(self, columns: Sequence[str]) -> "Source":
+        """Return the texts of several columns, one after the other; blank ones are left out.
+
+        The last two columns, under unused names, are `question`, the column that a text is from, and `text`. The others
+        are as they were.
+        """
+        others = [name for name in self.columns if name not in columns]
+        *kept, question, text = column_names([*others, "question", "text"])
+
+        def rows() -> Iterator[Mapping[str, str] | Problem]:
+            for column in columns:
+                for line in self.lines():
+                    if isinstance(line, Problem):
+                        if column == columns[0]:
+                            yield line
+                    elif line.cells.get(column, "").strip():
+                        cells = zip(kept, (line.original(name) for name in others), strict=True)
+                        yield {**dict(cells), question: column, text: line.cells[column]}
+
+        return _written(rows(), (*kept, question, text), self.survey.digest)
+
     def condition(self, column: str) -> Condition:
         """Return what the texts of a column are like, by their position among all rows."""
         return condition_of(line.cells.get(column, "") if isinstance(line, Row) else "" for line in self.lines())
@@ -145,6 +166,16 @@ def of_texts(texts: Iterable[tuple[int, str]]) -> Source:
             count += 1
     survey = Survey("json", ("text",), count, (), "", {"text": ("str",)}, False, f"{count:,} rows")
     return Source(survey, None, rows)
+
+
+def _written(lines: Iterable[Mapping[str, str] | Problem], columns: tuple[str, ...], digest: str) -> Source:
+    rows, count = Scratch(0), 0
+    with rows.open("wb") as out:
+        for count, line in enumerate(lines, start=1):
+            cells = [line.row, line.column, line.reason] if isinstance(line, Problem) else [count, line]
+            out.write(json.dumps(cells).encode() + b"\n")
+    types = dict.fromkeys(columns, ("str",))
+    return Source(Survey("json", columns, count, (), digest, types, False, f"{count:,} rows"), None, rows)
 
 
 def restored(content: bytes) -> Source:
