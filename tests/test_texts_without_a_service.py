@@ -69,7 +69,7 @@ def test_estimators_frames_and_engines_keep_every_row(scorer: tb.Scorer, udf: tb
     for make in (pd.DataFrame, pl.DataFrame, pa.table):
         scored = pa.table(tb.score(make({"text": texts}), "text", scorer=scorer))
         assert scored["text"].to_pylist() == texts
-        assert scored["warmth"].to_pylist() == scores
+        assert scored["warmth_score"].to_pylist() == scores
         assert scored["error"].null_count == len(texts)
     assert [row["warmth_score"] for row in udf(texts)] == scores
     assert udf(pa.table({"text": texts}))["text"].to_pylist() == texts
@@ -88,7 +88,7 @@ def test_values_that_are_no_texts_keep_their_rows_in_every_shape(scorer: tb.Scor
     assert all(wild.is_sentence(row["error"]) for row in lists if row["error"])
     assert [row["warmth_score"] for row in udf(list(wild.LONG))] == tb.score(
         pl.DataFrame({"text": wild.LONG}), "text", scorer=scorer
-    )["warmth"].to_list()
+    )["warmth_score"].to_list()
 
 
 def strings() -> list[Any]:

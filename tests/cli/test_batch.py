@@ -25,12 +25,23 @@ def test_a_csv_comes_out_with_its_columns_and_the_scores(ask: Ask, trained: Trai
     said = [f"{file}: 2 rows from 3 lines (1 with column names)", "texts from message"]
     assert (code, err.splitlines()) == (0, said)
     warm, cold = rows(out)
-    ours = ["line", "warmth", "composite", "confidence", "confidence_reason", "version", "error"]
+    ours = ["row", "warmth_score", "warmth_side", "warmth_confidence", "warmth_reason", "version", "error"]
     assert list(warm) == ["id", "message", *ours]
-    assert (warm["id"], warm["message"], warm["line"], warm["version"]) == ("1", WARM[0], "2", "v1")
+    assert (warm["id"], warm["message"], warm["row"], warm["version"]) == ("1", WARM[0], "1", "v1")
     card = trained.client.scores.score(trained.handle, WARM[0])
-    assert (warm["warmth"], warm["confidence"]) == (str(card.scores["warmth"]), card.confidence)
-    assert int(warm["warmth"]) > int(cold["warmth"])
+    assert (warm["warmth_score"], warm["warmth_confidence"]) == (str(card.scores["warmth"]), card.confidence)
+    assert (warm["warmth_side"], cold["warmth_side"]) == ("warm", "cold")
+    assert int(warm["warmth_score"]) > int(cold["warmth_score"])
+
+
+def test_tier_and_composite_come_out_if_they_are_asked_for(ask: Ask, trained: Trained) -> None:
+    code, out, _ = ask("score", trained.handle, "--batch", "-", "--with", "composite,tier", stdin=f"text\n{WARM[0]}\n")
+    card = trained.client.scores.score(trained.handle, WARM[0])
+    [row] = rows(out)
+    assert (code, list(row)[6:]) == (0, ["warmth_tier", "composite", "version", "error"])
+    assert (row["warmth_tier"], row["composite"]) == (card.detail["warmth"].label or "", str(card.composite))
+    code, _, err = ask("score", trained.handle, "--batch", "-", "--with", "headroom", stdin="text\na\n")
+    assert (code, "--with headroom is unknown. Use tier or composite." in err) == (2, True)
 
 
 def test_a_csv_says_why_a_confidence_is_not_high(ask: Ask, trained: Trained) -> None:
@@ -38,20 +49,26 @@ def test_a_csv_says_why_a_confidence_is_not_high(ask: Ask, trained: Trained) -> 
     code, out, _ = ask("score", trained.handle, "--batch", "-", stdin="text,id\n" + ",1\n".join([*texts, " "]) + ",1\n")
     cards = [trained.client.scores.score(trained.handle, text) for text in texts]
     assert code == 1, "the last row has no text"
-    why = [row["confidence_reason"] for row in rows(out)]
+    why = [row["warmth_reason"] for row in rows(out)]
     assert why == [*(card.detail["warmth"].confidence_reason or "" for card in cards), ""]
     assert why[1] == "unlike_samples"
     code, out, _ = ask("score", trained.handle, "--batch", "-", "--format", "jsonl", stdin=f"text\n{texts[1]}\n")
-    assert json.loads(out)["card"]["detail"]["warmth"]["confidence_reason"] == why[1]
+    assert json.loads(out)["warmth_reason"] == why[1]
 
 
-def test_jsonl_comes_out_with_its_records_as_they_were_and_whole_cards(ask: Ask, trained: Trained) -> None:
-    records = [{"id": 7, "deep": {"a": [1, None]}, "text": WARM[0]}, {"id": "8", "text": "Grüße \U0001f600"}]
+def test_jsonl_comes_out_with_its_fields_as_they_were_and_ours_beside(ask: Ask, trained: Trained) -> None:
+    records: list[dict[str, object]] = [
+        {"id": 7, "deep": {"a": [1, None]}, "text": WARM[0]},
+        {"id": "8", "text": "Grüße \U0001f600", "error": 404},
+    ]
     stdin = "\n".join(json.dumps(record) for record in records)
     code, out, _ = ask("score", trained.handle, "--batch", "-", "--traits", "warmth", stdin=stdin)
     lines = [json.loads(line) for line in out.splitlines()]
-    assert (code, [line["row"] for line in lines], [line["line"] for line in lines]) == (0, records, [1, 2])
-    assert lines[0]["card"]["detail"].keys() == {"warmth"}
+    records[1]["error_input"] = records[1].pop("error")
+    ours = ["row", "warmth_score", "warmth_side", "warmth_confidence", "warmth_reason", "version", "error"]
+    assert [list(line)[-7:] for line in lines] == [ours, ours]
+    assert [{name: line[name] for name in line if name not in ours} for line in lines] == records
+    assert (code, [(line["row"], line["error"]) for line in lines]) == (0, [(1, None), (2, None)])
 
 
 def test_rows_that_cannot_be_scored_are_told_by_their_line_and_the_others_go_on(
@@ -71,30 +88,32 @@ def test_rows_that_cannot_be_scored_are_told_by_their_line_and_the_others_go_on(
     assert err.endswith("4 of 6 rows could not be scored.\n")
     scored = rows(result.read_text())
     assert [bool(row["error"]) for row in scored] == [True, True, False, True, True, False]
-    assert [bool(row["warmth"]) for row in scored] == [False, False, True, False, False, True]
+    assert [bool(row["warmth_score"]) for row in scored] == [False, False, True, False, False, True]
+    assert [row["row"] for row in scored] == [*"123456"]
 
 
 def test_when_no_row_can_be_scored_there_is_a_table_of_reasons(ask: Ask, trained: Trained) -> None:
     code, out, _ = ask("score", trained.handle, "--batch", "-", stdin="id,text\n1,\n2,\n")
     assert code == 1
-    assert [(row["id"], row["composite"], bool(row["error"])) for row in rows(out)] == [
+    assert [(row["id"], row["warmth_score"], bool(row["error"])) for row in rows(out)] == [
         ("1", "", True),
         ("2", "", True),
     ]
 
 
 def test_what_was_scored_before_keeps_its_columns(ask: Ask, trained: Trained) -> None:
-    _, once, _ = ask("score", trained.handle, "--batch", "-", stdin="text\nHello there\n")
+    _, once, _ = ask("score", trained.handle, "--batch", "-", stdin="text,tier,row_input\nHello there,Gold,4\n")
     code, twice, err = ask("score", trained.handle, "--batch", "-", stdin=once)
     assert code == 0, err
     [row] = rows(twice)
-    assert row["warmth"] == row["warmth (new)"]
+    assert row["warmth_score"] == row["warmth_score_input"]
+    assert (row["tier"], row["row_input"], row["row_input_input"], row["row"]) == ("Gold", "4", "1", "1")
 
 
 def test_the_column_of_the_texts_can_be_named(ask: Ask, trained: Trained) -> None:
     stdin = f'text,answer\n"{COLD[7]}","{WARM[7]}"\n'
     _, out, _ = ask("score", trained.handle, "--batch", "-", "--column", "answer", stdin=stdin)
-    assert int(rows(out)[0]["warmth"]) == trained.client.scores.score(trained.handle, WARM[7]).scores["warmth"]
+    assert int(rows(out)[0]["warmth_score"]) == trained.client.scores.score(trained.handle, WARM[7]).scores["warmth"]
     code, _, err = ask("score", trained.handle, "--batch", "-", "--column", "body", stdin=stdin)
     assert (code, "no column body; it has text, answer" in err) == (2, True)
 
@@ -138,17 +157,20 @@ def test_parquet_goes_in_and_comes_out_with_its_types(ask: Ask, trained: Trained
     code, printed, err = ask("score", trained.handle, "--batch", str(file), "-o", str(out))
     assert (code, printed, err.splitlines()[-1]) == (1, "", "Error: 1 of 3 rows could not be scored.")
     table = parquet.read_table(out)
-    assert table.column_names[:4] == ["id", "text", "line", "warmth"]
+    assert table.column_names[:4] == ["id", "text", "row", "warmth_score"]
     assert table.schema.field("id").type == pa.int16()
     warm = trained.client.scores.score(trained.handle, WARM[0]).scores["warmth"]
-    assert table.column("warmth").to_pylist()[:2] == [warm, None]
-    assert [bool(reason) for reason in table.column("error").to_pylist()] == [False, True, False]
+    assert table.column("warmth_score").to_pylist()[:2] == [warm, None]
+    assert [reason is None for reason in table.column("error").to_pylist()] == [True, False, True]
+    kinds = {name: str(table.schema.field(name).type) for name in table.column_names[2:]}
+    assert {name for name, kind in kinds.items() if kind == "int64"} == {"row", "warmth_score"}
+    assert {*kinds.values()} == {"int64", "string"}
 
 
 def test_the_name_of_the_output_says_its_form(ask: Ask, trained: Trained, tmp_path: Path) -> None:
     lines, table = tmp_path / "out.jsonl", tmp_path / "out.csv"
     ask("score", trained.handle, "--batch", "-", "-o", str(lines), stdin="text\nHello\n")
-    assert json.loads(lines.read_text("utf-8"))["row"] == {"text": "Hello"}
+    assert json.loads(lines.read_text("utf-8"))["text"] == "Hello"
     ask("score", trained.handle, "--batch", "-", "-o", str(table), stdin='{"text": "Hello"}')
     assert rows(table.read_text("utf-8"))[0]["text"] == "Hello"
 
@@ -172,7 +194,7 @@ def test_parquet_comes_out_of_a_pipe_too(ask: Ask, trained: Trained, tmp_path: P
     assert parquet.read_table(out).column("id").to_pylist() == ["1"]
     assert ask("score", trained.handle, "--batch", "-", "-o", str(again), stdin=out.read_bytes())[0] == 0
     [row] = rows(again.read_text("utf-8"))
-    assert row["warmth"] == row["warmth (new)"]
+    assert row["warmth_score"] == row["warmth_score_input"]
 
 
 # ---- addresses -------------------------------------------------------------------------------------------------------

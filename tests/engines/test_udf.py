@@ -83,7 +83,9 @@ def test_a_process_loads_once_even_in_many_threads(exported: Exported, monkeypat
         answers = list(pool.map(lambda _: pickle.loads(content)(TEXTS), range(16)))
     assert len(read) == 1
     assert all(answer == answers[0] for answer in answers)
-    assert [*answers[0][0]][:4] == ["warmth_score", "warmth_confidence", "warmth_tier", "warmth_reason"]
+    of_warmth = ("warmth_score", "warmth_side", "warmth_confidence", "warmth_reason", "warmth_tier")
+    assert [*answers[0][0]] == [*of_warmth, "composite", "version", "error"]
+    assert {row["version"] for row in answers[0]} == {"v1"}
     assert "length_score" not in answers[0][0]
 
 

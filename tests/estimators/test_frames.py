@@ -20,7 +20,7 @@ from traitbench.analysis import corpus
 
 Make = Callable[[dict[str, Sequence[Any]]], Any]
 KINDS: tuple[Make, ...] = (pd.DataFrame, pl.DataFrame, pa.table)
-ADDED = ["warmth", "warmth pole", "warmth confidence", "warmth confidence reason", "error"]
+ADDED = ["row", "warmth_score", "warmth_side", "warmth_confidence", "warmth_reason", "error"]
 
 
 def columns(frame: Any) -> dict[str, list[Any]]:
@@ -39,21 +39,22 @@ def test_a_frame_keeps_its_kind_and_gains_scores(fitted: tb.Scorer, make: Make) 
     assert type(scored) is type(frame)
     cells = columns(scored)
     assert list(cells) == ["id", "text", *ADDED]
-    assert cells["warmth"] == fitted.score_texts([TEXTS[0], TEXTS[9], TEXTS[0]]).tolist()
+    assert cells["warmth_score"] == fitted.score_texts([TEXTS[0], TEXTS[9], TEXTS[0]]).tolist()
     cards = fitted.cards([TEXTS[0], TEXTS[9], TEXTS[0]])
-    assert cells["warmth confidence"] == [card.confidence for card in cards]
-    assert cells["warmth confidence reason"] == [card.detail["warmth"].confidence_reason for card in cards]
-    assert cells["error"] == [None] * 3
+    assert cells["warmth_confidence"] == [card.confidence for card in cards]
+    assert cells["warmth_reason"] == [card.detail["warmth"].confidence_reason for card in cards]
+    assert (cells["row"], cells["error"]) == ([1, 2, 3], [None] * 3)
+    assert {*cells["warmth_side"]} <= {"warm", "cold", None}
 
 
 @pytest.mark.parametrize("make", KINDS)
 def test_a_bad_row_is_null_with_its_reason(fitted: tb.Scorer, make: Make) -> None:
     scored = columns(tb.score(make({"text": [TEXTS[0], None, " ", TEXTS[9]]}), "text", scorer=fitted))
-    assert [cell is None for cell in scored["warmth"]] == [False, True, True, False]
-    assert scored["error"] == [None, "the text is missing.", "the text is blank. Leave the row out.", None]
-    assert all(scored[name][1] is None for name in ADDED[:-1])
+    assert [cell is None for cell in scored["warmth_score"]] == [False, True, True, False]
+    assert scored["error"] == [None, "The text is missing.", "The text is blank. Leave the row out.", None]
+    assert all(scored[name][1] is None for name in ADDED[1:-1])
     nothing = columns(tb.score(make({"text": [" ", ""]}), "text", scorer=fitted))
-    assert nothing["warmth"] == [None, None]
+    assert nothing["warmth_score"] == [None, None]
 
 
 def test_a_text_that_the_service_refuses_for_its_size_is_refused_everywhere(
@@ -63,8 +64,8 @@ def test_a_text_that_the_service_refuses_for_its_size_is_refused_everywhere(
     largest, larger = " ".join(["tea", "milk"] * 50), " ".join(["tea", "milk"] * 50 + ["sugar"])
     problem = "the text has 101 words; at most 100 are scored at once. Split it into shorter texts."
     scored = columns(tb.score(pd.DataFrame({"text": [largest, larger]}), "text", scorer=fitted))
-    assert [cell is None for cell in scored["warmth"]] == [False, True]
-    assert scored["error"] == [None, problem]
+    assert [cell is None for cell in scored["warmth_score"]] == [False, True]
+    assert scored["error"] == [None, f"T{problem[1:]}"]
     assert len(fitted.cards([largest])) == 1
     ways: list[Callable[[list[str]], object]] = [
         *(fitted.cards, fitted.predict, fitted.score_texts, fitted.decision_function, fitted.label),
@@ -81,8 +82,8 @@ def test_an_index_is_kept(fitted: tb.Scorer) -> None:
     frame = pd.DataFrame({"text": [TEXTS[0], pd.NA, TEXTS[1]]}, index=pd.Index(["b", "a", "b"], name="key"))
     scored = tb.score(frame, "text", scorer=fitted, details=False)
     pd.testing.assert_index_equal(scored.index, frame.index)
-    assert scored["warmth"].dtype == "Int64"
-    assert list(scored.columns) == ["text", "warmth", "error"]
+    assert scored["warmth_score"].dtype == "Int64"
+    assert list(scored.columns) == ["text", "warmth_score", "error"]
     assert list(frame.columns) == ["text"]
 
 
@@ -90,7 +91,7 @@ def test_a_saved_score_card_scores_all_its_traits(fitted_card: tb.ScoreCard, tmp
     fitted_card.save(tmp_path / "card.json")
     frame = pd.DataFrame({"text": TEXTS})
     scored = tb.score(frame, "text", scorer=tmp_path / "card.json", details=False, prefix="tb ", progress=True)
-    assert scored[["tb warmth", "tb length"]].to_numpy().tolist() == fitted_card.score_texts(TEXTS).tolist()
+    assert scored[["tb warmth_score", "tb length_score"]].to_numpy().tolist() == fitted_card.score_texts(TEXTS).tolist()
 
 
 @pytest.mark.parametrize(
@@ -134,9 +135,13 @@ def test_answers_of_a_service_become_frames(trained: Trained) -> None:
     assert [row["delta"] for row in compared] == [compared[0]["b"] - compared[0]["a"]]
     version = client.versions.get(handle, "v1")
     assert version.to_frame()["auroc"].tolist() == [version.metrics.traits["warmth"].auroc]
-    lines = tb.frames.frame(client.scores.batch(handle, [TEXTS[0], " "]))
-    assert lines["warmth"].tolist()[0] == card.scores["warmth"]
-    assert isinstance(lines["error"].tolist()[1], str)
+    lines = tb.frames.frame(client.scores.batch(handle, [" ", TEXTS[0]]), traits=client.traits.list(handle))
+    assert list(lines.columns) == [*ADDED[:-1], "version", "error"]
+    assert (lines["row"].tolist(), lines["version"].tolist()[1]) == ([1, 2], "v1")
+    assert (str(lines["warmth_score"].dtype), lines["warmth_score"][1]) == ("Int64", card.scores["warmth"])
+    assert isinstance(lines["error"].tolist()[0], str)
+    [both] = tb.frames.frame([card], "pyarrow", also=("tier", "composite")).to_pylist()
+    assert (both["composite"], both["warmth_tier"]) == (card.composite, card.detail["warmth"].label)
     own = client.versions.compare(handle, handle)
     assert own.to_frame()["trait"].tolist() == list(own.traits)
 

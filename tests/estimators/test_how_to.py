@@ -17,5 +17,5 @@ def test_the_recipe_for_notebooks_runs(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(recipe, names)
-    assert names["scored"]["warmth"].tolist() == names["scorer"].score_texts(names["texts"]).tolist()
+    assert names["scored"]["warmth_score"].tolist() == names["scorer"].score_texts(names["texts"]).tolist()
     assert tb.load(tmp_path / "warmth.json").param_hash_ == names["scorer"].param_hash_

@@ -17,6 +17,7 @@ from tests.foreign_files.records import packed
 from tests.size import sized
 from tests.tables.in_process import opened_here
 from traitbench.batch.outcomes import RowOutcome, Shape, write_parquet
+from traitbench.display.scored_rows import ScoredColumns
 from traitbench.formulas import as_written
 from traitbench.tables.rows import NotATable, Problem, Row
 from traitbench.tables.sample_files import text_columns
@@ -133,8 +134,8 @@ def written(source: Source) -> pa.Table:
     """Its rows beside a reason each, as if none of them could be scored."""
     shape = Shape(source.columns, ("warmth",))
     outcomes = [
-        RowOutcome(each.number if isinstance(each, Row) else each.row, None, None, "a", "because")
-        for each in source.lines()
+        RowOutcome(each.number if isinstance(each, Row) else each.row, None, None, "a", "because", number)
+        for number, each in enumerate(source.lines(), start=1)
     ]
     place = io.BytesIO()
     write_parquet(place, source, shape, outcomes)
@@ -142,17 +143,12 @@ def written(source: Source) -> pa.Table:
 
 
 def test_parquet_out_keeps_the_types_of_parquet_in() -> None:
-    table = pa.table({"line": pa.array([1, 2], pa.int8()), "text": ["a", None], "at": [datetime(2026, 1, 2), None]})
+    table = pa.table({"row": pa.array([7, 8], pa.int8()), "text": ["a", None], "at": [datetime(2026, 1, 2), None]})
     out = written(opened("a.parquet", io.BytesIO(packed(table))))
-    assert out.select(["line", "text", "at"]).to_pylist() == table.to_pylist()
-    assert out.schema.field("line").type == pa.int8()
-    assert out.column_names[3:] == [
-        "line (new)",
-        "warmth",
-        "composite",
-        *("confidence", "confidence_reason", "version", "error"),
-    ]
-    assert out.column("line (new)").to_pylist() == [1, 2]
+    assert out.column_names == ["row_input", "text", "at", *ScoredColumns(["warmth"]).names]
+    assert out.select([0, 1, 2]).rename_columns(table.column_names).to_pylist() == table.to_pylist()
+    assert out.schema.field("row_input").type == pa.int8()
+    assert out.column("row").to_pylist() == [1, 2]
 
 
 def test_parquet_out_of_jsonl_has_numbers_where_all_are_numbers() -> None:

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from traitbench.analysis.groups import half_widths, standings
 from traitbench.batch.outcomes import Shape, columns_out
 from traitbench.display.charts.distributions import Histogram, binned
+from traitbench.display.scored_rows import Poles
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
 from traitbench_app.workspace.batches import CONFIDENCES, NONE, REASONS, TIERS, Batch
 
@@ -18,11 +20,13 @@ Order = Literal["As in the file", "Highest first", "Lowest first"]
 Show = Literal["all", "positive", "open", "negative", "unlike", "failed"]
 
 LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confidence", "error"
-CONFIDENCE_REASON = "confidence_reason"
 MOST_VALUES, MOST_GROUPS = 30, 12
 """The most different values of a column that is offered for groups and as a filter, and the groups that are drawn."""
 
 _MIDDLE = 50
+
+NO_POLES: Poles = MappingProxyType({})
+"""Without names, poles are called negative and positive."""
 
 
 def score_of(key: str) -> str:
@@ -61,15 +65,12 @@ def frame_of(batch: Batch) -> pd.DataFrame:
     columns: dict[str, object] = {LINE: batch.lines[:done], TEXT: pd.Series(batch.texts[:done], dtype="str")}
     columns[COMPOSITE] = _figures(batch.composites[:done])
     columns[CONFIDENCE] = _words(batch.confidences[:done], CONFIDENCES)
-    columns[CONFIDENCE_REASON] = pd.Series(batch.reasons[:done], dtype="str")
     for key, trait in batch.traits.items():
         columns[score_of(key)] = _figures(trait.scores[:done])
         columns[tier_of(key)] = _words(trait.tiers[:done], [tier or "uncertain" for tier in TIERS])
         columns[sure_of(key)] = _words(trait.confidences[:done], CONFIDENCES)
         columns[why_of(key)] = _words(trait.reasons[:done], REASONS)
-        # 0 is low, the first of `CONFIDENCES`.
-        scores, is_open = np.asarray(trait.scores[:done]), np.asarray(trait.confidences[:done]) == 0
-        columns[side_of(key)] = np.where(is_open | (scores == NONE), 0, np.sign(scores - _MIDDLE))
+        columns[side_of(key)] = np.asarray(trait.sides[:done])
     for buffer, name in enumerate(batch.other_columns):
         columns[other(name)] = pd.Series([cells[buffer] for cells in batch.others[:done]], dtype="str")
     errors = [batch.errors.get(row, "") for row in range(done)] if batch.failed else [""] * done
@@ -168,42 +169,51 @@ def histogram(frame: pd.DataFrame, key: str, *, negative: str, positive: str) ->
     return binned(scores, sides, negative=negative, positive=positive)
 
 
-def as_csv(frame: pd.DataFrame, batch: Batch) -> bytes:
-    """Return the rows as a CSV file for spreadsheets."""
-    return csv_file(_names(batch), _rows(frame, batch))
+def as_csv(frame: pd.DataFrame, batch: Batch, poles: Poles = NO_POLES) -> bytes:
+    """Return the rows as a CSV file for spreadsheets; `poles` names the sides."""
+    return csv_file(columns_out(_shape(batch)), _rows(frame, batch, poles))
 
 
-def as_jsonl(frame: pd.DataFrame, batch: Batch) -> bytes:
+def as_jsonl(frame: pd.DataFrame, batch: Batch, poles: Poles = NO_POLES) -> bytes:
     """Return the rows as a JSONL file."""
-    return jsonl_file(_names(batch), _rows(frame, batch))
+    return jsonl_file(columns_out(_shape(batch)), _rows(frame, batch, poles))
 
 
-def as_parquet(frame: pd.DataFrame, batch: Batch) -> bytes:
+def as_parquet(frame: pd.DataFrame, batch: Batch, poles: Poles = NO_POLES) -> bytes:
     """Return the rows as a Parquet file with typed columns."""
     buffer = io.BytesIO()
-    parquet_file(buffer, _columns(frame, batch).set_axis(_names(batch), axis=1))
+    parquet_file(buffer, _columns(frame, batch, poles).set_axis(columns_out(_shape(batch)), axis=1))
     return buffer.getvalue()
 
 
-def _names(batch: Batch) -> list[str]:
-    """Return the column names of the command line's output, plus tier, confidence and its reason after each trait."""
-    keys = [
-        name for key in batch.traits for name in (key, f"{key} tier", f"{key} confidence", f"{key} confidence reason")
-    ]
-    return columns_out(Shape(batch.columns, keys))
+def _shape(batch: Batch) -> Shape:
+    """Return the columns that the command writes too."""
+    return Shape(batch.columns, list(batch.traits))
 
 
-def _columns(frame: pd.DataFrame, batch: Batch) -> pd.DataFrame:
-    came_in = [TEXT if column == batch.column else other(column) for column in batch.columns]
-    of_traits = [name for key in batch.traits for name in (score_of(key), tier_of(key), sure_of(key), why_of(key))]
-    ours = frame.assign(version=batch.version)
-    return ours[[*came_in, LINE, *of_traits, COMPOSITE, CONFIDENCE, CONFIDENCE_REASON, "version", ERROR]]
+def _columns(frame: pd.DataFrame, batch: Batch, poles: Poles) -> pd.DataFrame:
+    """Return the columns of a file in the order of `columns_out`, with nulls where there is nothing to say."""
+    columns = [frame[TEXT if column == batch.column else other(column)] for column in batch.columns]
+    columns.append(pd.Series(frame.index + 1, frame.index, dtype="Int64"))
+    for key in batch.traits:
+        negative, positive = poles.get(key, ("negative", "positive"))
+        columns += [
+            frame[score_of(key)],
+            frame[side_of(key)].map({-1: negative, 1: positive}).astype("string"),
+            frame[sure_of(key)].astype("string"),
+            frame[why_of(key)].astype("string"),
+        ]
+    is_scored = frame[ERROR] == ""
+    columns.append(pd.Series(batch.version, frame.index, dtype="string").where(is_scored))
+    columns.append(frame[ERROR].astype("string").where(~is_scored))
+    return pd.concat(columns, axis=1)
 
 
-def _rows(frame: pd.DataFrame, batch: Batch) -> Sequence[tuple[object, ...]]:
+def _rows(frame: pd.DataFrame, batch: Batch, poles: Poles) -> Sequence[tuple[object, ...]]:
+    table = _columns(frame, batch, poles)
     columns = [
-        [None if cell is pd.NA or cell != cell else cell for cell in column.tolist()]
-        for _, column in _columns(frame, batch).items()
+        [None if cell is pd.NA or cell != cell else cell for cell in table.iloc[:, at].tolist()]
+        for at in range(table.shape[1])
     ]
     return list(zip(*columns, strict=True))
 

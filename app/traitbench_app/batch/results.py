@@ -14,6 +14,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.charts import distributions, group_scores
 from traitbench.display.colours import PALETTE, SIDES
 from traitbench.display.pictures import shares, small_bar
+from traitbench.display.scored_rows import Poles, poles_of
 from traitbench.display.sides import side_at
 from traitbench.display.text import count, plain, shortened
 from traitbench.display.tokens import COLOURS
@@ -49,7 +50,6 @@ from traitbench_app.workspace.texts import hand_over
 MOST_SHOWN = 5_000
 
 _CUT = 300
-_MIDDLE = 50
 _ROW = "batch.row.at"
 _SHORT = {reason: words.short for reason, words in REASONS.items()}
 _FILES = {"CSV": as_csv, "JSONL": as_jsonl, "Parquet": as_parquet}
@@ -178,7 +178,7 @@ def _draw_table(
                 key=key,
                 alt="Scored rows",
             )
-        _below(rows, shown, batch)
+        _below(rows, shown, batch, poles_of(traits))
     # The row of an earlier run must not open on the Score page.
     hand_over(None)
     table_key, at = session.get(_ROW) or ("", 0)
@@ -249,8 +249,9 @@ def _sides(shown: pd.DataFrame, trait: Trait) -> list[str]:
         for sure in get_args(Confidence):
             side = side_at(polarity, sure, positive_label=trait.positive_label, negative_label=trait.negative_label)
             words[polarity, sure] = side.words
-    pairs = zip(shown[score_of(trait.key)].tolist(), shown[sure_of(trait.key)].tolist(), strict=True)
-    return ["not scored" if at is pd.NA else words[(at > _MIDDLE) - (at < _MIDDLE), sure] for at, sure in pairs]
+    names = (score_of(trait.key), side_of(trait.key), sure_of(trait.key))
+    rows = zip(*(shown[name].tolist() for name in names), strict=True)
+    return ["not scored" if score is pd.NA else words[side, sure] for score, side, sure in rows]
 
 
 def _columns(batch: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
@@ -269,12 +270,13 @@ def _columns(batch: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
     return columns | {other(name): column.TextColumn(name) for name in batch.other_columns}
 
 
-def _below(rows: pd.DataFrame, shown: pd.DataFrame, batch: Batch) -> None:
+def _below(rows: pd.DataFrame, shown: pd.DataFrame, batch: Batch, poles: Poles) -> None:
     """Draw the number of rows, and the downloads of all of them."""
     summary = count(len(rows), "row")
     if len(rows) > len(shown):
         summary = f"The first {len(shown):,} of {summary}. Downloads contain all of them."
-    draw_downloads(_FILES, rows, batch, key="batch.file", stem=f"{batch.handle}-{batch.version}-batch", summary=summary)
+    stem = f"{batch.handle}-{batch.version}-batch"
+    draw_downloads(_FILES, rows, batch, poles, key="batch.file", stem=stem, summary=summary)
 
 
 # ---- the answer ------------------------------------------------------------------------------------------------------

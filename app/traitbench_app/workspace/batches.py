@@ -7,11 +7,12 @@ from itertools import islice
 from typing import Any, get_args
 
 from traitbench.batch.audits import Audit
-from traitbench.batch.outcomes import Outcomes, RowOutcome, encoded, outcomes, reason_of
+from traitbench.batch.outcomes import Outcomes, RowOutcome, encoded, outcomes
 from traitbench.batch.parts import CannotResume, Parts, in_parts
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchSettings, ScoredLine
 from traitbench.contract.scores import Confidence, ConfidenceReason, Tier, TraitScore
+from traitbench.display.sides import side_of
 from traitbench.errors import InternalError
 from traitbench.names import unpin
 from traitbench.tables.source import Source
@@ -37,11 +38,13 @@ class TraitColumn:
     """The scores of one trait, stored compactly: one byte per row and column."""
 
     def __init__(self) -> None:
-        self.scores, self.tiers, self.confidences, self.reasons = array("b"), array("b"), array("b"), array("b")
+        self.scores, self.sides, self.tiers = array("b"), array("b"), array("b")
+        self.confidences, self.reasons = array("b"), array("b")
 
     def put(self, row: int, trait: TraitScore | None) -> None:
         """Set a row, or add the next one."""
         _put(self.scores, row, NONE if trait is None else trait.score)
+        _put(self.sides, row, 0 if trait is None else _side(trait))
         _put(self.tiers, row, NONE if trait is None else TIERS.index(trait.label))
         _put(self.confidences, row, NONE if trait is None else CONFIDENCES.index(trait.confidence))
         reason = None if trait is None else trait.confidence_reason
@@ -75,7 +78,6 @@ class Batch(BackgroundWork):
         self.audits: dict[str, Audit] = {}
         self.lines, self.composites, self.confidences = array("q"), array("b"), array("b")
         self.texts: list[str] = []
-        self.reasons: list[str] = []  # few different ones
         self.others: list[tuple[str, ...]] = []
         self.errors: dict[int, str] = {}
         self.traits: Mapping[str, TraitColumn] = {key: TraitColumn() for key in keys}
@@ -109,14 +111,14 @@ class Batch(BackgroundWork):
         """Score the rows that are left. A row counts as done once it is on disk."""
         if self.source is None:
             raise InternalError("The file is no longer there. Score it again as a new batch.")
-        rest = islice(self.source.lines(), self.done, None)
+        rest, first = islice(self.source.lines(), self.done, None), self.done + 1
         try:
             with self.parts.locked() if self.parts else nullcontext():
                 # Only under the lock is it certain that nobody appends meanwhile.
                 if self.parts and self.parts.rows != self.done:
                     raise InternalError("Another workbench continued this batch. Reload the page to see its results.")
                 # Closed at once, so that a stop also ends the request that is under way.
-                with closing(outcomes(self.client, self.settings, rest, self.column)) as coming:
+                with closing(outcomes(self.client, self.settings, rest, self.column, first=first)) as coming:
                     for some in in_parts(self._until_stopped(coming)):
                         if self.parts:
                             self.parts.append(some)
@@ -151,7 +153,6 @@ class Batch(BackgroundWork):
 
     def _put(self, row: int, text: str, card: ScoredLine | None) -> None:
         self.texts[row : row + 1] = [_drawable(text)]
-        self.reasons[row : row + 1] = ["" if card is None else reason_of(card)]
         _put(self.composites, row, NONE if card is None else card.composite)
         _put(self.confidences, row, NONE if card is None else CONFIDENCES.index(card.confidence))
         for key, column in self.traits.items():
@@ -162,6 +163,12 @@ class Batch(BackgroundWork):
             yield outcome
             if self.asked_to_stop:
                 return
+
+
+def _side(trait: TraitScore) -> int:
+    """Return the side that a score claims: 1 for the positive pole, -1 for the negative one, 0 for none."""
+    positive = side_of(trait, positive_label="", negative_label="").positive
+    return 0 if positive is None else 1 if positive else -1
 
 
 def _put(column: "array[int]", row: int, value: int) -> None:

@@ -1,18 +1,21 @@
 """Audits of a batch: what a person decided about a sample of its texts, and reading the files that a batch wrote.
 
-The three layouts of `traitbench score --batch` and of the Batch page are read. Lines without a score are counted, not
-read.
+All files of `traitbench score --batch`, of the Batch page, and frames of `tb.score` are read, those of earlier releases
+too. Rows without a score are counted, not read.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from traitbench.tables.rows import Table
+from traitbench.display.scored_rows import ROW, SCORE, SIDE, VERSION, ScoredColumns, scored_keys
+from traitbench.tables.rows import Table, as_text
 from traitbench.tables.sample_files import as_number
 
-_OURS = ("line", "composite", "confidence", "confidence_reason", "version", "error")
-_KINDS = ("tier", "confidence", "confidence reason")
+_OLD = ("line", "composite", "confidence", "confidence_reason", "version", "error")
+_OLD_KINDS = (" tier", " confidence", " confidence reason")
+_NEW = re.compile(r"(?: \(new\))+$")  # how earlier releases named a column that was there already
+_MIDDLE = 50
 
 
 @dataclass(frozen=True)
@@ -59,14 +62,22 @@ class NotScored(ValueError):
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """The lines with a score, in the order of the file; `unscored` lines have none."""
+    """The rows with a score of a trait, in the order of the file; `unscored` rows have none.
+
+    `rows` are the numbers of the data rows, from 1, in the file that was scored. `lines` are the lines of that file
+    instead, which only files of earlier releases have. `poles` has the names of the poles that the scores claim, by
+    whether it is the positive one. `versions` is the version of each row, empty if it is unknown.
+    """
 
     trait: str
-    lines: Sequence[int]
+    rows: Sequence[int]
     texts: Sequence[str]
     scores: Sequence[float]
     columns: Mapping[str, Sequence[str]]
     unscored: int
+    lines: Sequence[int] | None
+    versions: Sequence[str]
+    poles: Mapping[bool, str]
 
     def column(self, name: str) -> Sequence[str]:
         """Return the cells of a column of the input; raise `NotScored` if there is none."""
@@ -76,53 +87,108 @@ class ScoredRows:
 
 
 def read_scored(table: Table, *, trait: str | None = None, text: str | None = None) -> ScoredRows:
-    """Return the scores of a trait; of the only one if none is named. Raise `NotScored` if that is impossible."""
-    flat = [_flat(row.cells, row.record) for row in table.rows]
-    known = list(dict.fromkeys(name for cells, _ in flat for name in cells)) or list(table.columns)
-    traits = _traits(table, flat)
-    key = _chosen(traits, trait)
-    own = [name for name in known if name not in traits and not _is_ours(name, traits)]
-    column = text or _text_column(own, flat)
-    if column not in known:
+    """Return the scores of a trait; of the only one if none is named. Raise `NotScored` if that is impossible.
+
+    If a file was scored several times, its last scores are read.
+    """
+    layout = _layout(table)
+    key = _chosen(layout.traits, trait)
+    own = [name for name in layout.columns if name not in layout.ours]
+    column = text or _text_column(own, layout.cells)
+    if column not in layout.columns:
         raise NotScored(f"The file has no column {column}; it has {', '.join(own)}.")
-    figures = [(position, cells, as_number(scores.get(key, ""))) for position, (cells, scores) in enumerate(flat)]
-    rows = [(position, cells, score) for position, cells, score in figures if score is not None]
-    if not rows:
+    score, side = layout.traits[key]
+    scores = [as_number(cells.get(score, "")) for cells in layout.cells]
+    able = [position for position, each in enumerate(scores) if each is not None]
+    if not able:
         raise NotScored(f"No row has a score of {key}.")
-    lines = [as_number(cells.get("line", "")) or table.rows[position].number for position, cells, _ in rows]
+    numbers = _numbers(layout.cells, layout.row) or [position + 1 for position in range(len(layout.cells))]
+    lines = _numbers(layout.cells, layout.line) if layout.line else None
+    known = [score for score in scores if score is not None]
+    sides = [layout.cells[position].get(side, "").strip() for position in able] if side else []
     return ScoredRows(
         key,
-        [int(line) for line in lines],
-        [cells.get(column, "") for _, cells, _ in rows],
-        [score for _, _, score in rows],
-        {name: [cells.get(name, "") for _, cells, _ in rows] for name in own},
-        len(flat) - len(rows),
+        [numbers[position] for position in able],
+        [layout.cells[position].get(column, "") for position in able],
+        known,
+        {name: [layout.cells[position].get(name, "") for position in able] for name in own},
+        len(scores) - len(able),
+        [lines[position] for position in able] if lines else None,
+        [layout.cells[position].get(layout.version, "") for position in able],
+        {each > _MIDDLE: name for each, name in zip(known, sides, strict=False) if name},
     )
 
 
-def _flat(cells: Mapping[str, str], record: Mapping[str, Any] | None) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return the cells of the input and the cells that may be scores; the JSONL of the command nests both."""
-    card, row = (record or {}).get("card"), (record or {}).get("row")
-    if not isinstance(card, Mapping) and not isinstance(row, Mapping):
-        return cells, cells
-    inside = {name: "" if value is None else str(value) for name, value in (row or {}).items()}
-    scores = (card or {}).get("scores") or {}
-    return {**inside, "line": cells.get("line", "")}, {name: str(score) for name, score in scores.items()}
+@dataclass(frozen=True)
+class _Layout:
+    """Where a file has what: the columns of the score and the side of each trait, and the other columns of ours.
+
+    `ours` are all columns that are not of the input. A column without a name is not there.
+    """
+
+    columns: Sequence[str]
+    cells: Sequence[Mapping[str, str]]
+    traits: Mapping[str, tuple[str, str]]
+    ours: frozenset[str]
+    row: str = ""
+    line: str = ""
+    version: str = ""
 
 
-def _traits(table: Table, flat: Sequence[tuple[Mapping[str, str], Mapping[str, str]]]) -> list[str]:
-    """Return the keys of the traits: those of nested cards, else the columns between `line` and `composite`."""
-    nested = dict.fromkeys(name for cells, scores in flat if scores is not cells for name in scores)
-    if nested:
-        return list(nested)
-    if "line" not in table.columns or "composite" not in table.columns:
-        return []
+def _layout(table: Table) -> _Layout:
+    cells = [row.cells for row in table.rows]
     columns = list(table.columns)
-    between = columns[columns.index("line") + 1 : columns.index("composite")]
-    return [name for name in between if not name.endswith((" tier", " confidence", " confidence reason"))]
+    if keys := scored_keys(columns):
+        # An input may have had a column `composite`, which stands before ours.
+        behind = columns[columns.index(ROW) :] if ROW in columns else columns
+        ours = frozenset(ScoredColumns(keys, ("tier", "composite")).names) & {*behind}
+        traits = {key: (f"{key}_{SCORE}", f"{key}_{SIDE}") for key in keys}
+        row, version = (name if name in columns else "" for name in (ROW, VERSION))
+        return _Layout(columns, cells, traits, ours, row=row, version=version)
+    return _nested(table) or _flat(columns, cells)
 
 
-def _chosen(traits: Sequence[str], trait: str | None) -> str:
+def _nested(table: Table) -> _Layout | None:
+    """Return the layout of the JSONL that earlier commands wrote, with the row and its card inside; None of others."""
+    flat, keys = list[Mapping[str, str]](), dict[str, None]()
+    for row in table.rows:
+        inside, card = ((row.record or {}).get(name) for name in ("row", "card"))
+        card = card if isinstance(card, Mapping) else {}
+        scores = dict(card.get("scores") or {})
+        keys |= dict.fromkeys(scores)
+        version = (card.get("metadata") or {}).get("version_id") or ""
+        came_in = inside if isinstance(inside, Mapping) else {}
+        flat.append(
+            {name: as_text(value) for name, value in came_in.items()}
+            # No column of an input is called like these.
+            | {f"\0{key}": str(score) for key, score in scores.items()}
+            | {"\0line": row.cells.get("line", ""), "\0version": version}
+        )
+    if not keys:
+        return None
+    columns = list(dict.fromkeys(name for cells in flat for name in cells))
+    ours = frozenset(name for name in columns if name.startswith("\0"))
+    traits = {key: (f"\0{key}", "") for key in keys}
+    return _Layout(columns, flat, traits, ours, line="\0line", version="\0version")
+
+
+def _flat(columns: Sequence[str], cells: Sequence[Mapping[str, str]]) -> _Layout:
+    """Return the layout of files of earlier releases: their columns are the last, from `line` to `composite` and on."""
+    plain = [_NEW.sub("", name) for name in columns]
+    ends = [at for at, name in enumerate(plain) if name == "composite"]
+    begins = [at for at, name in enumerate(plain) if name == "line" and ends and at < ends[-1]]
+    if not begins:
+        return _Layout(columns, cells, {}, frozenset())
+    first, last = begins[-1], ends[-1]
+    between = range(first + 1, last)
+    traits = {plain[at]: (columns[at], "") for at in between if not plain[at].endswith(_OLD_KINDS)}
+    behind = [at for at in range(last, len(columns)) if plain[at] in _OLD]
+    ours = frozenset(columns[at] for at in (first, *between, *behind))
+    version = next((columns[at] for at in behind if plain[at] == "version"), "")
+    return _Layout(columns, cells, traits, ours, line=columns[first], version=version)
+
+
+def _chosen(traits: Mapping[str, object], trait: str | None) -> str:
     if not traits:
         raise NotScored(
             "This is not the output of a batch. Score the texts first: traitbench score MODEL --batch FILE."
@@ -131,17 +197,19 @@ def _chosen(traits: Sequence[str], trait: str | None) -> str:
         raise NotScored(f"The file has several traits. Name one: {', '.join(traits)}.")
     if trait is not None and trait not in traits:
         raise NotScored(f"The file has no trait {trait}; it has {', '.join(traits)}.")
-    return trait or traits[0]
+    return trait or next(iter(traits))
 
 
-def _is_ours(name: str, traits: Sequence[str]) -> bool:
-    return name in _OURS or any(name == f"{key} {kind}" for key in traits for kind in _KINDS)
+def _numbers(cells: Sequence[Mapping[str, str]], column: str) -> list[int] | None:
+    """Return the whole numbers in a column; None if one is missing or twice there, as in files put together."""
+    numbers = [as_number(each.get(column, "")) for each in cells] if column else []
+    whole = [int(number) for number in numbers if number is not None and number == int(number)]
+    return whole if whole and len({*whole}) == len(cells) else None
 
 
-def _text_column(own: Sequence[str], flat: Sequence[tuple[Mapping[str, str], Mapping[str, str]]]) -> str:
+def _text_column(own: Sequence[str], cells: Sequence[Mapping[str, str]]) -> str:
     """Return the column that is called a text, else the one with the longest cells."""
-    rows = [cells for cells, _ in flat[:200]]
     if not own:
         raise NotScored("The file has no column of texts.")
     named = next((name for name in own if name.lower() in ("text", "texts")), None)
-    return named or max(own, key=lambda name: sum(len(cells.get(name, "")) for cells in rows))
+    return named or max(own, key=lambda name: sum(len(each.get(name, "")) for each in cells[:200]))

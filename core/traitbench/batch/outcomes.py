@@ -2,22 +2,23 @@
 
 Commands and pages provide the rows and a sink for the outcomes. Invalid rows are not sent; their outcome is an error.
 
-CSV output has the columns of the input, then ours; JSONL output has `{"line", "row", "card"}` or `{"line", "row",
-"error"}`; Parquet output has the columns of the CSV, with types.
+Every file has the columns of the input, then ours (`display.scored_rows`). CSV has empty cells where JSONL and Parquet
+have nulls. JSONL keeps the values of a record of the input, Parquet its types.
 """
 
 import csv
 import io
 import json
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import IO, Any, get_args
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count, islice
+from typing import IO, Any
 
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchLine, BatchSettings, ScoredLine
-from traitbench.contract.scores import Card, ConfidenceReason
+from traitbench.display.scored_rows import Also, Poles, ScoredColumns, as_sentence, cells_of, input_names
 from traitbench.errors import InternalError
 from traitbench.formulas import harmless
 from traitbench.tables.rows import Line, Problem, Row
@@ -29,13 +30,17 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class RowOutcome:
-    """The result of a line: its row if it is valid, and its card or the reason why there is none."""
+    """The result of a row: the row if it is valid, and its card or the reason why there is none.
+
+    `line` is its line in the file, `number` its number among the data rows, from 1.
+    """
 
     line: int
     row: Row | None
     card: ScoredLine | None
     code: str = ""
     reason: str = ""
+    number: int = 0
 
 
 Outcomes = Generator[RowOutcome, None, None]
@@ -49,9 +54,12 @@ def probe(client: Traitbench, settings: BatchSettings) -> ScoredLine:
     raise InternalError(f"The service cannot score any text: {line.error.message}")
 
 
-def outcomes(client: Traitbench, settings: BatchSettings, lines: Iterable[Line], column: str) -> Outcomes:
-    """Yield the outcome of each line, in order, as the answers arrive."""
+def outcomes(
+    client: Traitbench, settings: BatchSettings, lines: Iterable[Line], column: str, *, first: int = 1
+) -> Outcomes:
+    """Yield the outcome of each line, in order, as the answers arrive. `first` is the number of the first data row."""
     waiting: deque[Line] = deque()
+    numbers = count(first)
 
     def texts() -> Iterator[str]:
         for line in lines:
@@ -65,21 +73,22 @@ def outcomes(client: Traitbench, settings: BatchSettings, lines: Iterable[Line],
     for answer in answers:
         line = waiting.popleft()
         while isinstance(line, Problem):
-            yield _refused(line)
+            yield _refused(line, next(numbers))
             line = waiting.popleft()
-        yield _answered(line, answer)
+        yield _answered(line, answer, next(numbers))
     # These are the invalid rows after the last text.
-    yield from (_refused(line) for line in waiting if isinstance(line, Problem))
+    yield from (_refused(line, next(numbers)) for line in waiting if isinstance(line, Problem))
 
 
-def _refused(line: Problem) -> RowOutcome:
-    return RowOutcome(line.row, None, None, "invalid_row", f"{line.column} {line.reason}".strip())
+def _refused(line: Problem, number: int) -> RowOutcome:
+    what = f"The column {line.column}" if line.column else "The row"
+    return RowOutcome(line.row, None, None, "invalid_row", f"{what} {line.reason}.", number)
 
 
-def _answered(row: Row, answer: BatchLine) -> RowOutcome:
+def _answered(row: Row, answer: BatchLine, number: int) -> RowOutcome:
     if isinstance(answer, ScoredLine):
-        return RowOutcome(row.number, row, answer)
-    return RowOutcome(row.number, row, None, answer.error.code, answer.error.message)
+        return RowOutcome(row.number, row, answer, number=number)
+    return RowOutcome(row.number, row, None, answer.error.code, as_sentence(answer.error.message), number)
 
 
 # ---- output --------------------------------------------------------------------------------------------------------
@@ -87,10 +96,22 @@ def _answered(row: Row, answer: BatchLine) -> RowOutcome:
 
 @dataclass(frozen=True)
 class Shape:
-    """The columns of the input, and the traits that are scored."""
+    """The columns of the input, the traits that are scored, the names of their poles, and what files have besides."""
 
     columns: Sequence[str]
     keys: Sequence[str]
+    poles: Poles = field(default_factory=dict)
+    also: Collection[Also] = ()
+
+    @cached_property
+    def ours(self) -> ScoredColumns:
+        """The columns of the scores."""
+        return ScoredColumns(self.keys, self.also)
+
+    @cached_property
+    def inputs(self) -> dict[str, str]:
+        """The names under which the columns of the input come out."""
+        return dict(zip(self.columns, input_names(self.columns, self.ours.names), strict=True))
 
 
 def csv_head(shape: Shape) -> bytes:
@@ -105,23 +126,18 @@ def csv_line(shape: Shape, outcome: RowOutcome) -> bytes:
     return _record((*cells, *figures(shape, outcome)))
 
 
-def jsonl_line(_shape: Shape, outcome: RowOutcome) -> bytes:
-    """Return the row of the input and its card or error as a line of a JSONL file."""
+def jsonl_line(shape: Shape, outcome: RowOutcome) -> bytes:
+    """Return the fields of the input and ours as a line of a JSONL file."""
     row = outcome.row
-    record = {} if row is None else {"row": row.cells if row.record is None else row.record}
-    if outcome.card is None:
-        result: dict[str, Any] = {"error": {"code": outcome.code, "message": outcome.reason}}
-    else:
-        result = {"card": outcome.card.model_dump(mode="json", exclude={"index"})}
-    return encoded(json.dumps({"line": outcome.line, **record, **result}, ensure_ascii=False) + "\n")
+    fields = {} if row is None else row.cells if row.record is None else row.record
+    came_in = {shape.inputs.get(name, name): value for name, value in fields.items()}
+    ours = dict(zip(shape.ours.names, figures(shape, outcome), strict=True))
+    return encoded(json.dumps(came_in | ours, ensure_ascii=False) + "\n")
 
 
 def columns_out(shape: Shape) -> list[str]:
-    """Return the columns of a CSV or Parquet file: those of the input, then ours under unused names."""
-    names = list(shape.columns)
-    for name in ("line", *shape.keys, "composite", "confidence", "confidence_reason", "version", "error"):
-        names.append(_unlike(names, name))
-    return names
+    """Return the columns of a file: those of the input, then ours."""
+    return [*shape.inputs.values(), *shape.ours.names]
 
 
 def encoded(text: str) -> bytes:
@@ -130,26 +146,13 @@ def encoded(text: str) -> bytes:
 
 
 def figures(shape: Shape, outcome: RowOutcome) -> list[Any]:
-    """Return the values of our columns, beginning with the line; None for scores if there is no card."""
+    """Return the values of our columns; None where there is nothing to say."""
     card = outcome.card
     if card is None:
-        return [outcome.line, *[None] * (len(shape.keys) + 4), outcome.reason]
-    scores = [card.scores.get(key) for key in shape.keys]
-    return [outcome.line, *scores, card.composite, card.confidence, reason_of(card), card.metadata.version_id, ""]
-
-
-def reason_of(card: Card) -> str:
-    """Return why the confidence of a card is not high: the reasons of its least certain traits, with commas between.
-
-    Empty if it is high, and from a service that gives no reasons.
-    """
-    weakest = [trait.confidence_reason for trait in card.detail.values() if trait.confidence == card.confidence]
-    return ", ".join(reason for reason in get_args(ConfidenceReason) if reason in weakest)
-
-
-def _unlike(columns: Sequence[str], name: str) -> str:
-    """Return the name, or a variant that is not yet a column."""
-    return name if name not in columns else _unlike(columns, f"{name} (new)")
+        return shape.ours.cells(outcome.number, {}, error=outcome.reason)
+    return shape.ours.cells(
+        outcome.number, cells_of(card, shape.poles), composite=card.composite, version=card.metadata.version_id
+    )
 
 
 def _record(cells: Iterable[object]) -> bytes:
@@ -167,11 +170,12 @@ def write_parquet(out: IO[bytes], source: Source, shape: Shape, outcomes: Iterab
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    ours = _our_types(shape, pa)
+    ours = [(name, pa.int64() if name in shape.ours.numbers else pa.string()) for name in shape.ours.names]
     coming = iter(outcomes)
     writer: ParquetWriter | None = None
     try:
         for table in _tables_of(source, shape, pa):
+            table = table.rename_columns([shape.inputs.get(name, name) for name in table.column_names])
             rows = [figures(shape, outcome) for outcome in islice(coming, table.num_rows)]
             for position, (name, kind) in enumerate(ours):
                 table = table.append_column(pa.field(name, kind), pa.array([row[position] for row in rows], kind))
@@ -180,12 +184,6 @@ def write_parquet(out: IO[bytes], source: Source, shape: Shape, outcomes: Iterab
     finally:
         if writer is not None:
             writer.close()
-
-
-def _our_types(shape: Shape, pa: Any) -> list[tuple[str, Any]]:
-    whole, text = pa.int64(), pa.string()
-    kinds = [whole, *[whole] * len(shape.keys), whole, text, text, text, text]
-    return list(zip(columns_out(shape)[len(shape.columns) :], kinds, strict=True))
 
 
 def _tables_of(source: Source, shape: Shape, pa: Any) -> Iterator[Any]:

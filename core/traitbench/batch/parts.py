@@ -126,11 +126,11 @@ class Parts:
 
     def outcomes(self, lines: Iterable[Line]) -> Iterator[RowOutcome]:
         """Yield the outcomes with the rows of the input, which are read again from `lines`."""
-        rows = iter(lines)
+        rows = enumerate(lines, start=1)
         for part in self._count():
             for record in gzip.decompress(self._part(*part).read_bytes()).splitlines():
-                row = next(rows)
-                yield _outcome(record, row if isinstance(row, Row) else None)
+                number, row = next(rows)
+                yield _outcome(record, row if isinstance(row, Row) else None, number)
 
     def corrections(self) -> dict[int, tuple[str, ScoredLine]]:
         """Return the new texts and cards of the corrected rows."""
@@ -220,10 +220,11 @@ def _record(outcome: RowOutcome) -> str:
 _CARD = b', "card": '
 
 
-def _outcome(record: bytes, row: Row | None = None) -> RowOutcome:
+def _outcome(record: bytes, row: Row | None = None, number: int = 0) -> RowOutcome:
     # Split and not parsed as JSON first, because the card would be parsed twice.
     head, card, rest = record.partition(_CARD)
     if card:
-        return RowOutcome(int(head.removeprefix(b'{"line": ')), row, ScoredLine.model_validate_json(rest[:-1]))
+        line, scored = int(head.removeprefix(b'{"line": ')), ScoredLine.model_validate_json(rest[:-1])
+        return RowOutcome(line, row, scored, number=number)
     read = json.loads(record)
-    return RowOutcome(read["line"], row, None, read["code"], read["reason"])
+    return RowOutcome(read["line"], row, None, read["code"], read["reason"], number)

@@ -4,7 +4,7 @@ service: `draw` writes the texts to label, `answer` reads their labels.
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,12 +24,14 @@ from traitbench.cli.options import (
     word_meanings,
 )
 from traitbench.cli.output import say_table, say_text
+from traitbench.display.scored_rows import ROW, VERSION
 from traitbench.display.text import count
 from traitbench.tables.rows import Table
 from traitbench.tables.sample_files import (
     FileLayout,
     LabelColumn,
     as_number,
+    folded,
     guess_words,
     known_words,
     quality_of,
@@ -40,8 +42,10 @@ from traitbench.tables.writing import csv_file
 if TYPE_CHECKING:
     from traitbench.tables.rating_files import Ratings
 
-_COLUMNS = ("line", "text", "label")
-_SEED, _GROUP = "seed", "group"
+_SEED, _GROUP, _LABEL, _KEY = "seed", "group", "label", "trait"
+_LINE = "line"
+"""How the labels of earlier releases say which text they are of."""
+
 _TRAIT = click.option("--trait", metavar="KEY", help="The trait. Default: the only one in the file.")
 _TEXT = click.option(
     *("--column", "--text", "text"), metavar="COLUMN", help="The column of the texts. Default: guessed."
@@ -78,21 +82,27 @@ def draw(
 ) -> None:
     """Draw an audit sample from SCORED, the output of `traitbench score --batch`, and write it for labelling.
 
-    Write a number from 0 to 1 or a word into the column label, in the order of the file. Leave it empty to skip a text.
+    Write the name of a pole or a number from 0 to 1 into the column label, in the order of the file. Leave it empty to
+    skip a text.
     """
     from traitbench.analysis import corpus
 
     if output.exists():
         raise Refused(f"{output} exists. Name another file, so that no labels are lost.")
-    content = _scored(scored, trait, text)
+    content = _scored(read_table(scored), trait, text)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     groups = _groups(content, by)
     rows = corpus.draw(len(content.scores), size=size, seed=seed, groups=groups)
-    names = (*_COLUMNS, _SEED) if groups is None else (*_COLUMNS, _GROUP, _SEED)
-    cells = [
-        (content.lines[row], content.texts[row], "", *(() if groups is None else (groups[row],)), seed) for row in rows
-    ]
-    output.write_bytes(csv_file(names, cells))
+    columns: dict[str, Callable[[int], object]] = {
+        ROW: content.rows.__getitem__,
+        "text": content.texts.__getitem__,
+        _LABEL: lambda _: "",
+        **({} if groups is None else {_GROUP: groups.__getitem__}),
+        _KEY: lambda _: content.trait,
+        VERSION: content.versions.__getitem__,
+        _SEED: lambda _: seed,
+    }
+    output.write_bytes(csv_file(list(columns), [[cell(row) for cell in columns.values()] for row in rows]))
     if as_json:
         drawn = {"file": str(output), "drawn": len(rows), "scored": len(content.scores), "seed": seed}
         click.echo(json.dumps(drawn))
@@ -130,9 +140,11 @@ def answer(
     """Answer from SCORED and LABELS, the file of `audit draw` with its column label filled in."""
     from traitbench.analysis import corpus
 
-    content = _scored(scored, trait, text)
-    table = read_table(labels)
-    read = _labels(table, content)
+    scored_table, table = read_table(scored), read_table(labels)
+    content = _scored(scored_table, _trait(table, trait), text)
+    negative = negative or (pole is not None and _is(pole, content.poles.get(False)))
+    pole = pole or content.poles.get(not negative) or ("negative" if negative else "positive")
+    read = _labels(table, content, {**content.poles, not negative: pole})
     seed = _seed(table)
     stratified = _GROUP in table.columns
     groups = _groups(content, by)
@@ -142,7 +154,7 @@ def answer(
         result = corpus.answer(
             content.scores,
             read,
-            pole=pole or ("negative" if negative else "positive"),
+            pole=pole,
             positive=not negative,
             groups=groups,
             stratified=stratified,
@@ -181,9 +193,9 @@ def answer(
     say_text(result.method)
 
 
-def _scored(name: str, trait: str | None, text: str | None) -> ScoredRows:
+def _scored(table: Table, trait: str | None, text: str | None) -> ScoredRows:
     try:
-        content = read_scored(read_table(name), trait=trait, text=text)
+        content = read_scored(table, trait=trait, text=text)
     except NotScored as error:
         raise Misasked(str(error)) from error
     if content.unscored:
@@ -200,26 +212,92 @@ def _groups(content: ScoredRows, by: str | None) -> Sequence[str] | None:
         raise Misasked(str(error)) from error
 
 
-def _labels(table: Table, content: ScoredRows) -> dict[int, float]:
-    """Return the labels by place; raise `Refused` for a label or a line that cannot be used."""
-    missing = [name for name in ("line", "label") if name not in table.columns]
+def _trait(labels: Table, asked: str | None) -> str | None:
+    """Return the trait of the labels, which is the one asked about; raise `Misasked` for labels of another."""
+    named = list(dict.fromkeys(cell for row in labels.rows if (cell := row.cells.get(_KEY, "").strip())))
+    if len(named) > 1:
+        raise Misasked(f"The labels are of several traits: {', '.join(named)}. Use a file for each.")
+    if named and asked not in (None, *named):
+        raise Misasked(f"The labels are of the trait {named[0]}, not of {asked}. Draw a sample for {asked}.")
+    return named[0] if named else asked
+
+
+def _labels(table: Table, content: ScoredRows, poles: Mapping[bool, str]) -> dict[int, float]:
+    """Return the labels by the position of their row; raise `Refused` for a label or a row that cannot be used."""
+    by = ROW if ROW in table.columns else _LINE
+    missing = [name for name in (by, _LABEL) if name not in table.columns]
     if missing:
-        raise Misasked(f"The labels have no column {missing[0]}. Use the file that `traitbench audit draw` wrote.")
-    position = {line: row for row, line in enumerate(content.lines)}
-    words = guess_words({row.cells["label"].strip() for row in table.rows}, ())
-    labels: dict[int, float] = {}
+        wanted = ROW if missing[0] == _LINE else missing[0]
+        raise Misasked(f"The labels have no column {wanted}. Use the file that `traitbench audit draw` wrote.")
+    numbers = content.rows if by == ROW else content.lines
+    if numbers is None:
+        raise Misasked(
+            "The labels name lines, as an earlier release wrote them, and the scored file has rows. Use the scored "
+            "file that they were drawn from."
+        )
+    position = {number: at for at, number in enumerate(numbers)}
+    words = _meanings({row.cells[_LABEL].strip() for row in table.rows}, poles)
+    labels, others = dict[int, float](), list[int]()
     for row in table.rows:
-        cell = row.cells.get("label", "").strip()
+        cell = row.cells.get(_LABEL, "").strip()
         if not cell:
             continue
         quality = quality_of(cell, words)
-        line = as_number(row.cells.get("line", ""))
+        number = as_number(row.cells.get(by, ""))
         if quality is None:
-            raise Refused(f"Line {row.number}: {cell!r} is not a label. Use a number from 0 to 1, or leave it empty.")
-        if line is None or int(line) not in position:
-            raise Refused(f"Line {row.number}: the scored file has no line {row.cells.get('line', '')}.")
-        labels[position[int(line)]] = quality
+            named = ", ".join(dict.fromkeys(poles.values()))
+            raise Refused(
+                f"Line {row.number}: {cell!r} is not a label. Use the name of a pole ({named}), a number from 0 to 1, "
+                "or leave it empty."
+            )
+        if number is None or number not in position:
+            raise Refused(f"Line {row.number}: the scored file has no {by} {row.cells.get(by, '')}.")
+        at = position[int(number)]
+        labels[at] = quality
+        if not _same(row.cells.get("text", content.texts[at]), content.texts[at]):
+            others.append(row.number)
+    _say_what_differs(table, content, labels, others)
     return labels
+
+
+def _meanings(cells: Collection[str], poles: Mapping[bool, str]) -> dict[str, float | None]:
+    """Return the quality of each word: the name of a pole, else a common word."""
+    common = guess_words(cells, ())
+    named = {folded(name): float(positive) for positive, name in poles.items()}
+    return {cell: named.get(folded(cell), common[cell]) for cell in cells}
+
+
+def _say_what_differs(table: Table, content: ScoredRows, labels: Collection[int], others: Sequence[int]) -> None:
+    """Say on stderr if labels were drawn from other scores, or stand beside other texts."""
+    if others:
+        click.echo(
+            f"{count(len(others), 'label')} of {len(labels):,} beside another text than in the scored file (first in "
+            f"line {others[0]:,}). Is it the file that they were drawn from?",
+            err=True,
+        )
+    drawn = {cell for row in table.rows if (cell := row.cells.get(VERSION, "").strip())}
+    scored = {content.versions[at] for at in labels} - {""}
+    if drawn and scored and drawn != scored:
+        click.echo(
+            f"The texts were drawn from scores of {', '.join(sorted(drawn))}, and these are scores of "
+            f"{', '.join(sorted(scored))}. The labels are of the texts, so they count for both.",
+            err=True,
+        )
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts are equal but for what spreadsheets change: white space, and the end of a long cell."""
+    short = min(len(one), len(other))
+    if short >= _CUT_FROM:
+        one, other = one[:short], other[:short]
+    return "".join(one.split()) == "".join(other.split())
+
+
+_CUT_FROM = 32_000
+
+
+def _is(name: str, other: str | None) -> bool:
+    return other is not None and folded(name) == folded(other)
 
 
 def _seed(table: Table) -> int | None:

@@ -8,7 +8,7 @@ holds a few thousand rows, however large the table is.
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -32,6 +32,7 @@ from traitbench.cli.options import MOST_LISTED, STDIN, FileOptions, Refused, con
 from traitbench.cli.output import RowProgress
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchSettings, Mode
+from traitbench.display.scored_rows import Also, Poles, poles_of
 from traitbench.display.text import count
 from traitbench.errors import NotFound, TraitbenchError
 from traitbench.names import unpin
@@ -68,6 +69,7 @@ def score_file(
     resume: bool,
     of_file: FileOptions,
     fetch: bool,
+    also: Collection[Also],
 ) -> None:
     """Score the rows of a file; raise `Refused` at the end if some could not be scored."""
     source, column = of_file.texts(file, of_file.open(file))
@@ -78,7 +80,8 @@ def score_file(
         out = _file(output)
         if resume and out is None:
             raise click.UsageError("--resume needs the output file: name it with -o.")
-        batch = _Batch(client, source, settings, column, form)
+        poles = poles_of(client.traits.list(unpin(handle)[0]))
+        batch = _Batch(client, source, settings, column, form, poles, also)
         try:
             tally = batch.to_stream(output or STDIN) if out is None else batch.to_file(out, resume=resume)
         except OSError as error:
@@ -93,9 +96,18 @@ def score_file(
 class _Batch:
     """Scores the rows of a source and writes them."""
 
-    def __init__(self, client: Traitbench, source: Source, settings: BatchSettings, column: str, form: Form) -> None:
+    def __init__(
+        self,
+        client: Traitbench,
+        source: Source,
+        settings: BatchSettings,
+        column: str,
+        form: Form,
+        poles: Poles,
+        also: Collection[Also],
+    ) -> None:
         self._client, self._source, self._settings = client, source, settings
-        self._column, self._form = column, form
+        self._column, self._form, self._poles, self._also = column, form, poles, also
 
     def to_stream(self, name: str) -> _Tally:
         """Write to stdout, a pipe or a device, which cannot be resumed."""
@@ -106,9 +118,9 @@ class _Batch:
                 with tempfile.TemporaryDirectory() as folder:
                     unfinished = Parts.create(Path(folder), request)
                     tally = self._score(settings, unfinished.append, _Tally())
-                    self._write(out, _shape(self._source, request), unfinished.outcomes(self._source.lines()))
+                    self._write(out, self._shape(request), unfinished.outcomes(self._source.lines()))
                     return tally
-            shape = _shape(self._source, request)
+            shape = self._shape(request)
 
             def append(some: Sequence[RowOutcome], *, head: bool = False) -> None:
                 self._write(out, shape, some, head=head)
@@ -155,7 +167,7 @@ class _Batch:
                 tally = self._score(settings, unfinished.append, _Tally(unfinished.rows, unfinished.bad))
                 made = unfinished.folder / "output.new"
                 with made.open("wb") as file:
-                    shape = _shape(self._source, unfinished.request)
+                    shape = self._shape(unfinished.request)
                     self._write(file, shape, unfinished.outcomes(self._source.lines()), head=True)
                     file.flush()
                     # The parts are removed next, so the output must be on disk before.
@@ -175,14 +187,18 @@ class _Batch:
         """Score the rows that are still missing. A row counts as done once it is written."""
         progress = RowProgress("Scoring", self._source.count, before=tally.rows)
         rest = islice(self._source.lines(), tally.rows, None)
+        coming = outcomes(self._client, settings, rest, self._column, first=tally.rows + 1)
         try:
-            for some in in_parts(outcomes(self._client, settings, rest, self._column)):
+            for some in in_parts(coming):
                 append(some)
                 tally.add(some)
                 progress.at(tally.rows)
         finally:
             progress.end(tally.rows)
         return tally
+
+    def _shape(self, request: parts.Request) -> Shape:
+        return Shape(self._source.columns, tuple(map(str, request["keys"])), self._poles, self._also)
 
     def _write(self, out: IO[bytes], shape: Shape, rows: Iterable[RowOutcome], *, head: bool = False) -> None:
         """Write outcomes in the format that was asked for."""
@@ -212,10 +228,6 @@ class _Batch:
             # None, as in the batches that earlier releases began, whose addresses were fetched then.
             "fetch": self._settings.fetch or None,
         }
-
-
-def _shape(source: Source, request: parts.Request) -> Shape:
-    return Shape(source.columns, tuple(map(str, request["keys"])))
 
 
 def _form_of(output: str | None) -> Form | None:

@@ -14,6 +14,7 @@ from traitbench.client import Traitbench
 from traitbench.contract.batches import Mode
 from traitbench.contract.scores import Card
 from traitbench.display.barchart import draw, draw_pair
+from traitbench.display.scored_rows import Also
 from traitbench.display.words import sentences, why_not_high
 
 
@@ -36,6 +37,13 @@ from traitbench.display.words import sentences, why_not_high
     help="The output format. Default: by the name of -o, else as the input.",
 )
 @click.option("--mode", type=click.Choice(get_args(Mode)), help="full; the others are faster and less accurate.")
+@click.option(
+    *("--with", "also"),
+    metavar="NAME[,NAME...]",
+    multiple=True,
+    callback=lambda _context, _option, values: _also(values),
+    help="More columns in the output of a batch: tier, composite.",
+)
 @click.option("--fetch", is_flag=True, help="Score the page of a web address in a batch, not the address.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted batch.")
 @as_json
@@ -56,15 +64,16 @@ def score(
     With `-` as TEXT, or without TEXT in a pipe, read stdin. HANDLE may name a version: a.b@v3.
 
     With --batch, a row that cannot be scored is reported with its line number, the other rows continue, and the exit
-    code is 1. CSV and Parquet output has the columns of the input, then the scores. JSONL output has line, row, and
-    card or error. Until it is complete, the results are in the folder OUT.part. If the command is interrupted or
-    killed, repeat it with --resume: it continues with the same version, and no row is lost or scored twice.
+    code is 1. Output has the columns of the input, then row, the columns of each trait such as warmth_score and
+    warmth_side, version and error. A column of the input with such a name gets _input behind it. Until it is complete,
+    the results are in the folder OUT.part. If the command is interrupted or killed, repeat it with --resume: it
+    continues with the same version, and no row is lost or scored twice.
     """
     if batch is None:
         if any(options_of_batch.values()) or of_file != FileOptions():
             raise click.UsageError(
-                "--output, --format, --mode, --fetch, --resume and the options of a file, such as --column, need "
-                "--batch."
+                "--output, --format, --mode, --with, --fetch, --resume and the options of a file, such as --column, "
+                "need --batch."
             )
         _score(handle, given_text(text, file), traits, words, explain=explain, as_json=as_json)
         return
@@ -128,6 +137,13 @@ def _say_why(card: Card, begin: str = "") -> None:
     """Say on stderr why the confidence of traits is not high, as stdout has only the chart."""
     for (level, reason), keys in why_not_high(card).items():
         click.echo(f"{begin}{', '.join(keys)}: {level} confidence. {reason}".rstrip(), err=True)
+
+
+def _also(values: tuple[str, ...]) -> list[Also]:
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in get_args(Also)]:
+        raise click.UsageError(f"--with {unknown[0]} is unknown. Use {' or '.join(get_args(Also))}.")
+    return [each for each in get_args(Also) if each in names]
 
 
 def _feedback(option: str) -> tuple[str, float | str]:

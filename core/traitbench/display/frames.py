@@ -4,17 +4,25 @@ An answer about several traits has a row for each trait, a listing a row for eac
 card. Needs the extra `notebook`. Importing this module gives every answer its `to_frame`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from traitbench.contract.batches import FailedLine
+from traitbench.contract.batches import FailedLine, ScoredLine
 from traitbench.contract.comparisons import FigureDelta, VersionsComparison
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.fields import Wire
 from traitbench.contract.page import Page
 from traitbench.contract.scores import Card, Comparison
-from traitbench.contract.traits import TraitList
+from traitbench.contract.traits import Trait, TraitList
 from traitbench.contract.versions import Version
+from traitbench.display.scored_rows import (
+    Also,
+    Poles,
+    ScoredColumns,
+    as_sentence,
+    cells_of,
+    poles_of,
+)
 from traitbench.install import advice
 
 Row = dict[str, Any]
@@ -22,14 +30,21 @@ Row = dict[str, Any]
 _INTERVAL = ("low", "high")
 
 
-def frame(items: Iterable[Any], backend: str = "pandas") -> Any:
+def frame(
+    items: Iterable[Any], backend: str = "pandas", *, traits: Iterable[Trait] = (), also: Collection[Also] = ()
+) -> Any:
     """Return answers, or rows as mappings, as a data frame with a row for each.
 
-    Raise `ImportError` that says what to install if a library is missing.
+    Cards and lines of a batch have the columns of scored rows (`display.scored_rows`). Cards do not name the poles:
+    `traits`, such as `client.traits.list(handle)`, do; else they are called negative and positive. `also` adds "tier"
+    and "composite". Raise `ImportError` that says what to install if a library is missing.
 
     >>> frame([{"text": "Thanks!", "warmth": 91}], backend="pyarrow").to_pylist()
     [{'text': 'Thanks!', 'warmth': 91}]
     """
+    items = list(items)
+    if items and all(isinstance(item, Card | FailedLine) for item in items):
+        return _of_scored(items, backend, poles_of(traits), also)
     return _built([_row(item) for item in items], backend)
 
 
@@ -48,14 +63,43 @@ def narwhals() -> Any:
     return nw
 
 
-def _built(rows: list[Row], backend: str) -> Any:
+def typed(nw: Any, backend: Any, name: str, values: Sequence[Any], *, whole: bool) -> Any:
+    """Return a column of whole numbers or of texts, with nulls, for a backend of narwhals."""
+    if not backend.is_pandas_like():
+        return nw.new_series(name, values, nw.Int64 if whole else nw.String, backend=backend)
+    made = nw.new_series(name, values, backend=backend).to_native()
+    # Plain integers of pandas have no null, and pandas 2 writes None as the text "None".
+    column = made.astype("Int64") if whole else made.astype("str").where(made.notna(), None)
+    return nw.from_native(column, series_only=True)
+
+
+def _built(rows: Sequence[Row], backend: str, *, whole: Collection[str] = ()) -> Any:
+    """Return rows as a frame; the columns `whole` are of whole numbers, also where some are missing."""
     nw = narwhals()
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
     try:
-        return nw.from_dict(columns, backend=backend).to_native()
+        built = nw.from_dict(columns, backend=backend)
     except ModuleNotFoundError as error:
         raise ImportError(advice(error) or f"Install the package {error.name}.") from error
+    numbers = [typed(nw, built.implementation, name, columns[name], whole=True) for name in names if name in whole]
+    return built.with_columns(*numbers).to_native()
+
+
+def _of_scored(items: Sequence[Card | FailedLine], backend: str, poles: Poles, also: Collection[Also]) -> Any:
+    """Return cards and lines as a frame of scored rows; a card alone, which is not the line of a batch, has no row."""
+    keys = dict.fromkeys(key for item in items if isinstance(item, Card) for key in item.detail)
+    numbered = any(isinstance(item, ScoredLine | FailedLine) for item in items)
+    columns, rows = ScoredColumns(list(keys), also, numbered=numbered), list[Row]()
+    for item in items:
+        number = item.index + 1 if isinstance(item, ScoredLine | FailedLine) else None
+        if isinstance(item, FailedLine):
+            cells = columns.cells(number, {}, error=as_sentence(item.error.message))
+        else:
+            scores, version = cells_of(item, poles), item.metadata.version_id
+            cells = columns.cells(number, scores, composite=item.composite, version=version)
+        rows.append(dict(zip(columns.names, cells, strict=True)))
+    return _built(rows, backend, whole=columns.numbers)
 
 
 # ---- rows of one answer ----------------------------------------------------------------------------------------------
@@ -136,21 +180,11 @@ _ROWS: Mapping[type[Wire], Callable[[Any], Iterable[Row]]] = {
 def _row(item: Any) -> Row:
     if isinstance(item, Mapping):
         return dict(item)
-    if isinstance(item, Card):
-        return _card_row(item)
-    if isinstance(item, FailedLine):
-        return {"index": item.index, "error": item.error.message}
     if isinstance(item, Version):
         return {**_plain(item), "auroc": item.metrics.auroc}
     if isinstance(item, Wire):
         return _plain(item)
     raise TypeError(f"A frame has rows of answers or mappings, not of {type(item).__name__}.")
-
-
-def _card_row(card: Card) -> Row:
-    first = {"index": card.index} if hasattr(card, "index") else {}
-    confidences = {f"{key} confidence": trait.confidence for key, trait in card.detail.items()}
-    return first | card.scores | confidences | {"version": card.metadata.version_id}
 
 
 def _plain(item: Wire) -> Row:

@@ -3,7 +3,7 @@
 pandas, polars and Arrow all go through narwhals, so one piece of code serves the three.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,8 @@ from rich.progress import Progress
 
 from traitbench.analysis import corpus
 from traitbench.contract.texts import values_of
-from traitbench.display.frames import narwhals
-from traitbench.display.sides import side_at
+from traitbench.display.frames import narwhals, typed
+from traitbench.display.scored_rows import Also, ScoredColumns, TraitCells, as_sentence, is_scored
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.labels import read_labels
 from traitbench.estimators.score_card import ScoreCard
@@ -25,13 +25,8 @@ from traitbench.local import version_files
 from traitbench.scoring import card
 
 Frame = TypeVar("Frame")
-Columns = dict[str, list[Any]]
 
 _AT_ONCE = 256
-_OURS = ("line", "composite", "confidence", "version")
-"""Columns of a batch. In its CSV, texts that a spreadsheet would run as a formula have an apostrophe."""
-
-_ERROR = "error"
 
 
 def load(path: str | Path, *, version: str | None = None) -> Scorer | ScoreCard:
@@ -50,15 +45,18 @@ def score(
     *,
     scorer: Scorer | ScoreCard | str | Path,
     details: bool = True,
+    also: Collection[Also] = (),
     prefix: str = "",
     progress: bool | None = None,
 ) -> Frame:
     """Return the frame with scores of a column of texts; pandas, polars or Arrow, with its index and its own columns.
 
-    For each trait there is a column with its key: the score, 0 to 100. With `details`, `KEY pole` names the side (null
-    if none is sure), `KEY confidence` says how sure that is, and `KEY confidence reason` why it is not high. A text
-    that cannot be scored has nulls, and why in the column `error`. `prefix` is put before the new names. If the frame
-    is a downloaded batch, the apostrophes that keep spreadsheets from running formulas are not part of the texts.
+    The new columns are those of every scored file: `row` counts the rows from 1. For each trait, `KEY_score` is the
+    score, 0 to 100, `KEY_side` the name of the pole (null if none is sure), `KEY_confidence` how sure that is, and
+    `KEY_reason` why it is not high. `version` is there if the scorer was loaded from a file. A text that cannot be
+    scored has nulls, and why in `error`. `also` adds "tier" and "composite"; without `details` there are the scores and
+    `error` alone. `prefix` is put before the new names. If the frame is a downloaded batch, the apostrophes that keep
+    spreadsheets from running formulas are not part of the texts. A web address is scored as it stands.
 
     `scorer` is fitted, or the path of a saved one. `progress` shows a bar, by default in a terminal.
 
@@ -66,7 +64,7 @@ def score(
     >>> scorer = tb.Scorer("warmth", poles=("cold", "warm"), effort="low", encoder="ngrams")
     >>> scorer = scorer.fit(["Thank you!", "How kind.", "Denied.", "Go away."], ["warm", "warm", "cold", "cold"])
     >>> tb.score(pandas.DataFrame({"text": ["Thank you!", None]}), "text", scorer=scorer)["error"].tolist()[1]
-    'the text is missing.'
+    'The text is missing.'
     """
     nw, fitted = narwhals(), _fitted(scorer)
     try:
@@ -78,13 +76,18 @@ def score(
     if column not in table.columns:
         raise ValueError(f"The frame has no column {column!r}. It has: {', '.join(map(str, table.columns))}.")
     values = list(values_of(table[column].to_native()))
-    if set(_OURS) <= set(table.columns) and are_guarded(value for value in values if isinstance(value, str)):
+    if is_scored(table.columns) and are_guarded(value for value in values if isinstance(value, str)):
         values = [as_written(value) if isinstance(value, str) else value for value in values]
-    new = {prefix + name: scores for name, scores in _scored(fitted, values, details, progress).items()}
-    taken = [name for name in new if name in table.columns]
-    if taken:
+    fitted.check_fitted()
+    version = fitted.loaded.number
+    columns = ScoredColumns(fitted.trait_keys(), also, versioned=version is not None, details=details)
+    if taken := [prefix + name for name in columns.names if prefix + name in table.columns]:
         raise ValueError(f"The frame has a column {taken[0]!r} already. Drop it, or pass a prefix for the new columns.")
-    added = [_series(nw, table, name, values) for name, values in new.items()]
+    rows = _scored(fitted, values, columns, progress)
+    added = [
+        typed(nw, table.implementation, prefix + name, [row[at] for row in rows], whole=name in columns.numbers)
+        for at, name in enumerate(columns.names)
+    ]
     scored: Frame = table.with_columns(*added).to_native()
     return scored
 
@@ -135,43 +138,28 @@ def _fitted(scorer: Scorer | ScoreCard | str | Path) -> Fitted:
     return load(scorer) if isinstance(scorer, str | Path) else scorer
 
 
-def _scored(fitted: Fitted, values: Sequence[Any], details: bool, progress: bool | None) -> Columns:
-    """The new columns by name."""
-    fitted.check_fitted()
+def _scored(
+    fitted: Fitted, values: Sequence[Any], columns: ScoredColumns, progress: bool | None
+) -> Sequence[Sequence[Any]]:
+    """The new cells of each row."""
     version = fitted.loaded
     problems = version.problems(values)
-    rows = [row for row, problem in enumerate(problems) if problem is None]
-    chosen = card.choose(version.snapshot, fitted.trait_keys())
-    columns: Columns = {}
-    cards: dict[int, card.RawCard] = {}
-    with _bar(len(rows), progress) as advance:
-        for first in range(0, len(rows), _AT_ONCE):
-            some = rows[first : first + _AT_ONCE]
-            placed = version.project([str(values[row]) for row in some])
-            cards |= {row: card.read(version.snapshot, chosen, each) for row, each in zip(some, placed, strict=True)}
+    poles = {axis.key: (axis.negative_label, axis.positive_label) for axis in version.snapshot.traits}
+    chosen = card.choose(version.snapshot, columns.keys)
+    named = None if version.number is None else f"v{version.number}"
+    rows = [
+        columns.cells(row, {}, error=problem and as_sentence(problem)) for row, problem in enumerate(problems, start=1)
+    ]
+    able = [at for at, problem in enumerate(problems) if problem is None]
+    with _bar(len(able), progress) as advance:
+        for first in range(0, len(able), _AT_ONCE):
+            some = able[first : first + _AT_ONCE]
+            for at, placed in zip(some, version.project([str(values[at]) for at in some]), strict=True):
+                read = card.read(version.snapshot, chosen, placed)
+                cells = {key: TraitCells.of(each, each.polarity, poles[key]) for key, each in read.traits.items()}
+                rows[at] = columns.cells(at + 1, cells, composite=read.composite, version=named)
             advance(len(some))
-    for index in chosen:
-        axis = version.snapshot.traits[index]
-        poles = {"positive_label": axis.positive_label, "negative_label": axis.negative_label}
-        own = [cards[row].traits[axis.key] if row in cards else None for row in range(len(values))]
-        columns[axis.key] = [each and each.score for each in own]
-        if details:
-            sides = [each and side_at(each.polarity, each.confidence, **poles).pole for each in own]
-            columns[f"{axis.key} pole"] = [pole or None for pole in sides]
-            columns[f"{axis.key} confidence"] = [each and each.confidence for each in own]
-            columns[f"{axis.key} confidence reason"] = [each and each.confidence_reason for each in own]
-    return columns | {_ERROR: problems}
-
-
-def _series(nw: Any, table: Any, name: str, values: list[Any]) -> Any:
-    """A new column. pandas needs to be asked for whole numbers with nulls, and for texts where all are null."""
-    is_number = any(isinstance(value, int) for value in values)
-    if not table.implementation.is_pandas_like():
-        return nw.new_series(name, values, nw.Int64 if is_number else nw.String, backend=table.implementation)
-    made = nw.new_series(name, values, backend=table.implementation).to_native()
-    # Plain integers of pandas have no null, and pandas 2 writes None as the text "None".
-    column = made.astype("Int64") if is_number else made.astype("str").where(made.notna(), None)
-    return nw.from_native(column, series_only=True)
+    return rows
 
 
 @contextmanager

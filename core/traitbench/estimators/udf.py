@@ -1,13 +1,14 @@
 """One function for all engines: texts in, columns out, with the numbers of the service."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from traitbench.contract.bundles import BundleInvalid
 from traitbench.contract.texts import values_of
+from traitbench.display.scored_rows import Also, ScoredColumns, TraitCells, as_sentence
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.install import require
 from traitbench.local.version import LocalVersion, VersionChoice, load_once
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 _AT_ONCE = 256
-_OF_A_TRAIT, _COMPOSITE = ("score", "confidence", "tier", "reason"), "composite"
 _ACCEPTED = "Pass an Arrow table, batch or array, a pandas Series, or a list of texts"
 
 
@@ -52,7 +52,7 @@ class UDF:
     ) -> None:
         self.path, self.version, self.column, self.portable = Path(path).absolute(), version, column, portable
         content = read_file(self.path)
-        snapshot = from_file(content, name=str(path), version=version)
+        snapshot, self._number = from_file(content, name=str(path), version=version)
         snapshot.in_mode(mode)  # an unknown mode is an error here, not on a worker
         self._chosen = tuple(card.choose(snapshot, traits))
         self.traits = tuple(snapshot.traits[index].key for index in self._chosen)
@@ -65,13 +65,17 @@ class UDF:
 
     @property
     def schema(self) -> "pyarrow.Schema":
-        """The columns of the answer: for each trait `KEY_score`, `_confidence`, `_tier` and `_reason`; then `composite`
-        and `error`.
+        """The columns of the answer: for each trait `KEY_score`, `_side`, `_confidence`, `_reason` and `_tier`; then
+        `composite`, `version` and `error`.
 
-        In a row that cannot be scored, such as a missing text, all are null but `error`, which says why.
+        In a row that cannot be scored, such as a missing text, all are null but `error`, which says why. There is no
+        `row`: an engine divides a table and hands over its parts in any order.
         """
         require("pyarrow")
-        return _schema(self.traits)
+        import pyarrow
+
+        columns, kinds = self._columns, {True: pyarrow.int32(), False: pyarrow.string()}
+        return pyarrow.schema([(name, kinds[name in columns.numbers]) for name in columns.names])
 
     @property
     def type(self) -> "pyarrow.StructType":
@@ -91,7 +95,7 @@ class UDF:
         Raise `ValueError` if there is no column of texts.
         """
         if isinstance(batch, list | tuple):
-            return [dict(zip(_names(self.traits), row, strict=True)) for row in self._rows(batch)]
+            return [dict(zip(self._columns.names, row, strict=True)) for row in self._rows(batch)]
         library = type(batch).__module__.partition(".")[0]
         if library == "pyarrow":
             return self._of_table(batch) if hasattr(batch, "schema") else self._of_array(batch)
@@ -103,7 +107,7 @@ class UDF:
         if self.column not in table.schema.names:
             there = ", ".join(table.schema.names) or "none"
             raise ValueError(f"There is no column {self.column!r}. Pass column=... to UDF; the columns are: {there}.")
-        if taken := sorted({*table.schema.names} & {*_names(self.traits)}):
+        if taken := sorted({*table.schema.names} & {*self._columns.names}):
             raise ValueError(f"There is already a column {taken[0]!r}, which scores would overwrite. Rename it.")
         scores = self._arrays(table.column(self.column))
         schema = table.schema
@@ -132,10 +136,22 @@ class UDF:
         _check_type(texts.type)
         return _arrays(self._rows(list(values_of(texts))), self.schema)
 
-    def _rows(self, texts: Sequence[Any]) -> list[tuple[Any, ...]]:
-        without = (None,) * (len(_names(self.traits)) - 1)
-        cards = self._cards(load_once(VersionChoice(self.param_hash, self.mode, self.encoder), self._snapshot), texts)
-        return [(*without, each) if isinstance(each, str) else (*_values(each, self.traits), None) for each in cards]
+    @property
+    def _columns(self) -> ScoredColumns:
+        return ScoredColumns(self.traits, get_args(Also), numbered=False)
+
+    def _rows(self, texts: Sequence[Any]) -> list[list[Any]]:
+        version = load_once(VersionChoice(self.param_hash, self.mode, self.encoder), self._snapshot)
+        columns, traits = self._columns, [version.snapshot.traits[index] for index in self._chosen]
+        poles = {axis.key: (axis.negative_label, axis.positive_label) for axis in traits}
+        rows = list[list[Any]]()
+        for each in self._cards(version, texts):
+            if isinstance(each, str):
+                rows.append(columns.cells(None, {}, error=each))
+                continue
+            cells = {key: TraitCells.of(score, score.polarity, poles[key]) for key, score in each.traits.items()}
+            rows.append(columns.cells(None, cells, composite=each.composite, version=f"v{self._number}"))
+        return rows
 
     def _cards(self, version: LocalVersion, texts: Sequence[Any]) -> Iterator[RawCard | str]:
         """Yield the card of each text, or the sentence that says why it has none."""
@@ -148,9 +164,7 @@ class UDF:
             with SCHEDULER.slot(queue):
                 placed |= zip(some, version.project(some), strict=True)
         for text, problem in zip(texts, problems, strict=True):
-            yield (
-                problem[0].upper() + problem[1:] if problem else card.read(version.snapshot, self._chosen, placed[text])
-            )
+            yield as_sentence(problem) if problem else card.read(version.snapshot, self._chosen, placed[text])
 
     def _snapshot(self) -> Snapshot:
         """The parameters as they were when this was created, read on this machine."""
@@ -159,7 +173,7 @@ class UDF:
         content = read_file(self.path)
         if hashlib.sha256(content).hexdigest() != self._sha256:
             raise BundleInvalid(f"{self.path} was changed since this UDF was created. Create the UDF again.")
-        return from_file(content, name=str(self.path), version=self.version)
+        return from_file(content, name=str(self.path), version=self.version)[0]
 
 
 def _check_type(kind: Any) -> None:
@@ -170,29 +184,9 @@ def _check_type(kind: Any) -> None:
         raise ValueError(f"The column holds {kind}, not texts. Pass the column with the texts.")
 
 
-def _names(keys: Sequence[str]) -> list[str]:
-    """The names of the columns for traits with these keys, such as `warmth_score`."""
-    return [*(f"{key}_{name}" for key in keys for name in _OF_A_TRAIT), _COMPOSITE, "error"]
-
-
-def _schema(keys: Sequence[str]) -> "pyarrow.Schema":
-    """The names and types of the columns: whole numbers for scores, text for the others."""
-    import pyarrow
-
-    kinds = {True: pyarrow.int32(), False: pyarrow.string()}
-    return pyarrow.schema([(name, kinds[name == _COMPOSITE or name.endswith("_score")]) for name in _names(keys)])
-
-
-def _arrays(rows: Sequence[tuple[Any, ...]], schema: "pyarrow.Schema") -> list["pyarrow.Array"]:
+def _arrays(rows: Sequence[Sequence[Any]], schema: "pyarrow.Schema") -> list["pyarrow.Array"]:
     """The columns of the rows."""
     import pyarrow
 
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     return [pyarrow.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-
-
-def _values(card: RawCard, keys: Sequence[str]) -> Iterable[Any]:
-    for key in keys:
-        trait = card.traits[key]
-        yield from (trait.score, trait.confidence, trait.label, trait.confidence_reason)
-    yield card.composite

@@ -47,7 +47,8 @@ class LocalVersion:
 
     `metrics` are those of a training in memory or in a file; a version of the service has its own. `configured` is the
     name or folder of an encoder that is not built in, and `name` says on cards which version this is, by default its
-    hash. With `keeps_vectors`, the vectors of scored texts stay in memory.
+    hash. `number` is the one in the file that it was read from. With `keeps_vectors`, the vectors of scored texts stay
+    in memory.
 
     Pickled, it has no encoder: that is found again by its digest.
     """
@@ -61,6 +62,7 @@ class LocalVersion:
     mode: str = FULL
     name: str = ""
     keeps_vectors: bool = False
+    number: int | None = None
 
     @cached_property
     def param_hash(self) -> str:

@@ -78,7 +78,7 @@ def read(path: str | Path, *, version: str | None = None) -> tuple[LocalVersion,
     described = {trait.key: trait.description for trait in bundle.traits}
     traits = [LocalTrait.of(axis, described.get(axis.key, "")) for axis in snapshot.traits]
     metrics = {name: value for name, value in chosen.metrics.items() if name != _CLASSES}
-    own = LocalVersion(snapshot, traits, metrics, chosen.sample_count, chosen.created_at)
+    own = LocalVersion(snapshot, traits, metrics, chosen.sample_count, chosen.created_at, number=chosen.version_no)
     return own, _classes(chosen.metrics.get(_CLASSES))
 
 
@@ -104,9 +104,13 @@ def read_file(path: Path) -> bytes:
         ) from error
 
 
-def from_file(content: bytes, *, name: str, version: str | None) -> Snapshot:
-    """Return the parameters of a version of a bundle; raise `BundleInvalid` if it is damaged or lacks the version."""
-    return snapshot_of(choose_version(parse(content, name=name), version), name=name)
+def from_file(content: bytes, *, name: str, version: str | None) -> tuple[Snapshot, int]:
+    """Return the parameters of a version of a bundle, and its number.
+
+    Raise `BundleInvalid` if it is damaged or lacks the version.
+    """
+    chosen = choose_version(parse(content, name=name), version)
+    return snapshot_of(chosen, name=name), chosen.version_no
 
 
 def from_bytes(content: bytes, *, expected: str) -> Snapshot:

@@ -9,8 +9,9 @@ from pyarrow import parquet
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained
-from traitbench.batch.outcomes import probe
+from traitbench.batch.outcomes import Shape, jsonl_line, outcomes, probe
 from traitbench.contract.batches import BatchSettings
+from traitbench.display.scored_rows import poles_of
 from traitbench.tables.source import opened
 from traitbench_app.batch.columns import (
     COMPOSITE,
@@ -40,6 +41,9 @@ LINES = [
     {"id": "d", "text": "half \ud83d of a pair"},
     {"id": "e", "text": WARM[1]},
 ]
+
+
+CONTENT = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in LINES)
 
 
 def a_batch(trained: Trained, lines: list[object]) -> Batch:
@@ -107,16 +111,32 @@ def test_groups_have_an_interval_and_the_largest_are_drawn(trained: Trained) -> 
 
 def test_files_hold_what_came_in_and_what_came_out(scored: Batch) -> None:
     frame = frame_of(scored)
-    of_warmth = ("warmth", "warmth tier", "warmth confidence", "warmth confidence reason")
-    of_the_text = ("composite", "confidence", "confidence_reason", "version", "error")
+    ours = ["row", "warmth_score", "warmth_side", "warmth_confidence", "warmth_reason", "version", "error"]
     table = list(csv.DictReader(io.StringIO(as_csv(frame, scored).decode("utf-8-sig"), newline="")))
-    assert list(table[0]) == ["id", "text", "line", *of_warmth, *of_the_text]
+    assert list(table[0]) == ["id", "text", *ours]
     assert (table[0]["id"], table[0]["text"]) == ("'=1+1", f"'={WARM[0]}")
-    assert (table[1]["id"], table[1]["warmth"], bool(table[1]["error"])) == ("", "", True)
+    assert (table[1]["id"], table[1]["warmth_score"], bool(table[1]["error"])) == ("", "", True)
     exact = [json.loads(line) for line in as_jsonl(frame, scored).splitlines()]
-    assert (exact[0]["id"], exact[0]["warmth"], exact[1]["warmth"]) == ("=1+1", int(table[0]["warmth"]), None)
-    rows = parquet.read_table(io.BytesIO(as_parquet(frame, scored))).to_pylist()
-    assert [row["warmth"] for row in rows] == [row["warmth"] for row in exact]
+    first, second = exact[:2]
+    assert (first["id"], first["warmth_score"], second["warmth_score"]) == ("=1+1", int(table[0]["warmth_score"]), None)
+    assert parquet.read_table(io.BytesIO(as_parquet(frame, scored))).to_pylist() == exact
+
+
+def test_downloads_are_the_files_of_the_command(scored: Batch, trained: Trained) -> None:
+    """Row by row, also of rows that are filtered and sorted."""
+    poles = poles_of(trained.client.traits.list(trained.handle))
+    shape = Shape(scored.columns, ["warmth"], poles)
+    lines = opened("a.jsonl", io.BytesIO(CONTENT.encode())).lines()
+    made = [jsonl_line(shape, each) for each in outcomes(trained.client, scored.settings, lines, "text")]
+    expected = {row["row"]: row for row in map(json.loads, made)}
+    frame, names = frame_of(scored), shape.ours.names
+    highest = arranged(matching(frame, Filter("warmth", least=1)), order="Highest first", by=score_of("warmth"))
+    for rows, number in ((frame, 6), (highest, 3)):
+        downloaded = [json.loads(line) for line in as_jsonl(rows, scored, poles).splitlines()]
+        assert len(downloaded) == number
+        for row in downloaded:
+            assert {name: row[name] for name in names} == {name: expected[row["row"]][name] for name in names}
+    assert {row["warmth_side"] for row in expected.values()} == {"warm", "cold", None}
 
 
 def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted(trained: Trained) -> None:
@@ -131,8 +151,7 @@ def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted
     assert batch.traits["warmth"].reasons.itemsize == 1
     assert matching(frame, Filter("warmth", "unlike"))["line"].tolist() == [2]
     rows = parquet.read_table(io.BytesIO(as_parquet(frame, batch))).to_pylist()
-    assert [row["warmth confidence reason"] for row in rows] == reasons
-    assert [row["confidence_reason"] for row in rows] == [reason or "" for reason in reasons]
+    assert [row["warmth_reason"] for row in rows] == reasons
 
 
 def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) -> None:
