@@ -23,7 +23,7 @@ def scored(ask: Ask, handle: str, file: Path) -> tuple[list[str], str]:
     code, out, err = ask("score", handle, "--batch", str(file), "--format", "jsonl")
     assert "Traceback" not in err, code
     rows = pd.read_json(io.StringIO(out), lines=True)
-    return [row["text"] for row in rows["row"]], err
+    return rows["text"].tolist(), err
 
 
 def test_every_row_of_an_unquoted_file_is_scored_and_imported(
@@ -81,7 +81,7 @@ def test_what_was_written_for_spreadsheets_is_scored_as_it_was(ask: Ask, trained
     with pytest.warns(UserWarning, match="apostrophe"):
         first, again = (tb.read_table(file) for file in (once, twice))
     assert list(first["text"]) == list(again["text"]) == [*SAYINGS]
-    assert list(first["warmth"]) == list(again["warmth (new)"])
+    assert list(first["warmth_score"]) == list(again["warmth_score_input"]) == list(again["warmth_score"])
 
 
 # ---- what texts are like ---------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def warmths(ask: Ask, handle: str, file: Path, *options: str) -> tuple[list[int]
     """The scores of a file's rows, and what is said."""
     code, out, err = ask("score", handle, "--batch", str(file), "--format", "csv", *options)
     assert code == 0, err
-    return [int(row["warmth"]) for row in csv.DictReader(io.StringIO(out))], err
+    return [int(row["warmth_score"]) for row in csv.DictReader(io.StringIO(out))], err
 
 
 def test_the_text_of_a_conversation_is_what_one_side_said(ask: Ask, trained: Trained, tmp_path: Path) -> None:
