@@ -83,9 +83,7 @@ def test_the_figures_are_said() -> None:
     found = belonging({"region": ["n", "s"] * 72, "thread": values(24)}, PER_VALUE.tolist(), range(ROWS))
     assert found is not None
     assert (found.values, found.rows, found.one_label, found.correlation) == (24, ROWS, 24, 1.0)
-    assert found.says == (
-        "Rows share 24 values of thread, and for 24 of them all rows have the same label; by chance it would be 1."
-    )
+    assert found.says == ("Rows share 24 values of “thread”. For 24 of them all rows have one label, by chance for 1.")
 
 
 @pytest.mark.parametrize("seed", range(3))

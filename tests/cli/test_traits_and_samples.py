@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.asking import Ask, cells
 from tests.conftest import make_draft
 from traitbench.client import Traitbench
@@ -51,6 +53,20 @@ def test_samples_come_out_as_they_can_go_in_again(ask: Ask, client: Traitbench, 
     assert cells(out)[1][1:6] == ["warmth", "0.25", "authored", "-", "two"]
     assert ask("samples", "delete", f"{namespace}.b", str(sample.id))[0] == 0
     assert client.samples.list(f"{namespace}.b").first() is None
+
+
+@pytest.mark.parametrize("options", [(), ("--no-groups",)])
+def test_rows_that_belong_together_are_kept_together_and_said(
+    ask: Ask, client: Traitbench, namespace: str, options: tuple[str, ...]
+) -> None:
+    handle = f"{namespace}.together{len(options)}"
+    client.models.create(handle)
+    ask("traits", "add", handle, "Warmth")
+    rows = "".join(f"conv {row // 4},Turn {row} says.,{row // 4 % 2}\n" for row in range(48))
+    code, _, err = ask("samples", "import", handle, "-", *options, stdin=f"conversation,text,label\n{rows}")
+    assert (code, "They are kept together; --no-groups" in err) == (0, not options)
+    names = {each.group for each in client.samples.list(handle)}
+    assert names == ({None} if options else {f"conv {number}" for number in range(12)})
 
 
 def _tests(client: Traitbench, handle: str) -> dict[str, tuple[bool, bool]]:

@@ -158,6 +158,27 @@ def test_a_model_that_was_archived_meanwhile_takes_no_row(at: AppTest, client: T
     assert not texts(client, empty)
 
 
+CONVERSATIONS = "".join(f"conv {row // 4},Turn {row} says.,{row // 4 % 2}\n" for row in range(48))
+
+
+def test_rows_of_a_column_that_repeats_and_predicts_the_label_are_kept_together(
+    at: AppTest, client: Traitbench, empty: str
+) -> None:
+    upload(at, "a.csv", f"conversation,text,label\n{CONVERSATIONS}")
+    assert "For 12 of them all rows have one label" in at.info[0].value
+    assert list(at.dataframe[0].value["Group"])[:5] == [*["conv 0"] * 4, "conv 1"]
+    press(at, "samples.import_button")
+    assert [each.group for each in client.samples.list(empty)][3:5] == ["conv 0", "conv 1"]
+
+
+def test_that_rows_do_not_belong_together_is_a_persons_word(at: AppTest, client: Traitbench, empty: str) -> None:
+    upload(at, "a.csv", f"conversation,text,label\n{CONVERSATIONS}")
+    ending(at.selectbox, "group.conversation").set_value("").run()
+    assert not at.info
+    press(at, "samples.import_button")
+    assert {each.group for each in client.samples.list(empty, limit=100)} == {None}
+
+
 def test_a_large_file_goes_in_whole(workbench: Workbench, at: AppTest, client: Traitbench, empty: str) -> None:
     rows = "".join(f"Text number {number},{number % 2}\n" for number in range(MANY))
     press(upload(at, "a.csv", f"text,quality\n{rows}"), "samples.import_button")

@@ -5,6 +5,7 @@ or none.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -20,6 +21,7 @@ from traitbench.display.text import count, plain
 from traitbench.errors import TraitbenchError
 from traitbench.tables import sample_files
 from traitbench.tables.rows import Problem, Table
+from traitbench.tables.rows_together import rows_together
 from traitbench.tables.sample_files import Checked, Compared, FileLayout, LabelColumn
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download
@@ -129,7 +131,24 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> FileLayout | No
         words = (pick_words(table, quality, own, leave_out=True, key=f"{form}.word") or {}) if quality else {}
         words |= {} if blank is None else {"": _meant(blank)}
         labels = (LabelColumn(quality, default_trait, words),) if quality or words else ()
-    return FileLayout(text, labels, trait, held_out, must_pass)
+    return _with_group(form, table, FileLayout(text, labels, trait, held_out, must_pass), traits)
+
+
+def _with_group(form: str, table: Table, layout: FileLayout, traits: Sequence[Trait]) -> FileLayout:
+    """Draw the choice of what rows belong to; a column that repeats and predicts the labels is chosen, and said."""
+    own = sample_files.guess_group_column(table)
+    match = None if own or not layout.labels else rows_together(table, layout, traits)
+    guess = match.column if match else own
+    # Another guess is another question, so that it is not answered by the answer to the one before.
+    key = f"{form}.group.{guess or ''}"
+    group = _column("Rows that belong together have the same", list(table.columns), guess, "Nothing", key=key)
+    if match and group == match.column:
+        st.info(
+            f"{plain(match.says)} Do they belong together, such as the turns of a conversation? Then figures should not"
+            " divide them, and they are kept together. If not, choose *Nothing*.",
+            icon=":material/link:",
+        )
+    return replace(layout, group=group)
 
 
 def pick_trait(
@@ -305,17 +324,26 @@ def _preview(table: Table, checked: Checked, traits: Sequence[Trait]) -> None:
     if checked.samples:
         first = list(zip(checked.lines, checked.samples, strict=True))[:_PREVIEW]
         tests = sum(each.held_out for each in checked.samples)
+        groups = len({each.group for each in checked.samples} - {None})
         apart = f", {count(tests, 'test sample')} among them" if tests else ""
+        apart += f", in {count(groups, 'group')}" if groups else ""
         st.markdown(f"**Preview: {count(len(checked.samples), 'sample')}{apart}**")
         st.dataframe(
             pd.DataFrame(
                 [
-                    (line, each.text, trait.name, label_of(trait, each.quality), each.held_out)
+                    (line, each.text, trait.name, label_of(trait, each.quality), each.held_out, each.group or "")
                     for line, each, trait in ((line, each, by_key[each.trait]) for line, each in first)
                 ],
-                columns=["Line", "Text", "Trait", "Label", "Test"],
+                columns=["Line", "Text", "Trait", "Label", "Test", "Group"],
             ),
-            column_order=["Line", "Text", "Trait", "Label", *(["Test"] if tests else [])],
+            column_order=[
+                "Line",
+                "Text",
+                "Trait",
+                "Label",
+                *(["Test"] if tests else []),
+                *(["Group"] if groups else []),
+            ],
             column_config={"Line": st.column_config.NumberColumn(width=60), "Text": st.column_config.Column(width=530)},
             hide_index=True,
             height=table_height(len(first), most=10),

@@ -48,8 +48,8 @@ class Belonging:
     def says(self) -> str:
         """What was found, as one sentence."""
         return (
-            f"Rows share {self.values:,} values of {self.column}, and for {self.one_label:,} of them all rows have the"
-            f" same label; by chance it would be {self.by_chance:,.0f}."
+            f"Rows share {self.values:,} values of “{self.column}”. For {self.one_label:,} of them all rows have one"
+            f" label, by chance for {self.by_chance:,.0f}."
         )
 
 
@@ -70,6 +70,9 @@ def belonging(
 def _of_column(
     name: str, cells: Sequence[str | None], y: Sequence[float | None], texts: Sequence[Hashable]
 ) -> Belonging | None:
+    different = {*cells} - {None, ""}
+    if len(different) < _FEWEST_VALUES or _FEWEST_ROWS * len(different) > len(cells):
+        return None
     rows = {
         (cell, text): quality
         for cell, quality, text in zip(cells, y, texts, strict=True)

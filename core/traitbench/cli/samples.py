@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import click
@@ -29,6 +30,7 @@ from traitbench.contract.samples import Pole, Provenance, RejectedText, Sample, 
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
 from traitbench.tables.rows import Table
+from traitbench.tables.rows_together import rows_together
 from traitbench.tables.sample_files import (
     Checked,
     FileLayout,
@@ -125,6 +127,11 @@ def add_sample(client: Traitbench, handle: str, text: str | None, file: str | No
 @click.option("--quality", type=click.FloatRange(0, 1), help="The quality of rows without one.")
 @word_meanings
 @click.option("--skip-bad", is_flag=True, help="Add the good rows even if others are bad.")
+@click.option(
+    "--no-groups",
+    is_flag=True,
+    help="Let figures divide rows that share a value that predicts their labels, such as a conversation.",
+)
 @answers
 def import_samples(
     client: Traitbench,
@@ -139,10 +146,12 @@ def import_samples(
     quality: float | None,
     meanings: dict[str, float],
     skip_bad: bool,
+    no_groups: bool,
 ) -> Output:
     """Import samples from a CSV, Excel, JSONL or Parquet FILE; `-` reads stdin.
 
-    Without --skip-bad, either all rows are added or none.
+    Without --skip-bad, either all rows are added or none. Rows with the same conversation, author or document are kept
+    together if a column repeats and predicts the labels.
     """
     source, text = of_file.texts(file, of_file.open(file))
     table = source.whole
@@ -151,6 +160,7 @@ def import_samples(
     traits = client.traits.list(handle)
     say_unreadable(traits.unreadable, "trait")
     layout = _layout(table, traits, given, marks, (trait, quality), meanings)
+    layout = replace(layout, group=None) if no_groups else _with_group(table, layout, traits)
     checked = check(table, layout, traits)
     _tell(checked, layout, of_file.said(source, text))
     if checked.problems and not skip_bad:
@@ -309,6 +319,17 @@ def _layout(
     only = traits[0].key if len(traits) == 1 else None
     label = LabelColumn(quality if quality != text else None, defaults[0] or only, known)
     return FileLayout(text, (label,), trait if trait != text else None, held_out, must_pass, group)
+
+
+def _with_group(table: Table, layout: FileLayout, traits: Sequence[Trait]) -> FileLayout:
+    """Return the layout with the column of what rows belong to, and say which it is."""
+    if layout.group is not None:
+        return layout
+    match = rows_together(table, layout, traits)
+    if match is None:
+        return layout
+    click.echo(f"{match.says} They are kept together; --no-groups divides them.", err=True)
+    return replace(layout, group=match.column)
 
 
 def _tell(checked: Checked, layout: FileLayout, texts: str) -> None:
