@@ -197,6 +197,29 @@ def test_parquet_comes_out_of_a_pipe_too(ask: Ask, trained: Trained, tmp_path: P
     assert row["warmth_score"] == row["warmth_score_input"]
 
 
+@pytest.mark.parametrize(
+    ("stdin", "options", "number"),
+    [
+        ("Thank you!\nGo away.\n", [], 2),
+        ("Спасибо\nУходи\n", [], 2),
+        ("ありがとう", [], 1),
+        ('"Thanks, dear"\n"Go, now"\n', [], 2),
+        ("7,Thank you\n8,Go away\n", [], 2),
+        ("text\nThank you!\n", [], 1),
+        ("Reviews\nThank you!\n", [], 1),
+        ("review_text\nThank you!\n", [], 1),
+        ("Antwort\nDanke!\n", ["--column", "Antwort"], 1),
+        ("id,What did you like?\n1,Thank you!\n", [], 1),
+    ],
+)
+def test_a_pipe_without_a_header_loses_no_text(
+    ask: Ask, trained: Trained, stdin: str, options: list[str], number: int
+) -> None:
+    code, out, err = ask("score", trained.handle, "--batch", "-", "--format", "jsonl", *options, stdin=stdin)
+    assert (code, len(out.splitlines())) == (0, number), err
+    assert ("the first line is read as data" in err) == (number == len(stdin.splitlines()))
+
+
 # ---- addresses -------------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ field of a request is an option without more work.
 The client and the tables are imported where they are used: `traitbench.cli.main` needs neither.
 """
 
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -230,7 +231,9 @@ class FileOptions:
 
     def open(self, name: str) -> "Source":
         """Return the table in a file, and say on stderr how much was read."""
-        return source_of(name, header=self.header, sheet=self.sheet).with_turn(self.turn)
+        # A column that is named has a name.
+        header = True if name == STDIN and self.header is None and self.column else self.header
+        return source_of(name, header=header, sheet=self.sheet).with_turn(self.turn)
 
     def texts(self, name: str, source: "Source") -> tuple["Source", str]:
         """Return the source with clean texts, and the column of its texts; say on stderr which and what they are like.
@@ -310,16 +313,64 @@ def source_of(name: str, *, header: bool | None = None, sheet: str | None = None
     from traitbench.tables.source import opened
 
     with _rewindable(name) as file:
-        if name == STDIN:
-            file.seek(0)
-            name = f"stdin{'.jsonl' if file.read(1_000).lstrip()[:1] in (b'{', b'[') else '.csv'}"
         try:
-            source = opened(name, file, header=header, sheet=sheet)
+            if name == STDIN and header is None:
+                name, source = _piped(file, sheet)
+            else:
+                name = _stdin_name(file) if name == STDIN else name
+                source = opened(name, file, header=header, sheet=sheet)
         except NotATable as error:
-            raise Refused(f"{name}: {error}") from error
+            raise Refused(f"{_stdin_name(file) if name == STDIN else name}: {error}") from error
     for line in (source.survey.summary, *source.notes):
         click.echo(f"{name}: {line}", err=True)
+    if name.startswith("stdin") and header is None and not source.survey.header:
+        click.echo(
+            f"{name}: the first line is read as data, because it names no column. If it does, add --column.", err=True
+        )
     return source
+
+
+def _stdin_name(file: IO[bytes]) -> str:
+    file.seek(0)
+    return f"stdin{'.jsonl' if file.read(1_000).lstrip()[:1] in (b'{', b'[') else '.csv'}"
+
+
+def _piped(file: IO[bytes], sheet: str | None) -> tuple[str, "Source"]:
+    """Return the table in a pipe, which has no name that says whether its first line has names."""
+    from traitbench.tables.rows import NotATable
+    from traitbench.tables.source import opened
+
+    name, lines = _stdin_name(file), "stdin.txt"
+    try:
+        source = opened(name, file, sheet=sheet)
+    except NotATable:
+        if not name.endswith(".csv") or sheet is not None:
+            raise
+        source = opened(lines, file)
+        if source.survey.header:
+            raise
+        return name, source
+    if source.survey.kind not in ("csv", "excel") or not _begins_with_data(source.head):
+        return name, source
+    return name, opened(lines if len(source.columns) == 1 else name, file, header=False)
+
+
+def _begins_with_data(table: "Table") -> bool:
+    """Whether what was taken for names of columns is the first row: a text, or a number above numbers."""
+    from traitbench.tables.rows import TEXT_NAMES
+    from traitbench.tables.sample_files import as_number
+
+    names = [name.strip().casefold() for name in table.columns]
+    if any(name in TEXT_NAMES or name.removesuffix("s") in TEXT_NAMES for name in names):
+        return False
+    if len(names) == 1:
+        return not _IDENTIFIER.fullmatch(names[0])
+    numbers = [name for name in table.columns if as_number(name) is not None]
+    return any(all(as_number(row.cells.get(name, "")) is not None for row in table.rows) for name in numbers)
+
+
+_IDENTIFIER = re.compile(r"\w+(_\w+)+|[a-z]\w{0,9}\d+")
+"""How programs name a column: `review_text`, `q12`."""
 
 
 def read_table(name: str, *, header: bool | None = None, sheet: str | None = None) -> "Table":
