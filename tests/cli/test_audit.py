@@ -224,6 +224,19 @@ def test_labels_beside_other_texts_are_pointed_out(tmp_path: Path) -> None:
     assert "1 label of 20 beside another text than in the scored file (first in line 8)" in " ".join(err.split())
 
 
+def test_a_group_may_be_called_like_nothing(tmp_path: Path) -> None:
+    """NA is North America, and null and None are names that somebody gave."""
+    header = HEAD.replace("stars", "region")
+    rows = [f"t{row},{('NA', 'null', 'None')[row % 3]},{row},{90 if row <= 18 else 10},,,,v1," for row in range(36)]
+    labels = "row,text,label\n" + "".join(f"{row},t{row},{int(row <= 18)}\n" for row in range(36))
+    share(tmp_path, header, rows, labels)
+    _, out, _ = ask(
+        "answer", *(str(tmp_path / name) for name in ("scored.csv", "labels.csv")), "--by", "region", "--json"
+    )
+    figures = [each for each in json.loads(out)["figures"] if each["figure"] == "share" and each["group"]]
+    assert {each["group"]: each["texts"] for each in figures} == {"NA": 12, "null": 12, "None": 12}
+
+
 # ---- files of earlier releases ---------------------------------------------------------------------------------------
 
 

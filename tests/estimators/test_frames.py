@@ -95,6 +95,23 @@ def test_a_saved_score_card_scores_all_its_traits(fitted_card: tb.ScoreCard, tmp
 
 
 @pytest.mark.parametrize(
+    "ours",
+    [
+        {"row": 1, "tone_score": 5, "tone_side": "", "tone_confidence": "low", "tone_reason": "", "error": ""},
+        {"line": 2, "tone": 5, "composite": 5, "confidence": "low", "version": "v1"},
+    ],
+    ids=["of this release", "of an earlier one"],
+)
+def test_a_downloaded_batch_is_scored_without_the_apostrophes_of_spreadsheets(
+    fitted: tb.Scorer, ours: dict[str, Any]
+) -> None:
+    texts = ["=Thank you", "@dear friend", "'quoted'"]
+    guarded = pd.DataFrame([{"text": text if text[0] == "'" else f"'{text}", **ours} for text in texts])
+    scored = tb.score(guarded, "text", scorer=fitted, prefix="new_")
+    assert scored["new_warmth_score"].tolist() == fitted.score_texts(texts).tolist()
+
+
+@pytest.mark.parametrize(
     ("frame", "column", "message"),
     [
         (pd.DataFrame({"a": ["x"]}), "b", "The frame has no column 'b'. It has: a."),

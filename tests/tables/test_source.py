@@ -6,13 +6,16 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+import traitbench as tb
 from tests.foreign_files.records import packed
 from tests.size import sized
 from tests.tables.in_process import opened_here
@@ -252,3 +255,32 @@ def test_columns_of_sentences_are_texts_and_those_of_labels_and_codes_are_not() 
     ]
     content = "\n".join("\t".join(cells) for cells in [("id", "why", "again", "理由", "mail"), *rows])
     assert text_columns(opened_here("a.csv", io.BytesIO(content.encode())).whole) == ["why", "理由"]
+
+
+# ---- frames ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", b'{"id": 1912345678901234501, "text": "a"}\n{"id": null, "text": "b"}\n{"id": 7, "text": "c"}\n'),
+        ("b.jsonl", b'{"id": 1912345678901234501, "text": "a"}\n{"text": "b"}\n{"id": 7.0, "text": "c"}\n'),
+        ("c.csv", b"id,text\n1912345678901234501,a\n,b\n7,c\n"),
+        ("d.jsonl", b'{"id": 19123456789012345010, "text": "a"}\n{"id": null, "text": "b"}\n'),
+    ],
+)
+def test_a_frame_keeps_every_digit(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    frame = tb.read_table(tmp_path / name)
+    first, second, *_ = frame["id"].tolist()
+    assert str(first) in ("1912345678901234501", "19123456789012345010")
+    assert pd.isna(second) or second == ""
+
+
+def test_words_for_nothing_are_words_in_a_frame(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("region,segment,code,text\nNA,null,000007,a\nEMEA,None,NaN,b\n", "utf-8")
+    frame = tb.read_table(tmp_path / "a.csv")
+    assert frame[["region", "segment", "code"]].to_numpy().tolist() == [
+        ["NA", "null", "000007"],
+        ["EMEA", "None", "NaN"],
+    ]

@@ -1,7 +1,7 @@
 """A file as a data frame, read as the workbench reads it."""
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from traitbench.tables.sample_files import guess_text_column
 from traitbench.tables.source import opened
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Index, Series
 
 
 def read_table(
@@ -59,7 +59,25 @@ def read_table(
         # A problem of a whole row has no column, which leaves two blanks.
         first = f"line {problems[0].row}: {problems[0].column} {problems[0].reason}".replace(":  ", ": ")
         warnings.warn(f"{Path(path).name}: {len(problems):,} rows cannot be read; {first}.", stacklevel=2)
-    return pd.DataFrame(rows, index=pd.Index(numbers, name="line"), columns=list(source.columns))
+    index = pd.Index(numbers, name="line")
+    return pd.DataFrame(
+        {name: _column([row[at] for row in rows], index) for at, name in enumerate(source.columns)}, index=index
+    )
+
+
+def _column(values: Sequence[Any], index: "Index[Any]") -> "Series[Any]":
+    """Return a column in which every whole number keeps its digits: a float has 16 of them, an id may have 19."""
+    import pandas as pd
+
+    kinds = {type(value) for value in values}
+    if kinds == {int, type(None)} and all(value is None or abs(value) < _LONG for value in values):
+        return pd.Series(values, index, dtype="Int64")
+    is_exact = kinds <= {int} or not any(type(value) is int and abs(value) > _EXACT for value in values)
+    return pd.Series(values, index) if is_exact else pd.Series(values, index, dtype="object")
+
+
+_LONG, _EXACT = 2**63, 2**53
+"""Where the integers of pandas end, and up to where a float has every integer."""
 
 
 def _value(row: Row, column: str) -> Any:

@@ -25,6 +25,7 @@ from traitbench_app.batch.columns import (
     grouped,
     histogram,
     matching,
+    other,
     score_of,
     why_of,
 )
@@ -137,6 +138,31 @@ def test_downloads_are_the_files_of_the_command(scored: Batch, trained: Trained)
         for row in downloaded:
             assert {name: row[name] for name in names} == {name: expected[row["row"]][name] for name in names}
     assert {row["warmth_side"] for row in expected.values()} == {"warm", "cold", None}
+
+
+def test_ids_keep_their_digits_and_words_for_nothing_stay_words(trained: Trained) -> None:
+    regions, first = ("NA", "null", "None"), 1912345678901234501
+    lines: list[object] = [
+        {"id": first + at, "owner": None if at else first, "code": f"{at:06}", "region": regions[at % 3], "text": text}
+        for at, text in enumerate((*WARM, *COLD)[:12])
+    ]
+    batch = a_batch(trained, lines)
+    batch.start()
+    frame = frame_of(ended(batch))
+    assert grouped(frame, "region", "warmth")[["region", "rows"]].sort_values("region").to_numpy().tolist() == [
+        ["NA", 4],
+        ["None", 4],
+        ["null", 4],
+    ]
+    assert frame[other("id")].tolist() == [str(first + at) for at in range(12)]
+    table = list(csv.DictReader(io.StringIO(as_csv(frame, batch).decode("utf-8-sig"), newline="")))
+    exact = [json.loads(line) for line in as_jsonl(frame, batch).splitlines()]
+    typed = parquet.read_table(io.BytesIO(as_parquet(frame, batch))).to_pylist()
+    for rows in (table, exact, typed):
+        assert [(str(row["id"]), row["code"], row["region"]) for row in rows] == [
+            (str(first + at), f"{at:06}", regions[at % 3]) for at in range(12)
+        ]
+        assert [str(row["owner"] or "") for row in rows] == [str(first), *[""] * 11]
 
 
 def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted(trained: Trained) -> None:
