@@ -13,6 +13,7 @@ from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
 from tests.size import sized
 from traitbench.analysis import languages
+from traitbench.as_read import as_read
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.texts import is_url
 from traitbench.display import reasons
@@ -22,7 +23,6 @@ from traitbench.fitting import duplicates, phrases, pole_names
 from traitbench.operations import model_cards
 from traitbench.scoring import language, segments, spelling
 from traitbench.scoring.explain import explain
-from traitbench.scoring.segments import shorten
 from traitbench.service import strict_json
 from traitbench.synthesis import TraitPoles, sentences, variations
 from traitbench_app.model import foreign_markdown
@@ -47,7 +47,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "words": segments.count_words,
     "embedding": lambda text: segments.embed(encode, [text]),
     "positions": lambda text: positions(MODEL, encode, [text]),
-    "shortening": shorten,
+    "as read": lambda text: as_read(text).origin(len(text) // 2),
     "style": style.raw,
     "n-grams": lambda text: grams.rows([text]),
     "other n-grams": ngrams._cells,

@@ -22,6 +22,7 @@ from tests.conftest import COLD, WARM, Trained
 from tests.contexts import home_in_environment
 from tests.size import sized
 from tests.tables.in_process import read
+from traitbench.as_read import as_read
 from traitbench.batch.audits import read_scored
 from traitbench.contract.batches import BatchSettings
 from traitbench.contract.samples import LONGEST_TEXT
@@ -74,7 +75,8 @@ def test_estimators_frames_and_engines_keep_every_row(scorer: tb.Scorer, udf: tb
     assert [row["warmth_score"] for row in udf(texts)] == scores
     assert udf(pa.table({"text": texts}))["text"].to_pylist() == texts
     for text in [*ODD, *texts[len(wild.MANY) :]]:
-        assert "".join("".join(part.text or "" for part in scorer.explain(text).parts).split()) == "".join(text.split())
+        shown = "".join(part.text or "" for part in scorer.explain(text).parts)
+        assert as_read("".join(shown.split())).text == as_read("".join(text.split())).text
 
 
 def test_values_that_are_no_texts_keep_their_rows_in_every_shape(scorer: tb.Scorer, udf: tb.UDF) -> None:
@@ -113,7 +115,7 @@ def test_nothing_is_learned_from_what_is_no_character(text: str) -> None:
         tb.Scorer("tone").fit([text, "b"], [0, 1])
 
 
-@pytest.mark.parametrize("name", [*NO_TEXTS, "x" * 201])
+@pytest.mark.parametrize("name", [*(name for name in NO_TEXTS if name not in wild.UNSEEN), "x" * 201])
 def test_a_pole_that_cannot_be_named_is_refused_in_a_sentence(name: str) -> None:
     with pytest.raises(ValueError, match="negative_label") as refused:
         tb.Scorer("warmth", poles=(name, "warm")).fit(["a", "b"], [0, 1])

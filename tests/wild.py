@@ -31,7 +31,7 @@ LONG = tuple(FAMILIES[name](MEGABYTE) for name in ("one word", "letters", "CJK")
 """Words of a megabyte: of one letter, of many, and in a script without spaces."""
 
 ODD = (
-    *("\u200b", "\ufeff", "\u0301\u0301", "\u2060\u200d", "\u180e", "\u3164", "\u2800", "\xad", "\u202e"),
+    *("\u0301\u0301", "a\u200bb", "\ufeffa", "\xada", "\u202ea"),
     *("=1+1", "@user", "'@user", "'=1", "+1", "-1", "\t=1", "=cmd|' /C calc'!A0", "--help", "-", "@file", "-- x"),
     *("http://", "https:// a", "ftp://x.example/y", "www.x.example", "mailto:a@b.example"),
     *("a\r\nb\r\n", "a\rb", "\u202eabc\u202c שלום", "\u2067مرحبا\u2069 abc", "\x1b[31mred\x1b[0m", "\uffff"),
@@ -39,9 +39,12 @@ ODD = (
 )
 """Texts that look like nothing, a formula, an option or an address, and have a score all the same."""
 
+UNSEEN = ("\u200b", "\ufeff", "\u2060\u200d", "\u180e", "\u3164", "\u2800", "\xad", "\u202e", "\ufe0f \U000e0041")
+"""Texts of which a person sees nothing. They are blank, but they may be names."""
+
 NO_TEXTS = {
     "": "blank|at least 1 character",
-    **dict.fromkeys((" \t\n", "\r\n", "\xa0", "\u3000", "\x85", "\x1c"), "blank"),
+    **dict.fromkeys((*UNSEEN, " \t\n", "\r\n", "\xa0", "\u3000", "\x85", "\x1c"), "blank"),
     **dict.fromkeys(("\x00", "a\x00b"), r"U\+0000"),
     **dict.fromkeys(("\ud800", "a\udfffb"), "surrogate"),
 }

@@ -12,6 +12,7 @@ from tests.contract import access
 from tests.contract.access import OWNED_READS, READS, WRITES
 from tests.docs.markdown import ROOT, only_code, read, section, table, tables
 from traitbench import errors
+from traitbench.as_read import LONGEST_RUN
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.scores import FEEDBACK_WORDS, Confidence, ConfidenceReason
 from traitbench.contract.states import TABLE, Outcome
@@ -21,7 +22,7 @@ from traitbench.fitting.discover import FEWEST_TEXTS
 from traitbench.operations.access import RULES, Operation
 from traitbench.scoring.card import band, breaks, ceiling
 from traitbench.scoring.certainty import Reason
-from traitbench.scoring.segments import LONGEST, TOKENS_PER_WORD
+from traitbench.scoring.segments import TOKENS_PER_WORD
 from traitbench.scoring.snapshot import Quartiles, TierBreaks
 from traitbench.service.capacity import LONG, bounds_for
 from traitbench.service.strict_json import MAX_DEPTH
@@ -152,7 +153,7 @@ def test_the_limits_of_a_fetch() -> None:
         ("Bodies", f"more than {MAX_DEPTH} levels of nesting"),
         ("Feedback", f"at most {LONGEST_TEXT:,} characters"),
         ("Runs", f"Discovery needs {FEWEST_TEXTS} different texts"),
-        ("Sizes", f"more than {LONGEST} equal characters count as {LONGEST}"),
+        ("Sizes", f"more than {LONGEST_RUN} equal characters count as {LONGEST_RUN}"),
         ("Sizes", f"{ {2: 'two'}[TOKENS_PER_WORD] } tokens for each"),
         ("Admission control", f"more than {LONG:,} bytes"),
     ],

@@ -14,6 +14,7 @@ from tests.scoring.hand import axis, encode, snapshot
 from tests.scoring.positions import positions
 from tests.scoring.test_words import IN_WORDS, joined
 from tests.size import sized
+from traitbench.as_read import as_read
 from traitbench.encoders import leave_one_out_of
 from traitbench.scoring.explain import MOST_PARTS, MOST_READ, Reasons, TextPart, explain
 from traitbench.scoring.segments import Segment
@@ -262,7 +263,7 @@ def test_the_reasons_of_the_real_encoder_add_up_in_every_script(language: str) -
     axes = np.random.default_rng(3).normal(size=(2, encoder.dimension))
     made = snapshot(*(axis(f"trait_{i}", vector=tuple(each)) for i, each in enumerate(axes)))
     scored = replace(made, encoder=replace(made.encoder, dimension=encoder.dimension))
-    [vector] = encoder.encode([text])
+    [vector] = encoder.encode([as_read(text).text])
     whole = {text[start:end] for start, end in with_endings(text)}
     leave_one_out = leave_one_out_of(encoder)
     assert leave_one_out

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from traitbench.as_read import is_blank
 from traitbench.contract.comparisons import PINNED
 from traitbench.contract.fields import WithoutNul
 from traitbench.contract.samples import LONGEST_TEXT, text_hash
@@ -162,7 +163,7 @@ def _outcome(
 ) -> Outcome:
     if not pair[0]:
         return "unknown_trait"
-    if not sample.text.strip():
+    if is_blank(sample.text):
         return "blank"
     if pair in seen:
         return "repeated"

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from traitbench.as_read import as_read
 from traitbench.comparison.paired import Difference, FoldTally, Verdict, fold_difference
 from traitbench.contract.models import Model
 from traitbench.contract.rounding import in_decimals
@@ -37,7 +38,7 @@ from traitbench.fitting.resampling import MOST_PER_POLE, Resampler, among, part
 from traitbench.fitting.search import EFFORTS, SearchEffort, TrainingSamples, evidence, search
 from traitbench.local.training import collected_samples, label_axes
 from traitbench.local.vectors import Progress, vectors_of
-from traitbench.scoring.segments import embed, shorten
+from traitbench.scoring.segments import embed
 
 MOST = 20_000
 """The number of samples that fit into memory at once; the newest are compared."""
@@ -218,7 +219,7 @@ def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, 
 
 def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> EncoderCandidate:
     """The encoder with the median time of some of the texts, one at a time in one thread."""
-    some = [shorten(text).text for text in list(texts)[:: max(1, len(texts) // _TIMED)][:_TIMED]]
+    some = [as_read(text).text for text in list(texts)[:: max(1, len(texts) // _TIMED)][:_TIMED]]
     # Not timed: the first text of a process takes many times as long as the next.
     encoder.encode(some[:1])
     taken = []

@@ -7,7 +7,9 @@ have no defaults, so that a service cannot forget a field.
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from traitbench.as_read import is_blank
 
 _PLAIN = {
     "model_type": "Input should be an object",
@@ -53,6 +55,12 @@ def _without_nul(value: Any) -> Any:
     return value
 
 
+def _not_blank(value: str) -> str:
+    if is_blank(value):
+        raise ValueError("Input should not be blank")
+    return value
+
+
 def plainly(problem: Mapping[str, Any]) -> str:
     """Return pydantic's message of an error in plain words, without the value and without a full stop."""
     context = problem.get("ctx", {})
@@ -77,6 +85,8 @@ _NO_SPACE = r"[^\t-\r\u001c-\u001f \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u
 
 Text = Annotated[str, WithoutNul]
 NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=_NO_SPACE), WithoutNul]
+Readable = Annotated[NotBlank, AfterValidator(_not_blank)]
+"""A text of which a person sees something."""
 Label = Annotated[NotBlank, Field(max_length=200)]
 Description = Annotated[Text, Field(max_length=2_000)]
 LongText = Annotated[Text, Field(max_length=100_000)]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
-from traitbench.contract.fields import Count, Integral, NotBlank, Quality, Received, Returned, Text, Time, schema
+from traitbench.contract.fields import Count, Integral, Quality, Readable, Received, Returned, Text, Time, schema
 from traitbench.contract.models import Effort
 
 LONGEST_TEXT = 50_000
@@ -83,7 +83,7 @@ class SampleInput(Received):
     """
 
     trait: Text
-    text: Annotated[NotBlank, Field(max_length=LONGEST_TEXT)]
+    text: Annotated[Readable, Field(max_length=LONGEST_TEXT)]
     quality: Quality
     source_url: Annotated[Text, Field(max_length=LONGEST_URL)] | None = None
     content_sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.fields import Count, NotBlank, Received, Returned, Text, schema
+from traitbench.contract.fields import Count, Readable, Received, Returned, Text, schema
 
 Confidence = Literal["high", "moderate", "low"]
 ConfidenceReason = Literal["few_samples", "not_separable", "overlap", "unlike_samples"]
@@ -31,7 +31,7 @@ class ScoreRequest(Received):
     `explain` requests the explanation too.
     """
 
-    content: NotBlank
+    content: Readable
     traits: Annotated[list[Text], Field(min_length=1)] | None = None
     feedback: dict[Text, Annotated[Any, schema(anyOf=_VERDICT)]] | None = None
     explain: bool = False
@@ -91,8 +91,8 @@ class Card(Returned):
 class CompareRequest(Received):
     """Body of `POST /models/{handle}/compare`: two texts on the same traits."""
 
-    a: NotBlank
-    b: NotBlank
+    a: Readable
+    b: Readable
     traits: Annotated[list[Text], Field(min_length=1)] | None = None
 
 

@@ -8,7 +8,7 @@ from traitbench.contract.fields import (
     Count,
     Description,
     Label,
-    NotBlank,
+    Readable,
     Received,
     Returned,
     Unreadable,
@@ -170,7 +170,7 @@ class DiscoverRequest(Received):
     """
 
     effort: Effort | None = None
-    texts: Annotated[list[Annotated[NotBlank, Field(max_length=LONGEST_TEXT)]], Field(max_length=MOST_UNLABELLED)] = (
+    texts: Annotated[list[Annotated[Readable, Field(max_length=LONGEST_TEXT)]], Field(max_length=MOST_UNLABELLED)] = (
         Field(default=[])
     )
     language_model: bool | None = None

@@ -10,11 +10,11 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.as_read import as_read
 from traitbench.fitting.duplicates import together
 from traitbench.fitting.fit import TraitSamples
 from traitbench.scoring.inputs import SampleLike, TraitLike
 from traitbench.scoring.resemblance import MOST_COMPARED
-from traitbench.scoring.segments import shorten
 from traitbench.scoring.spelling import Spelling, spelling
 
 Vector = NDArray[np.float32]
@@ -83,7 +83,7 @@ def to_spell(samples: Sequence[HashedSample]) -> dict[str, int]:
 
 def spelled(texts: Mapping[str, str]) -> dict[str, Spelling]:
     """The spelling (4,) of each text, by its hash."""
-    return dict(zip(texts, spelling([shorten(text).text for text in texts.values()]), strict=True))
+    return dict(zip(texts, spelling([as_read(text).text for text in texts.values()]), strict=True))
 
 
 @dataclass(frozen=True)

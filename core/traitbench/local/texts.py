@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from traitbench.as_read import as_read, is_blank
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.texts import values_of, why_no_text
 from traitbench.scoring import segments
-from traitbench.scoring.segments import shorten
 from traitbench.settings import read_settings
 
 Problem = str | None
@@ -35,10 +35,10 @@ def text_problem(text: Any, *, to_train: bool = False) -> Problem:
     """Return what is wrong with one text and what to do, None if nothing is."""
     if problem := why_no_text(text):
         return problem
-    if not text.strip():
-        return "the text is blank. Leave the row out."
     if "\x00" in text:
         return "the text has the character U+0000. Remove it."
+    if is_blank(text):
+        return "the text is blank. Leave the row out."
     if to_train and len(text) > LONGEST_TEXT:
         return f"the text has {len(text):,} characters. A sample has at most {LONGEST_TEXT:,}: shorten it."
     return None
@@ -51,7 +51,7 @@ def scored_size(count_tokens: Callable[[str], int]) -> Callable[[str], Problem]:
     def problem(text: str) -> Problem:
         try:
             if not segments.is_small(text, most_words=most_words):
-                segments.check(shorten(text).text, most_words=most_words, count_tokens=count_tokens)
+                segments.check(as_read(text).text, most_words=most_words, count_tokens=count_tokens)
         except segments.TextTooLarge as error:
             return str(error)[0].lower() + str(error)[1:]
         return None

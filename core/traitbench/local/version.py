@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from cachetools import LRUCache
 
+from traitbench.as_read import as_read
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.samples import text_hash
 from traitbench.contract.scores import Card, Comparison
@@ -26,7 +27,7 @@ from traitbench.local.vectors import vectors_of
 from traitbench.scoring import card, segments
 from traitbench.scoring.card import certain
 from traitbench.scoring.explain import explain
-from traitbench.scoring.segments import Encode, shorten
+from traitbench.scoring.segments import Encode
 from traitbench.scoring.snapshot import FULL, Snapshot, param_hash
 from traitbench.settings import encoder_name, read_settings
 
@@ -135,16 +136,16 @@ class LocalVersion:
             keys = [text_hash(text) for text in some]
             known = vectors_of(self.encoder, dict(zip(keys, some, strict=True)))
             X = np.array([known[key] for key in keys], np.float32)
-            yield from card.project_whole(self.snapshot, [shorten(text).text for text in some], X)
+            yield from card.project_whole(self.snapshot, [as_read(text).text for text in some], X)
 
     def _checked(self, text: str) -> str:
-        """Shorten a text as the service does; raise `BodyTooLarge` if the service would."""
-        short = shorten(text).text
+        """The text as it is read; raise `BodyTooLarge` if the service would."""
+        read = as_read(text).text
         try:
-            segments.check(short, most_words=read_settings().max_text_words, count_tokens=self.encoder.count_tokens)
+            segments.check(read, most_words=read_settings().max_text_words, count_tokens=self.encoder.count_tokens)
         except segments.TextTooLarge as error:
             raise BodyTooLarge(str(error), details=error.details) from None
-        return short
+        return read
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "encoder"}

@@ -12,6 +12,7 @@ from threading import BoundedSemaphore
 
 from pydantic_core import to_json
 
+from traitbench.as_read import as_read, is_blank
 from traitbench.contract.batches import BatchRequest, LineError
 from traitbench.contract.texts import is_url
 from traitbench.encoders.scheduler import SCHEDULER, WIDTH
@@ -22,7 +23,7 @@ from traitbench.operations.context import Context
 from traitbench.operations.encoding import BatchEncoding
 from traitbench.operations.pipeline import Pipeline
 from traitbench.scoring import card, segments
-from traitbench.scoring.segments import count_words, shorten
+from traitbench.scoring.segments import count_words
 
 _FETCHERS = 2
 _ALONE = 10**12
@@ -105,7 +106,7 @@ def _pipeline(context: Context, body: BatchRequest, score: Score, encoding: Batc
 
 def ahead_of(context: Context, content: str) -> str:
     """The text to encode, for looking up its vectors in advance; empty if it has too many words to be scored."""
-    text, most_words = shorten(content).text, context.settings.max_text_words
+    text, most_words = as_read(content).text, context.settings.max_text_words
     return text if segments.is_small(text, most_words=most_words) or count_words(text) <= most_words else ""
 
 
@@ -118,7 +119,7 @@ def _together(score: Score, texts: Sequence[str]) -> list[bytes]:
 
 
 def _is_odd(text: str) -> bool:
-    return not text.strip() or "\x00" in text or (not text.isascii() and not _is_unicode(text))
+    return is_blank(text) or "\x00" in text or (not text.isascii() and not _is_unicode(text))
 
 
 def _single(score: Score, content: str, text_of: Callable[[str], str]) -> bytes:
@@ -146,10 +147,10 @@ def check_content(content: str) -> None:
     """Raise the error that a single score of this content would raise."""
     if not content:
         raise _refused("string_too_short", "String should have at least 1 character")
-    if not content.strip():
-        raise _refused("string_pattern_mismatch", "Input should not be blank")
     if "\x00" in content:
         raise _refused("string_nul", "The character U+0000 is not allowed")
+    if is_blank(content):
+        raise _refused("string_pattern_mismatch", "Input should not be blank")
     if not _is_unicode(content):
         raise _refused("string_unicode", "A lone surrogate is not a character")
 

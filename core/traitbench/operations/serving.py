@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection
 
+from traitbench.as_read import as_read
 from traitbench.contract.texts import Extracted, ExtractRequest, is_url
 from traitbench.encoders import FULL, Encoder, EncoderUnavailable
 from traitbench.encoders.registry import NAMES, load_encoder
@@ -21,7 +22,6 @@ from traitbench.operations.context import Context
 from traitbench.operations.vector_cache import CachedEncoding
 from traitbench.operations.versions import resolve
 from traitbench.scoring import card, segments
-from traitbench.scoring.segments import shorten
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.store import models
 from traitbench.store.database import reading
@@ -88,11 +88,11 @@ def metadata(served: Served, request_id: str) -> dict[str, Any]:
 
 
 def fitted(context: Context, encoding: CachedEncoding, content: str) -> str:
-    """The text to encode, with long runs of one character shortened.
+    """The text to encode, as it is read.
 
     Raises `BodyTooLarge` before anything expensive when it is too large.
     """
-    text = shorten(content).text
+    text = as_read(content).text
     try:
         segments.check(text, most_words=context.settings.max_text_words, count_tokens=encoding.tokens)
     except segments.TextTooLarge as error:

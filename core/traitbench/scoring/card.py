@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from traitbench.as_read import as_read
 from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, Reason
-from traitbench.scoring.segments import Encode, embed, parts, shorten
+from traitbench.scoring.segments import Encode, embed, parts
 from traitbench.scoring.snapshot import FULL, EncoderMismatch, ModeAxis, Quartiles, Snapshot, TierBreaks, TraitAxis
 
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
@@ -155,14 +156,14 @@ def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> RawCard:
 
 def project(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> list[Placed]:
     """Where each text is on the traits, and whether it resembles the samples."""
-    texts = [shorten(text).text for text in texts]
+    texts = [as_read(text).text for text in texts]
     vectors = _embed(snapshot, encode, texts)
     whole, names = _of_vectors(snapshot, vectors)
     return _placed(snapshot, texts, vectors, _combined(snapshot, encode, texts, whole), names)
 
 
 def project_whole(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.float32]) -> list[Placed]:
-    """The same for texts that are shortened already and scored as a whole, by their vectors."""
+    """The same for texts as they are read, scored as a whole, by their vectors."""
     return _placed(snapshot, texts, vectors, *_of_vectors(snapshot, vectors))
 
 
@@ -240,7 +241,7 @@ def _of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> tuple[Float
 
 def points(snapshot: Snapshot, encode: Encode, texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
     """(n, n_traits): the scores of texts with known vectors (n, d), as `score` gives them."""
-    texts = [shorten(text).text for text in texts]
+    texts = [as_read(text).text for text in texts]
     return in_points(_combined(snapshot, encode, texts, of_vectors(snapshot, vectors)))
 
 

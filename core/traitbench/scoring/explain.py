@@ -34,18 +34,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from traitbench.as_read import TextAsRead, as_read
 from traitbench.scoring.segments import (
     Encode,
     LeaveOneOut,
     Segment,
-    Shortened,
     Vectors,
     mean,
     parts,
     phrases,
     segments,
     sentences,
-    shorten,
 )
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.scoring.words import characters, with_endings
@@ -133,13 +132,13 @@ def explain(
     `leave_one_out` is that of the encoder, if it has one. Otherwise `look` encodes the additional texts that only an
     explanation needs; it must give the same vectors as `encode`, which is used when `look` is None.
     """
-    short = shorten(text)
-    views = _views(snapshot, encode, short.text)
-    insides = _look_inside(snapshot, look or encode, leave_one_out, short.text, views)
+    read = as_read(text)
+    views = _views(snapshot, encode, read.text)
+    insides = _look_inside(snapshot, look or encode, leave_one_out, read.text, views)
     reasons = {
-        i: _in_the_original(short, _in_whole_characters(_reasons(view, inside, at), moved))
+        i: _as_sent(read, _in_whole_characters(_reasons(view, inside, at), moved))
         for view, inside in zip(views, insides, strict=True)
-        for moved in [_inside_characters(short.text, view.passages)]
+        for moved in [_inside_characters(read.text, view.passages)]
         for at, i in enumerate(view.traits)
     }
     return Explained(views[0].vectors[0], {trait.key: reasons[i] for i, trait in enumerate(snapshot.traits)})
@@ -462,13 +461,13 @@ def _in_whole_characters(reasons: Reasons, moved: Mapping[int, int]) -> Reasons:
     return replace(reasons, parts=tuple(map(_part_of, parts)))
 
 
-def _in_the_original(short: Shortened, reasons: Reasons) -> Reasons:
-    """The same reasons with positions in the original text."""
-    if not short.after:
+def _as_sent(read: TextAsRead, reasons: Reasons) -> Reasons:
+    """The same reasons with positions in the text as it was sent."""
+    if not read.changes:
         return reasons
 
     def placed(stretch: Stretch) -> Stretch:
-        return replace(stretch, start=short.origin(stretch.start), end=short.origin(stretch.end))
+        return replace(stretch, start=read.origin(stretch.start), end=read.origin(stretch.end))
 
     parts = tuple(replace(placed(part), pieces=tuple(map(placed, part.pieces))) for part in reasons.parts)
     decided = reasons.decided_by

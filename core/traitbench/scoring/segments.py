@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.as_read import as_read
 from traitbench.scoring.words import UNSPACED, sentence_ends, with_endings
 
 Vectors = NDArray[np.float32]
@@ -119,9 +120,9 @@ def _is_short(text: str) -> bool:
 def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
     """(n_texts, d): the mean of each text's segment vectors at length one; zeros for a text without a token.
 
-    Long runs of one character are shortened first (`repeats`).
+    They are encoded as they are read (`as_read`).
     """
-    texts = [shorten(text).text for text in texts]
+    texts = [as_read(text).text for text in texts]
     divided = [segments(text) for text in texts]
     together = [[] if len(own) > AT_ONCE else in_words(text, own) for text, own in zip(texts, divided, strict=True)]
     vectors = encode([piece for own in together for piece in own] or [""])
@@ -208,77 +209,6 @@ def _trimmed(text: str, borders: Sequence[int]) -> Iterator[Segment]:
         inner = text[start:end]
         if inner.strip():
             yield Segment(start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip()))
-
-
-LONGEST = 256
-
-# A longer run fills at least one whole block, so only such blocks are examined. An ordinary text costs one count per
-# 128 characters, and other threads can run in between.
-_BLOCK = LONGEST // 2
-
-
-@dataclass(frozen=True)
-class Shortened:
-    """A text without its longest runs; from `after[i]` on, `missing[i]` characters of the original are missing."""
-
-    text: str
-    after: tuple[int, ...] = ()
-    missing: tuple[int, ...] = ()
-
-    def origin(self, position: int) -> int:
-        """The same position in the original; the end of a shortened run is the end of the whole run."""
-        known = bisect_right(self.after, position)
-        return position + (self.missing[known - 1] if known else 0)
-
-
-def shorten(text: str) -> Shortened:
-    """The text with every long run shortened; the same object if there is none."""
-    if len(text) <= LONGEST:
-        return Shortened(text)
-    pieces, after, missing = list[str](), list[int](), list[int]()
-    done = length = lost = 0
-    for start, end in _runs(text):
-        start_and_end = _start_and_end(text[start:end])
-        pieces += [text[done:start], start_and_end]
-        length += start - done + len(start_and_end)
-        lost += end - start - len(start_and_end)
-        after.append(length)
-        missing.append(lost)
-        done = end
-    if not pieces:
-        return Shortened(text)
-    return Shortened("".join([*pieces, text[done:]]), tuple(after), tuple(missing))
-
-
-def _start_and_end(run: str) -> str:
-    if run[0].isspace():
-        return "\n\n"[: run.count("\n")] or " "
-    return run[:LONGEST]
-
-
-def _runs(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of every run that is too long, in order."""
-    done = 0
-    for position in range(0, len(text) - _BLOCK + 1, _BLOCK):
-        block = text[position : position + _BLOCK]
-        sign = None if block[0].isspace() else block[0]  # as in `str.strip`: None means any white space
-        if position < done or not _fills(block, sign):
-            continue
-        before = text[max(done, position - _BLOCK) : position]
-        start, done = position - len(before) + len(before.rstrip(sign)), _end(text, position + _BLOCK, sign)
-        if done - start > LONGEST:
-            yield start, done
-
-
-def _end(text: str, position: int, sign: str | None) -> int:
-    """The end of the run that continues at this position."""
-    while _fills(block := text[position : position + _BLOCK], sign):
-        position += len(block)
-    return position + len(block) - len(block.lstrip(sign))
-
-
-def _fills(block: str, sign: str | None) -> bool:
-    return block.isspace() if sign is None else 0 < len(block) == block.count(sign)
 
 
 TOKENS_PER_WORD = 2

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from traitbench.as_read import is_blank
 from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
@@ -408,7 +409,7 @@ def _group_of(row: Row, column: str | None) -> str | Problem | None:
 
 
 def _text_problem(row: int, column: str, text: str) -> Problem | None:
-    if not text.strip():
+    if is_blank(text):
         return Problem(row, column, "is empty")
     if len(text) > LONGEST_TEXT:
         return Problem(row, column, f"has {len(text):,} characters; the maximum is {LONGEST_TEXT:,}")
