@@ -7,7 +7,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
-from traitbench.contract.fields import Count, Integral, Quality, Readable, Received, Returned, Text, Time, schema
+from traitbench.contract.fields import (
+    Count,
+    Integral,
+    NotBlank,
+    Quality,
+    Readable,
+    Received,
+    Returned,
+    Text,
+    Time,
+    schema,
+)
 from traitbench.contract.models import Effort
 
 LONGEST_TEXT = 50_000
