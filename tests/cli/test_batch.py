@@ -22,8 +22,8 @@ def test_a_csv_comes_out_with_its_columns_and_the_scores(ask: Ask, trained: Trai
     file = tmp_path / "letters.csv"
     file.write_text(f'id,message\n1,"{WARM[0]}"\n2,"{COLD[0]}"\n')
     code, out, err = ask("score", trained.handle, "--batch", str(file))
-    said = [f"{file}: 2 rows from 3 lines (1 with column names)", "texts from message"]
-    assert (code, err.splitlines()) == (0, said)
+    said = ["2 rows from 3 lines (1 with column names)", "columns: id (identifier), message (text)."]
+    assert (code, err.splitlines()) == (0, [*(f"{file}: {each}" for each in said), "texts from message"])
     warm, cold = rows(out)
     ours = ["row", "warmth_score", "warmth_side", "warmth_confidence", "warmth_reason", "version", "error"]
     assert list(warm) == ["id", "message", *ours]

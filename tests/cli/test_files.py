@@ -120,3 +120,25 @@ def test_texts_with_markup_or_decoded_twice_are_read_on_a_persons_word(
     assert "add --clean html --clean encoding" in err
     assert warmths(ask, trained.handle, file, "--clean", "html", "--clean", "encoding")[0] == right
     assert tb.read_table(file, clean=("html", "encoding"))["text"].tolist() == tb.read_table(plain)["text"].tolist()
+
+
+def test_the_column_of_the_texts_is_named_with_the_other_one_and_a_reading_can_be_given(
+    ask: Ask, trained: Trained, tmp_path: Path
+) -> None:
+    file = tmp_path / "form.csv"
+    first = ("It came a day early.", "A real person answered me.", "Setting it up was quick and easy.")
+    second = ("Nobody picks up the phone.", "My form was lost twice.", "The handle broke off at once.")
+    rows = [("id", "What is good?", "What should we change?"), *zip("123", first, second, strict=True)]
+    file.write_text("\n".join(map(",".join, rows)))
+    _, err = warmths(ask, trained.handle, file)
+    assert "columns: id (identifier), What is good? (text), What should we change? (text)." in err
+    assert "“What should we change?” has texts too. To use another column, name it with --column." in err
+    assert "texts from What is good?" in err
+    _, err = warmths(ask, trained.handle, file, "--read", "What is good?=not_used", "--column", "What is good?")
+    assert "texts from What is good?" in err
+    code, _, err = ask("score", trained.handle, "--batch", str(file), "--read", "What is good?=not_used")
+    assert "texts from What should we change?" in err
+    for wrong in ("id=poem", "name=text", "id"):
+        code, _, err = ask("score", trained.handle, "--batch", str(file), "--read", wrong)
+        assert code == 2, err
+    assert tb.read_table(file).attrs["readings"]["id"] == "identifier"

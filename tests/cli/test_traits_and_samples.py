@@ -135,7 +135,7 @@ def test_a_file_with_bad_rows_goes_in_only_when_that_is_said(
     file.write_text("text,label\nGood day,warm\nGo away,lukewarm\n,cold\nLeave,cold\n")
     code, out, err = ask("samples", "import", handle, str(file))
     assert (code, out) == (1, "")
-    assert err.splitlines()[2:4] == [
+    assert err.splitlines()[3:5] == [
         "line 3: label is neither a number from 0 to 1 nor a known label",
         "line 4: text is empty",
     ]

@@ -22,8 +22,8 @@ from tests.tables.in_process import opened_here
 from traitbench.batch.outcomes import RowOutcome, Shape, write_parquet
 from traitbench.display.scored_rows import ScoredColumns
 from traitbench.formulas import as_written
+from traitbench.tables.columns import read_columns
 from traitbench.tables.rows import NotATable, Problem, Row
-from traitbench.tables.sample_files import text_columns
 from traitbench.tables.source import Source, opened
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
@@ -254,7 +254,8 @@ def test_columns_of_sentences_are_texts_and_those_of_labels_and_codes_are_not() 
         ("3", "another answer of four words", "Surely", "普通でした。可もなく", "e@f.org"),
     ]
     content = "\n".join("\t".join(cells) for cells in [("id", "why", "again", "理由", "mail"), *rows])
-    assert text_columns(opened_here("a.csv", io.BytesIO(content.encode())).whole) == ["why", "理由"]
+    reading = read_columns(opened_here("a.csv", io.BytesIO(content.encode())).whole)
+    assert (reading.column, reading.also) == ("why", ("理由",))
 
 
 # ---- frames ----------------------------------------------------------------------------------------------------------

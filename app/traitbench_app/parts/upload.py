@@ -12,9 +12,10 @@ from streamlit.typing import UploadedFile
 from traitbench.analysis.condition import Cleaning
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain, shortened
+from traitbench.tables.columns import read_columns
 from traitbench.tables.conversations import Turn
 from traitbench.tables.rows import NotATable, Row, Table
-from traitbench.tables.sample_files import MOST_MEGABYTES, guess_text_column, text_columns
+from traitbench.tables.sample_files import MOST_MEGABYTES
 from traitbench.tables.source import Source, of_texts, opened
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
@@ -27,7 +28,7 @@ _KINDS = [*_ROWS_OF_CELLS, "jsonl", "ndjson", "json", "parquet", "pq", "xlsx"]
 
 
 _STACKED, _CONDITION, _AS_READ = "upload.stacked", "upload.condition", "upload.as_read"
-_TURNS: Mapping[Turn, str] = {"user": "User", "assistant": "Assistant", "all": "All"}
+_WHOSE: Mapping[Turn, str] = {"user": "User", "assistant": "Assistant", "all": "All"}
 _CLEAN = {"html": "Read HTML as text", "encoding": "Repair texts that were decoded twice"}
 
 
@@ -87,7 +88,7 @@ def read_upload(name: str, file: UploadedFile) -> UploadedTable | None:
 
 def pick_text_column(table: Table, *, key: str) -> str | None:
     """Draw the choice of the column with the texts; None while no column looks like texts and none is chosen."""
-    guess = guess_text_column(table)
+    guess = read_columns(table).column
     columns = list(table.columns)
     column = st.selectbox(
         "Column with the texts",
@@ -111,7 +112,7 @@ def pick_texts_in(upload: UploadedTable) -> tuple[Source, str] | None:
     column = pick_text_column(source.head, key=f"{upload.key}.column")
     if column is None:
         return None
-    if others := [name for name in text_columns(source.head) if name != column]:
+    if others := read_columns(source.head, column=column).also:
         named = ", ".join(f"“{plain(shortened(name, 60))}”" for name in others)
         st.caption(f"{named} {'has' if len(others) == 1 else 'have'} texts too.")
         if st.toggle(
@@ -132,10 +133,10 @@ def read_texts(source: Source, column: str, *, key: str) -> Source:
     if column in source.survey.conversations:
         turn = st.segmented_control(
             "Whose words are the text",
-            list(_TURNS),
+            list(_WHOSE),
             default="user",
             required=True,
-            format_func=lambda each: _TURNS[each],
+            format_func=lambda each: _WHOSE[each],
             key=f"{key}.turn",
             persist_state="page",
         )

@@ -21,12 +21,14 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 import click
 
 from traitbench.analysis.condition import Cleaning
+from traitbench.display.text import shortened
 from traitbench.settings import Settings, read_settings
 from traitbench.tables.conversations import Turn
 
 if TYPE_CHECKING:
     from traitbench.client import Traitbench
     from traitbench.contract.fields import Received
+    from traitbench.tables.columns import FileReading
     from traitbench.tables.rows import Table
     from traitbench.tables.source import Source
 
@@ -228,6 +230,7 @@ class FileOptions:
     sheet: str | None = None
     header: bool | None = None
     clean: tuple[Cleaning, ...] = ()
+    given: tuple[tuple[str, str], ...] = ()
 
     def open(self, name: str) -> "Source":
         """Return the table in a file, and say on stderr how much was read."""
@@ -236,11 +239,23 @@ class FileOptions:
         return source_of(name, header=header, sheet=self.sheet).with_turn(self.turn)
 
     def texts(self, name: str, source: "Source") -> tuple["Source", str]:
-        """Return the source with clean texts, and the column of its texts; say on stderr which and what they are like.
+        """Return the source with clean texts, and the column of its texts; say on stderr how the columns are read.
 
         Raise `Refused` if no column looks like texts.
         """
-        column = text_column(source.head, self.column, "--column")
+        reading = self.reading(source.head)
+        column = reading.column
+        if column is None:
+            columns = ", ".join(source.columns)
+            raise Refused(
+                f"No column looks like texts: {columns}. If one of them has the texts, name it with --column."
+            )
+        if source.columns[1:]:
+            click.echo(f"{name}: {reading.line}.", err=True)
+        if reading.also:
+            others = " and ".join(f"“{shortened(each, 60)}”" for each in reading.also)
+            have = "has" if len(reading.also) == 1 else "have"
+            click.echo(f"{name}: {others} {have} texts too. To use another column, name it with --column.", err=True)
         source = source.with_clean([column], self.clean)
         condition = source.condition(column)
         ways = {"html": condition.markup, "encoding": condition.twice}
@@ -250,6 +265,16 @@ class FileOptions:
         if hints:
             click.echo(f"{name}: these are read as they are. To read what they mean, add {' '.join(hints)}.", err=True)
         return source, column
+
+    def reading(self, table: "Table") -> "FileReading":
+        """Return what each column of a table means; raise `UsageError` for an unknown column or reading."""
+        from traitbench.tables.columns import checked_readings, read_columns
+
+        try:
+            given = checked_readings(table.columns, dict(self.given))
+            return read_columns(table, given=given, column=self.column, turn=self.turn)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
 
     def said(self, source: "Source", column: str) -> str:
         """Return where the texts are from: `texts from message`, and whose they are in a conversation."""
@@ -271,10 +296,11 @@ def reads_file(*names: str) -> Callable[[Command], Command]:
             sheet: str | None,
             no_header: bool,
             clean: tuple[Any, ...],
+            given: tuple[tuple[str, str], ...],
             **others: Any,
         ) -> Any:
             header = False if no_header else None
-            return command(*arguments, of_file=FileOptions(column, turn, sheet, header, clean), **others)
+            return command(*arguments, of_file=FileOptions(column, turn, sheet, header, clean, given), **others)
 
         return cast(Command, _file_options(*names)(run))
 
@@ -300,7 +326,21 @@ def _file_options(*names: str) -> Callable[[Any], Any]:
             multiple=True,
             help="Read HTML as text, or repair texts that were decoded twice.",
         ),
+        click.option(
+            *("--read", "given"),
+            metavar="COLUMN=READING",
+            multiple=True,
+            callback=lambda _context, _option, values: tuple(map(_given_reading, values)),
+            help="Read a column as text, labels, not_used and so on; `traitbench read` names all. May be repeated.",
+        ),
     )
+
+
+def _given_reading(value: str) -> tuple[str, str]:
+    column, equals, reading = value.rpartition("=")
+    if not (column and equals and reading):
+        raise click.UsageError(f"--read {value} is not COLUMN=READING.")
+    return column, reading
 
 
 MOST_LISTED = 20
@@ -376,18 +416,6 @@ _IDENTIFIER = re.compile(r"\w+(_\w+)+|[a-z]\w{0,9}\d+")
 def read_table(name: str, *, header: bool | None = None, sheet: str | None = None) -> "Table":
     """Read the whole table in a file."""
     return source_of(name, header=header, sheet=sheet).whole
-
-
-def text_column(table: "Table", name: str | None, option: str) -> str:
-    """Return the column of the texts: the one that `option` named, else a guess; raise `Refused` if there is none."""
-    from traitbench.tables.sample_files import guess_text_column
-
-    check_columns(table, (name,))
-    column = name or guess_text_column(table)
-    if column is None:
-        columns = ", ".join(table.columns)
-        raise Refused(f"No column looks like texts: {columns}. If one of them has the texts, name it with {option}.")
-    return column
 
 
 def check_columns(table: "Table", names: Sequence[str | None]) -> None:

@@ -53,6 +53,7 @@ _MAKING: tuple[Reading, ...] = ("labels", "several_answers", "scale", "verdicts"
 _MOST_PEOPLE, _FEWEST_EACH = 50, 2
 _PROSE_LETTERS, _PROSE_WORDS, _DENSE_LETTERS = 20, 4, 8
 _LOOKED_AT = 200
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,13 @@ class FileReading:
     def said(self) -> list[str]:
         """A sentence for each column: `“rating”: A scale from 1 to 5.`"""
         return [f"“{shortened(each.name, 60)}” ({each.reading}): {each.said}" for each in self.columns]
+
+    @property
+    def line(self) -> str:
+        """The columns in one line: `columns: id (identifier), answer (text), mood (labels)`."""
+        named = [f"{shortened(' '.join(each.name.split()), 40)} ({each.reading})" for each in self.columns]
+        more = f" and {len(named) - _MOST_NAMED:,} more" if len(named) > _MOST_NAMED else ""
+        return f"columns: {', '.join(named[:_MOST_NAMED])}{more}"
 
     def as_json(self) -> dict[str, Any]:
         """Return what `traitbench read --json` prints."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from traitbench.analysis.condition import Cleaning
 from traitbench.install import advice
+from traitbench.tables.columns import read_columns
 from traitbench.tables.conversations import Turn
 from traitbench.tables.rows import Problem, Row
-from traitbench.tables.sample_files import guess_text_column
 from traitbench.tables.source import opened
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def read_table(
     messages with roles, the text is what the `turn` user, assistant or all said.
     `clean` has `html` to read markup as text, and `encoding` to repair texts that were decoded twice.
     Cells of CSV and Excel files are texts as they were; our own downloads come without the apostrophes that keep
-    spreadsheets from running formulas. What was remarkable is a warning. A row that cannot be read has None in every
+    spreadsheets from running formulas. The column of the texts is `attrs["text"]`, and what each column is
+    `attrs["readings"]`. What was remarkable is a warning. A row that cannot be read has None in every
     column, and its reason is in a warning too.
 
     Raise `ValueError` with the way out if the file has no table, `OSError` if it cannot be opened, `ImportError` if
@@ -51,7 +52,8 @@ def read_table(
             problems.append(line)
         numbers.append(line.row if isinstance(line, Problem) else line.number)
         rows.append([None if isinstance(line, Problem) else _value(line, column) for column in source.columns])
-    text = guess_text_column(source.head)
+    reading = read_columns(source.head, turn=turn)
+    text = reading.column
     said = replace(source.condition(text), nothing=()).notes() if text else []
     for note in (*source.notes, *said):
         warnings.warn(f"{Path(path).name}: {note}", stacklevel=2)
@@ -60,9 +62,10 @@ def read_table(
         first = f"line {problems[0].row}: {problems[0].column} {problems[0].reason}".replace(":  ", ": ")
         warnings.warn(f"{Path(path).name}: {len(problems):,} rows cannot be read; {first}.", stacklevel=2)
     index = pd.Index(numbers, name="line")
-    return pd.DataFrame(
-        {name: _column([row[at] for row in rows], index) for at, name in enumerate(source.columns)}, index=index
-    )
+    columns = {name: _column([row[at] for row in rows], index) for at, name in enumerate(source.columns)}
+    frame = pd.DataFrame(columns, index=index)
+    frame.attrs = {"text": text, "readings": {each.name: each.reading for each in reading.columns}}
+    return frame
 
 
 def _column(values: Sequence[Any], index: "Index[Any]") -> "Series[Any]":

@@ -40,8 +40,6 @@ YES_NO = {
 
 _MARKS = {**YES_NO, "": False, "train": False, "training": False, "test": True, "held_out": True}
 _IN_TEXTS = re.compile(r"[^\W\d_]|[\u2000-\U0010ffff]")
-# At least four words, or as many signs of a script that has no spaces.
-_SENTENCE = re.compile(r"(?:[^\W\d_]\S*\s+){3}[^\W\d_]|[\u0e00-\u0eff\u2e80-\ud7ff]{8}")
 _INVALID = re.compile("[\x00\ud800-\udfff]")
 _VARIANT = "\ufe0f"  # asks for the coloured form of an emoji
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T[\d.:+-]{1,30}Z?")
@@ -128,20 +126,6 @@ def guess_text_column(table: Table) -> str | None:
     fitting = [column for column in table.columns if lengths[column] or _is_blank(table, column)]
     longest = max(lengths, key=lambda column: lengths[column])
     return _named(table, TEXT_NAMES, among=fitting) or (longest if lengths[longest] else None)
-
-
-def text_columns(table: Table) -> list[str]:
-    """Return the columns of sentences, most of which are different; the guessed column of the texts comes first."""
-    guess = guess_text_column(table)
-    others = [column for column in table.columns if column != guess and _has_sentences(table, column)]
-    return [*([guess] if guess is not None else []), *others]
-
-
-def _has_sentences(table: Table, column: str) -> bool:
-    cells = [cell for row in table.rows[:_LOOKED_AT] if (cell := row.cells.get(column, "").strip())]
-    if len(cells) < 2 or len({*cells}) < 0.6 * len(cells) or not _length_of_texts(table, column):
-        return False
-    return sum(_SENTENCE.search(cell) is not None for cell in cells) >= len(cells) / 2
 
 
 def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str | None, str | None, str | None]:

@@ -112,7 +112,7 @@ class Source:
         are as they were.
         """
         others = [name for name in self.columns if name not in columns]
-        *kept, question, text = column_names([*others, "question", "text"])
+        *others_out, question, text = column_names([*others, "question", "text"])
 
         def rows() -> Iterator[Mapping[str, str] | Problem]:
             for column in columns:
@@ -121,10 +121,10 @@ class Source:
                         if column == columns[0]:
                             yield line
                     elif line.cells.get(column, "").strip():
-                        cells = zip(kept, (line.original(name) for name in others), strict=True)
+                        cells = zip(others_out, (line.original(name) for name in others), strict=True)
                         yield {**dict(cells), question: column, text: line.cells[column]}
 
-        return _written(rows(), (*kept, question, text), self.survey.digest)
+        return _written(rows(), (*others_out, question, text), self.survey.digest)
 
     def condition(self, column: str) -> Condition:
         """Return what the texts of a column are like, by their position among all rows."""
