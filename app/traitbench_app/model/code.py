@@ -183,7 +183,7 @@ def notebook_of(base_url: str, handle: str, text: str) -> str:
         _code(_load(base_url, handle, model, version)),
         _code(f"text = {json.dumps(text, ensure_ascii=False)}\nscore(text)"),
         _prose("Many texts become a table, one row each."),
-        _code("pd.DataFrame([score(each).scores for each in [text]], index=[text])"),
+        _code("tb.frames.frame([score(each) for each in [text]], traits=traits)"),
     ]
     numbered = [{"id": f"cell-{index}", **cell} for index, cell in enumerate(cells)]
     return json.dumps({"cells": numbered, "metadata": _KERNEL, **_FORMAT}, ensure_ascii=False, indent=1)
@@ -195,18 +195,18 @@ def _load(base_url: str, handle: str, model: str, version: str) -> str:
 from getpass import getpass
 from pathlib import Path
 
-import pandas as pd
-
 import traitbench as tb
 
 file = Path({file})
 if file.exists():
     loaded = tb.load(file{chosen})
+    traits = loaded.traits_
 
     def score(text):
         return loaded.cards([text])[0]
 else:
     client = tb.Traitbench({json.dumps(base_url)}, os.environ.get("{KEY}") or getpass("API key: "))
+    traits = client.traits.list({json.dumps(model)})
 
     def score(text):
         return client.scores.score({json.dumps(handle)}, text)"""

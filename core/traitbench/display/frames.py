@@ -13,10 +13,11 @@ from traitbench.contract.explanations import Explanation
 from traitbench.contract.fields import Wire
 from traitbench.contract.page import Page
 from traitbench.contract.scores import Card, Comparison
-from traitbench.contract.traits import Trait, TraitList
+from traitbench.contract.traits import TraitList
 from traitbench.contract.versions import Version
 from traitbench.display.scored_rows import (
     Also,
+    HasPoles,
     Poles,
     ScoredColumns,
     as_sentence,
@@ -31,13 +32,13 @@ _INTERVAL = ("low", "high")
 
 
 def frame(
-    items: Iterable[Any], backend: str = "pandas", *, traits: Iterable[Trait] = (), also: Collection[Also] = ()
+    items: Iterable[Any], backend: str = "pandas", *, traits: Iterable[HasPoles] = (), also: Collection[Also] = ()
 ) -> Any:
     """Return answers, or rows as mappings, as a data frame with a row for each.
 
-    Cards and lines of a batch have the columns of scored rows (`display.scored_rows`). Cards do not name the poles:
-    `traits`, such as `client.traits.list(handle)`, do; else they are called negative and positive. `also` adds "tier"
-    and "composite". Raise `ImportError` that says what to install if a library is missing.
+    Cards and lines of a batch have the columns of scored rows (`display.scored_rows`). `traits` names the poles, such as
+    `client.traits.list(handle)` or `scorer.traits_`; without it they are called negative and positive. `also` adds
+    "tier" and "composite". Raise `ImportError` that says what to install if a library is missing.
 
     >>> frame([{"text": "Thanks!", "warmth": 91}], backend="pyarrow").to_pylist()
     [{'text': 'Thanks!', 'warmth': 91}]

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
 
 from traitbench.contract.scores import Card, Confidence, ConfidenceReason, Tier
-from traitbench.contract.traits import Trait
 from traitbench.display.sides import side_at
 
 Also = Literal["tier", "composite"]
@@ -42,6 +41,22 @@ class _Score(Protocol):
     def confidence_reason(self) -> ConfidenceReason | None: ...
 
 
+class HasPoles(Protocol):
+    """A trait of a service, or of an estimator."""
+
+    @property
+    def key(self) -> str:
+        """The key of the trait."""
+
+    @property
+    def negative_label(self) -> str:
+        """The name of the negative pole."""
+
+    @property
+    def positive_label(self) -> str:
+        """The name of the positive pole."""
+
+
 class TraitCells(NamedTuple):
     """The cells of one trait; `side` is the name of the pole, None without a side."""
 
@@ -65,7 +80,7 @@ def cells_of(card: Card, poles: Poles) -> dict[str, TraitCells]:
     }
 
 
-def poles_of(traits: Iterable[Trait]) -> dict[str, tuple[str, str]]:
+def poles_of(traits: Iterable[HasPoles]) -> dict[str, tuple[str, str]]:
     """Return the names of the poles of traits by their keys."""
     return {trait.key: (trait.negative_label, trait.positive_label) for trait in traits}
 
