@@ -36,9 +36,9 @@ def frame(
 ) -> Any:
     """Return answers, or rows as mappings, as a data frame with a row for each.
 
-    Cards and lines of a batch have the columns of scored rows (`display.scored_rows`). `traits` names the poles, such as
-    `client.traits.list(handle)` or `scorer.traits_`; without it they are called negative and positive. `also` adds
-    "tier" and "composite". Raise `ImportError` that says what to install if a library is missing.
+    Cards and lines of a batch have the columns of scored rows (`display.scored_rows`). `traits` names the poles, as
+    `client.traits.list(handle)` and `scorer.traits_` do; else they are called negative and positive. `also` adds "tier"
+    and "composite". Raise `ImportError` that says what to install if a library is missing.
 
     >>> frame([{"text": "Thanks!", "warmth": 91}], backend="pyarrow").to_pylist()
     [{'text': 'Thanks!', 'warmth': 91}]
