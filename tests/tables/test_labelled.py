@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from tests.tables.in_process import read
 from traitbench.tables.answers import Answers
-from traitbench.tables.columns import MOST_LABELS, ColumnReading, read_columns
+from traitbench.tables.columns import ColumnReading, read_columns
+from traitbench.tables.label_columns import MOST_LABELS
 from traitbench.tables.labelled import (
     BLANK,
     CONTRADICTS,

@@ -8,7 +8,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.display.text import count, plain
 from traitbench.errors import ModelNotFound, NamespaceForbidden, TraitbenchError
-from traitbench.tables.file_model import FileModel, complete, create
+from traitbench.tables.file_model import FileModel, create, fill
 from traitbench_app.parts.controls import draw_title
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
@@ -81,7 +81,8 @@ def go_on(draft: Model) -> None:
 def _complete(plan: FileModel) -> None:
     """Bring the draft to what the plan says, and draw the page again. What is there already is not added again."""
     try:
-        complete(client(), plan)
+        fill(client(), plan)
+        client().models.train(plan.handle)
     except TraitbenchError as error:
         session.store(_FAILED, explain(error))
     st.query_params[_MADE] = plan.handle

@@ -23,6 +23,7 @@ VERBS: Mapping[str, str] = {
     "mcp": "traitbench.cli.agents:mcp",
     "models": "traitbench.cli.models:models",
     "promote": "traitbench.cli.models:promote",
+    "read": "traitbench.cli.read:read",
     "retrain": "traitbench.cli.runs:retrain",
     "samples": "traitbench.cli.samples:samples",
     "score": "traitbench.cli.scores:score",

@@ -17,7 +17,11 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "key list": ("traitbench key list",),
     "key revoke": ("traitbench key revoke key_01ARZ3NDEKTSV4RRFFQ69G5FAV",),
-    "models create": ('traitbench models create local.tone --description "How warm a message is."',),
+    "read": ("traitbench read rated.csv", "traitbench read rated.csv --read anna=labels --json"),
+    "models create": (
+        'traitbench models create local.tone --description "How warm a message is."',
+        "traitbench models create local.rated --from rated.csv",
+    ),
     "models list": ("traitbench models list", "traitbench models list --namespace local --json"),
     "models show": ("traitbench models show local.tone",),
     "models update": ("traitbench models update local.tone --readme readme.md --max-depth 2",),

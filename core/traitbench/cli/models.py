@@ -10,6 +10,7 @@ import click
 
 from traitbench.cli.options import (
     STDIN,
+    FileOptions,
     InputFile,
     Refused,
     answers,
@@ -19,10 +20,13 @@ from traitbench.cli.options import (
     content_of,
     fields_of,
     given,
+    reads_file,
+    tell_problems,
     text_of,
     yes,
 )
 from traitbench.cli.output import Listing, Output, say_fields, say_text, version_name
+from traitbench.cli.read import ColumnOptions, labelled, reads_columns
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import (
@@ -36,6 +40,7 @@ from traitbench.contract.models import (
 )
 from traitbench.contract.page import LARGEST_PAGE
 from traitbench.display.text import count
+from traitbench.tables.file_model import FileModel, create, fill, missing_side, model_of, names_wrong, with_tests
 
 _PURGE = """\
 Zero data retention for {handle} deletes all samples, everything derived from their texts, and pending feedback, and
@@ -100,11 +105,56 @@ _fields = combined(
 @click.option(
     "--zero-data-retention", is_flag=True, help="Delete samples after each training, and store no scored texts."
 )
+@click.option("--from", "file", type=InputFile(), help="A labelled file to make traits and samples of; - for stdin.")
+@click.option("--no-tests", is_flag=True, help="With --from: set no samples aside for testing.")
+@reads_file()
+@reads_columns
 @answers
-def create_model(client: Traitbench, handle: str, **fields: Any) -> Output:
-    """Create a draft model."""
-    model = client.models.create(handle, **given(**fields))
-    return Output(model, f"{handle} is a draft. Add traits and samples, then train it.")
+def create_model(
+    client: Traitbench,
+    handle: str,
+    file: str | None,
+    no_tests: bool,
+    of_file: FileOptions,
+    of_columns: ColumnOptions,
+    **fields: Any,
+) -> Output:
+    """Create a draft model; with --from, with the traits, samples and test samples that a labelled file makes.
+
+    `traitbench read` says before what a file makes.
+    """
+    if file is None:
+        model = client.models.create(handle, **given(**fields))
+        return Output(model, f"{handle} is a draft. Add traits and samples, then train it.")
+    plan = _planned(handle, file, of_file, of_columns, tests=not no_tests)
+    create(client, plan, **given(**fields))
+    fill(client, plan)
+    traits = f"{count(len(plan.traits), 'trait')} and {count(len(plan.samples), 'sample')}"
+    tests = sum(each.held_out for each in plan.samples)
+    said = f"{handle} is a draft with {traits}, {tests:,} of them for testing. {plan.said}"
+    return Output(client.models.get(handle), f"{said} Train it: traitbench train {handle}")
+
+
+def _planned(handle: str, file: str, of_file: FileOptions, of_columns: ColumnOptions, *, tests: bool) -> FileModel:
+    """Return the model that a file makes, as the page From a file does; say on stderr what each column is."""
+    # Imported here: choosing test samples is heavy, and other commands do not.
+    from traitbench.local import held_out
+
+    source = of_file.open(file)
+    reading = of_columns.read(source, of_file)
+    if reading.column is not None and of_file.clean:
+        reading = of_columns.read(source.with_clean([reading.column], of_file.clean), of_file)
+    for line in (*reading.said, *reading.notes):
+        click.echo(f"{file}: {line}", err=True)
+    traits = labelled(reading).traits
+    read = reading.samples(traits)
+    samples = (
+        with_tests(reading, read.samples, lambda some: frozenset(held_out.aside(some).ids)) if tests else read.samples
+    )
+    tell_problems([(each.row, f"{each.column} {each.reason}".strip()) for each in read.problems])
+    if why := next(filter(None, names_wrong(traits)), "") or missing_side(traits, samples):
+        raise Refused(why)
+    return model_of(reading, traits, read, samples, handle=handle, source="stdin" if file == STDIN else Path(file).name)
 
 
 @models.command("update")

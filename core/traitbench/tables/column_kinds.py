@@ -95,9 +95,11 @@ def kind_of(
     for reading, judge in _BY_CELLS:
         if said := judge(name, cells):
             return Kind(reading, said, plain)
-    answers = answers_of(cells, kept=kept)
+    # A region may be called NA, and a segment None.
+    names_groups = names(name, "group") and not is_label_name(name)
+    answers = answers_of(cells, kept=cells if names_groups else kept)
     if answers.form == "one" and are_numbers(answers.kinds):
-        return _numbers(name, _without_codes(answers, kept), rising=rising)
+        return _numbers(name, _without_codes(name, answers, kept), rising=rising)
     return _words(name, answers, rows)
 
 
@@ -179,8 +181,12 @@ _BY_CELLS: tuple[tuple[Reading, Callable[[str, Mapping[str, int]], str]], ...] =
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _without_codes(answers: Answers, kept: Collection[str]) -> Answers:
+def _without_codes(name: str, answers: Answers, kept: Collection[str]) -> Answers:
     numbers = {answer: number_in(answer) or 0.0 for answer in answers.kinds if answer not in kept}
+    if (ends := ends_in(name)) is not None:
+        outside = {number for number in numbers.values() if not ends[0] <= number <= ends[1]}
+        words = {answer for answer, number in numbers.items() if number in outside}
+        return answers.without(words) if len(words) < len(numbers) / 2 else answers
     rows: dict[float, int] = {}
     for answer, number in numbers.items():
         rows[number] = rows.get(number, 0) + answers.kinds[answer]
@@ -225,7 +231,9 @@ def _have_ordered_words(answers: Answers) -> bool:
 
 def is_identifier(name: str, answers: Answers, *, rising: bool) -> bool:
     """Whether the answers of a column differ in every row and are no measure: numbers in order, or named as ids."""
-    if len(answers.kinds) < answers.answered or answers.answered < 2 or is_scale_name(name):
+    if len(answers.kinds) < answers.answered or answers.answered < 2:
+        return False
+    if is_scale_name(name) or names(name, "measure"):
         return False
     return rising or names(name, "identifier") or name.startswith(("Unnamed", "Column "))
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 from traitbench.client import Traitbench
-from traitbench.contract.models import RunStarted
+from traitbench.client.wire import CreateFields
+from traitbench.contract.models import Model
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.display.text import count
@@ -96,16 +98,16 @@ def missing_side(traits: Sequence[TraitFound], samples: Sequence[SampleInput]) -
     return ""
 
 
-def create(client: Traitbench, plan: FileModel) -> None:
-    """Create the model as an empty draft."""
-    client.models.create(plan.handle, description=f"Made from the file {plan.source}.")
+def create(client: Traitbench, plan: FileModel, **fields: Unpack[CreateFields]) -> Model:
+    """Create the model as an empty draft, with these fields."""
+    fields.setdefault("description", f"Made from the file {plan.source}.")
+    return client.models.create(plan.handle, **fields)
 
 
-def complete(client: Traitbench, plan: FileModel) -> RunStarted:
-    """Bring the draft to what the plan says, and start its training. What is there already is not added again."""
+def fill(client: Traitbench, plan: FileModel) -> None:
+    """Bring the draft to what the plan says. What is there already is not added again."""
     keys = [each.key for each in client.traits.add(plan.handle, plan.traits)]
     there = {(each.trait, each.text) for each in client.samples.list(plan.handle)}
     samples = [each.model_copy(update={"trait": keys[int(each.trait)]}) for each in plan.samples]
     if missing := [each for each in samples if (each.trait, each.text) not in there]:
         client.samples.add(plan.handle, missing)
-    return client.models.train(plan.handle)

@@ -1,0 +1,141 @@
+"""`traitbench read`: what the workbench would make of a file; and the options about the columns of a file."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from traitbench.cli.options import Command, FileOptions, InputFile, Refused, as_json, combined, reads_file
+from traitbench.cli.output import say_table, say_text
+from traitbench.display.text import count
+from traitbench.tables.columns import READINGS, FileReading, read_columns
+
+if TYPE_CHECKING:
+    from traitbench.tables.source import Source
+
+_MOST_ROWS_NAMED = 12
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What columns mean: the options of `reads_columns`."""
+
+    readings: Sequence[tuple[str, str]] = ()
+    answers: Sequence[str] = ()
+    groups: bool = True
+
+    def read(self, source: "Source", of_file: FileOptions) -> FileReading:
+        """Return what the columns of a file mean; raise `click.UsageError` if a column or reading does not exist."""
+        try:
+            return read_columns(
+                source.whole,
+                given=dict(self.readings),
+                column=of_file.column,
+                turn=of_file.turn,
+                groups=self.groups,
+                kept=self.answers,
+            )
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+
+
+def reads_columns(command: Command) -> Command:
+    """Add the options about the columns of a file, passed as `of_columns`."""
+
+    @wraps(command)
+    def run(*arguments: Any, read: tuple[Any, ...], answer: tuple[str, ...], no_groups: bool, **others: Any) -> Any:
+        return command(*arguments, of_columns=ColumnOptions(read, answer, not no_groups), **others)
+
+    return cast(Command, _column_options(run))
+
+
+_column_options: Callable[[Any], Any] = combined(
+    click.option(
+        "--read",
+        metavar="COLUMN=READING",
+        multiple=True,
+        callback=lambda _context, _option, values: [_reading(value) for value in values],
+        help=f"What a column means: {', '.join(READINGS)}. Repeat it.",
+    ),
+    click.option(
+        "--answer",
+        metavar="WORD",
+        multiple=True,
+        help="A word that is an answer in this file, although it usually means none, such as NA. Repeat it.",
+    ),
+    click.option("--no-groups", is_flag=True, help="Do not keep rows together that share an author or conversation."),
+)
+
+
+def _reading(value: str) -> tuple[str, str]:
+    # The name of a column may have the sign too; a reading has none.
+    name, sign, reading = value.rpartition("=")
+    if not sign:
+        raise click.UsageError(f"--read {value} is not COLUMN=READING, such as rating=scale.")
+    return name, reading
+
+
+@click.command()
+@click.argument("file", type=InputFile())
+@reads_file()
+@reads_columns
+@as_json
+def read(file: str, of_file: FileOptions, of_columns: ColumnOptions, as_json: bool) -> None:
+    """Say what the workbench would make of a CSV, Excel, JSONL or Parquet FILE: its columns, traits and texts.
+
+    Nothing is sent or changed. `-` reads stdin. `models create --from` makes the model.
+    """
+    source = of_file.open(file)
+    reading = of_columns.read(source, of_file)
+    if reading.column is not None:
+        source = source.with_clean([reading.column], of_file.clean)
+        if of_file.clean:
+            reading = of_columns.read(source, of_file)
+    found = reading.as_json()
+    condition = source.condition(reading.column).notes() if reading.column is not None else ()
+    found["notes"] = [*source.notes, *found["notes"], *condition]
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        _say(found)
+
+
+def _say(found: dict[str, Any]) -> None:
+    say_table(("COLUMN", "READING", ""), [(each["name"], each["reading"], each["said"]) for each in found["columns"]])
+    if traits := found["traits"]:
+        click.echo()
+        say_table(
+            ("TRAIT", "NEGATIVE", "", "POSITIVE", "", "BETWEEN", "UNLABELLED"),
+            [
+                (
+                    *(each["name"], each["negative_label"], each["negative"], each["positive_label"]),
+                    *(each["positive"], each["between"], each["unlabelled"]),
+                )
+                for each in traits
+            ],
+        )
+    lines = [f"{count(found['rows'], 'row')}."]
+    lines += [
+        f"{count(len(each['rows']), 'row')}: {each['reason']} ({_numbers(each['rows'])})." for each in found["left_out"]
+    ]
+    say_text("\n" + "\n".join((*lines, *found["notes"])))
+
+
+def _numbers(rows: Sequence[int]) -> str:
+    shown = ", ".join(f"{row:,}" for row in rows[:_MOST_ROWS_NAMED])
+    more = f" and {len(rows) - _MOST_ROWS_NAMED:,} more" if len(rows) > _MOST_ROWS_NAMED else ""
+    return f"row{'s' if rows[1:] else ''} {shown}{more}"
+
+
+def labelled(reading: FileReading) -> FileReading:
+    """Return the reading; raise `Refused` if it has no texts or no labels, with the way out."""
+    if reading.column is None:
+        raise Refused("No column looks like texts. Name it with --column.")
+    if not reading.traits:
+        raise Refused(
+            "No column has labels. `traitbench read` says what each column is; --read COLUMN=labels names one."
+        )
+    return reading

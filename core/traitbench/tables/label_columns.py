@@ -1,0 +1,141 @@
+"""Which columns of a file have labels, and the traits that they make."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from traitbench.tables.answer_words import VERDICT_COLUMNS, folded_word, verdict_of
+from traitbench.tables.answers import Answers, answers_of
+from traitbench.tables.column_kinds import MOST_GROUPS, MOST_KINDS, Kind, Reading, Strength
+from traitbench.tables.labelled import Shape, TraitFound, about, are_numbers, shapes_of, traits_of
+from traitbench.tables.row_structure import cells_of
+from traitbench.tables.rows import Row, Table
+
+MOST_LABELS = 8
+"""The most columns that are guessed as labels at once."""
+
+MAKING: tuple[Reading, ...] = ("labels", "several_answers", "scale", "verdicts", "number")
+"""The readings of columns that make traits."""
+
+
+def label_columns(kinds: Mapping[str, Kind], chosen: Mapping[str, Reading], used: Collection[str | None]) -> set[str]:
+    """Return the columns that make traits."""
+    given = {name for name, reading in chosen.items() if reading in MAKING}
+    free = {name: kind for name, kind in kinds.items() if name not in used and name not in chosen}
+
+    def named(strength: Strength, *, graded: bool) -> list[str]:
+        return [
+            name
+            for name, kind in free.items()
+            if kind.strength == strength and kind.reading in MAKING and (kind.reading == "number") is graded
+        ]
+
+    found = [*named("certain", graded=False), *named("likely", graded=False)]
+    if not found and not given:
+        possible = [name for name in named("possible", graded=False) if kinds[name].reading == "labels"]
+        scales = [name for name in named("possible", graded=False) if kinds[name].reading == "scale"]
+        graded = [*named("certain", graded=True)] or [*named("possible", graded=True)]
+        found = scales or graded or (possible if len(possible) == 1 else [])
+    elif not any(kinds[name].reading in ("labels", "verdicts", "several_answers") for name in found):
+        found += named("certain", graded=True)
+    places = {name: place for place, name in enumerate(kinds)}
+    return given | {*sorted(found, key=lambda name: places[name])[:MOST_LABELS]}
+
+
+def shapes_as(kind: Kind, given: Reading | None) -> tuple[Shape, ...]:
+    """Return how the answers of a column can make traits, the likeliest first."""
+    kinds = kind.answers.kinds
+    reading = given or kind.reading
+    if reading == "several_answers" or (kind.reading == "several_answers" and given in (None, "labels")):
+        return ("each",) if kinds else ()
+    if reading in ("number", "scale"):
+        return (
+            ("order",)
+            if len(kinds) > MOST_KINDS
+            else ("order", *(each for each in shapes_of(kinds) if each != "order"))
+        )
+    if given == "labels" and len(kinds) > 2 and are_numbers(kinds):
+        return ("each", "order")
+    if not 2 <= len(kinds) <= (MOST_GROUPS if given else MOST_KINDS):
+        return ()
+    return shapes_of(kinds)
+
+
+def traits_as(name: str, kind: Kind, shapes: Sequence[Shape], reading: Reading) -> tuple[TraitFound, ...]:
+    """Return the traits that a column makes with this reading, in the first of the shapes."""
+    if not shapes or len(kind.answers.kinds) < 2:
+        return ()
+    if reading == "several_answers" and kind.answers.form == "one":
+        kind = replace(kind, answers=_as_several(kind.answers))
+    return tuple(traits_of(name, kind.answers, shapes[0]))
+
+
+def _as_several(answers: Answers) -> Answers:
+    """Read cells with one answer each as cells with several, because a person says so."""
+    return replace(answers, form="several")
+
+
+def verdicts_of(
+    table: Table, kinds: Mapping[str, Kind], chosen: Mapping[str, Reading]
+) -> tuple[Table, dict[str, tuple[TraitFound, ...]], set[str]]:
+    """Return the traits of each column of verdicts, and the columns with their questions.
+
+    Each question makes a trait, and the table gets a column with its verdicts.
+    """
+    questions = set[str]()
+    traits: dict[str, tuple[TraitFound, ...]] = {}
+    for name, kind in kinds.items():
+        if chosen.get(name, kind.reading) != "verdicts":
+            continue
+        answers = kind.answers
+        words = {word: verdict for word in answers.kinds if (verdict := _verdict(word)) is not None}
+        answers = answers.without({word for word in answers.kinds if word not in words})
+        question = _question(name, kinds, table)
+        if question is None:
+            traits[name] = (about(name, name, words, answers),)
+            continue
+        questions.add(question)
+        asked = list(kinds[question].answers.kinds) or list(kinds[question].answers.rows)
+        if len(asked) == 1:
+            traits[name] = (about(asked[0], name, words, answers),)
+            continue
+        own = []
+        for each in asked[:MOST_KINDS]:
+            table, column = _with_question(table, name, question, each)
+            own.append(about(each, column, words, answers_of(cells_of(table, column)).without(_rest(answers, words))))
+        traits[name] = tuple(own)
+    return table, traits, questions
+
+
+def _verdict(word: str) -> float | None:
+    verdict = verdict_of(word)
+    if verdict is None and folded_word(word) in ("yes", "no", "true", "false", "1", "0", "1.0", "0.0", "y", "n"):
+        return float(folded_word(word) in ("yes", "true", "1", "1.0", "y"))
+    return verdict
+
+
+def _rest(answers: Answers, words: Mapping[str, float]) -> set[str]:
+    return {cell for cell in answers.cells if cell not in words}
+
+
+def _question(name: str, kinds: Mapping[str, Kind], table: Table) -> str | None:
+    """Return the column that says what was asked, if the name of the column of verdicts does not."""
+    if folded_word(name) not in VERDICT_COLUMNS:
+        return None
+    titles = ("label", "question", "category", "class", "labels", "prompt", "trait", "task", "topic", "query")
+    named = [each for each in table.columns if folded_word(each) in titles and each != name]
+    few = [each for each in named if 1 <= len(kinds[each].answers.rows) <= MOST_KINDS]
+    return few[0] if few else None
+
+
+def _with_question(table: Table, name: str, question: str, asked: str) -> tuple[Table, str]:
+    """Return the table with a column of the verdicts on one question only."""
+    column = f"{name} [{asked}]"
+    rows = tuple(
+        replace(row, cells={**row.cells, column: row.cells.get(name, "") if _asks(row, question, asked) else ""})
+        for row in table.rows
+    )
+    return replace(table, rows=rows), column
+
+
+def _asks(row: Row, question: str, asked: str) -> bool:
+    return folded_word(row.cells.get(question, "")) == folded_word(asked)
