@@ -4,10 +4,12 @@ should be.
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.cli.asking import asking
 from tests.conftest import Service
 from tests.pages.drive import (
     Workbench,
@@ -78,6 +80,54 @@ def test_two_labels_become_a_trained_model_and_a_scored_text_in_two_clicks(
     assert (len(samples), sum(each.held_out for each in samples)) == (60, 20)
     (trait,) = client.traits.list(handle)
     assert (trait.name, trait.negative_label, trait.positive_label) == ("Mood", "unhappy", "happy")
+
+
+SURVEY = [("5", "price;staff"), ("1", "staff"), ("4", "price"), ("99", "NA")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        file_of(rows=60) + "2000,Hm.,nan\n",
+        "conversation,answer,stars,topics\n"
+        + "".join(
+            f"c{row % 12},{(HAPPY, SAD)[row % 2][row % 5]} on {row}.,{','.join(SURVEY[row % 4])}\n" for row in range(72)
+        ),
+    ],
+)
+def test_the_command_makes_the_model_of_the_page(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str, tmp_path: Path, content: str
+) -> None:
+    press(drop(workbench, content), "from_file.create")
+    (tmp_path / "reviews.csv").write_text(content, encoding="utf-8")
+    ask = asking(service, tmp_path, namespace)
+    code, _, err = ask("models", "create", f"{namespace}.twin", "--from", str(tmp_path / "reviews.csv"))
+    assert code == 0, err
+    made, twin = (
+        (
+            [(each.name, each.negative_label, each.positive_label) for each in client.traits.list(handle)],
+            [
+                (each.trait, each.text, each.quality, each.held_out, each.group)
+                for each in client.samples.list(handle, limit=500)
+            ],
+        )
+        for handle in (f"{namespace}.reviews", f"{namespace}.twin")
+    )
+    assert made[0] == twin[0]
+    assert sorted(made[1]) == sorted(twin[1])
+    assert len(made[1]) > 50
+
+
+def test_a_reading_is_said_and_can_be_changed(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    content = "answer,rating\n" + "".join(f"{HAPPY[i % 5]} {i},{(1, 2, 3, 4, 5, 99)[i % 6]}\n" for i in range(36))
+    at = drop(workbench, content)
+    rating = labelled(at.selectbox, "rating")
+    assert (rating.value, rating.help.replace("\\", "")) == ("scale", "A scale from 1 to 5. “99” means no answer (6 rows).")
+    assert "6 rows: “rating” says “99”, which means no answer" in plain(at).replace("*", "")
+    labelled(at.number_input, "Border").set_value(4.5).run()
+    press(at, "from_file.create")
+    samples = client.samples.list(f"{namespace}.reviews")
+    assert {round(each.quality, 3) for each in samples if each.quality > 0.5} == {1.0}
 
 
 def test_several_columns_become_several_traits_with_names_and_sides_of_your_own(
