@@ -122,7 +122,10 @@ def test_a_reading_is_said_and_can_be_changed(workbench: Workbench, client: Trai
     content = "answer,rating\n" + "".join(f"{HAPPY[i % 5]} {i},{(1, 2, 3, 4, 5, 99)[i % 6]}\n" for i in range(36))
     at = drop(workbench, content)
     rating = labelled(at.selectbox, "rating")
-    assert (rating.value, rating.help.replace("\\", "")) == ("scale", "A scale from 1 to 5. “99” means no answer (6 rows).")
+    assert (rating.value, rating.help.replace("\\", "")) == (
+        "scale",
+        "A scale from 1 to 5. “99” means no answer (6 rows).",
+    )
     assert "6 rows: “rating” says “99”, which means no answer" in plain(at).replace("*", "")
     labelled(at.number_input, "Border").set_value(4.5).run()
     press(at, "from_file.create")

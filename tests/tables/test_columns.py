@@ -147,7 +147,7 @@ def test_words_for_nothing_are_no_label(word: str, negative: str, positive: str)
 
 
 def test_a_word_for_nothing_can_be_an_answer() -> None:
-    reading = beside(["NA", "EU"] * 4, kept=["NA"])
+    reading = beside(["NA", "EU"] * 4, as_answers=["NA"])
     assert {each.positive for each in reading.traits} | {each.negative for each in reading.traits} == {"NA", "EU"}
 
 

@@ -66,10 +66,12 @@ def found_in(upload: UploadedTable) -> Layout:
     with st.spinner("Looking at the columns"):
         given: dict[str, Reading] = session.get(_given_key(upload), {})
         column: str | None = session.get(_text_key(upload))
-        kept: frozenset[str] = session.get(_kept_key(upload), frozenset())
-        about = (upload.key, tuple(sorted(given.items())), column, kept)
+        as_answers: frozenset[str] = session.get(_answers_key(upload), frozenset())
+        about = (upload.key, tuple(sorted(given.items())), column, as_answers)
         table = upload.source.whole
-        reading = session.once(_READ, about, lambda: read_columns(table, given=given, column=column, kept=kept))
+        reading = session.once(
+            _READ, about, lambda: read_columns(table, given=given, column=column, as_answers=as_answers)
+        )
     return Layout(upload, reading)
 
 
@@ -81,7 +83,7 @@ def _text_key(upload: UploadedTable) -> str:
     return f"{upload.key}.text"
 
 
-def _kept_key(upload: UploadedTable) -> str:
+def _answers_key(upload: UploadedTable) -> str:
     return f"{upload.key}.kept"
 
 
@@ -434,10 +436,10 @@ def _decided(layout: Layout, traits: Sequence[TraitFound]) -> list[TraitFound]:
 
 def _draw_missing(layout: Layout) -> None:
     """Draw the words and codes that mean no answer in a column with labels; each can be an answer instead."""
-    kept: frozenset[str] = session.get(_kept_key(layout.upload), frozenset())
+    as_answers: frozenset[str] = session.get(_answers_key(layout.upload), frozenset())
     words = {word: column for column in layout.columns if column.traits for word in column.answers.missing}
     words |= {
-        word: column for column in layout.columns if column.traits for word in column.answers.rows if word in kept
+        word: column for column in layout.columns if column.traits for word in column.answers.rows if word in as_answers
     }
     for word, column in [*words.items()][:_DECIDED]:
         times = column.answers.rows.get(word, column.answers.missing.get(word, 0))
@@ -445,7 +447,7 @@ def _draw_missing(layout: Layout) -> None:
             f"“{plain(shortened(column.name, _HEADER))}” says “{plain(shortened(word, 60))}” in {count(times, 'row')}."
         )
         key = f"{layout.upload.key}.missing.{word}"
-        session.put({key: "An answer" if word in kept else "No answer"})
+        session.put({key: "An answer" if word in as_answers else "No answer"})
         st.segmented_control(
             word,
             ["No answer", "An answer"],
@@ -459,9 +461,9 @@ def _draw_missing(layout: Layout) -> None:
 
 def _keep(layout: Layout, word: str, key: str) -> None:
     """Read a word as an answer, or as none. A callback."""
-    kept: frozenset[str] = session.get(_kept_key(layout.upload), frozenset())
+    as_answers: frozenset[str] = session.get(_answers_key(layout.upload), frozenset())
     is_answer = session.get(key) == "An answer"
-    session.store(_kept_key(layout.upload), kept | {word} if is_answer else kept - {word})
+    session.store(_answers_key(layout.upload), as_answers | {word} if is_answer else as_answers - {word})
 
 
 def _read(layout: Layout, traits: Sequence[TraitFound]) -> FileSamples:

@@ -36,7 +36,7 @@ class ColumnOptions:
                 column=of_file.column,
                 turn=of_file.turn,
                 groups=self.groups,
-                kept=self.answers,
+                as_answers=self.answers,
             )
         except ValueError as error:
             raise click.UsageError(str(error)) from error
@@ -94,18 +94,18 @@ def read(file: str, of_file: FileOptions, of_columns: ColumnOptions, as_json: bo
         source = source.with_clean([reading.column], of_file.clean)
         if of_file.clean:
             reading = of_columns.read(source, of_file)
-    found = reading.as_json()
+    result = reading.as_json()
     condition = source.condition(reading.column).notes() if reading.column is not None else ()
-    found["notes"] = [*source.notes, *found["notes"], *condition]
+    result["notes"] = [*source.notes, *result["notes"], *condition]
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
     else:
-        _say(found)
+        _say(result)
 
 
-def _say(found: dict[str, Any]) -> None:
-    say_table(("COLUMN", "READING", ""), [(each["name"], each["reading"], each["said"]) for each in found["columns"]])
-    if traits := found["traits"]:
+def _say(result: dict[str, Any]) -> None:
+    say_table(("COLUMN", "READING", ""), [(each["name"], each["reading"], each["said"]) for each in result["columns"]])
+    if traits := result["traits"]:
         click.echo()
         say_table(
             ("TRAIT", "NEGATIVE", "", "POSITIVE", "", "BETWEEN", "UNLABELLED"),
@@ -119,9 +119,10 @@ def _say(found: dict[str, Any]) -> None:
         )
     lines = [f"{count(found['rows'], 'row')}."]
     lines += [
-        f"{count(len(each['rows']), 'row')}: {each['reason']} ({_numbers(each['rows'])})." for each in found["left_out"]
+        f"{count(len(each['rows']), 'row')}: {each['reason']} ({_numbers(each['rows'])})."
+        for each in result["left_out"]
     ]
-    say_text("\n" + "\n".join((*lines, *found["notes"])))
+    say_text("\n" + "\n".join((*lines, *result["notes"])))
 
 
 def _numbers(rows: Sequence[int]) -> str:

@@ -281,8 +281,8 @@ tidak < mungkin < ya=tentu
 
 
 def _scale(line: str) -> dict[str, int]:
-    places = [[folded_word(word) for word in place.split("=")] for place in line.split("<")]
-    return {word: place for place, words in enumerate(places) for word in words}
+    levels = [[folded_word(word) for word in level.split("=")] for level in line.split("<")]
+    return {word: level for level, words in enumerate(levels) for word in words}
 
 
 _READ_SCALES = tuple(_scale(line) for line in _SCALES.replace("\\\n", "").strip().splitlines())

@@ -77,10 +77,10 @@ class Answers:
         return Answers(cells, self.rows, dict(gone), self.form, self.separator)
 
 
-def answers_of(cells: Mapping[str, int], *, kept: Collection[str] = ()) -> Answers:
+def answers_of(cells: Mapping[str, int], *, as_answers: Collection[str] = ()) -> Answers:
     """Return the answers of a column by its different cells, which are stripped and not empty, with their rows.
 
-    Words for no answer are missing, except those in `kept`.
+    Words for no answer are missing, except those in `as_answers`.
     """
     lists = {cell: items for cell in cells if (items := listed(cell)) is not None}
     if lists and sum(cells[cell] for cell in lists) > sum(cells.values()) / 2:
@@ -91,17 +91,21 @@ def answers_of(cells: Mapping[str, int], *, kept: Collection[str] = ()) -> Answe
         given, form = {cell: lists.get(cell, (cell,)) for cell in cells}, "one"
     else:
         given, form = {cell: (cell,) for cell in cells}, "one"
-    separator = separator_of(cells, kept=kept) if form == "one" else ""
+    separator = separator_of(cells, as_answers=as_answers) if form == "one" else ""
     if separator:
         given, form = {cell: tuple(split(cell, separator)) for cell in cells}, "several"
-    answers = _folded(given, cells, form, separator, kept)
+    answers = _folded(given, cells, form, separator, as_answers)
     if form == "lists" and answers.several > max(1, _FEW * answers.answered):
         return replace(answers, form="several")
     return answers
 
 
 def _folded(
-    given: Mapping[str, tuple[str, ...]], rows: Mapping[str, int], form: Form, separator: str, kept: Collection[str]
+    given: Mapping[str, tuple[str, ...]],
+    rows: Mapping[str, int],
+    form: Form,
+    separator: str,
+    as_answers: Collection[str],
 ) -> Answers:
     """Give answers that differ in case or spelling the name of the most frequent one, and drop those for nothing."""
     counts: Counter[str] = Counter()
@@ -112,7 +116,7 @@ def _folded(
     for answer, _ in counts.most_common():
         names.setdefault(_fold(answer), answer)
     cells, missing = dict[str, tuple[str, ...]](), Counter[str]()
-    empty = {answer for answer in counts if answer not in kept and is_no_answer(answer)}
+    empty = {answer for answer in counts if answer not in as_answers and is_no_answer(answer)}
     for cell, own in given.items():
         cells[cell] = tuple(dict.fromkeys(names[_fold(each)] for each in own if each not in empty))
         if not cells[cell] and own:
@@ -176,10 +180,10 @@ def split(cell: str, separator: str) -> list[str]:
     return [part for each in cell.split(separator) if (part := each.strip())]
 
 
-def separator_of(cells: Mapping[str, int], *, kept: Collection[str] = ()) -> str:
+def separator_of(cells: Mapping[str, int], *, as_answers: Collection[str] = ()) -> str:
     """Return what is between several answers in a cell of a column; empty if cells have one answer each."""
     for separator in (*_STRONG, *_WEAK):
-        own = [cell for cell in cells if separator in cell and not (is_no_answer(cell) and cell not in kept)]
+        own = [cell for cell in cells if separator in cell and not (is_no_answer(cell) and cell not in as_answers)]
         if own and _separates(separator, cells, own):
             return separator
     return ""
@@ -199,10 +203,10 @@ def _separates(separator: str, cells: Mapping[str, int], joined: list[str]) -> b
         return False
     alone = {own[0] for own in parts.values() if len(own) == 1}
     seen = Counter(item for own in several for item in own)
-    again = [item for item in seen if item in alone or seen[item] > 1]
+    repeated = [item for item in seen if item in alone or seen[item] > 1]
     if separator in _STRONG:
-        return bool(again) and (len(again) >= len(seen) / 2 or len(items) < len(cells))
-    return len(items) < len(cells) and len(again) >= len(seen) / 2
+        return bool(repeated) and (len(repeated) >= len(seen) / 2 or len(items) < len(cells))
+    return len(items) < len(cells) and len(repeated) >= len(seen) / 2
 
 
 def _are_codes(separator: str, parts: Mapping[str, list[str]], several: list[list[str]]) -> bool:
@@ -218,7 +222,7 @@ def _are_codes(separator: str, parts: Mapping[str, list[str]], several: list[lis
         return False
     if not all(int(first) < int(second) for first, second in several):
         return False
-    firsts, seconds = ({own[place] for own in several} for place in (0, 1))
+    firsts, seconds = ({own[position] for own in several} for position in (0, 1))
     if {item for own in several for item in own} <= alone:
         return seconds != {"5"} or len(alone) == 2
     return firsts != {"0"} and len(seconds) > 1

@@ -80,11 +80,11 @@ class Kind:
 
 
 def kind_of(
-    name: str, cells: Mapping[str, int], rows: int, *, kept: Collection[str] = (), rising: bool = False
+    name: str, cells: Mapping[str, int], rows: int, *, as_answers: Collection[str] = (), rising: bool = False
 ) -> Kind:
     """Return what a column is by its different cells, which are stripped and not empty, with their rows.
 
-    `rows` is the number of all rows. `rising` says that its numbers grow from row to row. `kept` are words that mean an
+    `rows` is the number of all rows. `rising` says that its numbers grow from row to row. `as_answers` are words that mean an
     answer, although they usually mean none.
     """
     plain = Answers({cell: (cell,) for cell in cells}, dict(cells), {})
@@ -97,9 +97,9 @@ def kind_of(
             return Kind(reading, said, plain)
     # A region may be called NA, and a segment None.
     names_groups = names(name, "group") and not is_label_name(name)
-    answers = answers_of(cells, kept=cells if names_groups else kept)
+    answers = answers_of(cells, as_answers=cells if names_groups else as_answers)
     if answers.form == "one" and are_numbers(answers.kinds):
-        return _numbers(name, _without_codes(name, answers, kept), rising=rising)
+        return _numbers(name, _without_codes(name, answers, as_answers), rising=rising)
     return _words(name, answers, rows)
 
 
@@ -181,8 +181,8 @@ _BY_CELLS: tuple[tuple[Reading, Callable[[str, Mapping[str, int]], str]], ...] =
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _without_codes(name: str, answers: Answers, kept: Collection[str]) -> Answers:
-    numbers = {answer: number_in(answer) or 0.0 for answer in answers.kinds if answer not in kept}
+def _without_codes(name: str, answers: Answers, as_answers: Collection[str]) -> Answers:
+    numbers = {answer: number_in(answer) or 0.0 for answer in answers.kinds if answer not in as_answers}
     if (ends := ends_in(name)) is not None:
         outside = {number for number in numbers.values() if not ends[0] <= number <= ends[1]}
         words = {answer for answer, number in numbers.items() if number in outside}

@@ -167,11 +167,11 @@ class FileReading:
     def left_out(self, read: FileSamples) -> list[dict[str, Any]]:
         """Return the rows that give no sample by their reason, with numbers of data rows from 1."""
         numbers = {*(row.number for row in self.table.rows), *(each.row for each in self.table.problems)}
-        place = {number: position for position, number in enumerate(sorted(numbers), start=1)}
+        position_of = {number: position for position, number in enumerate(sorted(numbers), start=1)}
         reasons: dict[str, list[int]] = {}
         for each in read.problems:
             what = f"“{shortened(each.column, 60)}” " if each.column else ""
-            reasons.setdefault(f"{what}{each.reason}".strip(), []).append(place[each.row])
+            reasons.setdefault(f"{what}{each.reason}".strip(), []).append(position_of[each.row])
         return [{"rows": [*dict.fromkeys(rows)], "reason": reason} for reason, rows in reasons.items()]
 
     def _blank(self) -> FileSamples:
@@ -190,12 +190,12 @@ def read_columns(
     column: str | None = None,
     turn: Turn | None = None,
     groups: bool = True,
-    kept: Collection[str] = (),
+    as_answers: Collection[str] = (),
 ) -> FileReading:
     """Return what each column of a table means.
 
     `given` has readings that a person chose, `column` names the texts, `turn` says whose messages of a conversation are
-    the text. Without `groups`, rows with the same author or conversation are not kept together. `kept` are words that
+    the text. Without `groups`, rows with the same author or conversation are not kept together. `as_answers` are words that
     are answers here, although they usually mean none: `NA`.
 
     Raise `ValueError` with the choices if a column or a reading does not exist.
@@ -204,7 +204,7 @@ def read_columns(
     if column is not None:
         chosen |= checked_readings(table.columns, {column: "text"})
     cells = {name: cells_of(table, name) for name in table.columns}
-    kinds = {name: _kind(table, name, cells[name], kept) for name in table.columns}
+    kinds = {name: _kind(table, name, cells[name], as_answers) for name in table.columns}
     first, also, text_said = find_texts(table, kinds, cells, chosen, column)
     kinds |= dict.fromkeys(find_numbers_of_texts(table, first, kinds, cells), _IDENTIFIES)
     tests = find_tests(table, chosen)
@@ -227,13 +227,13 @@ def read_columns(
         said[people] = people_said(table, first, people, kinds, labels)
     if together is not None:
         said[together[0]] = together[1]
-    found: dict[str, Reading] = {**dict.fromkeys(text_said, "text"), **dict.fromkeys(tests, "test")}
-    found |= {people: "people"} if people is not None else {}
-    found |= {together[0]: "rows_together"} if together is not None else {}
-    for name in questions - {*chosen, *found}:
-        found[name], said[name] = "not_used", "The question that the verdicts answer."
+    by_rows: dict[str, Reading] = {**dict.fromkeys(text_said, "text"), **dict.fromkeys(tests, "test")}
+    by_rows |= {people: "people"} if people is not None else {}
+    by_rows |= {together[0]: "rows_together"} if together is not None else {}
+    for name in questions - {*chosen, *by_rows}:
+        by_rows[name], said[name] = "not_used", "The question that the verdicts answer."
     columns = tuple(
-        _column(name, kind, chosen.get(name), found.get(name), said.get(name, ""), traits.get(name))
+        _column(name, kind, chosen.get(name), by_rows.get(name), said.get(name, ""), traits.get(name))
         for name, kind in kinds.items()
     )
     sources = [each.name for each in columns if each.reading == "identifier" and each.said.startswith("Has addresses")]
@@ -253,28 +253,28 @@ def read_columns(
     )
 
 
-def _kind(table: Table, name: str, cells: Mapping[str, int], kept: Collection[str]) -> Kind:
+def _kind(table: Table, name: str, cells: Mapping[str, int], as_answers: Collection[str]) -> Kind:
     if name in table.conversations:
         return _MESSAGES
-    return kind_of(name, cells, len(table.rows), kept=kept, rising=_rises(table, name))
+    return kind_of(name, cells, len(table.rows), as_answers=as_answers, rising=_rises(table, name))
 
 
 def _column(
     name: str,
     kind: Kind,
     given: Reading | None,
-    found: Reading | None,
+    by_rows: Reading | None,
     said: str,
     traits: tuple[TraitFound, ...] | None,
 ) -> ColumnReading:
     """Return a column with its reading: what was found among its rows, what a person said, or what it is on its own."""
-    reading = found or given or kind.reading
+    reading = by_rows or given or kind.reading
     sentence = said or kind.said
-    if found is None and traits is not None:
+    if by_rows is None and traits is not None:
         sentence = _labels_said(kind, reading, traits) if given or reading == "verdicts" else kind.said
-    elif found is None and given is not None:
+    elif by_rows is None and given is not None:
         sentence = given_said(given, kind)
-    elif found is None and kind.strength != "none" and kind.reading != "number":
+    elif by_rows is None and kind.strength != "none" and kind.reading != "number":
         reading, sentence = _demoted(kind)
     return ColumnReading(
         name, reading, sentence, kind.answers, shapes_as(kind, given), traits or (), _offered(kind, reading)

@@ -29,16 +29,16 @@ def label_columns(kinds: Mapping[str, Kind], chosen: Mapping[str, Reading], used
             if kind.strength == strength and kind.reading in MAKING and (kind.reading == "number") is graded
         ]
 
-    found = [*named("certain", graded=False), *named("likely", graded=False)]
-    if not found and not given:
+    chosen_labels = [*named("certain", graded=False), *named("likely", graded=False)]
+    if not chosen_labels and not given:
         possible = [name for name in named("possible", graded=False) if kinds[name].reading == "labels"]
         scales = [name for name in named("possible", graded=False) if kinds[name].reading == "scale"]
         graded = [*named("certain", graded=True)] or [*named("possible", graded=True)]
-        found = scales or graded or (possible if len(possible) == 1 else [])
-    elif not any(kinds[name].reading in ("labels", "verdicts", "several_answers") for name in found):
-        found += named("certain", graded=True)
-    places = {name: place for place, name in enumerate(kinds)}
-    return given | {*sorted(found, key=lambda name: places[name])[:MOST_LABELS]}
+        chosen_labels = scales or graded or (possible if len(possible) == 1 else [])
+    elif not any(kinds[name].reading in ("labels", "verdicts", "several_answers") for name in chosen_labels):
+        chosen_labels += named("certain", graded=True)
+    positions = {name: position for position, name in enumerate(kinds)}
+    return given | {*sorted(chosen_labels, key=lambda name: positions[name])[:MOST_LABELS]}
 
 
 def shapes_as(kind: Kind, given: Reading | None) -> tuple[Shape, ...]:

@@ -183,11 +183,11 @@ def _scaled(
         words = {cell: _placed(value, low, middle, high) for cell, value in values.items()}
         poles = _ends_in_words(order) or _low_and_high(name)
     else:
-        places = _scale_of(dict.fromkeys(order, 1)) or {}
-        ranks = sorted({*places.values()})
-        ranked = [*order] == sorted(order, key=lambda cell: places.get(cell, 0)) and len(ranks) > 1
+        levels = _scale_of(dict.fromkeys(order, 1)) or {}
+        ranks = sorted({*levels.values()})
+        ranked = [*order] == sorted(order, key=lambda cell: levels.get(cell, 0)) and len(ranks) > 1
         words = {
-            cell: ranks.index(places[cell]) / (len(ranks) - 1) if ranked else position / max(len(order) - 1, 1)
+            cell: ranks.index(levels[cell]) / (len(ranks) - 1) if ranked else position / max(len(order) - 1, 1)
             for position, cell in enumerate(order)
         }
         poles = (order[0], order[-1]) if order else ("", "")
@@ -404,9 +404,13 @@ def _without_copies(
             address = sources.get(each.line)
             sample = each.sample.model_copy(update={"source_url": address}) if address else each.sample
             first[what] = each._replace(sample=sample)
-    kept = [*first.values()]
-    copies = {each.line for each in entries} - {each.line for each in kept} - {*by_row}
-    return [each.sample for each in kept], kept, by_row | {line: Problem(line, "", REPEATS) for line in copies}
+    remaining = [*first.values()]
+    copies = {each.line for each in entries} - {each.line for each in remaining} - {*by_row}
+    return (
+        [each.sample for each in remaining],
+        remaining,
+        by_row | {line: Problem(line, "", REPEATS) for line in copies},
+    )
 
 
 def _sources(table: Table, source: str | None) -> dict[int, str]:

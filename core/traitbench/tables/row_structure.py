@@ -75,14 +75,14 @@ def find_numbers_of_texts(
     """Return the columns that number the different texts, some of which occur several times."""
     if text is None or not len(cells[text]) < sum(cells[text].values()):
         return []
-    found = []
+    matches = []
     for name, kind in kinds.items():
         if name == text or kind.strength == "certain" or len(cells[name]) != len(cells[text]):
             continue
         pairs = {(row.cells.get(text, "").strip(), row.cells.get(name, "").strip()) for row in table.rows}
         if len({pair for pair in pairs if all(pair)}) == len(cells[text]):
-            found.append(name)
-    return found
+            matches.append(name)
+    return matches
 
 
 def _is_prose(cells: Mapping[str, int]) -> bool:
@@ -108,8 +108,8 @@ def find_tests(table: Table, chosen: Mapping[str, Reading]) -> tuple[str, ...]:
     held_out, must_pass = guess_test_columns(table)
     named = [name for name in table.columns if chosen.get(name) == "test"]
     free = [name for name in (held_out, must_pass) if name is not None and name not in chosen]
-    found = dict.fromkeys((*named, *(free if held_out in free or named else ())))
-    return tuple(found)[:2]
+    matches = dict.fromkeys((*named, *(free if held_out in free or named else ())))
+    return tuple(matches)[:2]
 
 
 def find_people(
@@ -207,5 +207,5 @@ def find_together(
         return None
     texts = [row.cells.get(text, "").strip() for row in table.rows]
     y = [labels[0].quality(row.cells.get(labels[0].column, "").strip()) for row in table.rows]
-    found = belonging({name: [row.cells.get(name, "") for row in table.rows] for name in free}, y, texts)
-    return None if found is None else (found.column, f"Rows with the same value belong together. {found.says}")
+    matches = belonging({name: [row.cells.get(name, "") for row in table.rows] for name in free}, y, texts)
+    return None if matches is None else (matches.column, f"Rows with the same value belong together. {found.says}")
