@@ -117,7 +117,7 @@ def _say(result: dict[str, Any]) -> None:
                 for each in traits
             ],
         )
-    lines = [f"{count(found['rows'], 'row')}."]
+    lines = [f"{count(result['rows'], 'row')}."]
     lines += [
         f"{count(len(each['rows']), 'row')}: {each['reason']} ({_numbers(each['rows'])})."
         for each in result["left_out"]

@@ -84,8 +84,8 @@ def kind_of(
 ) -> Kind:
     """Return what a column is by its different cells, which are stripped and not empty, with their rows.
 
-    `rows` is the number of all rows. `rising` says that its numbers grow from row to row. `as_answers` are words that mean an
-    answer, although they usually mean none.
+    `rows` is the number of all rows. `rising` says that its numbers grow from row to row. `as_answers` are words that
+    mean an answer, although they usually mean none.
     """
     plain = Answers({cell: (cell,) for cell in cells}, dict(cells), {})
     if not cells:

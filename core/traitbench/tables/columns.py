@@ -195,8 +195,8 @@ def read_columns(
     """Return what each column of a table means.
 
     `given` has readings that a person chose, `column` names the texts, `turn` says whose messages of a conversation are
-    the text. Without `groups`, rows with the same author or conversation are not kept together. `as_answers` are words that
-    are answers here, although they usually mean none: `NA`.
+    the text. Without `groups`, rows with the same author or conversation are not kept together. `as_answers` are
+    words that are answers here, although they usually mean none: `NA`.
 
     Raise `ValueError` with the choices if a column or a reading does not exist.
     """

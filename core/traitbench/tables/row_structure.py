@@ -208,4 +208,4 @@ def find_together(
     texts = [row.cells.get(text, "").strip() for row in table.rows]
     y = [labels[0].quality(row.cells.get(labels[0].column, "").strip()) for row in table.rows]
     matches = belonging({name: [row.cells.get(name, "") for row in table.rows] for name in free}, y, texts)
-    return None if matches is None else (matches.column, f"Rows with the same value belong together. {found.says}")
+    return None if matches is None else (matches.column, f"Rows with the same value belong together. {matches.says}")
