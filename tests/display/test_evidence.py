@@ -1,6 +1,7 @@
 """How often a version is right, in plain words: from counts, with what they were counted on."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -216,3 +217,31 @@ def test_an_auroc_near_one_of_few_samples_is_said_with_the_lower_end_of_the_shar
 )
 def test_a_shortcut_in_words(figures: dict[str, Any], says: str) -> None:
     assert says in ShortcutFigures.model_validate(figures).says
+
+
+# ---- samples that belong together ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("right", "area", "interval", "title", "few"),
+    [
+        (82, 0.56, (0.36, 0.74), "No better than a guess", ", from few groups"),
+        (130, 0.95, (0.82, 0.99), "About 9 in 10 right, from few groups", ", from few groups"),
+    ],
+    ids=["labels that mean nothing", "labels that mean something"],
+)
+def test_turns_of_conversations_tell_no_more_than_conversations(
+    right: int, area: float, interval: tuple[float, float], title: str, few: str
+) -> None:
+    turns = Evidence(right, 144, False, area, interval, larger=72, groups=24)
+    assert (turns.title, turns.few) == (title, few)
+    assert turns.lead([]).startswith(f"{right} of 144 samples in 24 groups fall on the side of their label.")
+    assert "with 24 groups" in turns.doubt
+    assert "group" not in Evidence(right, 144, False, area, interval, larger=72).below([])
+
+
+def test_groups_of_test_samples_are_counted() -> None:
+    test = HeldOutFigures(auroc=0.9, auroc_interval=(0.7, 1.0), error=0.1, positive=18, negative=18, groups=6)
+    known = by_trait(Metrics(traits={"warmth": TraitMetrics(test=test)}))
+    assert known["warmth"].groups == 6
+    assert on(known | {"more": replace(known["warmth"], groups=0)}).groups == 6 + 36

@@ -9,6 +9,7 @@ from scipy.special import logit
 from tests.scoring.hand import cloud, fitted, samples
 from traitbench.fitting.auroc import out_of_fold_interval
 from traitbench.fitting.curve import MORE, Point, prospects
+from traitbench.fitting.evaluate import groups_by_pole
 from traitbench.fitting.search import Recipe, TrainingSamples, evidence
 
 PLAIN = Recipe(0.75, 0.0, None, None)
@@ -16,7 +17,8 @@ PLAIN = Recipe(0.75, 0.0, None, None)
 
 def ahead(samples: TrainingSamples, area: float = 0.9) -> dict[str, Any]:
     n = int(samples.is_evaluated.sum())
-    return prospects(samples, PLAIN, Point(n, area, out_of_fold_interval(area, n // 2, n // 2)))
+    now = Point(n, area, out_of_fold_interval(area, n // 2, n // 2))
+    return prospects(samples, PLAIN, now, groups_by_pole(samples))
 
 
 def poles(positive: int, negative: int, *, spread: float = 1.0, apart: float = 1.0, seed: int = 1) -> TrainingSamples:

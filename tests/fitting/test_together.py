@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from traitbench.fitting.auroc import independent
 from traitbench.fitting.duplicates import together
-from traitbench.fitting.evaluate import figures
+from traitbench.fitting.evaluate import figures, independent_of
 from traitbench.fitting.held_out import TooFew, choose, measure
 from traitbench.fitting.resampling import folds_of
 from traitbench.fitting.search import EFFORTS, TrainingSamples, evidence, search
@@ -146,3 +147,42 @@ def test_a_test_sample_whose_group_was_trained_with_is_left_out() -> None:
     figures = measure(tests, {"tone": np.full(len(tests), 60)}, trained, vectors)["tone"]
     assert (figures["positive"], figures["negative"], figures["left_out"]) == (2, 2, 2)
     assert "2 left out because training has others of the same group" in figures["measured_on"]
+
+
+# ---- how many texts an interval counts -------------------------------------------------------------------------------
+
+
+def counted(seed: int, *, shared: float, groups: int = 40, each: int = 10) -> tuple[float, float]:
+    """By values that differ by group as much as `shared` says; labels are of the texts."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(groups), each)
+    y = rng.permuted(np.tile([0.0, 1.0], groups * each // 2))
+    own = rng.normal(size=groups) * y.mean()
+    values = y + shared * np.where(y > 0.5, own[of], 0) + np.sqrt(1 - shared**2) * rng.normal(size=len(y))
+    return independent(values, y, of, np.arange(len(y)))
+
+
+def test_texts_that_say_nothing_about_one_another_count_nearly_all() -> None:
+    found = np.mean([counted(seed, shared=0.0) for seed in range(10)])
+    assert 40 * 2 < found <= 200
+
+
+def test_texts_that_share_their_errors_count_less() -> None:
+    apart, near = (np.mean([counted(seed, shared=shared) for seed in range(10)]) for shared in (0.0, 0.95))
+    assert near < 0.75 * apart
+
+
+def test_a_group_counts_once_if_nothing_can_be_measured() -> None:
+    y, groups = np.repeat(np.tile([0.0, 1.0], 6), 5), np.repeat(np.arange(12), 5)
+    assert independent(y, y, groups, np.arange(60)) == (6, 6)
+    assert independent(y, y, groups) == (6, 6)
+    assert independent(y, y, np.arange(60), np.arange(60)) == (30, 30)
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_an_interval_counts_between_the_groups_and_the_texts(mixed: bool) -> None:
+    samples = samples_of(24, mixed=mixed)
+    result = search(samples, EFFORTS["low"])
+    assert result.held_out is not None
+    for found, pole in zip(independent_of(samples, result.held_out), (samples.y > 0.5, samples.y < 0.5), strict=True):
+        assert len(np.unique(samples.groups[pole])) <= found <= pole.sum()

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from traitbench.contract.comparisons import VersionVerdict as Verdict
-from traitbench.fitting.auroc import out_of_fold_interval, zero
-from traitbench.fitting.evaluate import group_weights
+from traitbench.fitting.auroc import group_weights, out_of_fold_interval, zero
 from traitbench.fitting.search import TrainingSamples
 from traitbench.scoring.inputs import Floats
 

@@ -152,8 +152,9 @@ class HeldOutFigures(_Measured):
     """The figures of a trait on its test samples, from scores as a score call gives them.
 
     `positive` and `negative` count the samples that were measured. `left_out` counts those that were not: they are
-    synthesized, or resemble one of the `resembling` training samples. `error` is the share on the wrong side of
-    the middle. Two figures may be compared only if their `test_set` is equal: then they are of the same samples.
+    synthesized, resemble one of the `resembling` training samples, or share a group with one. `groups` counts the
+    groups if samples belong together, else it is 0. `error` is the share on the wrong side of the middle. Two figures
+    may be compared only if their `test_set` is equal: then they are of the same samples.
     """
 
     auroc: Share | None = None
@@ -166,6 +167,7 @@ class HeldOutFigures(_Measured):
     resembling: Count = 0
     must_pass: Count = 0
     must_pass_failed: Count = 0
+    groups: Count = 0
     measured_on: str | None = None
     test_set: str | None = None
 

@@ -2,7 +2,7 @@
 
 The share is of test samples if there are any, else of samples that were scored out of fold. A figure that flatters is
 said as what it is. Such are a share that always answering one pole gets too, a figure of texts that share a shortcut,
-and an AUROC near 1 of few samples.
+and an AUROC near 1 of few samples. Samples that belong together tell no more than their groups.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +21,8 @@ _UNSURE = 0.2
 _NEARLY_ALL = 0.975
 _NEAR_ONE = 0.98
 _FAR_BELOW = 0.15
+# Below this AUROC, an interval over groups that reaches down to chance is one.
+_SHOWN_BY_GROUPS = 0.75
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Evidence:
 
     `auroc` is the mean over `traits` traits; `interval` is that of a single trait. `larger` is how many samples are at
     the larger pole of each trait, and `pole` is that pole of a single trait. `shortcuts` are those of the traits, by
-    key. `weakest` is the evidence on the trait that is right least often, if it is far below the rest.
+    key. `weakest` is the evidence on the trait that is right least often, if it is far below the rest. `groups` is how
+    many groups the samples are in, if they belong together, else 0.
     """
 
     right: int
@@ -43,6 +46,7 @@ class Evidence:
     shortcuts: Mapping[str, ShortcutFigures] = field(default_factory=dict)
     trait: str = ""
     weakest: "Evidence | None" = None
+    groups: int = 0
 
     @property
     def share(self) -> float:
@@ -61,7 +65,11 @@ class Evidence:
 
     @property
     def is_guessed(self) -> bool:
-        """Whether always answering the larger pole is right as often, or sounds the same in words."""
+        """Whether always answering the larger pole is right as often, or sounds the same in words; or whether the
+        groups of samples that belong together show no difference.
+        """
+        if self.groups and self.interval and self.interval[0] <= 0.5 and (self.auroc or 0.0) < _SHOWN_BY_GROUPS:
+            return True
         return self.larger >= self.right or _in_words(self.larger, self.samples) == self.in_words
 
     @property
@@ -96,6 +104,7 @@ class Evidence:
         """The counts behind the title, and those of always guessing one pole, as plain text without figures."""
         verb = "falls" if self.right == 1 else "fall"
         samples = count(self.samples, "test sample" if self.on_tests else "sample")
+        samples += f" in {count(self.groups, 'group')}" if self.groups else ""
         said = f"{self.right:,} of {samples} {verb} on the side of their label."
         if not self.larger:
             return said
@@ -147,22 +156,24 @@ class Evidence:
     @property
     def few(self) -> str:
         """`, from few test samples`, which names what is few; empty without a doubt."""
-        return f", from few {'test samples' if self.on_tests else 'samples'}" if self.doubt else ""
+        few = "groups" if self.groups else "test samples" if self.on_tests else "samples"
+        return f", from few {few}" if self.doubt else ""
 
     @property
     def doubt(self) -> str:
         """A sentence if there is so little evidence that the true share may be quite different; else empty."""
-        low, high = wilson(self.right, self.samples)
+        units, what = (self.groups, "group") if self.groups else (self.samples, "sample")
+        low, high = wilson(self.share * units, units)
         area, least = self.auroc or 0.0, self.interval[0] if self.interval else 1.0
         if area >= _NEAR_ONE > least and not self.is_shared:
             return (
-                f"With only {count(self.samples, 'sample')}, this may be luck, or a shortcut that these texts share: "
+                f"With only {count(units, what)}, this may be luck, or a shortcut that these texts share: "
                 f"the true share may be as low as {round(100 * low)} in 100."
             )
         if high - low <= _UNSURE:
             return ""
         return (
-            f"This is little evidence: with {count(self.samples, 'sample')}, the true share may be anywhere from "
+            f"This is little evidence: with {count(units, what)}, the true share may be anywhere from "
             f"{round(100 * low)} to {round(100 * high)} in 100."
         )
 
@@ -185,7 +196,17 @@ def evidence_of(key: str, figures: TraitMetrics) -> Evidence | None:
         right = test.samples - round(test.error * test.samples)
         larger, pole = _larger(test.positive, test.negative)
         return Evidence(
-            right, test.samples, True, test.auroc, test.auroc_interval, 1, larger, pole, shortcuts, trait=key
+            right,
+            test.samples,
+            True,
+            test.auroc,
+            test.auroc_interval,
+            1,
+            larger,
+            pole,
+            shortcuts,
+            trait=key,
+            groups=test.groups,
         )
     known = (figures.confidence or {}).values()
     samples, right = sum(each.samples for each in known), sum(each.right for each in known)
@@ -193,7 +214,8 @@ def evidence_of(key: str, figures: TraitMetrics) -> Evidence | None:
         return None
     tiers = figures.confusion or {}
     larger, pole = _larger(*(sum(tiers[each].values()) if each in tiers else 0 for each in POLES))
-    return Evidence(right, samples, False, figures.auroc, figures.auroc_interval, 1, larger, pole, shortcuts, trait=key)
+    measured = (figures.auroc, figures.auroc_interval, 1, larger, pole, shortcuts)
+    return Evidence(right, samples, False, *measured, trait=key, groups=figures.counts.get("groups", 0))
 
 
 def _larger(positive: int, negative: int) -> tuple[int, Pole | None]:
@@ -229,10 +251,11 @@ def _together(parts: Iterable[Evidence]) -> Evidence | None:
     right, samples, larger = (sum(getattr(each, name) for each in every) for name in ("right", "samples", "larger"))
     low = min(every, key=lambda each: each.share)
     weakest = low if low.share <= right / samples - _FAR_BELOW else None
-    return Evidence(right, samples, every[0].on_tests, mean, None, len(every), larger, weakest=weakest)
+    groups = sum(each.groups or each.samples for each in every) if any(each.groups for each in every) else 0
+    return Evidence(right, samples, every[0].on_tests, mean, None, len(every), larger, weakest=weakest, groups=groups)
 
 
-def wilson(right: int, samples: int) -> Interval:
+def wilson(right: float, samples: int) -> Interval:
     """The 95 % interval of a share (Wilson, 1927)."""
     share, spread = right / samples, _Z**2 / samples
     middle = (share + spread / 2) / (1 + spread)

@@ -51,9 +51,11 @@ class Point:
         return {"samples": self.samples, "auroc": self.area, "interval": list(self.span)}
 
 
-def prospects(samples: TrainingSamples, recipe: Recipe, now: Point) -> dict[str, Any]:
-    """`curve`, `forecast` and `feed` of a trait; `now` is the point for all samples."""
-    points = [*_parts(samples, recipe), now]
+def prospects(samples: TrainingSamples, recipe: Recipe, now: Point, counts: tuple[float, float]) -> dict[str, Any]:
+    """`curve`, `forecast` and `feed` of a trait; `now` is the point for all samples, and `counts` are of independent
+    samples at each pole.
+    """
+    points = [*_parts(samples, recipe, counts), now]
     return {
         "curve": [point.to_json() for point in points] if len(points) > 1 else [],
         "forecast": _forecast(points, min(map(len, _groups(samples))), recipe.label_share),
@@ -69,10 +71,10 @@ def no_prospects() -> dict[str, Any]:
 # ---- the curve -------------------------------------------------------------------------------------------------------
 
 
-def _parts(samples: TrainingSamples, recipe: Recipe) -> list[Point]:
+def _parts(samples: TrainingSamples, recipe: Recipe, counts: tuple[float, float]) -> list[Point]:
     """The points of ever larger subsets, each measured on the rest."""
     resampler = Resampler(part(samples), recipe)
-    groups, all_groups = _drawn(resampler.samples), _groups(samples)
+    groups = _drawn(resampler.samples)
     sizes = _sizes([len(pole) for pole in groups])
     tallies, fitted = [PairCounts() for _ in sizes], np.zeros(len(sizes))
     repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _SOLVES // max(1, len(resampler.samples.y))))
@@ -83,9 +85,8 @@ def _parts(samples: TrainingSamples, recipe: Recipe) -> list[Point]:
             rows, rest = _divided(resampler.samples, np.concatenate([o[:n] for o, n in zip(order, size, strict=True)]))
             tallies[at] += resampler.tally(resampler.fit_and_score(rows, rest), rest)
             fitted[at] += resampler.samples.is_evaluated[rows].sum() / repeats
-    counts = [len(pole) for pole in all_groups]
     return [
-        Point(round(float(n)), tally.auroc, out_of_fold_interval(tally.auroc, counts[0], counts[1]))
+        Point(round(float(n)), tally.auroc, out_of_fold_interval(tally.auroc, *counts))
         for n, tally in zip(fitted, tallies, strict=True)
     ]
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from traitbench.fitting.auroc import auroc, out_of_fold_interval
+from traitbench.fitting.auroc import auroc, group_weights, independent, out_of_fold_interval
 from traitbench.fitting.axis import pole_weights
 from traitbench.fitting.candidates import Candidate
 from traitbench.fitting.curve import Point, no_prospects, prospects
@@ -58,9 +58,10 @@ def figures(
         return metrics
     y = samples.y[samples.is_evaluated]
     now = Point(len(y), metrics["auroc"], (metrics["auroc_interval"][0], metrics["auroc_interval"][1]))
+    counts_by_pole = independent_of(samples, result.held_out)
     tiers = None if breaks is None else confusion(result.held_out, y, breaks)
     counts = score_counts(result.held_out, y)
-    outlook = no_prospects() if result.recipe is None else prospects(samples, result.recipe, now)
+    outlook = no_prospects() if result.recipe is None else prospects(samples, result.recipe, now, counts_by_pole)
     return {**metrics, "confusion": tiers, "score_counts": counts, **outlook}
 
 
@@ -71,23 +72,45 @@ def judged(
     if result.held_out is None or samples.synthesized[samples.is_evaluated].any():
         return unmeasured(*_why_not(samples))
     y, groups = samples.y[samples.is_evaluated], samples.groups[samples.is_evaluated]
-    metrics, repeats = _mean([measured(logits, y, groups) for logits in _repeated(result, len(y), refit)]), 0
+    texts = None if samples.texts is None else samples.texts[samples.is_evaluated]
+    metrics, repeats = _mean([measured(logits, y, groups, texts) for logits in _repeated(result, len(y), refit)]), 0
     # Compared over all folds at once, small sets looked 0.02 to 0.06 worse than they are, and the intervals held the
     # truth only 80 to 89 times in 100. The price is many refits.
     if result.recipe is not None and samples.smaller_pole < _MANY:
-        compared, repeats = _compared(part(samples), result.recipe)
+        few = part(samples)
+        counts = independent_of(samples, result.held_out) if samples.is_grouped else None
+        compared, repeats = _compared(few, result.recipe, counts or groups_by_pole(few))
         metrics |= compared
     measured_on = _measured_on(samples, result, repeats)
     return {**metrics, "measured_on": measured_on, "folds": result.folds, "repeats": repeats or None}
 
 
-def measured(logits: Floats, y: Floats, groups: NDArray[np.int64] | None = None) -> dict[str, Any]:
-    """The figures of out-of-fold logits (n,) for qualities (n,) of both poles; samples of one group count once."""
+def independent_of(samples: TrainingSamples, logits: Floats) -> tuple[float, float]:
+    """How many independent samples each pole has, by the held-out logits of the evaluated ones."""
+    own = samples.is_evaluated
+    texts = None if samples.texts is None else samples.texts[own]
+    return independent(logits, samples.y[own], samples.groups[own], texts)
+
+
+def groups_by_pole(samples: TrainingSamples) -> tuple[float, float]:
+    """The number of evaluated groups at the positive and at the negative pole."""
+    own = [samples.is_evaluated & pole for pole in (samples.y > 0.5, samples.y < 0.5)]
+    positive, negative = (len(np.unique(samples.groups[pole])) for pole in own)
+    return float(positive), float(negative)
+
+
+def measured(
+    logits: Floats, y: Floats, groups: NDArray[np.int64] | None = None, texts: NDArray[np.int64] | None = None
+) -> dict[str, Any]:
+    """The figures of out-of-fold logits (n,) for qualities (n,) of both poles; samples of one group count once.
+
+    `texts` (n,) are equal for texts that count once, by default the groups.
+    """
     groups = np.arange(len(y)) if groups is None else groups
     sample_weight = group_weights(y, groups)
     scores, weights = expit(logits), pole_weights(y, sample_weight)
     return {
-        **_area(auroc(logits, y, sample_weight), y, groups),
+        **_area(auroc(logits, y, sample_weight), independent(logits, y, groups, texts)),
         "brier": float(weights @ np.square(scores - y)),
         "calibration_error": _calibration_error(scores, y, weights),
         "cross_entropy": float(weights @ (np.logaddexp(0, logits) - y * logits)),
@@ -138,8 +161,10 @@ def _mean(repeats: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: np.mean([repeat[name] for repeat in repeats], axis=0).tolist() for name in _NAMES}
 
 
-def _compared(samples: TrainingSamples, recipe: Recipe) -> tuple[dict[str, Any], int]:
-    """AUROC from all comparisons within folds, with and without the label axis, and the number of divisions."""
+def _compared(samples: TrainingSamples, recipe: Recipe, counts: tuple[float, float]) -> tuple[dict[str, Any], int]:
+    """AUROC from all comparisons within folds, with and without the label axis, and the number of divisions; `counts`
+    are of independent samples at each pole.
+    """
     resampler, folds = Resampler(samples, recipe), divisions(samples)
 
     def area(fits: Resampler) -> float:
@@ -147,23 +172,11 @@ def _compared(samples: TrainingSamples, recipe: Recipe) -> tuple[dict[str, Any],
         return sum((resampler.within_fold_pairs(*each) for each in values), PairCounts()).auroc
 
     without = None if recipe.label_axis is None else area(resampler.without_labels())
-    evaluated = samples.is_evaluated
-    compared = _area(area(resampler), samples.y[evaluated], samples.groups[evaluated])
-    return {**compared, "auroc_without_labels": without}, len(folds)
+    return {**_area(area(resampler), counts), "auroc_without_labels": without}, len(folds)
 
 
-def _area(area: float, y: Floats, groups: NDArray[np.int64]) -> dict[str, Any]:
-    counts = [len(np.unique(groups[pole])) for pole in (y > 0.5, y < 0.5)]
-    return {"auroc": area, "auroc_interval": list(out_of_fold_interval(area, counts[0], counts[1]))}
-
-
-def group_weights(y: Floats, groups: NDArray[np.int64]) -> Floats:
-    """(n,): weights that add up to one for every group at a pole."""
-    weights = np.empty(len(y))
-    for pole in (y > 0.5, y < 0.5, y == 0.5):
-        _, group_of, counts = np.unique(groups[pole], return_inverse=True, return_counts=True)
-        weights[pole] = 1 / counts[group_of]
-    return weights
+def _area(area: float, counts: tuple[float, float]) -> dict[str, Any]:
+    return {"auroc": area, "auroc_interval": list(out_of_fold_interval(area, *counts))}
 
 
 def _calibration_error(scores: Floats, y: Floats, weights: Floats) -> float:

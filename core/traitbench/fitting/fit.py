@@ -25,7 +25,7 @@ from traitbench.fitting.axis import pole_weights
 from traitbench.fitting.candidate_fits import ignore as ignore_fits
 from traitbench.fitting.candidates import Candidate
 from traitbench.fitting.duplicates import joined, near_duplicates
-from traitbench.fitting.evaluate import figures, judged, labels_entry, search_entry
+from traitbench.fitting.evaluate import figures, independent_of, judged, labels_entry, search_entry
 from traitbench.fitting.intrinsic import calibrate_axis, figures_of_labels, pool
 from traitbench.fitting.search import (
     EFFORTS,
@@ -394,7 +394,8 @@ def _certainty(
     else:
         counts = [len(np.unique(groups[pole])) for pole in (y > 0.5, y < 0.5)]
         lowest, highest = out_of_fold_interval(auroc(result.held_out, y), counts[0], counts[1])
-    return certainty(result.held_out, y, groups, (lowest, highest), _on_label_axis(samples, labels))
+    counted = independent_of(samples, result.held_out) if samples.is_grouped else None
+    return certainty(result.held_out, y, groups, (lowest, highest), _on_label_axis(samples, labels), counted)
 
 
 def _on_label_axis(samples: TrainingSamples, labels: LabelValues | None) -> NDArray[np.float64] | None:

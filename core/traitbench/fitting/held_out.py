@@ -17,11 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from traitbench.fitting.auroc import auroc, interval
+from traitbench.fitting.auroc import auroc, group_weights, independent, interval
 from traitbench.fitting.axis import pole_weights
 from traitbench.fitting.collect import HashedSample, Vector, group_names, text_groups
 from traitbench.fitting.duplicates import counterparts, joined, near_duplicates, together
-from traitbench.fitting.evaluate import group_weights
 from traitbench.scoring.inputs import Floats, SampleLike
 
 Points = NDArray[np.int64]
@@ -138,11 +137,13 @@ def _figures(tests: _Tests, points: Points) -> dict[str, Any]:
     poles = [y > 0.5, y < 0.5]
     positive, negative = (int(pole.sum()) for pole in poles)
     wrong = wrong_side(points, tests.y)
-    figures = dict(_NOTHING) if min(positive, negative) == 0 else _measured(own, y, groups)
+    figures = dict(_NOTHING) if min(positive, negative) == 0 else _measured(own, y, groups, tests.texts[counted])
     if positive + negative:
         figures["error"] = float(wrong[counted].sum() / (positive + negative))
+    count = len(np.unique(groups))
     return {
         **figures,
+        **({"groups": count} if count < len(np.unique(tests.texts[counted])) else {}),
         "positive": positive,
         "negative": negative,
         "left_out": int((~counted).sum()),
@@ -152,14 +153,14 @@ def _figures(tests: _Tests, points: Points) -> dict[str, Any]:
     }
 
 
-def _measured(points: Points, y: Floats, groups: NDArray[np.int64]) -> dict[str, Any]:
+def _measured(points: Points, y: Floats, groups: NDArray[np.int64], texts: NDArray[np.int64]) -> dict[str, Any]:
     """The figures of samples at both poles."""
     weights = group_weights(y, groups)
-    area = auroc(points.astype(np.float64), y, weights)
-    sizes = [len(np.unique(groups[pole])) for pole in (y > 0.5, y < 0.5)]
+    values = points.astype(np.float64)
+    area = auroc(values, y, weights)
     return {
         "auroc": area,
-        "auroc_interval": list(interval(area, *map(float, sizes))),
+        "auroc_interval": list(interval(area, *independent(values, y, groups, texts))),
         "brier": float(pole_weights(y, weights) @ np.square(points / 100 - y)),
     }
 

@@ -238,11 +238,13 @@ def certainty(
     groups: NDArray[np.int64],
     area: tuple[float, float] | None,
     names: Floats | None = None,
+    independent: tuple[float, float] | None = None,
 ) -> Certainty:
     """Return where scores are sure, by held-out logits (n,) of samples with qualities and groups (n,).
 
     `area` is the 95 % interval of the trait's AUROC, and `names` are the values (n,) on the label axis, with a mean of
-    0 and a standard deviation of 1 if both poles count equally; None without that axis.
+    0 and a standard deviation of 1 if both poles count equally; None without that axis. `independent` are the samples
+    at the positive and at the negative pole that the evidence counts, by default the groups.
     """
     if held_out is None or area is None:
         return Certainty(limit="few_samples")
@@ -254,7 +256,8 @@ def certainty(
     if area[0] <= 0.5 and area[1] < _MAY_SEPARATE:
         return Certainty(limit="not_separable")
     # The evidence of both poles is that of the smaller one, or little more (a harmonic mean).
-    count = 2 / (1 / counts[0] + 1 / counts[1])
+    each = independent or counts
+    count = 2 / (1 / each[0] + 1 / each[1])
     shares = np.zeros(len(y))
     for pole, groups_there in ((positive, counts[0]), (negative, counts[1])):
         _, group_of, sizes = np.unique(groups[pole], return_inverse=True, return_counts=True)
