@@ -98,6 +98,8 @@ def test_a_sample_by_group_has_all_groups_equally_and_knows_it(scored: Path, tmp
     code, _, err = ask("answer", str(scored), str(labels))
     assert code == 2
     assert "The sample was drawn by group. Name the column: --by COLUMN." in err
+    code, _, err = ask("answer", str(scored), str(labels), "--by", "text")
+    assert (code, "The sample was drawn by another column than text." in err) == (2, True)
     code, out, _ = ask("answer", str(scored), str(labels), "--by", "stars")
     assert code == 0
     assert "A cutoff needs a simple random sample" in " ".join(out.split())

@@ -150,6 +150,8 @@ def answer(
     groups = _groups(content, by)
     if stratified and groups is None:
         raise Misasked("The sample was drawn by group. Name the column: --by COLUMN.")
+    if stratified and groups is not None and {row.cells[_GROUP] for row in table.rows}.isdisjoint(groups):
+        raise Misasked(f"The sample was drawn by another column than {by}. Name that column: --by COLUMN.")
     try:
         result = corpus.answer(
             content.scores,

@@ -106,9 +106,10 @@ def share(
 ) -> corpus.Answer:
     """Return what share of the texts is on a pole, with a 95 % interval, which counting scores cannot give.
 
-    `labels` are those of texts drawn at random (`corpus.draw`) and labelled without looking at their scores, by row: a
-    name of a pole, or a quality from 0 to 1. `trait` is the key or name of the trait if there are several. `pole` is
-    the name of a pole, by default the positive one. The other arguments are those of `corpus.answer`.
+    `labels` are those of texts drawn at random (`corpus.draw`) and labelled without looking at their scores, by the
+    position of the text, from 0: a name of a pole, or a quality from 0 to 1. `trait` is the key or name of the trait if
+    there are several. `pole` is the name of a pole, by default the positive one. The other arguments are those of
+    `corpus.answer`.
     """
     fitted = Scorer.load(scorer, trait=trait) if isinstance(scorer, str | Path) else scorer
     fitted.check_fitted()
