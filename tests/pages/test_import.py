@@ -161,11 +161,15 @@ def test_a_model_that_was_archived_meanwhile_takes_no_row(at: AppTest, client: T
 CONVERSATIONS = "".join(f"conv {row // 4},Turn {row} says.,{row // 4 % 2}\n" for row in range(48))
 
 
+@pytest.mark.parametrize(
+    ("column", "says"),
+    [("conversation", "Rows with the same value belong together"), ("ref", "For 12 of them all rows have one label")],
+)
 def test_rows_of_a_column_that_repeats_and_predicts_the_label_are_kept_together(
-    at: AppTest, client: Traitbench, empty: str
+    at: AppTest, client: Traitbench, empty: str, column: str, says: str
 ) -> None:
-    upload(at, "a.csv", f"conversation,text,label\n{CONVERSATIONS}")
-    assert "For 12 of them all rows have one label" in at.info[0].value
+    upload(at, "a.csv", f"{column},text,label\n{CONVERSATIONS}")
+    assert says in at.info[0].value
     assert list(at.dataframe[0].value["Group"])[:5] == [*["conv 0"] * 4, "conv 1"]
     press(at, "samples.import_button")
     assert [each.group for each in client.samples.list(empty)][3:5] == ["conv 0", "conv 1"]

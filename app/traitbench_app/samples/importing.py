@@ -138,14 +138,14 @@ def _with_group(form: str, table: Table, layout: FileLayout, traits: Sequence[Tr
     """Draw the choice of what rows belong to; a column that repeats and predicts the labels is chosen, and said."""
     own = sample_files.guess_group_column(table)
     match = None if own or not layout.labels else rows_together(table, layout, traits)
-    guess = match.column if match else own
+    guess = match[0] if match else own
     # Another guess is another question, so that it is not answered by the answer to the one before.
     key = f"{form}.group.{guess or ''}"
     group = _column("Rows that belong together have the same", list(table.columns), guess, "Nothing", key=key)
-    if match and group == match.column:
+    if match and group == match[0]:
         st.info(
-            f"{plain(match.says)} Do they belong together, such as the turns of a conversation? Then figures should not"
-            " divide them, and they are kept together. If not, choose *Nothing*.",
+            f"{plain(match[1])} They are kept together, so that no figure divides them. If they have nothing to do with"
+            " one another, choose *Nothing*.",
             icon=":material/link:",
         )
     return replace(layout, group=group)

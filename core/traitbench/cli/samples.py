@@ -328,8 +328,9 @@ def _with_group(table: Table, layout: FileLayout, traits: Sequence[Trait]) -> Fi
     match = rows_together(table, layout, traits)
     if match is None:
         return layout
-    click.echo(f"{match.says} They are kept together; --no-groups divides them.", err=True)
-    return replace(layout, group=match.column)
+    column, says = match
+    click.echo(f"{says} They are kept together; --no-groups divides them.", err=True)
+    return replace(layout, group=column)
 
 
 def _tell(checked: Checked, layout: FileLayout, texts: str) -> None:

@@ -1,24 +1,29 @@
-"""Which column of a labelled file says what its rows belong to: it repeats and predicts their labels."""
+"""Which column of a file of samples says what its rows belong to, for a model that has its traits already."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 
-from traitbench.analysis.belonging import Belonging, belonging
+from traitbench.analysis.belonging import belonging
 from traitbench.contract.traits import Trait
+from traitbench.tables.columns import read_columns
 from traitbench.tables.rows import Table
 from traitbench.tables.sample_files import FileLayout, read_labels
 
 
-def rows_together(table: Table, layout: FileLayout, traits: Sequence[Trait] | None) -> Belonging | None:
-    """Return the column of a file whose rows belong together, by the labels of any trait; None if there is none.
+def rows_together(table: Table, layout: FileLayout, traits: Sequence[Trait]) -> tuple[str, str] | None:
+    """Return the column of a file whose rows belong together, with a sentence; None if there is none.
 
-    Columns that the layout uses are not looked at. `traits` are as for `sample_files.check`.
+    Its name says so, or its values repeat and predict the labels of a trait. Columns that the layout uses are not
+    looked at.
     """
     labels = {each.column for each in layout.labels}
     used = {layout.text, layout.trait, layout.held_out, layout.must_pass, layout.group, *labels}
     free = [column for column in table.columns if column not in used]
     if not free:
         return None
+    for each in read_columns(table, column=layout.text).columns:
+        if each.reading == "rows_together" and each.name in free:
+            return each.name, f"“{each.name}”: {each.said}"
     positions = {row.number: position for position, row in enumerate(table.rows)}
     qualities: dict[str, list[float | None]] = defaultdict(lambda: [None] * len(table.rows))
     for row, _, trait, quality in read_labels(table, layout, traits):
@@ -27,4 +32,5 @@ def rows_together(table: Table, layout: FileLayout, traits: Sequence[Trait] | No
     texts = [row.cells.get(layout.text, "") for row in table.rows]
     columns = {column: [row.cells.get(column) for row in table.rows] for column in free}
     matches = [each for y in qualities.values() if (each := belonging(columns, y, texts)) is not None]
-    return max(matches, key=lambda each: (round(each.correlation, 1), each.values), default=None)
+    best = max(matches, key=lambda each: (round(each.correlation, 1), each.values), default=None)
+    return None if best is None else (best.column, best.says)
