@@ -266,3 +266,20 @@ def test_the_jsonl_of_earlier_releases_is_read_too(tmp_path: Path) -> None:
     assert (code, out.split(" drawn")[0]) == (0, "10 texts of 100")
     rows = records(tmp_path / "labels.csv")
     assert all(row["text"] == f"text {int(row['row']) - 1}" for row in rows)
+
+
+def test_texts_that_say_nothing_are_neither_drawn_nor_counted_unless_wanted(scored: Path, tmp_path: Path) -> None:
+    lines = scored.read_text().splitlines()
+    nothing = ["n/a", "no comment", "なし", "nope"]
+    scored.write_text("\n".join([*lines, *(f"{text},1,{TEXTS + at},78,,,,v3," for at, text in enumerate(nothing, 1))]))
+    drawn, every = tmp_path / "labels.csv", tmp_path / "all.csv"
+    code, out, err = ask("draw", str(scored), "--size", "2000", "--seed", "5", "-o", str(drawn))
+    assert (code, out.startswith("1,000 texts of 1,000 drawn")) == (0, True)
+    assert "4 texts that say nothing are left out, such as “n/a”. To keep them, add --with-nothing." in err
+    assert not {*nothing} & {row["text"] for row in records(drawn)}
+    _, out, _ = ask("answer", str(scored), str(labelled(drawn, tmp_path)), "--json")
+    assert json.loads(out)["figures"][0]["texts"] == TEXTS
+    ask("draw", str(scored), "--size", "2000", "--seed", "5", "--with-nothing", "-o", str(every))
+    assert {*nothing} < {row["text"] for row in records(every)}
+    _, out, _ = ask("answer", str(scored), str(labelled(every, tmp_path)), "--json")
+    assert json.loads(out)["figures"][0]["texts"] == TEXTS + len(nothing), "as the labels were drawn"

@@ -147,6 +147,20 @@ def test_what_texts_are_like_is_said_and_cleaned_on_a_persons_word(at: AppTest) 
     assert [row["text"] for row in table(scored(at))] == ["Thank you", "don’t", "n/a"]
 
 
+def test_texts_that_say_nothing_are_named_and_left_out_of_shares_means_and_audits(at: AppTest) -> None:
+    nothing = ("n/a", "nothing", "-", "k.A.", "なし", "n/a")
+    rows = [(text, "ab"[at % 2]) for at, text in enumerate((*WARM[:4], *COLD[:4], *nothing))]
+    scored(upload(at, "answers.csv", "\n".join(f'"{text}",{region}' for text, region in [("text", "region"), *rows])))
+    assert "6 of 14 texts say nothing, such as “n/a” or “no comment”." in plain(at)
+    assert "Of 8 texts in answers.csv" in plain(at)
+    at.toggle(key="batch.nothing").set_value(True).run()
+    assert "Of 14 texts in answers.csv" in plain(at)
+    at.toggle(key="batch.nothing").set_value(False).run()
+    at.segmented_control(key="view").set_value("What share?").run()
+    assert "What share of these 8 texts" in at.header[-1].value
+    assert "6 texts left out, because they say nothing" in plain(at)
+
+
 def test_whose_words_of_a_conversation_are_the_text_is_asked(at: AppTest) -> None:
     turns = [{"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "On its way."}]
     upload(at, "chats.jsonl", json.dumps({"messages": turns}))

@@ -22,6 +22,7 @@ from traitbench.local.label_session import LabelSession, LabelWork, item_id
 from traitbench.local.labeller import LabelAnswer as LabelAnswer
 from traitbench.tables.writing import csv_file
 from traitbench_app.batch import audit_answers
+from traitbench_app.batch.results import NOTHING_COUNTS
 from traitbench_app.parts.chart import chart
 from traitbench_app.parts.controls import download
 from traitbench_app.parts.feedback import why_none
@@ -51,7 +52,8 @@ def draw_ask(model: Model, batch: Batch, traits: Sequence[Trait]) -> None:
         trait = _pick_trait(known)
         positive = _pick_pole(trait)
     audit = batch.audits.get(trait.key)
-    scored = len(audit_answers.scored_rows(batch, trait.key))
+    whole = _is_whole(audit)
+    scored = len(audit_answers.scored_rows(batch, trait.key, whole=whole))
     pole = trait.positive_label if positive else trait.negative_label
     st.header(f"What share of these {scored:,} texts is *{plain(pole)}*?", anchor=False)
     if audit is None:
@@ -60,6 +62,11 @@ def draw_ask(model: Model, batch: Batch, traits: Sequence[Trait]) -> None:
         _draw_labelling(model, batch, trait, audit)
     else:
         _draw_answer(model, batch, trait, audit, positive=positive)
+
+
+def _is_whole(audit: Audit | None) -> bool:
+    """Whether texts that say nothing count: as the audit was drawn, or as chosen beside the shares."""
+    return bool(session.get(NOTHING_COUNTS)) if audit is None else audit.whole
 
 
 def _pick_trait(traits: Sequence[Trait]) -> Trait:
@@ -89,7 +96,8 @@ def _pick_pole(trait: Trait) -> bool:
 
 
 def _draw_question(batch: Batch, trait: Trait, positive: bool, scored: int) -> None:
-    counting = corpus.percent(audit_answers.counted(batch, trait.key, positive=positive))
+    whole = _is_whole(None)
+    counting = corpus.percent(audit_answers.counted(batch, trait.key, positive=positive, whole=whole))
     st.markdown(
         f"**{counting}** of the scores are on this side of 50, but some scores are wrong. Label a random sample "
         "without seeing scores to get an estimate with a 95 % interval."
@@ -119,9 +127,15 @@ def _draw_question(batch: Batch, trait: Trait, positive: bool, scored: int) -> N
             )
     if st.button(f"Label {count(size, 'text')}", type="primary", icon=":material/label:", key="batch.ask.draw"):
         column = None if by == _ALL else by
-        _store(batch, audit_answers.drawn(batch, trait.key, size=size, seed=secrets.randbelow(1_000_000), by=column))
+        _store(
+            batch,
+            audit_answers.drawn(batch, trait.key, size=size, seed=secrets.randbelow(1_000_000), by=column, whole=whole),
+        )
         session.store(_ANSWERED, None)
         st.rerun()
+    left_out = len(audit_answers.scored_rows(batch, trait.key, whole=True)) - scored
+    if left_out:
+        st.caption(f"{count(left_out, 'text')} left out, because they say nothing, such as “n/a”.")
     st.caption("The labels stay with this batch. They never become samples of the model unless you add them.")
 
 
@@ -261,7 +275,11 @@ def _draw_cut(answer: Answer) -> None:
 
 
 def _more_buttons(batch: Batch, audit: Audit, *, answer: Answer | None = None) -> None:
-    larger = [size for size in _sizes(len(audit_answers.scored_rows(batch, audit.trait))) if size > len(audit.rows)]
+    larger = [
+        size
+        for size in _sizes(len(audit_answers.scored_rows(batch, audit.trait, whole=audit.whole)))
+        if size > len(audit.rows)
+    ]
     with st.container(horizontal=True, vertical_alignment="center"):
         if answer is not None:
             figures = answer.rows()

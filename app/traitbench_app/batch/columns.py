@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from traitbench.analysis.condition import says_nothing
 from traitbench.analysis.groups import half_widths, standings
 from traitbench.batch.outcomes import Shape, columns_out
 from traitbench.display.charts.distributions import Histogram, binned
@@ -20,6 +21,9 @@ Order = Literal["As in the file", "Highest first", "Lowest first"]
 Show = Literal["all", "positive", "open", "negative", "unlike", "failed"]
 
 LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confidence", "error"
+NOTHING = "says nothing"
+"""The column that says which texts are an answer that says nothing, such as `n/a`."""
+
 MOST_VALUES, MOST_GROUPS = 30, 12
 """The most different values of a column that is offered for groups and as a filter, and the groups that are drawn."""
 
@@ -75,7 +79,14 @@ def frame_of(batch: Batch) -> pd.DataFrame:
         columns[other(name)] = pd.Series([cells[buffer] for cells in batch.others[:done]], dtype="str")
     errors = [batch.errors.get(row, "") for row in range(done)] if batch.failed else [""] * done
     columns[ERROR] = pd.Series(errors, dtype="str")
+    columns[NOTHING] = [says_nothing(text) for text in batch.texts[:done]]
     return pd.DataFrame(columns)
+
+
+def opinions(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows whose texts say something; all of them if none does."""
+    some = frame[~frame[NOTHING]]
+    return frame if some.empty else some
 
 
 @dataclass(frozen=True)

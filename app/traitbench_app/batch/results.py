@@ -33,6 +33,7 @@ from traitbench_app.batch.columns import (
     grouped,
     histogram,
     matching,
+    opinions,
     other,
     score_of,
     side_of,
@@ -48,6 +49,8 @@ from traitbench_app.workspace.batches import Batch
 from traitbench_app.workspace.texts import hand_over
 
 MOST_SHOWN = 5_000
+NOTHING_COUNTS = "batch.nothing"
+"""The key of the choice whether texts that say nothing count."""
 
 _CUT = 300
 _ROW = "batch.row.at"
@@ -88,6 +91,7 @@ def draw_pictures(frame: pd.DataFrame, batch: Batch, trait: Trait) -> None:
     """Draw the answer, how the scores are spread and whether groups differ; nothing if no text was scored."""
     if frame[score_of(trait.key)].isna().all():
         return
+    frame = _with_something_to_say(frame, batch)
     draw_answer(frame, batch, trait)
     columns = groupable(batch)
     spread, groups = st.columns(2) if columns else (st.container(), None)
@@ -96,6 +100,24 @@ def draw_pictures(frame: pd.DataFrame, batch: Batch, trait: Trait) -> None:
     if groups is not None:
         with groups, st.container(border=True, key="batch.groups_card"):
             _draw_groups(frame, batch, trait, columns)
+
+
+def _with_something_to_say(frame: pd.DataFrame, batch: Batch) -> pd.DataFrame:
+    """Draw how many texts say nothing and whether they count too; return the rows that count."""
+    rest = opinions(frame)
+    nothing = len(frame) - len(rest)
+    if not nothing:
+        return frame
+    with st.container(horizontal=True, vertical_alignment="center"):
+        verb = "says" if nothing == 1 else "say"
+        st.caption(
+            f"{nothing:,} of {count(len(frame), 'text')} {verb} nothing, such as “n/a” or “no comment”. Shares, means "
+            f"and groups leave {'it' if nothing == 1 else 'them'} out.",
+            width="stretch",
+        )
+        if batch.state == "running":
+            return rest
+        return frame if st.toggle("Count them too", key=NOTHING_COUNTS, persist_state="session") else rest
 
 
 def _draw_spread(frame: pd.DataFrame, batch: Batch, trait: Trait) -> None:

@@ -100,7 +100,8 @@ def _what_goes_in(texts: DiscoveryTexts) -> str:
     what = kinds if without and texts.labelled else count(len(texts), "text")
     most = f"; {MOST_TEXTS:,} of them are used" if len(texts) > MOST_TEXTS else ""
     after = " The service forgets texts without labels afterwards." if without else ""
-    return f"Reads {what}{most}.{after}"
+    nothing = f" {count(texts.nothing, 'text')} left out: they say nothing." if texts.nothing else ""
+    return f"Reads {what}{most}.{nothing}{after}"
 
 
 # ---- the outcome -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from traitbench.analysis.condition import says_nothing
 from traitbench.display.scored_rows import ROW, SCORE, SIDE, VERSION, ScoredColumns, scored_keys
 from traitbench.tables.rows import Table, as_text
 from traitbench.tables.sample_files import as_number
@@ -20,13 +21,17 @@ _MIDDLE = 50
 
 @dataclass(frozen=True)
 class Audit:
-    """A drawn sample: `rows` are places in the batch, in the order of labelling; `labels` has None for a skip."""
+    """A drawn sample: `rows` are places in the batch, in the order of labelling; `labels` has None for a skip.
+
+    `whole` says that it was drawn from all texts with a score, those that say nothing too, as earlier releases did.
+    """
 
     trait: str
     seed: int
     rows: Sequence[int]
     by: str | None = None
     labels: Mapping[int, float | None] | None = None
+    whole: bool = True
 
     @property
     def decided(self) -> Mapping[int, float | None]:
@@ -78,6 +83,22 @@ class ScoredRows:
     lines: Sequence[int] | None
     versions: Sequence[str]
     poles: Mapping[bool, str]
+
+    @property
+    def opinions(self) -> "ScoredRows":
+        """The rows whose texts say something; all of them if none does."""
+        some = [position for position, text in enumerate(self.texts) if not says_nothing(text)]
+        if not some or len(some) == len(self.texts):
+            return self
+        return replace(
+            self,
+            rows=[self.rows[position] for position in some],
+            texts=[self.texts[position] for position in some],
+            scores=[self.scores[position] for position in some],
+            columns={name: [cells[position] for position in some] for name, cells in self.columns.items()},
+            lines=self.lines and [self.lines[position] for position in some],
+            versions=[self.versions[position] for position in some],
+        )
 
     def column(self, name: str) -> Sequence[str]:
         """Return the cells of a column of the input; raise `NotScored` if there is none."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from traitbench.analysis.condition import says_nothing
 from traitbench.batch.audits import NotScored, ScoredRows, read_scored
 from traitbench.cli.options import (
     FileOptions,
@@ -52,6 +53,9 @@ _TEXT = click.option(
 )
 
 
+_WHOLE = click.option("--with-nothing", "whole", is_flag=True, help="Keep texts that say nothing, such as n/a.")
+
+
 @click.group()
 def audit() -> None:
     """Ask a corpus: what share of many scored texts is on a pole?
@@ -69,6 +73,7 @@ def audit() -> None:
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The CSV file.")
 @_TRAIT
 @_TEXT
+@_WHOLE
 @as_json
 def draw(
     scored: str,
@@ -78,6 +83,7 @@ def draw(
     output: Path,
     trait: str | None,
     text: str | None,
+    whole: bool,
     as_json: bool,
 ) -> None:
     """Draw an audit sample from SCORED, the output of `traitbench score --batch`, and write it for labelling.
@@ -89,7 +95,7 @@ def draw(
 
     if output.exists():
         raise Refused(f"{output} exists. Name another file, so that no labels are lost.")
-    content = _scored(read_table(scored), trait, text)
+    content = _scored(read_table(scored), trait, text, whole=whole)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     groups = _groups(content, by)
     rows = corpus.draw(len(content.scores), size=size, seed=seed, groups=groups)
@@ -124,6 +130,7 @@ def draw(
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures as CSV.")
 @_TRAIT
 @_TEXT
+@_WHOLE
 @as_json
 def answer(
     scored: str,
@@ -135,13 +142,14 @@ def answer(
     output: Path | None,
     trait: str | None,
     text: str | None,
+    whole: bool,
     as_json: bool,
 ) -> None:
     """Answer from SCORED and LABELS, the file of `audit draw` with its column label filled in."""
     from traitbench.analysis import corpus
 
     scored_table, table = read_table(scored), read_table(labels)
-    content = _scored(scored_table, _trait(table, trait), text)
+    content = _scored(scored_table, _trait(table, trait), text, whole=whole or _is_of_all(table))
     negative = negative or (pole is not None and _is(pole, content.poles.get(False)))
     pole = pole or content.poles.get(not negative) or ("negative" if negative else "positive")
     read = _labels(table, content, {**content.poles, not negative: pole})
@@ -195,14 +203,23 @@ def answer(
     say_text(result.method)
 
 
-def _scored(table: Table, trait: str | None, text: str | None) -> ScoredRows:
+def _is_of_all(labels: Table) -> bool:
+    """Whether labels were drawn from all texts, as earlier releases and `--with-nothing` do: one says nothing."""
+    return any(says_nothing(row.cells.get("text", "")) for row in labels.rows)
+
+
+def _scored(table: Table, trait: str | None, text: str | None, *, whole: bool) -> ScoredRows:
     try:
         content = read_scored(table, trait=trait, text=text)
     except NotScored as error:
         raise Misasked(str(error)) from error
     if content.unscored:
         click.echo(f"{count(content.unscored, 'row')} without a score left out.", err=True)
-    return content
+    rest = content if whole else content.opinions
+    if nothing := len(content.rows) - len(rest.rows):
+        left_out = count(nothing, "text that says nothing is", "texts that say nothing are")
+        click.echo(f"{left_out} left out, such as “n/a”. To keep them, add --with-nothing.", err=True)
+    return rest
 
 
 def _groups(content: ScoredRows, by: str | None) -> Sequence[str] | None:

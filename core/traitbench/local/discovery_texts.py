@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from traitbench.analysis.condition import says_nothing
 from traitbench.contract.samples import Sample
 from traitbench.fitting.discover import FEWEST_TEXTS, MOST_TEXTS
 
@@ -13,10 +14,11 @@ _MOST_CHARACTERS = 2_000_000
 
 @dataclass(frozen=True)
 class DiscoveryTexts:
-    """Texts by hash: those of samples, and those without labels."""
+    """Texts by hash: those of samples, and those without labels; `nothing` is the number of texts that say nothing."""
 
     labelled: Mapping[str, str]
     unlabelled: Mapping[str, str]
+    nothing: int = 0
 
     def __len__(self) -> int:
         return len(self.labelled) + len(self.unlabelled)
@@ -38,7 +40,12 @@ class DiscoveryTexts:
 
 
 def texts_of(samples: Sequence[Sample], pool: Mapping[str, str]) -> DiscoveryTexts:
-    """The texts of samples and of a pool by hash; test samples are left out, also of the pool."""
+    """The texts of samples and of a pool by hash; test samples are left out, also of the pool.
+
+    Texts of the pool that say nothing are left out: they are alike, so they would be discovered before anything else.
+    """
     labelled = {sample.content_sha256: sample.text for sample in samples if not sample.held_out}
     known = labelled.keys() | {sample.content_sha256 for sample in samples}
-    return DiscoveryTexts(labelled, {key: text for key, text in pool.items() if key not in known})
+    free = {key: text for key, text in pool.items() if key not in known}
+    some = {key: text for key, text in free.items() if not says_nothing(text)}
+    return DiscoveryTexts(labelled, some, len(free) - len(some))
