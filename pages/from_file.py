@@ -1,5 +1,6 @@
 """From a file: what is in a labelled file, the model that it makes, and its first result; or its texts by two words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -8,7 +9,15 @@ from traitbench.display.text import count, plain
 from traitbench_app.catalog.door import EITHER, OR, problem_of
 from traitbench_app.from_file.by_names import draw_by_names
 from traitbench_app.from_file.drop import FILE, FORM, NEGATIVE, POSITIVE, draw_drop, dropped, forget
-from traitbench_app.from_file.layout import draw_columns, draw_plan, draw_unused, found_in, lead_of, title_of
+from traitbench_app.from_file.layout import (
+    draw_columns,
+    draw_plan,
+    draw_unused,
+    found_in,
+    lead_of,
+    title_of,
+    with_clean_texts,
+)
 from traitbench_app.from_file.making import go_on, made, make
 from traitbench_app.from_file.result import draw_result
 from traitbench_app.label.view import QUEUES
@@ -16,7 +25,7 @@ from traitbench_app.parts.controls import draw_title
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_actions import TO_LABEL, ask_for_model, new_model
 from traitbench_app.parts.runs import watch
-from traitbench_app.parts.upload import pick_text_column, read_upload
+from traitbench_app.parts.upload import pick_text_column, read_texts, read_upload
 from traitbench_app.shell.navigation import model_link, page_link
 from traitbench_app.shell.permission import why_nowhere
 from traitbench_app.shell.service import attempt, client, namespaces
@@ -81,6 +90,9 @@ if words:
         with st.container(border=True, key="card.reading"):
             upload = read_upload(FORM, file)
             column = pick_text_column(upload.source.head, key=f"{upload.key}.column") if upload else None
+            if upload and column:
+                source = read_texts(upload.source, column, key=upload.key)
+                upload = replace(upload, source=source, way=source.way_to_read(column))
         if upload and column:
             with result:
                 draw_by_names(upload, column, poles, owned, order=QUEUES["informative"])
@@ -99,6 +111,7 @@ if words:
 top, body, reading = st.container(), st.container(), st.container(border=True, key="card.reading")
 with reading:
     upload = read_upload(FORM, file)
+    upload = with_clean_texts(upload) if upload else None
 layout = found_in(upload) if upload else None
 plan, why, texts = None, "", []
 if layout is not None:

@@ -14,7 +14,9 @@ from tests.conftest import Trained
 from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
 from tests.foreign_files.sheets import Sheet, workbook
+from traitbench.cli import options
 from traitbench.client import Traitbench
+from traitbench.tables.columns import READINGS
 
 SAYINGS = ('"Wonderful" they said, not I', 'She said "never again"', '"I will be back', "@shop thank you!", "=^.^=")
 
@@ -142,3 +144,7 @@ def test_the_column_of_the_texts_is_named_with_the_other_one_and_a_reading_can_b
         code, _, err = ask("score", trained.handle, "--batch", str(file), "--read", wrong)
         assert code == 2, err
     assert tb.read_table(file).attrs["readings"]["id"] == "identifier"
+
+
+def test_the_option_names_all_readings() -> None:
+    assert options._READINGS == READINGS

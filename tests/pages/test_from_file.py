@@ -206,6 +206,17 @@ def test_what_a_cell_says_is_shown_as_it_is(workbench: Workbench) -> None:
     assert title(at) == "1 trait found in 25 reviews"
 
 
+def test_markup_in_texts_is_said_and_read_as_text_on_a_persons_word(workbench: Workbench) -> None:
+    content = file_of().replace("The soup was cold", "<p>The soup&nbsp;was cold</p>").replace("So good", "So gÃ¶od")
+    at = drop(workbench, content)
+    assert "3 of 24 texts have HTML." in plain(at)
+    assert "such as “gÃ¶od” for “göod”" in plain(at)
+    assert "&lt;p&gt;The soup" in html(at)
+    labelled(at.toggle, "Read HTML as text").set_value(True).run()
+    assert "&lt;p&gt;" not in html(at)
+    assert not at.button(key="from_file.create").disabled
+
+
 def test_a_training_that_failed_says_why_and_can_be_repeated(
     workbench: Workbench, service: Service, draft: str, client: Traitbench
 ) -> None:

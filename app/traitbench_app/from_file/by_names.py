@@ -123,7 +123,7 @@ def _texts(upload: UploadedTable, column: str) -> list[str]:
 
 def _work_on(upload: UploadedTable, column: str, poles: Poles) -> ScoringByNames | None:
     """The work on the texts of the column between the poles, started if it is new; None without a text."""
-    about, person = (upload.key, column, poles), people.current().id
+    about, person = (upload.key, upload.way, column, poles), people.current().id
     stored: tuple[object, str] = session.get(_WORK, (None, ""))
     work = background.find(stored[1], ScoringByNames, owner=person) if stored[0] == about else None
     if work is None:

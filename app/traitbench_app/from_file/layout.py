@@ -23,7 +23,7 @@ from traitbench.tables.sample_files import to_mend
 from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download, question
 from traitbench_app.parts.model_actions import free_name, handle_fields
-from traitbench_app.parts.upload import UploadedTable
+from traitbench_app.parts.upload import UploadedTable, read_texts
 from traitbench_app.shell import session
 from traitbench_app.shell.service import field_error
 
@@ -67,12 +67,24 @@ def found_in(upload: UploadedTable) -> Layout:
         given: dict[str, Reading] = session.get(_given_key(upload), {})
         column: str | None = session.get(_text_key(upload))
         as_answers: frozenset[str] = session.get(_answers_key(upload), frozenset())
-        about = (upload.key, tuple(sorted(given.items())), column, as_answers)
+        about = (upload.key, upload.way, tuple(sorted(given.items())), column, as_answers)
         table = upload.source.whole
+        turn = upload.source.turn
         reading = session.once(
-            _READ, about, lambda: read_columns(table, given=given, column=column, as_answers=as_answers)
+            _READ,
+            about,
+            lambda: read_columns(table, given=given, column=column, turn=turn, as_answers=as_answers),
         )
     return Layout(upload, reading)
+
+
+def with_clean_texts(upload: UploadedTable) -> UploadedTable:
+    """Draw what the texts are like and how they are read, and return the file read so."""
+    column: str | None = session.get(_text_key(upload)) or read_columns(upload.source.head).column
+    if column is None:
+        return upload
+    source = read_texts(upload.source, column, key=upload.key)
+    return upload if source is upload.source else replace(upload, source=source, way=source.way_to_read(column))
 
 
 def _given_key(upload: UploadedTable) -> str:
@@ -470,7 +482,7 @@ def _read(layout: Layout, traits: Sequence[TraitFound]) -> FileSamples:
     """The samples of the file, which are read once for every choice."""
     reading = layout.reading
     used = [(each.column, tuple(each.words.items()), tuple(each.neither)) for each in traits]
-    chosen = (layout.upload.key, reading.column, reading.given, reading.test, reading.people, used)
+    chosen = (layout.upload.key, layout.upload.way, reading.column, reading.given, reading.test, reading.people, used)
     return session.once(_CHECKED, chosen, lambda: reading.samples(traits))
 
 

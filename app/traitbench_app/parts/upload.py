@@ -34,11 +34,15 @@ _CLEAN = {"html": "Read HTML as text", "encoding": "Repair texts that were decod
 
 @dataclass(frozen=True)
 class UploadedTable:
-    """An uploaded table. `key` begins the keys of all choices about it, and is another one for another reading."""
+    """An uploaded table. `key` begins the keys of all choices about it, and is another one for another reading.
+
+    `way` is how its texts are read, if they are cleaned or another side of a conversation.
+    """
 
     name: str
     key: str
     source: Source
+    way: str = ""
 
 
 def upload_table(name: str, *, empty: Callable[[], object]) -> UploadedTable | None:

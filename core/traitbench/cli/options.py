@@ -307,6 +307,13 @@ def reads_file(*names: str) -> Callable[[Command], Command]:
     return add
 
 
+# Those of `traitbench.tables.columns`, which takes too long to import for a command without a table.
+_READINGS = (
+    *("text", "labels", "several_answers", "scale", "verdicts", "people", "messages", "rows_together", "group"),
+    *("date", "number", "identifier", "test", "not_used"),
+)
+
+
 def _file_options(*names: str) -> Callable[[Any], Any]:
     return combined(
         click.option(
@@ -331,15 +338,16 @@ def _file_options(*names: str) -> Callable[[Any], Any]:
             metavar="COLUMN=READING",
             multiple=True,
             callback=lambda _context, _option, values: tuple(map(_given_reading, values)),
-            help="Read a column as text, labels, not_used and so on; `traitbench read` names all. May be repeated.",
+            help=f"What a column means: {', '.join(_READINGS)}. Repeat it.",
         ),
     )
 
 
 def _given_reading(value: str) -> tuple[str, str]:
+    # The name of a column may have the sign too; a reading has none.
     column, equals, reading = value.rpartition("=")
     if not (column and equals and reading):
-        raise click.UsageError(f"--read {value} is not COLUMN=READING.")
+        raise click.UsageError(f"--read {value} is not COLUMN=READING, such as rating=scale.")
     return column, reading
 
 

@@ -11,7 +11,7 @@ import click
 from traitbench.cli.options import Command, FileOptions, InputFile, Refused, as_json, combined, reads_file
 from traitbench.cli.output import say_table, say_text
 from traitbench.display.text import count
-from traitbench.tables.columns import READINGS, FileReading, read_columns
+from traitbench.tables.columns import FileReading, read_columns
 
 if TYPE_CHECKING:
     from traitbench.tables.source import Source
@@ -23,7 +23,6 @@ _MOST_ROWS_NAMED = 12
 class ColumnOptions:
     """What columns mean: the options of `reads_columns`."""
 
-    readings: Sequence[tuple[str, str]] = ()
     answers: Sequence[str] = ()
     groups: bool = True
 
@@ -32,7 +31,7 @@ class ColumnOptions:
         try:
             return read_columns(
                 source.whole,
-                given=dict(self.readings),
+                given=dict(of_file.given),
                 column=of_file.column,
                 turn=of_file.turn,
                 groups=self.groups,
@@ -46,20 +45,13 @@ def reads_columns(command: Command) -> Command:
     """Add the options about the columns of a file, passed as `of_columns`."""
 
     @wraps(command)
-    def run(*arguments: Any, read: tuple[Any, ...], answer: tuple[str, ...], no_groups: bool, **others: Any) -> Any:
-        return command(*arguments, of_columns=ColumnOptions(read, answer, not no_groups), **others)
+    def run(*arguments: Any, answer: tuple[str, ...], no_groups: bool, **others: Any) -> Any:
+        return command(*arguments, of_columns=ColumnOptions(answer, not no_groups), **others)
 
     return cast(Command, _column_options(run))
 
 
 _column_options: Callable[[Any], Any] = combined(
-    click.option(
-        "--read",
-        metavar="COLUMN=READING",
-        multiple=True,
-        callback=lambda _context, _option, values: [_reading(value) for value in values],
-        help=f"What a column means: {', '.join(READINGS)}. Repeat it.",
-    ),
     click.option(
         "--answer",
         metavar="WORD",
@@ -68,14 +60,6 @@ _column_options: Callable[[Any], Any] = combined(
     ),
     click.option("--no-groups", is_flag=True, help="Do not keep rows together that share an author or conversation."),
 )
-
-
-def _reading(value: str) -> tuple[str, str]:
-    # The name of a column may have the sign too; a reading has none.
-    name, sign, reading = value.rpartition("=")
-    if not sign:
-        raise click.UsageError(f"--read {value} is not COLUMN=READING, such as rating=scale.")
-    return name, reading
 
 
 @click.command()

@@ -31,6 +31,6 @@ def rows_together(table: Table, layout: FileLayout, traits: Sequence[Trait]) -> 
             qualities[trait][positions[row.number]] = quality
     texts = [row.cells.get(layout.text, "") for row in table.rows]
     columns = {column: [row.cells.get(column) for row in table.rows] for column in free}
-    matches = [each for y in qualities.values() if (each := belonging(columns, y, texts)) is not None]
+    matches = [one for y in qualities.values() if (one := belonging(columns, y, texts)) is not None]
     best = max(matches, key=lambda each: (round(each.correlation, 1), each.values), default=None)
     return None if best is None else (best.column, best.says)
