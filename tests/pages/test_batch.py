@@ -386,3 +386,15 @@ def test_an_address_in_a_file_is_scored_as_it_stands(at: AppTest) -> None:
     assert not at.exception
     assert not at.error
     assert "The address was scored as it stands. Its page was not fetched." in words(at)
+
+
+def test_groups_called_like_nothing_and_long_ids_are_on_the_page_as_in_the_file(at: AppTest) -> None:
+    regions, first = ("NA", "null", "None"), 1912345678901234501
+    lines = [f'{first + at},{regions[at % 3]},"{text}"' for at, text in enumerate((*WARM, *COLD)[:12])]
+    at = scored(upload(at, "a.csv", "\n".join(["id,region,text", *lines]).encode()))
+    at.selectbox(key="group").set_value("region").run()
+    assert all(region in str(json.loads(charts(at)[-1])["layout"]["yaxis"]["ticktext"]) for region in regions)
+    assert [row["in id"] for row in table(at)] == [str(first + at) for at in range(12)]
+    at.selectbox(key="column").set_value("region").run()
+    at.multiselect(key="batch.values").set_value(["NA"]).run()
+    assert [row["in region"] for row in table(at)] == ["NA"] * 4
