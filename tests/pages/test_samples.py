@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Service
-from tests.pages.drive import Workbench, buttons, copied_link, edit, press, texts, visit, words
+from tests.pages.drive import Workbench, buttons, copied_link, edit, ending, press, texts, visit, words
 from tests.pages.mute_proxy import nth_deletion, proxied
 from traitbench.client import Traitbench
 from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleInput
@@ -216,6 +216,27 @@ def test_a_refused_edit_changes_nothing_and_keeps_waiting(workbench: Workbench, 
     assert press(at, "samples.save").error
     assert texts(client, draft) == before
     assert at.button(key="samples.save").label == "Save 3 changes"
+
+
+def test_texts_that_belong_together_are_added_shown_and_edited(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
+    at = workbench.open("samples", model=draft, task="Add by hand")
+    at.text_area[0].set_value("One more.\nAnd another.")
+    ending(at.text_input, "group").set_value("conversation 7").run()
+    press(at, "samples.add_button")
+    added = [each for each in client.samples.list(draft) if each.group]
+    assert [(each.text, each.group) for each in added] == [
+        ("One more.", "conversation 7"),
+        ("And another.", "conversation 7"),
+    ]
+    table = workbench.open("samples", model=draft)
+    assert list(table.dataframe[0].value["group"])[:3] == ["conversation 7", "conversation 7", ""]
+    edit(table, rows={0: {"text": "And one."}, 1: {"group": "conversation 8"}, 2: {"group": "conversation 8"}})
+    press(table, "samples.save")
+    after = [(each.text, each.group) for each in client.samples.list(draft) if each.group]
+    assert after[0] == ("And one.", "conversation 7")
+    assert [group for _, group in after[1:]] == ["conversation 8"] * 2
 
 
 # ---- a save that fails halfway -----------------------------------------------------------------------------------

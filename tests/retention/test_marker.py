@@ -343,7 +343,12 @@ def _add(client: Traitbench, handle: str, word: str, *, times: int = 1) -> None:
     client.samples.add(
         handle,
         [
-            SampleInput(trait="warmth", text=result.format(f"{word} {own}{thing} {number}"), quality=quality)
+            SampleInput(
+                trait="warmth",
+                text=result.format(f"{word} {own}{thing} {number}"),
+                quality=quality,
+                group=f"{word} {thing}",
+            )
             for number in range(times)
             for quality, result in POLES
             for texts, own in things

@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.contract.models import Model
-from traitbench.contract.samples import LONGEST_TEXT, Provenance, Sample, SampleInput
+from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, Provenance, Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.sides import label_of
 from traitbench.display.text import count, plain
@@ -26,10 +26,10 @@ from traitbench_app.workspace.unsaved import keep, unsaved
 ROW_HEIGHT, _HEADER_HEIGHT = 34, 36
 _CARRIED, _ROUND = "samples.carried", "samples.table"
 _FIELDS = ["text", "label", "held_out", "must_pass"]
-_ORDER = [*_FIELDS, "provenance", "created_at"]
+_ORDER = [*_FIELDS, "group", "provenance", "created_at"]
 _STEPS = 20
 # Pixels. The columns together are as wide as a page in a wide window.
-_WIDTH, _TEST, _MUST_PASS, _ORIGIN, _ADDED = 970, 60, 130, 150, 125
+_WIDTH, _TEST, _MUST_PASS, _GROUP, _ORIGIN, _ADDED = 970, 60, 130, 120, 150, 125
 # By the lines of the longest text. Below 65 pixels, Streamlit wraps no text.
 _ROW_HEIGHTS, _HEIGHT, _LETTER = ((1.0, ROW_HEIGHT), (3.0, 66), (inf, 80)), 560, 6.5
 
@@ -42,6 +42,7 @@ ORIGINS: Mapping[Provenance, str] = {
 
 _TEST_MEANS = "No version learns from this text, and every version is checked on it."
 _NEVER_MEANS = "A test text that every version must put on the side of its label."
+_GROUP_MEANS = "What the text belongs to, such as a conversation: no figure divides a group."
 _MARKS = f"**Test**: {_TEST_MEANS} **Never get wrong**: {_NEVER_MEANS}"
 
 
@@ -162,9 +163,9 @@ def _frame(samples: Sequence[Sample], changes: Changes) -> pd.DataFrame:
             now = changes.edits.get(sample.id, sample)
             marks = changes.marks.get(sample.id, (now.held_out, now.must_pass))
             label, added = str(_Label(now.trait, now.quality)), pd.Timestamp(sample.created_at)
-            rows.append((sample.id, now.text, label, *marks, ORIGINS[sample.provenance], added))
+            rows.append((sample.id, now.text, label, *marks, now.group or "", ORIGINS[sample.provenance], added))
     frame = pd.DataFrame(rows, columns=["id", *_ORDER])
-    return frame.astype({"text": "str", "label": "str"}).set_index("id")
+    return frame.astype({"text": "str", "label": "str", "group": "str"}).set_index("id")
 
 
 def _labels(labels: Iterable[_Label], traits: Sequence[Trait]) -> dict[str, str]:
@@ -188,8 +189,9 @@ def _in_words(trait: Trait, label: _Label, *, among: Sequence[Trait]) -> str:
 
 def _columns(frame: pd.DataFrame, traits: Sequence[Trait]) -> dict[str, Any]:
     all_authored = set(frame["provenance"]) <= {ORIGINS["authored"]}
+    has_groups = bool((frame["group"] != "").any())
     width = 150 if len(traits) == 1 else 240
-    text = _WIDTH - width - _TEST - _MUST_PASS - _ADDED - (0 if all_authored else _ORIGIN)
+    text = _WIDTH - width - _TEST - _MUST_PASS - _ADDED - (0 if all_authored else _ORIGIN) - _GROUP * has_groups
     labels = _labels(map(_Label.read, frame["label"]), traits)
     column = st.column_config
     return {
@@ -204,6 +206,9 @@ def _columns(frame: pd.DataFrame, traits: Sequence[Trait]) -> dict[str, Any]:
         ),
         "held_out": column.CheckboxColumn("Test", width=_TEST, help=_TEST_MEANS),
         "must_pass": column.CheckboxColumn("Never get wrong", width=_MUST_PASS, help=_NEVER_MEANS),
+        "group": column.TextColumn("Group", width=_GROUP, max_chars=LONGEST_GROUP, help=_GROUP_MEANS)
+        if has_groups
+        else None,
         "provenance": None if all_authored else column.TextColumn("Origin", width=_ORIGIN),
         "created_at": column.DatetimeColumn("Added", format="distance", width=_ADDED),
     }
@@ -214,17 +219,20 @@ def _changes(samples: Sequence[Sample], edited: pd.DataFrame, before: Changes) -
     shown = {sample.id: sample for sample in samples}
     edits = {key: each for key, each in before.edits.items() if key not in shown}
     marks = {key: each for key, each in before.marks.items() if key not in shown}
-    for sample_id, (text, label, *ticks) in zip(
-        edited.index, edited[_FIELDS].itertuples(index=False, name=None), strict=True
+    for sample_id, (text, label, *ticks, name) in zip(
+        edited.index, edited[[*_FIELDS, "group"]].itertuples(index=False, name=None), strict=True
     ):
         old = shown[int(sample_id)]
         text = text if isinstance(text, str) else ""
+        name = name if isinstance(name, str) else ""
+        group = old.group if name == (old.group or "") else name.strip() or None
         trait, quality = _Label.read(label) if isinstance(label, str) else (old.trait, old.quality)
         mark = _mark(old, bool(ticks[0]), bool(ticks[1]))
-        if (text, trait, quality) != (old.text, old.trait, old.quality):
+        if (text, trait, quality, group) != (old.text, old.trait, old.quality, old.group):
             # Not validated: a text may be empty until the changes are saved.
             now = SampleInput.model_construct(text=text, trait=trait, quality=quality, source_url=old.source_url)
-            edits[old.id] = now.model_copy(update={"held_out": mark[0], "must_pass": mark[1]} if mark[0] else {})
+            more: dict[str, Any] = {"held_out": mark[0], "must_pass": mark[1]} if mark[0] else {}
+            edits[old.id] = now.model_copy(update=more | ({"group": group} if group else {}))
         elif mark != mark_of(old):
             marks[old.id] = mark
     deletions = {each for each in before.deletions if each not in shown} | (shown.keys() - set(edited.index))

@@ -1,12 +1,13 @@
 """The form that adds samples by hand: a trait, a pole, and one text or many."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.models import Model
-from traitbench.contract.samples import Pole, Sample, SampleInput
+from traitbench.contract.samples import LONGEST_GROUP, Pole, Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain, shortened
@@ -57,7 +58,17 @@ def add_by_hand(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
     trait, pole = _where(traits)
     form = session.round_key(_FORM)
     fields = st.container()
-    by_line = st.toggle("One text per line", value=True, key="samples.by_line", persist_state="session")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        by_line = st.toggle("One text per line", value=True, key="samples.by_line", persist_state="session")
+        group = st.text_input(
+            "What these texts belong to",
+            key=f"{form}.group",
+            max_chars=LONGEST_GROUP,
+            placeholder="Optional: their conversation, author or document",
+            label_visibility="collapsed",
+            help="Texts that belong together are not independent. No figure divides them.",
+            persist_state="session",
+        ).strip()
     with fields:
         if pole == _BOTH:
             left, right = st.columns(2)
@@ -73,9 +84,10 @@ def add_by_hand(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
             quality = _pick_quality(trait) if pole == "between" else _QUALITIES[pole]
             given = [(quality, _texts(st.container(), "Texts" if by_line else "Text", form, by_line=by_line))]
     slot = st.empty()
+    belonging: dict[str, Any] = {"group": group} if group else {}
     inputs = [
         # Not validated here: the service refuses what is wrong, and its reason stands below the field.
-        SampleInput.model_construct(trait=trait.key, text=text, quality=own)
+        SampleInput.model_construct(**belonging, trait=trait.key, text=text, quality=own)
         for own, texts in given
         for text in texts
     ]

@@ -144,6 +144,7 @@ def _use(model: Model, samples: Sequence[Sample], sample: Sample) -> None:
     if text.strip() and text != sample.text:
         stored = waiting(model.handle)
         edit = SampleInput(trait=sample.trait, text=text, quality=sample.quality)
+        edit = edit.model_copy(update={"group": sample.group}) if sample.group else edit
         keep(model, Changes({**stored.edits, sample.id: edit}, stored.deletions, stored.marks), samples)
         redraw()
     _store(model, (*state.read, sample.id))

@@ -105,7 +105,8 @@ def _shortage(each: TooFew, trait: Trait | None) -> str:
 
 
 def leaks_of(samples: Sequence[Sample], identity: str) -> list[Finding]:
-    """Test samples with an equal text, a near duplicate or a variation among the training samples, a finding each.
+    """Test samples with an equal text, a near duplicate, a variation or a group among the training samples, a finding
+    each.
 
     `identity` is the hash of the samples by `preview.identity`.
     """
@@ -115,6 +116,10 @@ def leaks_of(samples: Sequence[Sample], identity: str) -> list[Finding]:
 
 
 def _finding(test: Sample, training: Sample) -> Finding:
+    if test.group and test.group == training.group:
+        says = f"The test text {quoted(test.text)} belongs to a group that is trained with."
+        several, fix = "test texts belong to groups that are trained with.", Fix("Train with it", test={test.id: False})
+        return Finding("leak", test.trait, (test.id, training.id), "warning", says, fix, _MORE, several=several)
     says = f"The test text {quoted(test.text)} is nearly the same as a training text."
     fix = Fix("Test with both", test={training.id: True}, other=Fix("Train with both", test={test.id: False}))
     several = "test texts are nearly the same as training texts."
@@ -124,7 +129,7 @@ def _finding(test: Sample, training: Sample) -> Finding:
 # With a condition, sessions that ask for the same wait for one computation.
 @cached(LRUCache(_MOST_RESULTS), key=lambda identity, _: identity, condition=threading.Condition())
 def _leaks(_identity: str, samples: Sequence[Sample]) -> list[tuple[int, int]]:
-    """Pairs of ids: a test sample, and the training sample that it resembles most."""
+    """Pairs of ids: a test sample, and the training sample that it resembles most or shares its group with."""
     groups, pairs = text_groups(samples), list[tuple[int, int]]()
     for trait in sorted({sample.trait for sample in samples if sample.held_out}):
         tests, trained = (
@@ -134,7 +139,10 @@ def _leaks(_identity: str, samples: Sequence[Sample]) -> list[tuple[int, int]]:
         twins, _ = counterparts(preview.vectors(tests), preview.vectors(trained))
         # Reversed, so that the first sample of a group is named.
         related = {groups[sample.id]: sample.id for sample in reversed(trained)}
+        named = {sample.group: sample.id for sample in reversed(trained) if sample.group}
         for test, twin in zip(tests, twins.tolist(), strict=True):
-            if twin >= 0 or groups[test.id] in related:
-                pairs.append((test.id, trained[twin].id if twin >= 0 else related[groups[test.id]]))
+            other = named.get(test.group or "") or related.get(groups[test.id])
+            other = trained[twin].id if twin >= 0 else other
+            if other is not None:
+                pairs.append((test.id, other))
     return pairs

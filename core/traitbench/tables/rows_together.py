@@ -21,9 +21,9 @@ def rows_together(table: Table, layout: FileLayout, traits: Sequence[Trait]) -> 
     free = [column for column in table.columns if column not in used]
     if not free:
         return None
-    for each in read_columns(table, column=layout.text).columns:
-        if each.reading == "rows_together" and each.name in free:
-            return each.name, f"“{each.name}”: {each.said}"
+    for named in read_columns(table, column=layout.text).columns:
+        if named.reading == "rows_together" and named.name in free:
+            return named.name, f"“{named.name}”: {named.said}"
     positions = {row.number: position for position, row in enumerate(table.rows)}
     qualities: dict[str, list[float | None]] = defaultdict(lambda: [None] * len(table.rows))
     for row, _, trait, quality in read_labels(table, layout, traits):
