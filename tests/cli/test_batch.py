@@ -3,15 +3,21 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import traitbench as tb
 from tests.cli.asking import Ask
 from tests.conftest import COLD, WARM, Trained
 from tests.size import SOAK, sized
+from traitbench.display.scored_rows import Also, ScoredColumns
 
 
 def rows(out: str) -> list[dict[str, str]]:
@@ -229,3 +235,39 @@ def test_an_address_in_a_file_is_scored_as_it_stands_unless_it_is_to_be_fetched(
     assert (code, [row["error"] for row in rows(out)]) == (0, ["", ""]), err
     code, out, err = ask("score", trained.handle, "--batch", "-", "--fetch", stdin=stdin)
     assert (code, [bool(row["error"]) for row in rows(out)]) == (1, [True, False]), err
+
+
+# ---- other surfaces --------------------------------------------------------------------------------------------------
+
+
+def test_files_frames_and_engines_give_the_same_rows(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    texts = [*WARM[:2], " ", "https://example.org/a", *COLD[:2], "qwpo xzzk vbnm", "=1+1", "👍🏽"]
+    table, model = tmp_path / "in.csv", tmp_path / "model.tb"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["id", "text"], *enumerate(texts)])
+    model.write_text(trained.client.models.export(trained.handle).model_dump_json(), "utf-8")
+    made: dict[str, Any] = {}
+    for form in ("csv", "jsonl", "parquet"):
+        out = tmp_path / f"out.{form}"
+        ask("score", trained.handle, "--batch", str(table), "-o", str(out), "--with", "tier,composite")
+        with pytest.warns(UserWarning, match="apostrophe") if form == "csv" else nullcontext():
+            made[form] = tb.read_table(out).astype("object").to_dict("records")
+    also: Sequence[Also] = ("tier", "composite")
+    lines, traits = trained.client.scores.batch(trained.handle, texts), trained.client.traits.list(trained.handle)
+    made["client"] = tb.frames.frame(lines, traits=traits, also=also).astype("object").to_dict("records")
+    frame = pd.DataFrame({"text": texts})
+    made["frame"] = tb.score(frame, "text", scorer=model, also=also).astype("object").to_dict("records")
+    made["engine"] = [{"row": at, **row} for at, row in enumerate(tb.UDF(model)(texts), start=1)]
+    names = ScoredColumns(["warmth"], also).names
+    for name, result in made.items():
+        assert [each for each in result[0] if each not in ("id", "text")] == names, name
+        assert [[_plain(each[column]) for column in names[:-1]] for each in result] == [
+            [_plain(each[column]) for column in names[:-1]] for each in made["jsonl"]
+        ], name
+        assert [_plain(each["error"]) is not None for each in result] == [text == " " for text in texts], name
+        assert all(str(each["error"])[0].isupper() for each in result if _plain(each["error"])), name
+
+
+def _plain(cell: Any) -> object:
+    """A cell without the ways to say nothing; the cells of a CSV file are texts."""
+    return None if cell == "" or pd.isna(cell) else str(cell)
