@@ -138,6 +138,17 @@ def test_a_trained_model_takes_labels_as_feedback(workbench: Workbench, client: 
     assert list(client.samples.list(ready, pending=True)) == []
 
 
+def test_an_address_is_no_feedback_because_its_page_would_be_fetched(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    address = "http://127.0.0.1:9/letter"
+    bring(workbench, ready, (address, TEXTS[0]))
+    at = answer(ready, (address, "label", 1.0), (TEXTS[0], "label", 1.0))
+    assert [sample.text for sample in client.samples.list(ready, pending=True)] == [TEXTS[0]]
+    assert "would fetch its page" in str(at.session_state["saved"].error)
+    assert at.session_state["pending"] == 1
+
+
 def test_what_would_help_is_said_as_on_train_and_on_the_dashboard(workbench: Workbench, ready: str) -> None:
     bring(workbench, ready)
     for page in ("label", "train", "model"):

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
-from traitbench.errors import SampleNotFound, TraitbenchError
+from traitbench.contract.texts import is_url
+from traitbench.errors import SampleNotFound, TraitbenchError, ValidationFailed
 from traitbench.local.label_session import item_id
 from traitbench.local.labeller import LabelAnswer, decide
 from traitbench_app.shell.service import client
@@ -22,6 +23,7 @@ ALREADY_THERE = 0
 """The sample id of a label that somebody had given the same text before. To undo the decision removes no sample."""
 
 _SAME = 1e-9
+_ADDRESS = "A web address cannot be feedback, because the service would fetch its page. Undo its label and skip it."
 
 
 @dataclass(frozen=True)
@@ -139,13 +141,17 @@ def _send_samples(
 def _send_feedback(
     model: Model, new: Sequence[Decision], texts: Mapping[str, str]
 ) -> tuple[list[Decision], TraitbenchError | None]:
-    """Send feedback one text after another, until one fails."""
-    saved = list[Decision]()
+    """Send feedback one text after another, until one fails. A web address is not sent: its page would be fetched."""
+    saved, refused = list[Decision](), None
     for each in new:
+        text = texts[each.hash]
+        if is_url(text):
+            refused = ValidationFailed(_ADDRESS)
+            continue
         try:
-            card = client().scores.score(model.handle, texts[each.hash], feedback={each.trait: each.quality or 0.0})
+            card = client().scores.score(model.handle, text, feedback={each.trait: each.quality or 0.0})
         except TraitbenchError as error:
             return saved, error
         ids = card.metadata.sample_ids
         saved.append(Decision(each.trait, each.hash, each.quality, ids[0] if ids else ALREADY_THERE))
-    return saved, None
+    return saved, refused
