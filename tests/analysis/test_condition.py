@@ -5,6 +5,7 @@ import pytest
 from traitbench.analysis.condition import (
     LONGEST_CELL,
     condition_of,
+    cut_by_spreadsheets,
     decoded_once,
     has_markup,
     says_nothing,
@@ -142,3 +143,8 @@ def test_what_texts_are_like_is_said_with_numbers_and_rows() -> None:
         "1 of 6 texts says nothing, such as “n/a” or “no comment”.",
     ]
     assert condition_of(["fine", "good"]).notes() == []
+
+
+def test_texts_that_a_spreadsheet_would_cut_are_said() -> None:
+    assert cut_by_spreadsheets(["a" * LONGEST_CELL, "b"]) == ""
+    assert cut_by_spreadsheets(["a" * 40_000, "b"]).startswith("1 text has more than 32,767 characters")

@@ -171,3 +171,13 @@ def test_marks_are_words_and_characters_of_every_script(text: str, form: str, va
 )
 def test_a_mark_is_removed_whole_in_every_script(mark: Mark, text: str, without: str) -> None:
     assert mark.without(text) == without
+
+
+def test_markup_in_half_the_texts_of_one_side_is_a_shortcut_and_a_text_with_signs_is_not() -> None:
+    sad = [f"<p>{text.replace(' ', '&nbsp;', 1)}</p>" if at % 2 else text for at, text in enumerate(SAD[:16])]
+    y = np.array([1.0] * 16 + [0.0] * 16)
+    first, *_ = shortcuts([*HAPPY[:16], *sad], y)
+    assert (first.mark.name, first.mark.says, first.counts) == ("HTML", "A tag or entity of HTML occurs", (0, 8))
+    assert first.mark.without(sad[1]) == SAD[1]
+    signs = [f"{text} <3" if at % 2 else text for at, text in enumerate(SAD[:16])]
+    assert not shortcuts([*HAPPY[:16], *signs], y)

@@ -161,6 +161,11 @@ def test_texts_that_say_nothing_are_named_and_left_out_of_shares_means_and_audit
     assert "6 texts left out, because they say nothing" in plain(at)
 
 
+def test_a_download_for_spreadsheets_says_which_texts_they_cut(at: AppTest) -> None:
+    rows = [json.dumps({"text": text}) for text in ("It was kind. " * 2_600, "It was kind.")]
+    assert "1 text has more than 32,767 characters" in words(scored(upload(at, "long.jsonl", "\n".join(rows))))
+
+
 def test_whose_words_of_a_conversation_are_the_text_is_asked(at: AppTest) -> None:
     turns = [{"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "On its way."}]
     upload(at, "chats.jsonl", json.dumps({"messages": turns}))

@@ -7,6 +7,7 @@ from typing import Any, cast, get_args
 import pandas as pd
 import streamlit as st
 
+from traitbench.analysis.condition import cut_by_spreadsheets
 from traitbench.analysis.groups import FEWEST
 from traitbench.contract.models import Model
 from traitbench.contract.scores import Confidence
@@ -299,6 +300,8 @@ def _below(rows: pd.DataFrame, shown: pd.DataFrame, batch: Batch, poles: Poles) 
         summary = f"The first {len(shown):,} of {summary}. Downloads contain all of them."
     stem = f"{batch.handle}-{batch.version}-batch"
     draw_downloads(_FILES, rows, batch, poles, key="batch.file", stem=stem, summary=summary)
+    if warning := cut_by_spreadsheets(rows[TEXT]):
+        st.caption(f":material/warning: {warning}")
 
 
 # ---- the answer ------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from traitbench.contract.models import Model
 from traitbench.display.text import count, plain, shortened
 from traitbench.tables.columns import read_columns
 from traitbench.tables.conversations import Turn
-from traitbench.tables.rows import NotATable, Row, Table
+from traitbench.tables.rows import NotATable, Table
 from traitbench.tables.sample_files import MOST_MEGABYTES
 from traitbench.tables.source import Source, of_texts, opened
 from traitbench_app.shell import session
@@ -373,8 +373,7 @@ def _of_file() -> tuple[list[str], str] | None:
     if picked is None:
         return None
     source, column = picked
-    texts = [row.cells.get(column, "") if isinstance(row, Row) else "" for row in source.lines()]
-    return texts, upload.name
+    return list(source.texts(column)), upload.name
 
 
 def _pasted() -> tuple[list[str], str]:

@@ -79,6 +79,15 @@ def condition_of(texts: Iterable[str]) -> Condition:
     return Condition(filled, tuple(markup), tuple(each for each, *_ in twice), tuple(cut), tuple(nothing), example)
 
 
+def cut_by_spreadsheets(texts: Iterable[str]) -> str:
+    """Return a sentence about texts that do not fit into a cell of a spreadsheet; empty if all do."""
+    longer = sum(len(text) > LONGEST_CELL for text in texts)
+    if not longer:
+        return ""
+    some = count(longer, "text has", "texts have")
+    return f"{some} more than {LONGEST_CELL:,} characters, and spreadsheets cut longer cells. Use JSONL or Parquet."
+
+
 def cleaned(text: str, ways: Collection[Cleaning]) -> str:
     """Return a text cleaned in these ways: first its encoding, which may have broken its markup."""
     text = decoded_once(text) if "encoding" in ways else text

@@ -22,6 +22,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.analysis.condition import has_markup, without_markup
 from traitbench.analysis.nuisance import CHANCE, Counts, by_chance
 from traitbench.fitting.auroc import interval
 from traitbench.fitting.phrases import MARKS, is_function_word, singular, words
@@ -45,6 +46,9 @@ _MOST = 3
 _READ = 4_000  # characters of a text
 _CAPITALIZED = 0.8
 _FEWEST_WORDS = 3
+
+MARKUP = "markup"
+"""The form of the mark that a text has tags or entities."""
 
 _LINK = re.compile(
     r"(?:https?://|www\.)\S*"
@@ -174,6 +178,7 @@ def marks_of(text: str, named: Collection[str] = ()) -> set[Mark]:
     if outer:
         tokens += [("first", outer[0]), ("last", outer[-1])]
     return {
+        *([Mark(MARKUP)] if has_markup(bare) else []),
         *_kinds(bare),
         *_spelling(bare),
         *(Mark(form, token) for form, token in tokens if singular(token) not in named),
@@ -319,6 +324,7 @@ class _Form:
 
 
 _FORMS: Mapping[str, _Form] = {
+    MARKUP: _Form("spelling", "A tag or entity of HTML occurs", "HTML", lambda text, _: without_markup(text)),
     "one handle": _Form("handle", "The handle “{}” occurs", "the handle “{}”", _cut(_HANDLE)),
     "one hashtag": _Form("hashtag", "The hashtag “{}” occurs", "the hashtag “{}”", _cut(_HASHTAG)),
     "one emoji": _Form("emoji", "The emoji “{}” occurs", "the emoji “{}”", _cut_characters(_is_emoji)),
@@ -397,11 +403,15 @@ def _candidates(marks: Sequence[Set[Mark]], y: Floats) -> list[Shortcut]:
         one, other = above[mark], below[mark]
         area = 0.5 + abs(one / n - other / m) / 2
         least = _SUSPECT if mark.by_nature else _AREA
-        if (
-            area >= least
-            and interval(area, n, m)[0] >= AT_LEAST
-            and len(frequent) * by_chance(one, n, other, m) < CHANCE
-        ):
+        if mark.form == MARKUP:
+            # No trait means tags, so they are a test of their own, with the lower bar of a suspicion.
+            clear = area >= _SUSPECT and by_chance(one, n, other, m) < CHANCE
+        else:
+            tests = len(frequent)
+            clear = (
+                area >= least and interval(area, n, m)[0] >= AT_LEAST and tests * by_chance(one, n, other, m) < CHANCE
+            )
+        if clear:
             has = np.fromiter((mark in own for own in marks), bool, len(marks))
             result.append(Shortcut(mark, (one, other), (n, m), area, has))
     return sorted(result, key=lambda each: (-each.area, forms.index(each.mark.form), each.mark.value))

@@ -16,6 +16,7 @@ from typing import IO, Any, Literal, cast
 
 import click
 
+from traitbench.analysis.condition import cut_by_spreadsheets
 from traitbench.batch import parts
 from traitbench.batch.outcomes import (
     RowOutcome,
@@ -76,6 +77,8 @@ def score_file(
     click.echo(of_file.said(source, column), err=True)
     with connected() as client:
         form = form or _form_of(output) or ("jsonl" if source.survey.kind == "json" else "csv")
+        if form == "csv" and (warning := cut_by_spreadsheets(source.texts(column))):
+            click.echo(warning, err=True)
         settings = BatchSettings(handle, traits, mode or "full", fetch)
         out = _file(output)
         if resume and out is None:

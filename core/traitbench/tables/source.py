@@ -128,7 +128,11 @@ class Source:
 
     def condition(self, column: str) -> Condition:
         """Return what the texts of a column are like, by their position among all rows."""
-        return condition_of(line.cells.get(column, "") if isinstance(line, Row) else "" for line in self.lines())
+        return condition_of(self.texts(column))
+
+    def texts(self, column: str) -> Iterator[str]:
+        """Iterate over the texts of a column, one for each row; a row that cannot be read has an empty one."""
+        return (line.cells.get(column, "") if isinstance(line, Row) else "" for line in self.lines())
 
     def way_to_read(self, column: str) -> str:
         """Return the column with how its texts are read, if that is another way than the usual one."""
