@@ -58,6 +58,11 @@ def press_shortcut(page: Page, keys: str) -> None:
     page.keyboard.press(keys)
 
 
+PRESSED = """(key) => document.activeElement.dispatchEvent(
+  new KeyboardEvent('keydown', { ...key, bubbles: true, cancelable: true, composed: true }))"""
+"""Presses a key as a keyboard of another layout does; takes its `key` and its `code`."""
+
+
 def violations(page: Page) -> list[str]:
     """What the page will have said of its content policy, and of errors in its scripts."""
     said: list[str] = []

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import settled
+from tests.browser.conftest import PRESSED, settled
 from tests.patience import PATIENCE_MS
 from tests.size import sized
 from traitbench.contract.traits import TraitInput
@@ -40,10 +40,11 @@ def test_no_key_is_lost_in_a_burst_or_a_reload(workbench: Started, page: Page, h
             BURST // 2
         )
 
-        page.keyboard.press("6")
+        # as a French keyboard sends the key of the 6
+        page.evaluate(PRESSED, {"key": "-", "code": "Digit6"})
         page.reload()
         expect(page.get_by_text(f"{BURST + 1} of {TEXTS}, {BURST + 1} saved")).to_be_visible()
-        page.keyboard.press("u")
+        page.evaluate(PRESSED, {"key": "г", "code": "KeyU"})
         expect(page.get_by_text(f"{BURST} of {TEXTS}, {BURST} saved")).to_be_visible()
         page.get_by_role("button", name="Skip").click()
         expect(page.get_by_text(f"{BURST + 1} of {TEXTS}, {BURST} saved")).to_be_visible()

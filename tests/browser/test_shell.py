@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import EMPTY, HOME, press_shortcut, settled
+from tests.browser.conftest import EMPTY, HOME, PRESSED, press_shortcut, settled
 
 pytestmark = pytest.mark.browser
 
@@ -61,3 +61,44 @@ def test_enter_opens_the_first_place_that_ctrl_k_finds(with_a_model: Started, pa
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(rf"/samples\?model={EMPTY}&task=Add\+by\+hand"))
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_single_keys_count_by_place_and_can_be_switched_off(workbench: Started, page: Page) -> None:
+    page.goto(f"{workbench.base_url}/score?model=demo.support-tone")
+    settled(page, "Score")
+    # the P of a Russian keyboard, and of one that has another letter there
+    page.evaluate(PRESSED, {"key": "з", "code": "KeyP"})
+    expect(page.locator(".stage")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".stage")).to_have_count(0)
+    settled(page, "Score")
+    page.evaluate(PRESSED, {"key": "л", "code": "KeyK", "ctrlKey": True})
+    page.get_by_role("button", name="Switch single keys off").click()
+    expect(page.get_by_role("button", name="Switch single keys on")).to_be_visible()
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("p")
+    page.keyboard.press("c")
+    page.keyboard.press("r")
+    press_shortcut(page, "Control+k")
+    expect(page.get_by_role("dialog")).to_have_count(1)
+    expect(page.locator(".stage")).to_have_count(0)
+
+
+def test_pictures_stay_under_a_contrast_theme_and_on_paper_and_no_translator_rewrites_texts(
+    workbench: Started, browser: Browser
+) -> None:
+    themed = browser.new_context(forced_colors="active", color_scheme="dark")
+    page = themed.new_page()
+    page.goto(f"{workbench.base_url}/score?model=demo.support-tone")
+    settled(page, "Score")
+    bar, lit = page.locator(".track .bar").first, page.locator(".tb-why span[style]").first
+    expect(bar).to_be_visible()
+    expect(lit).to_be_attached()
+    canvas = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    for part in (bar, lit):
+        assert part.evaluate("part => getComputedStyle(part).backgroundColor") not in (canvas, "rgba(0, 0, 0, 0)")
+        assert part.evaluate("part => getComputedStyle(part).printColorAdjust") == "exact"
+    assert page.locator(".track").first.evaluate("track => getComputedStyle(track).outlineStyle") == "solid"
+    assert (page.locator("html").get_attribute("lang"), page.locator("html").get_attribute("translate")) == ("en", "no")
+    themed.close()

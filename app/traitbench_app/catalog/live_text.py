@@ -44,6 +44,7 @@ _STYLE = """
 .st-key-home-chips button p { font-size: 12px; }
 .st-key-home-chips [data-testid="stBaseButton-primary"] {
   color: var(--tb-page) !important; background: var(--tb-ink) !important; border-color: var(--tb-ink) !important;
+  forced-color-adjust: none;
 }
 .st-key-live-also { padding-block: 12px 14px; }
 .st-key-live-kept { background: var(--tb-page); }

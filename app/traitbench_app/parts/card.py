@@ -263,6 +263,7 @@ li {
 }
 bdi { unicode-bidi: isolate; }
 .track { position: relative; height: var(--track); border-radius: 99px; background: var(--tb-sunk); }
+@media (forced-colors: active) { .track { outline: 1px solid CanvasText; } }
 .middle {
   position: absolute; left: 50%; top: -3px; bottom: -3px; width: 2px; margin-left: -1px;
   background: var(--tb-line-strong);

@@ -20,6 +20,13 @@ _MOST, _MOST_SAMPLES, _FEWEST_LETTERS = 10, 3, 3
 _WORDS = "shell.find_words"
 
 
+_SINGLE_KEYS = """
+<p class="single-keys">Letters and digits work as keys while no field has the focus.
+<button type="button" data-single-keys>Switch single keys off</button></p>
+"""
+"""What `shell.js` switches, in this browser."""
+
+
 class LinkTarget(NamedTuple):
     """Where a link leads: what a person reads, the page, its model, and the query of its view.
 
@@ -108,6 +115,7 @@ def _find(about_a_model: bool) -> None:
             st.caption("Nothing has these words.")
         elif words:
             st.caption(":material/keyboard_return: opens the first.")
+        st.html(_SINGLE_KEYS)
 
 
 def _samples(words: str, chosen: Model | None) -> list[LinkTarget]:

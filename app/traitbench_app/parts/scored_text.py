@@ -47,6 +47,10 @@ html[data-traitbench-unanswered] [data-of].old { opacity: 0; }
 html:not([data-traitbench-unanswered]) :is(.st-key-read_while_typing, :has(> .st-key-unanswered)) {
   position: absolute;
 }
+@media (forced-colors: active) {
+  [class*="st-key-lit-"] [data-testid="stTextArea"] { forced-color-adjust: none; color: CanvasText; }
+  [class*="st-key-lit-"] textarea { color: inherit; }
+}
 @media (max-width: 720px) {
   [class*="-two_keys"] [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) { display: none; }
 }

@@ -48,6 +48,7 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
 }
 """What else a view begins with, by the path of its page."""
 
+_LANGUAGE = '<html lang="en">'
 _TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)
 _AGENTS = re.compile(r"<!--(?:(?!-->).)*?-->\s*<link rel=\"service-desc\".*?/>", re.DOTALL)
 _WITHOUT_SCRIPT = re.compile(r"<noscript>.*?</noscript>", re.DOTALL)
@@ -75,7 +76,8 @@ def routes(pages: Iterable[str]) -> list[Route]:
 @cache
 def _html(path: str) -> str:
     """Return Streamlit's page with our parts, for the view at a path. It is made for the first request."""
-    html = INDEX.read_text("utf-8")
+    # What is read is what is scored: a browser's translator would also rewrite texts and the names of poles.
+    html = INDEX.read_text("utf-8").replace(_LANGUAGE, f'{_LANGUAGE[:-1]} translate="no">', 1)
     html = _TITLE.sub("<title>Traitbench</title>", html)
     html = _WITHOUT_SCRIPT.sub(_NEEDS_SCRIPT, _AGENTS.sub("", html))
     charts = next((FOLDER / "static/js").glob(f"{_CHART}.*.js")).name

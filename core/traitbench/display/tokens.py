@@ -27,6 +27,16 @@ COLOURS: Mapping[str, tuple[str, str]] = {
 }
 """`left` is the negative pole, `right` the positive one. `accent` is for the primary action and for what is in use."""
 
+SYSTEM: Mapping[str, str] = {
+    **dict.fromkeys(("page", "surface"), "Canvas"),
+    "sunk": "color-mix(in srgb, CanvasText 12%, Canvas)",
+    "left-soft": "color-mix(in srgb, Highlight 30%, Canvas)",
+    "right-soft": "color-mix(in srgb, CanvasText 30%, Canvas)",
+    **dict.fromkeys(("line", "line-strong", "ink", "ink-2", "ink-3", "right", "right-ink", "bad"), "CanvasText"),
+    **dict.fromkeys(("left", "left-ink", "accent", "accent-ink"), "Highlight"),
+}
+"""The colour of a person's own contrast theme that stands for each (CSS Color 4, "System Colors")."""
+
 TYPE: Mapping[str, str] = {
     "note": "12px/16px",
     "small": "13px/20px",
@@ -52,4 +62,5 @@ def style_sheet() -> str:
     rules = [f"--tb-{name}: light-dark({light}, {dark});" for name, (light, dark) in COLOURS.items()]
     rules += [f"--tb-type-{name}: {size};" for name, size in TYPE.items()]
     rules += [f"--tb-space-{step}: {pixels}px;" for step, pixels in enumerate(SPACES, 1)]
-    return ":root { " + " ".join(rules) + " }\n"
+    forced = " ".join(f"--tb-{name}: {colour};" for name, colour in SYSTEM.items())
+    return f":root {{ {' '.join(rules)} }}\n@media (forced-colors: active) {{ :root {{ {forced} }} }}\n"

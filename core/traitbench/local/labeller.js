@@ -169,11 +169,18 @@ function onKey(state, event) {
   const elsewhere = path.some((node) => node instanceof Element && (node.matches(TYPING)
     || (!inside && node.matches(OWN_ARROWS))))
   if (elsewhere || document.querySelector('[role=dialog][aria-modal=true]')) return
-  const act = action(state, event.key)
+  const act = action(state, event.key) || action(state, byPlace(event))
   if (!act) return
   event.preventDefault()
   if (state.data.keys === 'element') event.stopPropagation()
   if (!event.repeat) act()
+}
+
+// Where a keyboard has no Latin letter or no digit at a key, the key counts by its place.
+function byPlace({ key, code, shiftKey }) {
+  const digit = shiftKey || key.length > 1 ? null : code.match(/^(?:Digit|Numpad)([0-9])$/)
+  const letter = /^\p{L}$/u.test(key) && !/[a-z]/i.test(key) ? code.match(/^Key([A-Z])$/) : null
+  return (digit || letter || [])[1] || ''
 }
 
 function action(state, key) {

@@ -86,6 +86,55 @@
     }
   }
 
+  // ---- single keys -----------------------------------------------------------------------------------------------
+  // Where a keyboard has no Latin letter or no digit at a key, the key counts by its place. A person may switch single
+  // keys off (WCAG 2.1.4), because speech and screen readers send letters too.
+  const SINGLE_KEYS = 'traitbench single keys'
+  const WRITES = 'input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=""], [contenteditable=true]'
+  const areOff = () => {
+    try {
+      return localStorage.getItem(SINGLE_KEYS) === 'off'
+    } catch {
+      return false
+    }
+  }
+  const byPlace = ({ key, code, shiftKey }) => {
+    const digit = !shiftKey && !/[0-9]/.test(key) && code.match(/^(?:Digit|Numpad)([0-9])$/)
+    const letter = /^\p{L}$/u.test(key) && !/[a-z]/i.test(key) && code.match(/^Key([A-Z])$/)
+    return digit ? digit[1] : letter && (shiftKey ? letter[1] : letter[1].toLowerCase())
+  }
+  window.addEventListener(
+    'keydown',
+    (event) => {
+      const target = event.composedPath()[0]
+      const writes = target instanceof Element && target.closest(WRITES)
+      const isSingle = event.key.length === 1 && !(event.ctrlKey || event.metaKey || event.altKey)
+      if (event.isComposing || (isSingle && writes)) return
+      if (isSingle && event.key !== ' ' && areOff()) return event.stopImmediatePropagation()
+      const key = event.key.length === 1 && byPlace(event)
+      if (!key) return
+      event.stopImmediatePropagation()
+      const { code, shiftKey, ctrlKey, altKey, metaKey, repeat } = event
+      const place = { key, code, shiftKey, ctrlKey, altKey, metaKey, repeat, keyCode: key.toUpperCase().charCodeAt(0) }
+      const again = new KeyboardEvent('keydown', { ...place, bubbles: true, cancelable: true, composed: true })
+      if (!target.dispatchEvent(again)) event.preventDefault()
+    },
+    true,
+  )
+  const nameSwitch = () => {
+    for (const button of document.querySelectorAll('[data-single-keys]')) {
+      const words = `Switch single keys ${areOff() ? 'on' : 'off'}`
+      if (button.textContent !== words) button.textContent = words
+    }
+  }
+  document.addEventListener('click', (event) => {
+    if (!event.target.closest?.('[data-single-keys]')) return
+    try {
+      localStorage.setItem(SINGLE_KEYS, areOff() ? 'on' : 'off')
+    } catch { /* A browser that keeps nothing keeps single keys on. */ }
+    nameSwitch()
+  })
+
   // ---- the keyboard ----------------------------------------------------------------------------------------------
   const FIELDS = 'input:not([type=hidden]):not([type=file]):not(:disabled), textarea:not(:disabled)'
   const MAIN = '[data-testid=stMain]'
@@ -189,6 +238,7 @@
     }
     mendMenu()
     mendElements()
+    nameSwitch()
     goToTop()
     nameAction()
     for (const dialog of document.querySelectorAll('[role=dialog]')) {
