@@ -52,6 +52,8 @@ def qualities(reading: FileReading, trait: int = 0) -> dict[str, float | None]:
         (["Preis, Service", "Preis", "Service, Lieferung", "Lieferung"], {"Preis", "Service", "Lieferung"}),
         (["価格、配送", "価格", "配送"], {"価格", "配送"}),
         (["price\nstaff", "price", "staff"], {"price", "staff"}),
+        (["red blue", "red", "blue", "blue red"], {"red", "blue"}),
+        (["#a #b", "#a", "#b"], {"#a", "#b"}),
         (['["joy", "fear"]', '["joy"]', '["fear"]', "[]"], {"joy", "fear"}),
         (["['joy', 'fear']", "['joy']", "['fear']"], {"joy", "fear"}),
     ],
@@ -78,9 +80,16 @@ def test_decimals_with_a_comma_are_numbers(cells: list[str]) -> None:
     assert readings(beside(cells * 4, "score"))["score"] in ("number", "scale")
 
 
-@pytest.mark.parametrize("cells", [["Yes, always", "No, never"], ["and/or", "either"], ["C++", "C"], ["R&D", "sales"]])
+@pytest.mark.parametrize(
+    "cells", [["Yes, always", "No, never"], ["and/or", "either"], ["C++", "C"], ["very good", "good"]]
+)
 def test_a_comma_in_a_label_is_part_of_it(cells: list[str]) -> None:
     assert readings(beside(cells * 4))["label"] == "labels"
+
+
+def test_an_answer_in_own_words_beside_several_makes_no_trait() -> None:
+    cells = ["Friends, Web", "Friends", "Web"] * 6 + ["Friends, a poster at the tram stop", "Web, my aunt told me"]
+    assert {each.positive for each in beside(cells, "How did you hear of us?").traits} == {"Friends", "Web"}
 
 
 # ---- scales and codes for no answer ----------------------------------------------------------------------------------
@@ -211,6 +220,20 @@ def test_verdicts_on_several_questions_are_a_trait_each() -> None:
     reading = reading_of({"text": texts(12), "label": asked, "answer": answers})
     assert [(each.name, each.positive) for each in reading.traits] == [("Complaint", "complaint"), ("Praise", "praise")]
     assert [each["positive"] + each["negative"] for each in reading.as_json()["traits"]] == [6, 6]
+
+
+def test_yes_and_no_answer_the_question_in_another_column() -> None:
+    columns = {"text": texts(8), "question": ["Is this a complaint?"] * 8, "answer": ["yes", "no"] * 4}
+    (trait,) = reading_of(columns).traits
+    assert (trait.negative, trait.positive, trait.quality("yes")) == ("not complaint", "complaint", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("no", "yes"),
+    [("нет", "да"), ("non", "oui"), ("否", "是"), ("いいえ", "はい"), ("لا", "نعم"), ("negativo", "positivo")],
+)
+def test_the_sides_of_two_words_are_known_in_many_languages(no: str, yes: str) -> None:
+    assert qualities(beside([yes, no] * 4, "x")) == {yes: 1.0, no: 0.0}
 
 
 def test_verdicts_without_a_question_are_named_like_their_column() -> None:

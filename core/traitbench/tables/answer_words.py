@@ -33,7 +33,8 @@ _NO_ANSWER = _words(
     refused, refuse, refused to answer, refusal, dont know, don t know, do not know, dk, prefer not to say
     prefer not to answer, prefer not to disclose, rather not say, no answer, no response, not answered, unanswered
     not asked, not applicable, does not apply, no opinion, cant say, can t say, cannot say, skipped, declined
-    declined to answer, not stated, not specified, no reply, missing value, system missing, question not asked
+    declined to answer, offered, unoffered, not stated, not specified, no reply, missing value
+    system missing, question not asked
     weiß nicht, weiss nicht, weiß ich nicht, keine angabe, keine antwort, keine meinung, verweigert, trifft nicht zu
     nicht zutreffend, nicht gefragt, möchte ich nicht sagen
     ne sait pas, je ne sais pas, nsp, sans réponse, pas de réponse, refus, sans opinion, non concerné
@@ -72,6 +73,27 @@ def is_missing(word: str) -> bool:
 def is_no_answer(word: str) -> bool:
     """Whether a person or a program says with this word that there is no answer: `nan`, `refused`, `weiß nicht`."""
     return is_missing(word) or folded_word(word) in _NO_ANSWER
+
+
+_YES = _words(
+    """
+    1, 1.0, yes, y, true, t, x, ja, wahr, oui, vrai, sí, si, verdadero, sì, vero, sim, verdadeiro, waar, tak, prawda, да
+    так, верно, evet, doğru, ano, igen, da, ναι, sant, sandt, kyllä, 是, 对, 真, はい, 예, 네, نعم, صحيح, हाँ, हां
+    có, ya, כן, ใช่
+    """
+)
+_NO = _words(
+    """
+    0, 0.0, no, n, false, f, nein, falsch, non, faux, falso, não, nao, nee, onwaar, nie, fałsz, нет, ні, неверно, hayır
+    yanlış, ne, nem, nu, όχι, nej, falskt, ei, 否, 不是, 假, いいえ, 아니요, 아니오, لا, خطأ, नहीं, không, tidak, לא, ไม่
+    """
+)
+
+
+def says_yes(word: str) -> bool | None:
+    """Return whether a word is a yes or a no, also as 1.0 and 0.0; None if it is neither."""
+    key = folded_word(word)
+    return True if key in _YES else False if key in _NO else None
 
 
 # ---- verdicts --------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Literal
 
 from traitbench.names import canonical
@@ -25,7 +25,8 @@ MOST_ANSWERS = 60
 
 _STRONG, _WEAK = (";", "|", "\n", "\t", "；", "::", "||"), (",", "、", "，", "/", "+", "&")
 _LONGEST_ANSWER = 60
-_FEW = 0.05
+_FEW, _OFTEN = 0.05, 0.7
+_MOST_LOOKED_AT = 2_000
 _LIST_KEYS = ("choices", "choice", "labels", "label", "values", "value", "rating", "taxonomy")
 _LEADING = re.compile(r"[\[(]?\s*([-+−]?\d{1,4}(?:[.,]\d+)?)\s*(?:[-–—=:.)\]]+\s*|\s+)(\D*[^\W\d_].*)", re.DOTALL)
 _TRAILING = re.compile(r"(.*[^\W\d_].*?)\s*[\[(]\s*([-+−]?\d{1,4})\s*[\])]", re.DOTALL)
@@ -182,31 +183,37 @@ def split(cell: str, separator: str) -> list[str]:
 
 def separator_of(cells: Mapping[str, int], *, as_answers: Collection[str] = ()) -> str:
     """Return what is between several answers in a cell of a column; empty if cells have one answer each."""
-    for separator in (*_STRONG, *_WEAK):
-        own = [cell for cell in cells if separator in cell and not (is_no_answer(cell) and cell not in as_answers)]
-        if own and _separates(separator, cells, own):
+    some = [cell for cell in islice(cells, _MOST_LOOKED_AT) if cell in as_answers or not is_no_answer(cell)]
+    for separator in (*_STRONG, *_WEAK, " "):
+        parts = {cell: split(cell, separator) for cell in some}
+        several = [own for own in parts.values() if len(own) > 1]
+        if several and _separates(separator, parts, several):
             return separator
     return ""
 
 
-def _separates(separator: str, cells: Mapping[str, int], joined: list[str]) -> bool:
-    parts = {cell: split(cell, separator) for cell in cells}
-    items = {item for own in parts.values() for item in own}
-    several = [parts[cell] for cell in joined if len(parts[cell]) > 1]
-    if not several or len(items) > MOST_ANSWERS or any(len(item) > _LONGEST_ANSWER for item in items):
-        return False
-    if all(_WHOLE.fullmatch(item) for own in several for item in own):
-        return separator in _STRONG or _are_codes(separator, parts, several)
-    if separator in (",", ".") and any(number_in(cell) is not None for cell in joined):
-        return False
+def _separates(separator: str, parts: Mapping[str, list[str]], several: list[list[str]]) -> bool:
     if any(len({*own}) < len(own) for own in several):
         return False
+    if all(_WHOLE.fullmatch(item) for own in several for item in own):
+        return separator in _STRONG or separator == " " or _are_codes(separator, parts, several)
+    if separator == "," and any(number_in(cell) is not None for cell in parts if separator in cell):
+        return False
+    items = {item for own in parts.values() for item in own}
     alone = {own[0] for own in parts.values() if len(own) == 1}
     seen = Counter(item for own in several for item in own)
     repeated = [item for item in seen if item in alone or seen[item] > 1]
+    if not repeated or len(repeated) > MOST_ANSWERS or any(len(item) > _LONGEST_ANSWER for item in repeated):
+        return False
+    if separator == " ":
+        # "very good" beside "good" is one answer, but "red blue" beside "red" and "blue" are two; hashtags always are.
+        return (seen.keys() <= alone and len(several) > 1) or all(item[0] == "#" for item in items)
+    often = sum(seen[item] for item in repeated) >= _OFTEN * seen.total()
     if separator in _STRONG:
-        return bool(repeated) and (len(repeated) >= len(seen) / 2 or len(items) < len(cells))
-    return len(items) < len(cells) and len(repeated) >= len(seen) / 2
+        return often or len(items) < len(parts)
+    if len(alone & seen.keys()) > 1 and often:
+        return True
+    return len(items) < len(parts) and len(repeated) >= len(seen) / 2
 
 
 def _are_codes(separator: str, parts: Mapping[str, list[str]], several: list[list[str]]) -> bool:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal, get_args
 
 from traitbench.display.text import count, is_address, shortened
-from traitbench.tables.answer_words import are_verdicts, scale_of, verdict_of
+from traitbench.tables.answer_words import are_verdicts, says_yes, scale_of, verdict_of
 from traitbench.tables.answers import (
     Answers,
     answers_of,
@@ -20,7 +20,7 @@ from traitbench.tables.answers import (
     structure_of,
 )
 from traitbench.tables.header_words import ends_in, is_only, names, tokens_of
-from traitbench.tables.labelled import are_numbers, negates, shapes_of, yes_no
+from traitbench.tables.labelled import are_numbers, negates, shapes_of
 from traitbench.tables.sample_files import QUALITY_NAMES, folded, guess_words
 
 Reading = Literal[
@@ -64,7 +64,7 @@ _CLOCK = r"(?:[T ,]+\d{1,2}:\d\d.*)?"
 _DATE = re.compile(
     rf"\d{{4}}[-/.]\d\d?[-/.]\d\d?{_CLOCK}|\d\d?[-/.]\d\d?[-/.]\d{{2,4}}{_CLOCK}|\d{{4}}年\d\d?月\d\d?日.*"
     rf"|\d\d?\.? {_MONTH}[a-zé]*\.?,? \d{{4}}{_CLOCK}|{_MONTH}[a-zé]*\.? \d\d?(?:st|nd|rd|th)?,? \d{{4}}{_CLOCK}"
-    r"|\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?|\w{3}, \d\d? \w{3} \d{4} .*",
+    r"|\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?|\w{3}, \d\d? \w{3} \d{4} .*|\w{3} \w{3} \d\d? \d\d:\d\d:\d\d .*\d{4}",
     re.IGNORECASE,
 )
 
@@ -233,7 +233,7 @@ def is_identifier(name: str, answers: Answers, *, rising: bool) -> bool:
     """Whether the answers of a column differ in every row and are no measure: numbers in order, or named as ids."""
     if len(answers.kinds) < answers.answered or answers.answered < 2:
         return False
-    if is_scale_name(name) or names(name, "measure"):
+    if is_scale_name(name) or is_label_name(name) or names(name, "measure"):
         return False
     return rising or names(name, "identifier") or name.startswith(("Unnamed", "Column "))
 
@@ -294,7 +294,7 @@ def _few_words(name: str, answers: Answers, said: str) -> Kind:
     if _are_sides(kinds):
         return Kind("labels", labels, answers, "certain")
     if all(len(kind) == 1 and kind.isascii() and kind.isalpha() for kind in kinds) and all(
-        yes_no(kind) is None for kind in kinds
+        says_yes(kind) is None for kind in kinds
     ):
         return Kind("group", group, answers, "none")
     return Kind("labels", labels, answers, "likely" if len(kinds) == 2 else "possible")
@@ -302,10 +302,13 @@ def _few_words(name: str, answers: Answers, said: str) -> Kind:
 
 def _are_sides(kinds: Mapping[str, int]) -> bool:
     """Whether two of the answers are known poles, such as yes and no, or one negates the other."""
-    known = guess_words(kinds, ()) | {kind: float(said) for kind in kinds if (said := yes_no(kind)) is not None}
+    known = guess_words(kinds, ()) | {kind: float(said) for kind in kinds if (said := says_yes(kind)) is not None}
     if {0.0, 1.0} <= {*known.values()} and "sides" in shapes_of(kinds):
         return True
-    return len(kinds) == 2 and any(negates(one, other) for one in kinds for other in kinds if one != other)
+    if len(kinds) != 2:
+        return False
+    levels = scale_of(kinds) or {}
+    return len({*levels.values()}) == 2 or any(negates(one, other) for one in kinds for other in kinds if one != other)
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------

@@ -212,7 +212,7 @@ def read_columns(
     used = {first, *also, *tests, people}
     table, verdicts, questions = verdicts_of(table, kinds, chosen)
     # Precedence: text, labels, people, rows that belong together, group.
-    labels = label_columns(kinds, chosen, {*used, *(questions - {*chosen})})
+    labels = {*label_columns(kinds, chosen, {*used, *(questions - {*chosen})}), *verdicts}
     traits = {
         name: verdicts.get(name)
         or traits_as(name, kind, shapes_as(kind, chosen.get(name)), chosen.get(name, kind.reading))
@@ -230,6 +230,8 @@ def read_columns(
     by_rows: dict[str, Reading] = {**dict.fromkeys(text_said, "text"), **dict.fromkeys(tests, "test")}
     by_rows |= {people: "people"} if people is not None else {}
     by_rows |= {together[0]: "rows_together"} if together is not None else {}
+    by_rows |= dict.fromkeys(verdicts, "verdicts")
+    said |= {name: _verdicts_said(own) for name, own in verdicts.items()}
     for name in questions - {*chosen, *by_rows}:
         by_rows[name], said[name] = "not_used", "The question that the verdicts answer."
     columns = tuple(
@@ -271,7 +273,7 @@ def _column(
     reading = by_rows or given or kind.reading
     sentence = said or kind.said
     if by_rows is None and traits is not None:
-        sentence = _labels_said(kind, reading, traits) if given or reading == "verdicts" else kind.said
+        sentence = _labels_said(kind, reading, traits) if given else kind.said
     elif by_rows is None and given is not None:
         sentence = given_said(given, kind)
     elif by_rows is None and kind.strength != "none" and kind.reading != "number":
@@ -303,13 +305,17 @@ def _rises(table: Table, name: str) -> bool:
 
 
 def _labels_said(kind: Kind, reading: Reading, traits: Sequence[TraitFound]) -> str:
+    missing = "" if traits else " It makes no trait, because it has no two sides."
+    return f"{given_said(reading, kind)}{missing}"
+
+
+def _verdicts_said(traits: Sequence[TraitFound]) -> str:
     if not traits:
-        return f"{given_said(reading, kind)} It makes no trait, because it has no two sides."
-    if reading == "verdicts":
-        asked = ", ".join(f"“{shortened(each.positive, 40)}”" for each in traits)
-        missing = missing_said(traits[0].answers)
-        return f"Verdicts on {asked}: accepted is the positive side, rejected the negative.{missing}"
-    return given_said(reading, kind)
+        return "Verdicts without a question."
+    asked = ", ".join(f"“{shortened(each.positive, 40)}”" for each in traits)
+    return (
+        f"Verdicts on {asked}: accepted is the positive side, rejected the negative.{missing_said(traits[0].answers)}"
+    )
 
 
 def given_said(reading: Reading, kind: Kind) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from traitbench.tables.answer_words import VERDICT_COLUMNS, folded_word, verdict_of
+from traitbench.tables.answer_words import VERDICT_COLUMNS, folded_word, says_yes, verdict_of
 from traitbench.tables.answers import Answers, answers_of
 from traitbench.tables.column_kinds import MOST_GROUPS, MOST_KINDS, Kind, Reading, Strength
 from traitbench.tables.labelled import Shape, TraitFound, about, are_numbers, shapes_of, traits_of
@@ -84,7 +84,8 @@ def verdicts_of(
     questions = set[str]()
     traits: dict[str, tuple[TraitFound, ...]] = {}
     for name, kind in kinds.items():
-        if chosen.get(name, kind.reading) != "verdicts":
+        is_verdict = chosen.get(name, kind.reading) == "verdicts"
+        if not is_verdict and not (name not in chosen and _answers_a_question(name, kind, kinds, table)):
             continue
         answers = kind.answers
         words = {word: verdict for word in answers.kinds if (verdict := _verdict(word)) is not None}
@@ -106,11 +107,18 @@ def verdicts_of(
     return table, traits, questions
 
 
+def _answers_a_question(name: str, kind: Kind, kinds: Mapping[str, Kind], table: Table) -> bool:
+    """Whether yes and no answer the question in another column."""
+    return (
+        kind.reading == "labels"
+        and all(says_yes(word) is not None for word in kind.answers.kinds)
+        and _question(name, kinds, table) is not None
+    )
+
+
 def _verdict(word: str) -> float | None:
-    verdict = verdict_of(word)
-    if verdict is None and folded_word(word) in ("yes", "no", "true", "false", "1", "0", "1.0", "0.0", "y", "n"):
-        return float(folded_word(word) in ("yes", "true", "1", "1.0", "y"))
-    return verdict
+    verdict, said = verdict_of(word), says_yes(word)
+    return float(said) if verdict is None and said is not None else verdict
 
 
 def _rest(answers: Answers, words: Mapping[str, float]) -> set[str]:

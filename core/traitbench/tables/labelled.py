@@ -11,13 +11,12 @@ from typing import Literal
 
 from traitbench.contract.samples import SampleInput
 from traitbench.display.text import is_address, shortened
-from traitbench.tables.answer_words import is_missing, scale_of
+from traitbench.tables.answer_words import is_missing, says_yes, scale_of
 from traitbench.tables.answers import Answers, labelled_number, number_in
 from traitbench.tables.header_words import ends_in
 from traitbench.tables.rows import Problem, Table
 from traitbench.tables.sample_files import (
     QUALITY_NAMES,
-    YES_NO,
     FileLayout,
     FileSample,
     LabelColumn,
@@ -28,6 +27,9 @@ from traitbench.tables.sample_files import (
 
 Shape = Literal["sides", "each", "order"]
 """How answers make traits: two sides and what is neither, one trait for each kind against the rest, or a scale."""
+
+MOST_OF_A_COLUMN = 50
+"""The most traits of one column."""
 
 REST = "anything else"
 """The negative pole of a trait that tells one kind of text from the rest."""
@@ -41,9 +43,14 @@ NO_ANSWER = "says “{0}”, which means no answer"
 TWO_LABELS = "has two labels that contradict each other: {0}"
 
 _RARE, _REST = 0.1, 0.2
-_LONGEST_NAME, _LONGEST_POLE = 80, 40
+_LONGEST_NAME, _LONGEST_POLE, _MOST_WORDS = 80, 40, 3
 _NO_NAMES = {*QUALITY_NAMES} - {"sentiment", "rating"}
 _NEGATIONS = ("un", "in", "im", "ir", "il", "dis", "non", "not", "no", "nicht", "kein", "keine")
+_ASKED = re.compile(
+    r"^(?:is|was|are|does|do|has|ist|hat|sind)[ _-]+"
+    r"(?:(?:this|it|that|the text|the message|das|dies|der text)\s+)?(?:(?:about|a|an|ein|eine|einen)\s+)*",
+    re.IGNORECASE,
+)
 _NUMBERING = re.compile(r"^(?:q(?:uestion)?\s*)?\d{1,3}\s*[.):]\s*(?=\D)", re.IGNORECASE)
 
 
@@ -103,7 +110,7 @@ def order_of(counts: Mapping[str, int]) -> list[str]:
     """Return the kinds from the lowest to the highest, as far as that is known; others come in alphabetical order."""
     if are_numbers(counts):
         return sorted(counts, key=lambda cell: number_in(cell) or 0.0)
-    scale, known = _scale_of(counts), guess_words(counts, ())
+    scale, known = scale_of(counts), guess_words(counts, ())
     if scale:
         return sorted(counts, key=lambda cell: scale[cell])
     middle = {cell: 0.5 if quality is None else quality for cell, quality in known.items()}
@@ -126,6 +133,8 @@ def traits_of(
     counts = answers.kinds
     if shape == "each":
         several = answers.form == "several" or answers.several > 0
+        # What one row says, such as another answer in somebody's own words, makes no trait.
+        often = [kind for kind, times in counts.items() if times > 1] if several else [*counts]
         return [
             TraitFound(
                 *(name, _capital(shortened(_bare(kind), _LONGEST_NAME)), REST, shortened(kind, _LONGEST_NAME)),
@@ -134,7 +143,7 @@ def traits_of(
                 answers,
                 any_of=several,
             )
-            for kind in counts
+            for kind in (often if len(often) > 1 else [*counts])[:MOST_OF_A_COLUMN]
         ]
     if shape == "order":
         return [_scaled(name, answers, order_of(counts) if order is None else order, ends, border)]
@@ -149,7 +158,7 @@ def about(question: str, name: str, words: Mapping[str, float], answers: Answers
     """Return the trait that a question is about: how `words` answer it with yes (1) or no (0)."""
     what = _bare(question)
     what = what.lower() if what.isupper() else what
-    what = shortened(re.sub(r"^(is|has|ist|hat)[ _-]+", "", what, flags=re.IGNORECASE), _LONGEST_NAME - 4)
+    what = shortened(_ASKED.sub("", what).rstrip("? ") or what, _LONGEST_NAME - 4)
     neither = {word: times for word, times in answers.kinds.items() if word not in words}
     return TraitFound(name, _capital(what), f"not {what}", what, words, neither, answers)
 
@@ -197,6 +206,8 @@ def _scaled(
 
 def _placed(value: float, low: float, middle: float, high: float) -> float:
     """Return where a number is between the ends, with the border at 0.5."""
+    if high > low and middle == (low + high) / 2:
+        return min(1.0, max(0.0, (value - low) / (high - low)))
     if value <= middle:
         return max(0.0, 0.5 * (value - low) / (middle - low)) if middle > low else 0.0
     return min(1.0, 0.5 + 0.5 * (value - middle) / (high - middle)) if high > middle else 1.0
@@ -205,14 +216,15 @@ def _placed(value: float, low: float, middle: float, high: float) -> float:
 def _ends_in_words(order: Sequence[str]) -> tuple[str, str] | None:
     """Return the words of the ends of `1 - Never` to `5 - Always`."""
     low, high = labelled_number(order[0]), labelled_number(order[-1])
-    if low is None or high is None or folded(low[1]) == folded(high[1]):
+    # Stars, points and the like are units.
+    if low is None or high is None or folded(low[1]).rstrip("s") == folded(high[1]).rstrip("s"):
         return None
     return shortened(low[1], _LONGEST_NAME), shortened(high[1], _LONGEST_NAME)
 
 
 def _low_and_high(name: str) -> tuple[str, str]:
     what = _bare(name).lower()
-    if len(what) > _LONGEST_POLE:
+    if len(what.split()) > _MOST_WORDS or len(what) > _LONGEST_POLE or what.endswith("?"):
         return "low", "high"
     plural = what.endswith("s") and folded(name) not in _NO_NAMES
     low, high = ("few", "many") if plural else ("low", "high")
@@ -221,7 +233,7 @@ def _low_and_high(name: str) -> tuple[str, str]:
 
 def _sides_of(counts: Mapping[str, int]) -> tuple[str, str] | None:
     """Return the negative and the positive kind; None if more than two kinds could be sides."""
-    known = guess_words(counts, ()) | {cell: float(said) for cell in counts if (said := yes_no(cell)) is not None}
+    known = guess_words(counts, ()) | {cell: float(said) for cell in counts if (said := says_yes(cell)) is not None}
     low, high = ([cell for cell in counts if known[cell] == quality] for quality in (0.0, 1.0))
     if len(low) == len(high) == 1 and not _scale_of(counts) and not (len(counts) > 2 and are_numbers(counts)):
         return low[0], high[0]
@@ -233,12 +245,6 @@ def _sides_of(counts: Mapping[str, int]) -> tuple[str, str] | None:
         return None
     first, second = order_of(dict.fromkeys(main, 1))
     return (second, first) if negates(second, first) else (first, second)
-
-
-def yes_no(cell: str) -> bool | None:
-    """Return whether an answer is a yes or a no, also as 1.0 and 0.0; None if it is neither."""
-    word = folded(cell)
-    return YES_NO.get(word.removesuffix(".0") if word in ("1.0", "0.0") else word)
 
 
 def negates(kind: str, other: str) -> bool:
@@ -254,7 +260,7 @@ def _scale_of(counts: Mapping[str, int]) -> dict[str, int] | None:
 
 def _named_poles(name: str, negative: str, positive: str) -> tuple[str, str]:
     """Return the names of the poles: the labels, or the column's own name if they are only yes and no."""
-    if folded(name) in _NO_NAMES or yes_no(negative) is None or yes_no(positive) is None:
+    if folded(name) in _NO_NAMES or says_yes(negative) is None or says_yes(positive) is None:
         return shortened(negative, _LONGEST_NAME), shortened(positive, _LONGEST_NAME)
     what = re.sub(r"^(is|has|ist|hat)[ _-]+", "", _bare(name), flags=re.IGNORECASE)
     if len(what) > _LONGEST_POLE or what.endswith("?"):

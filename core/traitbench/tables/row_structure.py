@@ -205,6 +205,8 @@ def find_together(
         return named[0], f"Rows with the same value belong together: {count(len(cells[named[0]]), 'value')}."
     if text is None or not labels:
         return None
+    # Years, regions and the like are groups to compare, whatever they predict.
+    free = [name for name in free if not names(name, "measure") and not names(name, "group")]
     texts = [row.cells.get(text, "").strip() for row in table.rows]
     y = [labels[0].quality(row.cells.get(labels[0].column, "").strip()) for row in table.rows]
     matches = belonging({name: [row.cells.get(name, "") for row in table.rows] for name in free}, y, texts)

@@ -38,7 +38,8 @@ YES_NO = {
 }
 """What a cell says in a column of yes and no, case-folded."""
 
-_MARKS = {**YES_NO, "": False, "train": False, "training": False, "test": True, "held_out": True}
+_MARKS = {**YES_NO, "": False, "train": False, "training": False}
+_MARKS |= dict.fromkeys(("test", "testing", "held_out", "dev", "val", "valid", "validation", "eval"), True)
 _IN_TEXTS = re.compile(r"[^\W\d_]|[\u2000-\U0010ffff]")
 _INVALID = re.compile("[\x00\ud800-\udfff]")
 _VARIANT = "\ufe0f"  # asks for the coloured form of an emoji
