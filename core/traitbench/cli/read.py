@@ -70,7 +70,9 @@ _column_options: Callable[[Any], Any] = combined(
 def read(file: str, of_file: FileOptions, of_columns: ColumnOptions, as_json: bool) -> None:
     """Say what the workbench would make of a CSV, Excel, JSONL or Parquet FILE: its columns, traits and texts.
 
-    Nothing is sent or changed. `-` reads stdin. `models create --from` makes the model.
+    Nothing is sent or changed. `-` reads stdin. `models create --from` makes the model. --read says what a column
+    means: text, labels, several_answers, scale, verdicts, people, messages, rows_together, group, date, number,
+    identifier, test or not_used.
     """
     source = of_file.open(file)
     reading = of_columns.read(source, of_file)
