@@ -46,7 +46,8 @@ def messages_of(value: Any) -> list[Message] | None:
     if not listed or not all(isinstance(each, Mapping) for each in listed):
         return None
     # A list of names and values has answers, and no messages.
-    role, words = _key(listed, (*_ROLES, *_NAMES)), _key(listed, _WORDS)
+    # A message that calls a tool may have no words.
+    role, words = _key(listed, (*_ROLES, *_NAMES)), _key(listed, _WORDS, share=0.5)
     if role in _ROLES and words is None:
         words = _key(listed, ("value",))
     if any(_SPANS & each.keys() for each in listed):
@@ -85,9 +86,9 @@ def _parsed(cell: str) -> Any:
     return None
 
 
-def _key(listed: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
-    """Return the first of some keys that every message has."""
-    return next((name for name in names if all(name in each for each in listed)), None)
+def _key(listed: Sequence[Mapping[str, Any]], names: Sequence[str], *, share: float = 1.0) -> str | None:
+    """Return the first of some keys that every message has, or this share of them."""
+    return next((name for name in names if sum(name in each for each in listed) >= share * len(listed)), None)
 
 
 def _speaker(value: Any) -> str:

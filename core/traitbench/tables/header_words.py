@@ -27,7 +27,8 @@ similarity points sterne bewertung zufriedenheit skala punkte note stufe zustimm
 échelle étoiles puntuación puntuacion valoración valoracion calificación calificacion satisfacción
 satisfaccion escala estrellas nota voto valutazione punteggio soddisfazione stelle avaliação avaliacao
 satisfação satisfacao estrelas pontuação beoordeling tevredenheid sterren schaal ocena gwiazdki оценка рейтинг
-балл баллы звёзды звезды puan yıldız memnuniyet
+балл баллы звёзды звезды puan yıldız memnuniyet likely recommend wahrscheinlich weiterempfehlen recommander
+recomendar recomendaría consigliare aanbevelen
 """
 _SCALE_PARTS = ("评分", "評分", "評価", "评价", "満足", "满意", "星", "평점", "별점", "만족", "تقييم", "रेटिंग")
 _MEASURE = """

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from traitbench.display.text import count
 from traitbench.formulas import as_written, is_guarded, is_open, may_be_formula
+from traitbench.tables.chat_log import ChatLog, is_chat_log
 from traitbench.tables.conversations import messages_of
 from traitbench.tables.delimited import Csv
 from traitbench.tables.excel import Excel
@@ -39,6 +40,7 @@ _TOO_MANY = f"The file has more than {MOST_ROWS:,} rows. Split it, then retry."
 
 _PARQUET, _ZIP, _OLD_EXCEL = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"%PDF": "PDF"}
+_WEBANNO, _SUBTITLES = b"#FORMAT=WebAnno TSV", b"WEBVTT"
 _PAGE = re.compile(rb"<(?:!doctype|html|\?xml|table)\b", re.IGNORECASE)
 _JSON = re.compile(rb'(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _LOOKED_AT = 200
@@ -134,7 +136,10 @@ def read(
     )
 
 
-def _reader(name: str, file: IO[bytes], *, header: bool | None, sheet: str | None) -> Csv | Json | Parquet | Excel:
+AnyReader = Csv | ChatLog | Json | Parquet | Excel
+
+
+def _reader(name: str, file: IO[bytes], *, header: bool | None, sheet: str | None) -> AnyReader:
     kind = _kind(name, file)
     if kind == "parquet":
         return Parquet(file)
@@ -145,6 +150,8 @@ def _reader(name: str, file: IO[bytes], *, header: bool | None, sheet: str | Non
     encoding = encoding_of(file)
     if kind == "json":
         return Json(file, encoding)
+    if header is None and is_chat_log(file, encoding):
+        return ChatLog(file, encoding)
     return Csv(file, encoding, header=header, lines=name.lower().endswith(LINES))
 
 
@@ -163,6 +170,13 @@ def _kind(name: str, file: IO[bytes]) -> Kind:
         raise NotATable(f"This is a {packed} file, not a table. Upload the CSV, Excel, JSONL or Parquet file itself.")
     named: Kind = next((kind for ending, kind in ENDINGS.items() if name.lower().endswith(ending)), "csv")
     start = beginning.lstrip(codecs.BOM_UTF8).lstrip()
+    if start.startswith(_WEBANNO):
+        raise NotATable(
+            "This is an export of INCEpTION or WebAnno, which labels words and not texts. Export the texts as plain "
+            "text or CSV, then label them here."
+        )
+    if start.startswith(_SUBTITLES):
+        raise NotATable("These are subtitles, not a table. Save their texts as one text per line, then retry.")
     if named == "csv" and _PAGE.match(start):
         raise NotATable("This is a web page or XML, not a table. Save it as .xlsx or CSV, then retry.")
     if named == "csv" and _JSON.match(start):
