@@ -104,7 +104,8 @@ def test_groups_with_both_labels_are_measured() -> None:
     result = measured(samples)
     assert result["auroc"] is not None
     curve = result["curve"]
-    assert [each["samples"] for each in curve][-1] == 12 * TURNS
+    assert (curve[-1]["samples"], curve[-1]["groups"]) == (12 * TURNS, 12)
+    assert [each["groups"] for each in curve[:-1]] == [2, 5], "halves of those with both labels, rounded down"
     assert len(curve) > 1
 
 

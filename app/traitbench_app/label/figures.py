@@ -50,7 +50,7 @@ def step_for(facts: StepFacts, labels: LabelSession, traits: Sequence[Trait], or
     if weakest is None or said.page != "train":
         return said
     if weakest.is_guessed:
-        return replace(said, sentence="No better than a guess so far.", primary=False)
+        return replace(said, sentence=f"{weakest.title} so far.", primary=False)
     if fewer < FEW or weakest.doubt or weakest.is_shared:
         few = "" if weakest.is_shared else ", from few samples"
         return replace(said, sentence=f"Enough to train: {weakest.in_short}{few}.")

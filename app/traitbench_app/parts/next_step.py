@@ -164,7 +164,7 @@ def _steps_of_version(facts: StepFacts) -> Iterator[NextStep | None]:
     if evidence is None:
         yield NextStep("How often it is right is not known.", "See why", "train")
     elif evidence.is_guessed:
-        said = "No better than a guess."
+        said = f"{evidence.title}."
         labels = facts.may_change and facts.takes_labels
         yield NextStep(said, "Label more texts", "label") if labels else NextStep(said, "See why", "train")
     elif evidence.is_shared and facts.may_change:

@@ -71,11 +71,12 @@ class _Measured(Wire):
 
 
 class CurvePoint(_Measured):
-    """The AUROC of a fit to this many samples."""
+    """The AUROC of a fit to this many samples; `groups` says in how many groups they are, 0 if none belong together."""
 
     samples: Count
     auroc: Share
     interval: Interval | None = None
+    groups: Count = 0
 
 
 class Forecast(CurvePoint):

@@ -21,8 +21,6 @@ _UNSURE = 0.2
 _NEARLY_ALL = 0.975
 _NEAR_ONE = 0.98
 _FAR_BELOW = 0.15
-# Below this AUROC, an interval over groups that reaches down to chance is one.
-_SHOWN_BY_GROUPS = 0.75
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,8 @@ class Evidence:
     `auroc` is the mean over `traits` traits; `interval` is that of a single trait. `larger` is how many samples are at
     the larger pole of each trait, and `pole` is that pole of a single trait. `shortcuts` are those of the traits, by
     key. `weakest` is the evidence on the trait that is right least often, if it is far below the rest. `groups` is how
-    many groups the samples are in, if they belong together, else 0.
+    many groups the samples are in, if they belong together, else 0; `is_shown` says whether these groups show that the
+    version is better than a guess.
     """
 
     right: int
@@ -47,6 +46,7 @@ class Evidence:
     trait: str = ""
     weakest: "Evidence | None" = None
     groups: int = 0
+    is_shown: bool = True
 
     @property
     def share(self) -> float:
@@ -65,11 +65,13 @@ class Evidence:
 
     @property
     def is_guessed(self) -> bool:
-        """Whether always answering the larger pole is right as often, or sounds the same in words; or whether the
-        groups of samples that belong together show no difference.
+        """Whether always answering the larger pole is right as often, or sounds the same in words; or whether too few
+        groups of samples show more.
         """
-        if self.groups and self.interval and self.interval[0] <= 0.5 and (self.auroc or 0.0) < _SHOWN_BY_GROUPS:
-            return True
+        return not self.is_shown or self._is_as_larger
+
+    @property
+    def _is_as_larger(self) -> bool:
         return self.larger >= self.right or _in_words(self.larger, self.samples) == self.in_words
 
     @property
@@ -81,19 +83,23 @@ class Evidence:
     def in_short(self) -> str:
         """`about 9 in 10 right`; less if the figure flatters."""
         if self.is_guessed:
-            return "no better than a guess"
+            return f"{self._guess} than a guess"
         return f"{self.in_words} right{' on texts with its shortcut' if self.is_shared else ''}{self._at_worst}"
 
     @property
     def title(self) -> str:
         """`About 9 in 10 right on texts it has not seen`; less if the figure flatters or is of few samples."""
         if self.is_guessed:
-            return "No better than a guess"
+            return f"{self._guess[0].upper()}{self._guess[1:]} than a guess"
         right = f"{self.in_words[0].upper()}{self.in_words[1:]} right"
         if self.is_shared:
             return f"{right}, but only on texts that have the same shortcut"
         right += self.few or " on texts it has not seen"
         return f"{right}{self._at_worst}"
+
+    @property
+    def _guess(self) -> str:
+        return "no better" if self._is_as_larger else "not shown to be better"
 
     @property
     def _at_worst(self) -> str:
@@ -118,6 +124,10 @@ class Evidence:
 
     def says(self, who: str, traits: Sequence[Trait]) -> str:
         """`v1 gets about 9 in 10 right on texts it has not seen`; less if the figure flatters, as plain text."""
+        if not self.is_shown and not self._is_as_larger:
+            return (
+                f"{who} is not shown to be better than a guess: {count(self.groups, 'group')} of samples say too little"
+            )
         if self.is_guessed:
             answer = self._label(traits) or ("the more frequent pole" if self.traits > 1 else "either pole")
             only = " on texts with the same shortcut" if self.is_shared else ""
@@ -207,6 +217,7 @@ def evidence_of(key: str, figures: TraitMetrics) -> Evidence | None:
             shortcuts,
             trait=key,
             groups=test.groups,
+            is_shown=_is_shown(test.groups, test.auroc_interval),
         )
     known = (figures.confidence or {}).values()
     samples, right = sum(each.samples for each in known), sum(each.right for each in known)
@@ -215,7 +226,14 @@ def evidence_of(key: str, figures: TraitMetrics) -> Evidence | None:
     tiers = figures.confusion or {}
     larger, pole = _larger(*(sum(tiers[each].values()) if each in tiers else 0 for each in POLES))
     measured = (figures.auroc, figures.auroc_interval, 1, larger, pole, shortcuts)
-    return Evidence(right, samples, False, *measured, trait=key, groups=figures.counts.get("groups", 0))
+    groups = figures.counts.get("groups", 0)
+    shown = _is_shown(groups, figures.auroc_interval)
+    return Evidence(right, samples, False, *measured, trait=key, groups=groups, is_shown=shown)
+
+
+def _is_shown(groups: int, interval: Interval | None) -> bool:
+    """Whether the groups show that a trait is better than a guess; samples of which each is its own group do."""
+    return not groups or (interval is not None and interval[0] > 0.5)
 
 
 def _larger(positive: int, negative: int) -> tuple[int, Pole | None]:
@@ -252,7 +270,12 @@ def _together(parts: Iterable[Evidence]) -> Evidence | None:
     low = min(every, key=lambda each: each.share)
     weakest = low if low.share <= right / samples - _FAR_BELOW else None
     groups = sum(each.groups or each.samples for each in every) if any(each.groups for each in every) else 0
-    return Evidence(right, samples, every[0].on_tests, mean, None, len(every), larger, weakest=weakest, groups=groups)
+    return Evidence(
+        *(right, samples, every[0].on_tests, mean, None, len(every), larger),
+        weakest=weakest,
+        groups=groups,
+        is_shown=any(each.is_shown for each in every),
+    )
 
 
 def wilson(right: float, samples: int) -> Interval:

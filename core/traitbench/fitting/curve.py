@@ -40,15 +40,19 @@ _Z = 1.96
 
 @dataclass(frozen=True)
 class Point:
-    """A point of the curve: the AUROC of a fit to this many samples, and its interval."""
+    """A point of the curve: the AUROC of a fit to this many samples, its interval, and in how many groups the samples
+    are, 0 if none belong together.
+    """
 
     samples: int
     area: float
     span: tuple[float, float]
+    groups: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The point as stored in metrics."""
-        return {"samples": self.samples, "auroc": self.area, "interval": list(self.span)}
+        groups = {"groups": self.groups} if self.groups else {}
+        return {"samples": self.samples, "auroc": self.area, "interval": list(self.span), **groups}
 
 
 def prospects(samples: TrainingSamples, recipe: Recipe, now: Point, counts: tuple[float, float]) -> dict[str, Any]:
@@ -76,7 +80,7 @@ def _parts(samples: TrainingSamples, recipe: Recipe, counts: tuple[float, float]
     resampler = Resampler(part(samples), recipe)
     groups = _drawn(resampler.samples)
     sizes = _sizes([len(pole) for pole in groups])
-    tallies, fitted = [PairCounts() for _ in sizes], np.zeros(len(sizes))
+    tallies, fitted, grouped = [PairCounts() for _ in sizes], np.zeros(len(sizes)), np.zeros(len(sizes))
     repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _SOLVES // max(1, len(resampler.samples.y))))
     for repeat in range(repeats):
         rng = np.random.default_rng(repeat)
@@ -84,10 +88,13 @@ def _parts(samples: TrainingSamples, recipe: Recipe, counts: tuple[float, float]
         for at, size in enumerate(sizes):
             rows, rest = _divided(resampler.samples, np.concatenate([o[:n] for o, n in zip(order, size, strict=True)]))
             tallies[at] += resampler.tally(resampler.fit_and_score(rows, rest), rest)
-            fitted[at] += resampler.samples.is_evaluated[rows].sum() / repeats
+            own = resampler.samples.is_evaluated[rows]
+            fitted[at] += own.sum() / repeats
+            if resampler.samples.is_grouped:
+                grouped[at] += len(np.unique(resampler.samples.groups[rows][own])) / repeats
     return [
-        Point(round(float(n)), tally.auroc, out_of_fold_interval(tally.auroc, *counts))
-        for n, tally in zip(fitted, tallies, strict=True)
+        Point(round(float(n)), tally.auroc, out_of_fold_interval(tally.auroc, *counts), round(float(groups)))
+        for n, tally, groups in zip(fitted, tallies, grouped, strict=True)
     ]
 
 

@@ -57,7 +57,8 @@ def figures(
     if result.held_out is None or metrics["auroc"] is None:
         return metrics
     y = samples.y[samples.is_evaluated]
-    now = Point(len(y), metrics["auroc"], (metrics["auroc_interval"][0], metrics["auroc_interval"][1]))
+    groups = len(np.unique(samples.groups[samples.is_evaluated])) if samples.is_grouped else 0
+    now = Point(len(y), metrics["auroc"], (metrics["auroc_interval"][0], metrics["auroc_interval"][1]), groups)
     counts_by_pole = independent_of(samples, result.held_out)
     tiers = None if breaks is None else confusion(result.held_out, y, breaks)
     counts = score_counts(result.held_out, y)

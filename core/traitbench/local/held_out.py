@@ -72,7 +72,9 @@ def done(chosen: Choice, samples: Sequence[Sample], traits: Sequence[Trait]) -> 
         if qualities:
             above, below = (sum(quality > 0.5 for quality in qualities), sum(quality < 0.5 for quality in qualities))
             parts.append(f"{trait.name} {above:,} {trait.positive_label} and {below:,} {trait.negative_label}")
-    return f"Set {count(len(own), 'sample')} aside as test samples: {'; '.join(parts)}."
+    groups = len({sample.group for sample in own} - {None})
+    whole = f" in {count(groups, 'whole group')}" if groups else ""
+    return f"Set {count(len(own), 'sample')}{whole} aside as test samples: {'; '.join(parts)}."
 
 
 def shortages(too_few: Sequence[TooFew], traits: Sequence[Trait]) -> list[str]:
