@@ -222,3 +222,11 @@ def test_the_small_bar_of_a_table_goes_from_the_middle_and_is_hatched_where_no_s
     assert 'x="20" y="4" width="30"' in left
     assert (SIDE_COLOURS[True] in right, SIDE_COLOURS[False] in left, 'fill="url(#h)"' in unclear) == (True, True, True)
     assert ('fill-opacity="1"' in right, 'fill-opacity="0.52"' in left) == (True, True)
+
+
+def test_a_number_stays_beside_a_name_that_is_read_from_right_to_left() -> None:
+    drawn = shares(8, 7, 5, negative="חסר סבלנות", positive="סבלני") + balance(
+        8, 5, negative="חסר סבלנות", positive="סבלני"
+    )
+    for words in ("\u2068חסר סבלנות\u2069 8", "\u2068סבלני\u2069 5", "8 \u2068חסר סבלנות\u2069"):
+        assert words in drawn

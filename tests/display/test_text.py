@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from traitbench.display.charts.layout import as_is
 from traitbench.display.text import ago, count, isolated, plain, shortened, span, unlinked
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
@@ -74,6 +75,8 @@ def test_an_excerpt_of_a_long_text_is_that_of_its_beginning() -> None:
 
 def test_words_from_right_to_left_keep_their_place_in_a_line() -> None:
     assert [isolated(text) for text in ("قذرة", "日本", "warm")] == ["\u2068قذرة\u2069", "日本", "warm"]
+    assert f"5 {plain('סבלני!')}, 8" == "5 \u2068סבלני\\!\u2069, 8"
+    assert as_is("<b>סבלני") == "\u2068&lt;b&gt;סבלני\u2069"
 
 
 def test_no_span_and_no_age_is_less_than_nothing() -> None:

@@ -112,9 +112,9 @@ def _pick_kind(frame: pd.DataFrame, batch: Batch, trait: Trait) -> Show:
     is_empty = all(not text.strip() for text in (batch.texts[row] for row in batch.errors))
     words = {
         "all": f"All {batch.done:,}",
-        "positive": plain(f"{SIDES[True].sign} {poles[True]} {kinds['positive']:,}"),
+        "positive": f"{SIDES[True].sign} {plain(poles[True])} {kinds['positive']:,}",
         "open": f"no clear side {kinds['open']:,}",
-        "negative": plain(f"{SIDES[False].sign} {poles[False]} {kinds['negative']:,}"),
+        "negative": f"{SIDES[False].sign} {plain(poles[False])} {kinds['negative']:,}",
         "unlike": f"unlike the samples {kinds['unlike']:,}",
         "failed": f"{count(kinds['failed'], 'row')} {_have(kinds['failed'], is_empty=is_empty)}",
     }

@@ -17,7 +17,7 @@ from traitbench.display.colours import PALETTE, SIDES
 from traitbench.display.pictures import shares, small_bar
 from traitbench.display.scored_rows import Poles, poles_of
 from traitbench.display.sides import side_at
-from traitbench.display.text import count, plain, shortened
+from traitbench.display.text import count, isolated, plain, shortened
 from traitbench.display.tokens import COLOURS
 from traitbench.display.words import PROMISE, REASONS
 from traitbench_app.batch.columns import (
@@ -286,7 +286,9 @@ def _columns(batch: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
     }
     for trait in traits:
         poles = [shortened(each, 14) for each in (trait.negative_label, trait.positive_label)]
-        columns[_bar_of(trait.key)] = column.ImageColumn(" – ".join(poles), width=130, help=plain(trait.name))
+        columns[_bar_of(trait.key)] = column.ImageColumn(
+            " – ".join(map(isolated, poles)), width=130, help=plain(trait.name)
+        )
         columns[score_of(trait.key)] = column.NumberColumn("Score")
         columns[_words_of(trait.key)] = column.TextColumn("Side", width=80 + 7 * max(map(len, poles)), help=PROMISE)
         columns[why_of(trait.key)] = column.TextColumn("Why not clear", help="Why the side is not clear.")

@@ -15,7 +15,7 @@ from traitbench.analysis.active_learning import LabelQueue
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.display.pictures import shares, small_bar
-from traitbench.display.text import count, plain, shortened
+from traitbench.display.text import count, isolated, plain, shortened
 from traitbench.local.label_session import MOST_RANKED
 from traitbench.local.names import FEWEST_LIFTING, NameScore, NamesScorer, NoNamesAxis, Vectors, scorer_by_names
 from traitbench.local.vectors import vectors_of
@@ -191,7 +191,7 @@ def _draw_table(texts: Sequence[str], at: Sequence[NameScore], poles: Poles, fil
         key="from_file.by_names_table",
         column_config={
             "Text": st.column_config.TextColumn(width=320),
-            "–": st.column_config.ImageColumn(f"{poles[0]} – {poles[1]}", width=130),
+            "–": st.column_config.ImageColumn(" – ".join(map(isolated, poles)), width=130),
             score: st.column_config.NumberColumn(width=120),
         },
         alt="The texts of the file with their scores by the two words",

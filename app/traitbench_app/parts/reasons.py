@@ -14,7 +14,7 @@ from traitbench.analysis.texts import is_long
 from traitbench.contract.explanations import Explanation, Neighbour
 from traitbench.display.colours import SIDES
 from traitbench.display.reasons import COLUMNS, adding, highlighted, rows, strongest
-from traitbench.display.text import count, is_address, isolated, plain, shortened
+from traitbench.display.text import count, is_address, plain, shortened
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.controls import download, question
 from traitbench_app.parts.scorer import PageScorer
@@ -70,7 +70,7 @@ def draw_strongest(explanation: Explanation, text: str, poles: tuple[str, str], 
 
 
 def _quoted(words: str) -> str:
-    return f"“{isolated(plain(shortened(words, _EXCERPT)))}”"
+    return f"“{plain(shortened(words, _EXCERPT))}”"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from traitbench.contract.metrics import Interval, Pole
 from traitbench.contract.scores import Confidence
 from traitbench.display.sides import COLOURS as SIDE_COLOURS
-from traitbench.display.text import count, shortened
+from traitbench.display.text import count, isolated, shortened
 from traitbench.display.tokens import token
 
 _NARROW = 30
@@ -194,8 +194,12 @@ def balance(negative_samples: int, positive_samples: int, *, negative: str, posi
     """Draw how many samples are at each pole: two blocks beside each other, as wide as their shares."""
     alt = f"{negative_samples:,} {negative} and {positive_samples:,} {positive} samples"
     even = negative_samples == positive_samples
-    left = _block(f"{negative_samples:,} {shortened(negative, _NARROW)}", 1 if even else negative_samples, "left")
-    right = _block(f"{shortened(positive, _NARROW)} {positive_samples:,}", 1 if even else positive_samples, "right")
+    left = _block(
+        f"{negative_samples:,} {isolated(shortened(negative, _NARROW))}", 1 if even else negative_samples, "left"
+    )
+    right = _block(
+        f"{isolated(shortened(positive, _NARROW))} {positive_samples:,}", 1 if even else positive_samples, "right"
+    )
     return _picture(alt, "display:flex;gap:2px;margin:4px 0", left + right)
 
 
@@ -203,10 +207,11 @@ def shares(
     at_negative: int, at_neither: int, at_positive: int, *, negative: str, positive: str, opacity: float = 1.0
 ) -> str:
     """Draw how many texts are at each pole and at neither: three parts of one bar, as wide as their shares."""
+    names = [isolated(shortened(each, _NARROW)) for each in (negative, positive)]
     parts = (
-        (at_negative, f"{shortened(negative, _NARROW)} {at_negative:,}", "left-ink", token("left")),
+        (at_negative, f"{names[0]} {at_negative:,}", "left-ink", token("left")),
         (at_neither, f"no clear side {at_neither:,}", "ink-2", _HATCHED),
-        (at_positive, f"{shortened(positive, _NARROW)} {at_positive:,}", "right-ink", token("right")),
+        (at_positive, f"{names[1]} {at_positive:,}", "right-ink", token("right")),
     )
     # The labels stand below: a share that is narrower than its label must not look larger than it is.
     seen = [each for each in parts if each[0]]

@@ -17,10 +17,10 @@ def plain(text: str) -> str:
     r"""Escape `text` so that Markdown shows every character; line breaks become spaces.
 
     Control characters and characters that change the text direction become `\ufffd`, so that a name cannot change how
-    the text around it reads.
+    the text around it reads; neither can one that is read from right to left (`isolated`).
     """
     line = _CONTROL.sub("\ufffd", " ".join(text.split()))
-    return _MARKDOWN.sub(r"\\\1", _SYNTAX.sub(lambda match: f"{match[0]}{_JOINER}", line))
+    return isolated(_MARKDOWN.sub(r"\\\1", _SYNTAX.sub(lambda match: f"{match[0]}{_JOINER}", line)))
 
 
 def unlinked(name: str) -> str:
@@ -52,7 +52,7 @@ def shortened(text: str, length: int) -> str:
 
 def isolated(text: str) -> str:
     """Return `text` so that it keeps its place in a line of English, also if it is read from right to left."""
-    is_turned = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
+    is_turned = not text.isascii() and any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
     return f"\u2068{text}\u2069" if is_turned else text
 
 

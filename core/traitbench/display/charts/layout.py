@@ -10,6 +10,7 @@ from textwrap import wrap
 import plotly.graph_objects as go
 
 from traitbench.display.colours import Palette
+from traitbench.display.text import isolated
 
 ROW_HEIGHT = 30
 _SURROUNDINGS = 48
@@ -26,8 +27,8 @@ def shorten(name: str) -> str:
 
 
 def as_is(text: str) -> str:
-    """A user's text escaped for a figure, because Plotly interprets some HTML tags."""
-    return escape(text, quote=False)
+    """A user's text escaped for a figure, because Plotly interprets some HTML tags; see also `isolated`."""
+    return isolated(escape(text, quote=False))
 
 
 def lay_out(
