@@ -1,14 +1,16 @@
 """A file is read in any usual form, every row is judged, and nothing is guessed that a person would not expect."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from tests.tables.in_process import opened_here, read
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.traits import Trait
+from traitbench.tables.rows import Row, Table
 from traitbench.tables.sample_files import (
+    Checked,
     FileLayout,
     LabelColumn,
     check,
@@ -17,6 +19,7 @@ from traitbench.tables.sample_files import (
     guess_text_column,
     guess_words,
     known_traits,
+    known_words,
     words,
 )
 
@@ -196,7 +199,6 @@ def test_words_are_mapped_as_chosen() -> None:
         (["half \\ud800 a pair", "warmth", "1"], "text"),
         (["fine", "unheard", "1"], "trait"),
         (["fine", "", "1"], "trait"),
-        (["fine", "warmth", "nan"], "quality"),
         (["fine", "warmth", "maybe"], "quality"),
         (["fine", "warmth", ""], "quality"),
     ],
@@ -207,6 +209,39 @@ def test_a_bad_cell_is_a_problem_of_its_row_and_column(row: list[str], column: s
     checked = check(read("a.jsonl", f"{good}\n{line}".encode()), layout(), TRAITS)
     assert [(problem.row, problem.column) for problem in checked.problems] == [(2, column)]
     assert len(checked.samples) == 1
+
+
+def checked_labels(cells: Sequence[str], words: Mapping[str, float | None] | None = None) -> Checked:
+    rows = (Row(line, {"text": f"Text {line}.", "label": cell}) for line, cell in enumerate(cells, start=2))
+    table = Table(("text", "label"), tuple(rows), ())
+    known = {**known_words(table, "label", TRAITS), **(words or {})}
+    return check(table, FileLayout("text", (LabelColumn("label", "warmth", known),)), TRAITS)
+
+
+@pytest.mark.parametrize("cells", [["0", "1", "0,1"], ["1", "2", "3", "1,3"], ["0", "1", "0;1"]])
+def test_several_answers_are_never_a_number(cells: list[str]) -> None:
+    checked = checked_labels(cells * 4)
+    assert (len(checked.samples), len(checked.problems)) == (0, 4 * len(cells))
+    chosen = checked_labels(cells * 4, {"0": 0.0, "1": 1.0, "2": 1.0, "3": 1.0})
+    assert {each.quality for each in chosen.samples} <= {0.0, 1.0}
+    assert all("several answers: " in each.reason for each in chosen.problems)
+
+
+@pytest.mark.parametrize(
+    ("cells", "qualities"),
+    [
+        (["1.0", "0.0", "nan"], [1.0, 0.0]),
+        (["warm", "cold", "NA"], [1.0, 0.0]),
+        (["1", "0", "99"], [1.0, 0.0]),
+        (["yes", "no", "refused"], [1.0, 0.0]),
+        (['["warm"]', '["cold"]', "[]"], [1.0, 0.0]),
+        (["accept", "reject", "ignore"], [1.0, 0.0]),
+    ],
+)
+def test_words_codes_and_lists_are_read_as_in_any_file(cells: list[str], qualities: list[float]) -> None:
+    checked = checked_labels(cells * 8)
+    assert [each.quality for each in checked.samples] == qualities * 8
+    assert (checked.problems, checked.left_out) == ((), 8)
 
 
 def test_a_stray_number_is_a_problem_of_its_row_only() -> None:

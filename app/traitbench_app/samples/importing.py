@@ -313,7 +313,7 @@ def _pick_repeated(form: str, checked: Checked, against: Compared) -> Repeated:
 def _preview(table: Table, checked: Checked, traits: Sequence[Trait]) -> None:
     by_key = {trait.key: trait for trait in traits}
     if checked.left_out:
-        st.caption(f"{count(checked.left_out, 'row')} left out, as chosen above.")
+        st.caption(f"{count(checked.left_out, 'row')} left out: no answer, or as chosen above.")
     if checked.problems:
         draw_problems(
             checked.problems,

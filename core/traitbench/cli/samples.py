@@ -42,6 +42,7 @@ from traitbench.tables.sample_files import (
     guess_wide,
     known_traits,
     known_words,
+    without_answer,
 )
 
 
@@ -162,7 +163,7 @@ def import_samples(
     layout = _layout(table, traits, given, marks, (trait, quality), meanings)
     layout = replace(layout, group=None) if no_groups else _with_group(table, layout, traits)
     checked = check(table, layout, traits)
-    _tell(checked, layout, of_file.said(source, text))
+    _tell(table, checked, layout, of_file.said(source, text))
     if checked.problems and not skip_bad:
         raise Refused(
             f"Nothing was added: {count(len(checked.problems), 'bad row')}. "
@@ -333,12 +334,17 @@ def _with_group(table: Table, layout: FileLayout, traits: Sequence[Trait]) -> Fi
     return replace(layout, group=column)
 
 
-def _tell(checked: Checked, layout: FileLayout, texts: str) -> None:
+def _tell(table: Table, checked: Checked, layout: FileLayout, texts: str) -> None:
     first, *more = layout.labels
     traits = "their columns" if more else layout.trait or first.trait or "nowhere"
     qualities = ", ".join(each.column or "--quality" for each in layout.labels)
     tests = f", test samples from {layout.held_out}" if layout.held_out else ""
     click.echo(f"{texts}, traits from {traits}, qualities from {qualities}{tests}", err=True)
+    if missing := without_answer(table, layout.labels):
+        words = ", ".join(f"“{word}” {times:,}" for word, times in [*missing.items()][:8])
+        click.echo(
+            f"{count(sum(missing.values()), 'label means', 'labels mean')} no answer: {words}. Left out.", err=True
+        )
     tell_problems([(each.row, f"{each.column} {each.reason}".strip()) for each in checked.problems])
 
 

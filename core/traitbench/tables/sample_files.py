@@ -16,6 +16,8 @@ from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, Sample, Sam
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
 from traitbench.names import canonical
+from traitbench.tables.answer_words import are_verdicts, verdict_of
+from traitbench.tables.answers import Answers, answers_of, missing_codes
 from traitbench.tables.rows import TEXT_NAMES, Problem, Row, Table
 
 MOST_MEGABYTES = 50
@@ -209,28 +211,33 @@ def _is_blank(table: Table, column: str) -> bool:
 
 
 def words(table: Table, column: str) -> dict[str, int]:
-    """Count the cells of a label column that are not qualities, by word; empty if all cells are numbers from 0 to 1.
+    """Count the answers of a label column that are not qualities; empty if all cells are numbers from 0 to 1.
 
     Numbers count as qualities only if nearly all are from 0 to 1: on a scale from 1 to 5, a 1 is not the positive pole.
+    Words for no answer are left out, and lists and cells with several answers are taken apart.
     """
-    counts = kinds(table, column)
-    if _numbers_are_qualities(Counter(counts).elements()):
+    answers = label_answers(table, column)
+    counts = answers.kinds
+    if answers.form != "several" and _numbers_are_qualities(Counter(counts).elements()):
         return {cell: times for cell, times in counts.items() if as_number(cell) is None}
     return counts
 
 
-def kinds(table: Table, column: str) -> dict[str, int]:
-    """Count the different cells of a column, the most frequent first; empty cells are left out.
-
-    "Happy" and "happy " are one kind, which is named by its most frequent spelling.
-    """
+def label_answers(table: Table, column: str) -> Answers:
+    """Return the answers of a label column, the codes and verdicts without an answer left out."""
     cells = Counter(row.cells.get(column, "").strip() for row in table.rows)
     del cells[""]
-    spellings: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    for cell, times in cells.most_common():
-        counts[spellings.setdefault(folded(cell), cell)] += times
-    return dict(counts.most_common())
+    answers = answers_of(cells)
+    if are_verdicts(answers.kinds):
+        return answers.without({word for word in answers.kinds if verdict_of(word) is None})
+    numbers = {word: number for word in answers.kinds if (number := as_number(word)) is not None}
+    if answers.form == "several" or len(numbers) < len(answers.kinds):
+        return answers
+    times: Counter[float] = Counter()
+    for word, number in numbers.items():
+        times[number] += answers.kinds[word]
+    codes = missing_codes(times)
+    return answers.without({word for word, number in numbers.items() if number in codes}) if codes else answers
 
 
 def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, float | None]:
@@ -239,13 +246,29 @@ def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, floa
     for trait in traits:
         for label, quality in ((trait.positive_label, 1.0), (trait.negative_label, 0.0)):
             meanings.setdefault(folded(label), set()).add(quality)
-    by_word = {word: meanings.get(folded(word).rstrip(_VARIANT), set()) for word in cells}
+    by_word = {word: meanings.get(folded(word).rstrip(_VARIANT)) or {verdict_of(word)} - {None} for word in cells}
     return {word: next(iter(known)) if len(known) == 1 else None for word, known in by_word.items()}
+
+
+def without_answer(table: Table, labels: Iterable[LabelColumn]) -> dict[str, int]:
+    """Return the words and codes that mean no answer in columns of labels, with the rows that are left out for them."""
+    missing: Counter[str] = Counter()
+    for label in labels:
+        if label.column is not None:
+            missing.update(
+                {
+                    word: times
+                    for word, times in label_answers(table, label.column).missing.items()
+                    if word not in label.words
+                }
+            )
+    return dict(missing.most_common())
 
 
 def known_words(table: Table, column: str, traits: Sequence[Trait]) -> dict[str, float]:
     """Return the quality of each word of a label column whose meaning can be guessed."""
-    guessed = guess_words(words(table, column), traits)
+    # A pole may be called like a word for nothing.
+    guessed = guess_words({**words(table, column), **label_answers(table, column).missing}, traits)
     return {word: quality for word, quality in guessed.items() if quality is not None}
 
 
@@ -294,28 +317,52 @@ class _LabelReader:
     """Reads the cells of a column of labels."""
 
     def __init__(self, table: Table, label: LabelColumn) -> None:
-        self.label = label
+        self._table, self.label = table, label
         self._words = {folded(word): quality for word, quality in label.words.items()} | dict(label.words)
-        self._is_numeric = _numbers_are_qualities(map(self._cell, table.rows))
 
     def _cell(self, row: Row) -> str:
         return row.cells.get(self.label.column, "").strip() if self.label.column else ""
 
+    @cached_property
+    def _answers(self) -> Answers:
+        return label_answers(self._table, self.label.column or "")
+
+    @cached_property
+    def _is_numeric(self) -> bool:
+        return _numbers_are_qualities(Counter(self._answers.kinds).elements())
+
     def quality(self, row: Row) -> float | Problem | None:
         """Return the quality of a row, or None if it gives no sample."""
         cell, column = self._cell(row), self.label.column or ""
-        for word in (cell, folded(cell)):
-            if word in self._words:
-                return self._words[word]
-        if not cell:
+        if not (cell or "" in self._words):
             return Problem(row.number, column, "is empty, and there is no default")
-        number = quality_of(cell, {})
+        if (known := self._known(cell)) is not None:
+            return known[0]
+        answers = self._answers.cells.get(cell, (cell,))
+        if not answers:
+            return None
+        if len(answers) > 1:
+            qualities = {known[0] if (known := self._known(each)) else None for each in answers}
+            same = next(iter(qualities)) if len(qualities) == 1 else None
+            return (
+                Problem(row.number, column, f"has several answers: {' and '.join(answers)}") if same is None else same
+            )
+        (answer,) = answers
+        if (known := self._known(answer)) is not None:
+            return known[0]
+        number = quality_of(answer, {})
+        if self._answers.form == "several":
+            return Problem(row.number, column, "has several answers in some rows. Choose what each answer means")
         if number is None:
             return Problem(row.number, column, "is neither a number from 0 to 1 nor a known label")
         if self._is_numeric:
             return number
         reason = "is a number, but other numbers in the column are not from 0 to 1. Choose what each number means"
         return Problem(row.number, column, reason)
+
+    def _known(self, word: str) -> tuple[float | None] | None:
+        """Return the quality of a word, alone because it may be None; None for a word that is not known."""
+        return next(((self._words[each],) for each in (word, folded(word)) if each in self._words), None)
 
 
 def unlabelled(table: Table, layout: FileLayout) -> list[str]:
