@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests import wild
 from tests.size import sized
-from traitbench.as_read import as_read, is_blank, read_hash
+from traitbench.as_read import FIRST, as_read, is_blank, read_hash
 
 TEXTS = st.one_of(
     wild.TEXTS,
@@ -80,7 +80,7 @@ def test_a_text_that_was_read_is_read_as_it_is(text: str) -> None:
 @settings(max_examples=sized(200, 5_000))
 @given(TEXTS)
 def test_every_place_is_a_place_of_the_text_as_it_was_sent(text: str) -> None:
-    read = as_read(text)
+    read = as_read(text, FIRST)
     places = [read.origin(place) for place in range(len(read.text) + 1)]
     assert places == sorted(places)
     assert places[0] == 0
@@ -88,6 +88,49 @@ def test_every_place_is_a_place_of_the_text_as_it_was_sent(text: str) -> None:
     for place, character in zip(places, read.text, strict=False):
         if character.isalnum() and place:
             assert normalize("NFD", text[place])[0] == normalize("NFD", character)[0]
+
+
+IN_CAPITALS = {
+    "YOU ARE A STUPID IDIOT, GET LOST": "You are a stupid idiot, get lost",
+    'STOP. NOW! "PLEASE"\nYES': 'Stop. Now! "Please"\nYes',
+    "MADE IN THE U.S.A., AND IT'S NOT MY iPHONE": "Made in the U.S.A., and it's not my iphone",
+    "GROẞE STRASSE, SCHÖN": "Große strasse, schön",
+    "ÇOK GÜZEL BİR IŞIK": "Çok güzel bir ışık",
+    "ΚΑΛΗΜΈΡΑ ΣΑΣ": "Καλημέρα σας",
+    "ПОЧЕМУ ТАК ДОЛГО? УЖАС": "Почему так долго? Ужас",
+    "¡QUÉ AMABLE! 10 KM MÁS": "¡Qué amable! 10 km más",
+    "SEE WWW.EXAMPLE.ORG": "See www.example.org",
+    "STUPID": "Stupid",
+    "OK 👍": "Ok 👍",
+}
+
+NOT_IN_CAPITALS = (
+    "That was VERY bad, and NOBODY cares.",
+    "IBM and SAP deliver, NATO too.",
+    "A",
+    "Ｙ 今日は A です",
+    "ᎣᏏᏲ ᎠᏂᎩᎸ",
+    "1,000 €",
+    "今日はいい天気 AI",
+)
+
+
+@pytest.mark.parametrize("text", IN_CAPITALS)
+def test_a_text_in_capitals_is_read_as_sentences(text: str) -> None:
+    read = as_read(text)
+    assert read.text == IN_CAPITALS[text]
+    assert [read.origin(place) for place in range(len(text) + 1)] == [*range(len(text) + 1)]
+    assert as_read(text, FIRST).text == text
+
+
+@pytest.mark.parametrize("text", NOT_IN_CAPITALS)
+def test_capitals_within_other_texts_stay(text: str) -> None:
+    assert as_read(text).text == text
+
+
+def test_what_looks_the_same_is_a_duplicate_and_what_is_shouted_is_not() -> None:
+    assert read_hash("Sehr schön") == read_hash(normalize("NFD", "Sehr schön\u200b"))
+    assert read_hash("SEHR SCHÖN") != read_hash("Sehr schön")
 
 
 @pytest.mark.parametrize("text", [*wild.UNSEEN, "", " \n", "\x85\u3000"])

@@ -1,7 +1,7 @@
 """The text as a person reads it. Scores, vectors, folds and duplicates go by it; reasons point into the text as sent.
 
 Accents are composed (NFC), characters that nobody sees and that carry no meaning go, and of a long run of one character
-256 count.
+256 count. Versions trained from now on also read a text in capitals as the sentences that it would be.
 
 What goes, by Unicode's tables of format and default-ignorable characters:
 
@@ -23,6 +23,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from unicodedata import combining, is_normalized, normalize
+
+FIRST, READING = 1, 2
+"""The reading of versions from before there were several, and that of versions trained from now on."""
 
 LONGEST_RUN = 256
 
@@ -59,6 +62,11 @@ _SHAPED = re.compile(
 _STRETCH = re.compile("[^\x00-\x7f]{64,}")
 _SEVERAL_MARKS = {0x344: "\u0308\u0301", 0xF73: "\u0f71\u0f72", 0xF75: "\u0f71\u0f74", 0xF81: "\u0f71\u0f80"}
 
+_CAPITALS_AMONG_LETTERS, _FEWEST_CAPITALS, _CHARACTERS_LOOKED_AT = 0.8, 2, 256
+_CHEROKEE = re.compile("[\u13a0-\u13f5]")  # usually written in capitals
+_DOTTED = re.compile("[\u0130\u011e]")  # languages with these letters have a small letter without a dot for I
+_WORD_OR_END = re.compile(r"(?P<abbreviation>(?:[^\W\d_]\.){2,})|\w++|[.!?…](?=[\"'”’»)\]]*+\s)|[。\n]")
+
 Edit = tuple[int, int, int]
 """Start and end of a stretch that was replaced, and the length of what replaced it."""
 
@@ -88,8 +96,8 @@ class TextAsRead:
         return [_missing(edits(before)) for before, edits in reversed(self.changes)]
 
 
-def as_read(text: str) -> TextAsRead:
-    """The text as it is read. Texts that a person cannot tell apart are equal as read."""
+def as_read(text: str, reading: int = READING) -> TextAsRead:
+    """The text in a reading. Texts that a person cannot tell apart are equal as read."""
     changes: list[tuple[str, Callable[[str], Iterable[Edit]]]] = []
     if not (text.isascii() and text.isprintable()) and (_ODD.search(text) or not is_normalized("NFC", text)):
         for change, edits in _CHANGES:
@@ -99,12 +107,14 @@ def as_read(text: str) -> TextAsRead:
     if len(text) > LONGEST_RUN and (shortened := _shortened(text)) != text:
         changes.append((text, _shortenings))
         text = shortened
+    if reading > FIRST and _in_capitals(text):
+        text = _as_sentences(text)
     return TextAsRead(text, tuple(changes))
 
 
 def read_hash(text: str) -> str:
     """The SHA-256 of the text as a person reads it, in hexadecimal: equal for texts that look the same."""
-    return hashlib.sha256(as_read(text).text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(as_read(text, FIRST).text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def is_blank(text: str) -> bool:
@@ -237,6 +247,31 @@ def _end(text: str, position: int, sign: str | None) -> int:
 
 def _fills(block: str, sign: str | None) -> bool:
     return block.isspace() if sign is None else 0 < len(block) == block.count(sign)
+
+
+# ---- capitals --------------------------------------------------------------------------------------------------------
+
+
+def _in_capitals(text: str) -> bool:
+    """Whether at least four in five letters are capitals; in a long text, of every n-th character."""
+    some = text[:: len(text) // _CHARACTERS_LOOKED_AT + 1]
+    capitals = sum(map(str.isupper, some))
+    if capitals < _FEWEST_CAPITALS or capitals < _CAPITALS_AMONG_LETTERS * sum(map(str.isalpha, some)):
+        return False
+    return not _CHEROKEE.search(text)
+
+
+def _as_sentences(text: str) -> str:
+    """The text in small letters, of the same length. The first letter of each sentence stays, and so does "U.S.A."."""
+    small = (text.replace("I", "\u0131") if _DOTTED.search(text) else text).replace("\u0130", "i").lower()
+    pieces, done, begins = list[str](), 0, True
+    for match in _WORD_OR_END.finditer(text):
+        is_word = match[0][0].isalnum()
+        if kept := match["abbreviation"] or (match[0][0] if begins and is_word else ""):
+            pieces += [small[done : match.start()], kept]
+            done = match.start() + len(kept)
+        begins = not is_word
+    return "".join([*pieces, small[done:]])
 
 
 def _edits(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str]) -> Callable[[str], Iterator[Edit]]:

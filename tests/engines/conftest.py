@@ -19,6 +19,8 @@ TEXTS = [
     "¿Qué tal, amigo mío? 😀",
     "x" * 2_000,
     "One sentence about a form. " * 60,
+    "THANK YOU SO MUCH, DEAR ALL!",
+    "\ufeffTha\xadnk you, de\u200bar\u200f, for the cafe\u0301.\u200b Kind regards",
     *WARM[:3],
     *COLD[:3],
 ]

@@ -1,15 +1,18 @@
 """An estimator and the service give the same numbers, byte for byte: from samples, and through files both ways."""
 
 import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import traitbench as tb
 from tests.conftest import COLD, WARM, Service, Trained, make_draft, train
 from traitbench.client import Traitbench
+from traitbench.contract.batches import ScoredLine
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 
@@ -20,6 +23,8 @@ NEW = [
     "¿Qué tal, amigo mío? 😀",
     "x" * 2_000,
     "One sentence about a form. " * 60,
+    "THANK YOU SO MUCH, DEAR ALL!",
+    "\ufeffTha\xadnk you, de\u200bar\u200f, for the cafe\u0301.\u200b Kind regards",
 ]
 
 
@@ -59,9 +64,23 @@ def test_cards_and_explanations_are_those_of_the_service(trained: Trained, score
     assert scorer.score_texts(NEW).tolist() == [card.scores["warmth"] for card in theirs]
     polarity = [card.detail["warmth"].native.polarity for card in theirs]
     assert (2 * scorer.predict_proba(NEW)[:, 1] - 1).tolist() == polarity
-    explained = trained.client.scores.score(trained.handle, NEW[2], explain=True).explanation
-    assert explained is not None
-    assert scorer.explain(NEW[2]).parts == explained["warmth"].parts
+    for text in (NEW[2], *NEW[-2:]):
+        explained = trained.client.scores.score(trained.handle, text, explain=True).explanation
+        assert explained is not None
+        assert scorer.explain(text).parts == explained["warmth"].parts
+
+
+def test_texts_that_look_the_same_have_one_score_on_every_way(trained: Trained, scorer: tb.Scorer) -> None:
+    alike = [NEW[-1], "Thank you, dear, for the café. Kind regards"]
+    lines = [*trained.client.scores.batch(trained.handle, alike)]
+    single = [trained.client.scores.score(trained.handle, text) for text in alike]
+    assert len({line.scores["warmth"] for line in lines if isinstance(line, ScoredLine)}) == 1
+    assert len({card.model_dump_json(exclude={"metadata"}) for card in single}) == 1
+    compared = trained.client.scores.compare(trained.handle, *alike).per_trait["warmth"]
+    assert compared.delta == 0
+    here = scorer.predict_proba(alike)[:, 1].tolist()
+    assert len({*here, *pickle.loads(pickle.dumps(scorer)).predict_proba(alike)[:, 1].tolist()}) == 1
+    assert tb.score(pd.DataFrame({"text": alike}), "text", scorer=scorer)["warmth_score"].nunique() == 1
 
 
 def test_a_model_exported_from_a_service_loads_with_its_hash(

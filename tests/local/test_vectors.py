@@ -51,7 +51,7 @@ def test_a_text_is_encoded_once_and_in_turns_to_the_same_vector(encoder: Countin
     progress: list[tuple[int, int]] = []
     in_background = vectors.vectors_of(encoder, TEXTS, on_progress=lambda *each: progress.append(each))
     assert progress[-1] == (len(TEXTS), len(TEXTS))
-    assert vectors.unread(encoder, [*TEXTS, "new"]) == {"new"}
+    assert vectors.unread(encoder, TEXTS | {"new": "A text that is new."}) == {"new"}
     assert vectors.vectors_of(encoder, TEXTS) == in_background
     assert encoder.encoded == len(TEXTS)
     vectors.forget()
@@ -68,6 +68,17 @@ def test_the_listener_gets_the_new_vectors_of_samples_only(encoder: Counting) ->
     every = vectors.sample_vectors(encoder, samples)
     assert sorted(new) == [each.id for each in samples if each.content_sha256 not in known]
     assert all(every[key] is row for key, row in new.values())
+
+
+def test_texts_that_look_the_same_have_one_vector(encoder: Counting) -> None:
+    alike = ["Größe stimmt, schön!", "Gro\u0308ße stimmt, scho\u0308n!", "Grö\xadße stimmt,\u200b schön!\ufeff"]
+    samples = [LocalSample(at, "warmth", text, 1.0, text_hash(text)) for at, text in enumerate(alike)]
+    new: dict[int, tuple[str, vectors.Vector]] = {}
+    vectors.listen(lambda digest, some: new.update(some) if digest == encoder.digest else None)
+    rows = [vectors.sample_vectors(encoder, samples)[text_hash(text)] for text in alike]
+    assert encoder.encoded == 1
+    assert sorted(new) == [0, 1, 2]
+    assert all(np.array_equal(row, rows[0]) for row in rows)
 
 
 @pytest.mark.usefixtures("here")

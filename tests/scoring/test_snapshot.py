@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.scoring.hand import PLANE, axis, snapshot
+from traitbench.as_read import FIRST, READING
 from traitbench.scoring.certainty import Certainty, Chance, Levels, PoleRegression
 from traitbench.scoring.resemblance import Direction, Resemblance
 from traitbench.scoring.snapshot import (
@@ -101,6 +102,15 @@ STEEP = PoleRegression((2.0, 0.5, 0.0), FLAT.covariance)
 CHANCES = (Chance(FLAT, FLAT, 1.0, 2.0), Chance(STEEP, FLAT, 1.0, 2.0), Chance(FLAT, FLAT, 1.5, 2.0))
 
 
+def test_a_snapshot_says_how_it_reads_texts_unless_it_is_from_before() -> None:
+    before = Snapshot.from_json(BY_HAND)
+    assert before.reading == FIRST
+    after = replace(before, reading=READING)
+    assert after.to_json() == BY_HAND | {"reading": READING}
+    assert Snapshot.from_json(after.to_json()).reading == READING
+    assert param_hash(after) != param_hash(before)
+
+
 def test_any_number_in_use_changes_the_hash() -> None:
     measured, unmeasured = (Certainty(LEVELS, LEVELS, difference=difference) for difference in (2.5, None))
     versions = (
@@ -151,6 +161,8 @@ def damaged(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
     [
         (("format",), 2, "format 2, but this release reads 1"),
         (("format",), None, "format"),
+        (("reading",), 3, "reads texts in the way 3, but this release knows 2"),
+        (("reading",), 0, "reading is not an integer"),
         (("max_depth",), 4, "max_depth"),
         (("max_depth",), True, "max_depth"),
         (("encoder",), [], "wrong type"),

@@ -5,6 +5,7 @@ length of the remainder. This product is never smaller than the cosine, so only 
 compared in full. The choice of directions affects the time, never the result.
 """
 
+import hashlib
 import unicodedata
 from collections.abc import Sequence
 
@@ -39,12 +40,14 @@ _LONGEST_WORD = 256
 def near_duplicates(X: Vectors) -> Labels:
     """(n,): a label per row, equal for near duplicates; a row of zeros is never a duplicate.
 
-    In fewer than 64 dimensions unrelated texts are close, and beyond `MOST_SAMPLES` rows the check takes too long: then
-    every row gets its own label.
+    In fewer than 64 dimensions unrelated texts are close: then every row gets its own label. Beyond `MOST_SAMPLES` rows
+    the check takes too long: then only equal rows, those of texts that are read the same, get one label.
     """
     own: Labels = np.arange(len(X), dtype=np.int64)
-    if len(X) > MOST_SAMPLES or X.shape[1] < _FEWEST_FEATURES:
+    if X.shape[1] < _FEWEST_FEATURES:
         return own
+    if len(X) > MOST_SAMPLES:
+        return np.where(X.any(axis=1), _of_equal(X), own)
     lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
     non_empty = np.flatnonzero(lengths > 0)
     if len(non_empty) > 1:
@@ -74,6 +77,13 @@ def counterparts(X: Vectors, others: Vectors) -> tuple[Labels, Labels]:
         result[1][closer] = start + cosines.argmax(axis=0)[closer]
         best[closer] = highest[closer]
     return result
+
+
+def _of_equal(X: Vectors) -> Labels:
+    """(n,): the index of the first equal row."""
+    first: dict[bytes, int] = {}
+    digests = (hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in X)
+    return np.array([first.setdefault(digest, at) for at, digest in enumerate(digests)], np.int64)
 
 
 def _at_length_one(X: Vectors) -> Vectors:

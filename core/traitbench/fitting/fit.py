@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
+from traitbench.as_read import READING
 from traitbench.fitting.auroc import auroc, out_of_fold_interval
 from traitbench.fitting.axis import pole_weights
 from traitbench.fitting.candidate_fits import ignore as ignore_fits
@@ -167,7 +168,7 @@ def fit(
             fitted.append(_fit_trait(trait, encoder.dimension, plan, chosen, progress))
             progress.trait_finished()
         resembled = _resemblance(traits, modes, background(encoder.id, encoder.dimension))
-    snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in fitted), resembled)
+    snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in fitted), resembled, READING)
     measured = {axis.key: figures_of_trait for axis, figures_of_trait in fitted}
     says = EFFORTS[effort].says if fixed is None else _REFITTED
     return Trained(snapshot, _metrics(measured, encoder, scoring_method, effort, says))

@@ -21,6 +21,7 @@ import numpy as np
 from cachetools import LRUCache, cached
 from numpy.typing import NDArray
 
+from traitbench.as_read import READING
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.style import generic_texts
@@ -147,7 +148,7 @@ def _by_names(encoder: Encoder, negative: str, positive: str) -> NamesScorer:
     trait = TraitAxis(
         KEY, KEY, positive, negative, "none", np.zeros(0, np.float32), 0.0, None, None, _BREAKS, Certainty()
     )
-    snapshot = Snapshot(EncoderIdentity.of(encoder), "balanced_cosine", 1, (trait,))
+    snapshot = Snapshot(EncoderIdentity.of(encoder), "balanced_cosine", 1, (trait,), reading=READING)
     return _scorer(encoder, axis, LocalVersion(snapshot))
 
 

@@ -84,7 +84,7 @@ def vectors(samples: Sequence[AnySample]) -> Vectors:
 
 def unread(samples: Sequence[Kind]) -> list[Kind]:
     """Return one sample of every text whose vector is not in memory."""
-    missing = known.unread(encoder(), [each.content_sha256 for each in samples])
+    missing = known.unread(encoder(), {each.content_sha256: each.text for each in samples})
     return list({each.content_sha256: each for each in samples if each.content_sha256 in missing}.values())
 
 

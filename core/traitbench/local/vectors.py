@@ -12,10 +12,12 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
+from traitbench.as_read import READING, as_read
+from traitbench.contract.samples import text_hash
 from traitbench.encoders import Encoder, Vectors
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue, processors
 from traitbench.local.samples import AnySample
-from traitbench.scoring.segments import embed
+from traitbench.scoring.segments import embed_as_is
 
 Vector = NDArray[np.float32]
 Progress = Callable[[int, int], object]
@@ -39,33 +41,41 @@ def vectors_of(
     texts: Mapping[str, str],
     *,
     ids: Mapping[str, int] | None = None,
+    reading: int = READING,
     on_progress: Progress | None = None,
 ) -> dict[str, Vector]:
-    """Return the vector (d,) of each text by its hash, as the service computes it.
+    """Return the vector (d,) of each text by its key, such as its hash, as the service computes it.
 
-    The listener gets the new vectors of texts that have a sample id in `ids`. With `on_progress(done, total)`, texts
-    are encoded as `in_background` does.
+    Texts that are read the same are encoded once. The listener gets the new vectors of texts that have a sample id in
+    `ids`. With `on_progress(done, total)`, texts are encoded as `in_background` does.
     """
+    read = {key: as_read(text, reading).text for key, text in texts.items()}
+    caches = {text: _key(encoder, text) for text in dict.fromkeys(read.values())}
     with _one_at_a_time:
-        vectors = {key: _known[encoder.digest, key] for key in texts if (encoder.digest, key) in _known}
-    missing = [key for key in texts if key not in vectors]
-    batches = _batches(missing, _IN_A_SLOT if on_progress else _AT_ONCE)
-    new_texts = [[texts[key] for key in keys] for keys in batches]
-    encoded = _in_background(encoder, new_texts) if on_progress else (embed(encoder.encode, some) for some in new_texts)
+        vectors = {text: _known[key] for text, key in caches.items() if key in _known}
+    keys_of: dict[str, list[str]] = {}
+    for key, text in read.items():
+        if text not in vectors:
+            keys_of.setdefault(text, []).append(key)
+    batches = _batches(list(keys_of), _IN_A_SLOT if on_progress else _AT_ONCE)
+    encoded = (
+        _in_background(encoder, batches) if on_progress else (embed_as_is(encoder.encode, some) for some in batches)
+    )
     done = 0
-    for keys, rows in zip(batches, encoded, strict=True):
+    for some, rows in zip(batches, encoded, strict=True):
         # Copies, because a row would keep the whole array in memory.
-        new = {key: row.copy() for key, row in zip(keys, rows, strict=True)}
+        new = {text: row.copy() for text, row in zip(some, rows, strict=True)}
         vectors |= new
         with _one_at_a_time:
-            _known.update({(encoder.digest, key): row for key, row in new.items()})
-        if samples := {ids[key]: (key, row) for key, row in new.items() if ids and key in ids}:
+            _known.update({caches[text]: row for text, row in new.items()})
+        made = ((key, row) for text, row in new.items() for key in keys_of[text])
+        if ids and (samples := {ids[key]: (key, row) for key, row in made if key in ids}):
             for listener in _listeners:
                 listener(encoder.digest, samples)
         if on_progress:
-            done += len(keys)
-            on_progress(done, len(missing))
-    return vectors
+            done += len(some)
+            on_progress(done, len(keys_of))
+    return {key: vectors[text] for key, text in read.items()}
 
 
 def sample_vectors(
@@ -77,10 +87,11 @@ def sample_vectors(
     return vectors_of(encoder, texts, ids=ids, on_progress=on_progress)
 
 
-def unread(encoder: Encoder, hashes: Iterable[str]) -> set[str]:
-    """Return the hashes of the texts whose vector is not in memory."""
+def unread(encoder: Encoder, texts: Mapping[str, str]) -> set[str]:
+    """Return the keys of the texts whose vector is not in memory."""
+    caches = {key: _key(encoder, as_read(text).text) for key, text in texts.items()}
     with _one_at_a_time:
-        return {key for key in hashes if (encoder.digest, key) not in _known}
+        return {key for key, cached in caches.items() if cached not in _known}
 
 
 def in_background(encoder: Encoder, texts: Sequence[str]) -> Vectors:
@@ -88,7 +99,7 @@ def in_background(encoder: Encoder, texts: Sequence[str]) -> Vectors:
 
     They are encoded on all processors in small batches, so that interactive requests go first.
     """
-    rows = _in_background(encoder, _batches(texts, _IN_A_SLOT))
+    rows = _in_background(encoder, _batches([as_read(text).text for text in texts], _IN_A_SLOT))
     return np.concatenate([np.empty((0, encoder.dimension), np.float32), *rows])
 
 
@@ -108,7 +119,7 @@ def _in_background(encoder: Encoder, batches: Sequence[Sequence[str]]) -> Iterat
 
     def encoded(some: Sequence[str]) -> Vectors:
         with SCHEDULER.slot(queue):
-            return embed(encoder.encode, some)
+            return embed_as_is(encoder.encode, some)
 
     pool = ThreadPoolExecutor(processors(), "reading")
     try:
@@ -116,6 +127,10 @@ def _in_background(encoder: Encoder, batches: Sequence[Sequence[str]]) -> Iterat
     finally:
         # The page may be left at any moment: what has not begun is not read then.
         pool.shutdown(cancel_futures=True)
+
+
+def _key(encoder: Encoder, read: str) -> tuple[str, str]:
+    return encoder.digest, text_hash(read)
 
 
 def _batches(items: Sequence[str], size: int) -> list[Sequence[str]]:

@@ -16,7 +16,6 @@ from cachetools import LRUCache
 
 from traitbench.as_read import as_read
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.samples import text_hash
 from traitbench.contract.scores import Card, Comparison
 from traitbench.encoders import Encoder, EncoderUnavailable, leave_one_out_of
 from traitbench.encoders.registry import load_encoder_of
@@ -133,14 +132,13 @@ class LocalVersion:
             if not self.keeps_vectors or not card.is_scored_whole(self.snapshot):
                 yield from card.project(self.snapshot, self.encode, some)
                 continue
-            keys = [text_hash(text) for text in some]
-            known = vectors_of(self.encoder, dict(zip(keys, some, strict=True)))
-            X = np.array([known[key] for key in keys], np.float32)
-            yield from card.project_whole(self.snapshot, [as_read(text).text for text in some], X)
+            read = [as_read(text, self.snapshot.reading).text for text in some]
+            known = vectors_of(self.encoder, {text: text for text in read}, reading=self.snapshot.reading)
+            yield from card.project_whole(self.snapshot, read, np.array([known[text] for text in read], np.float32))
 
     def _checked(self, text: str) -> str:
         """The text as it is read; raise `BodyTooLarge` if the service would."""
-        read = as_read(text).text
+        read = as_read(text, self.snapshot.reading).text
         try:
             segments.check(read, most_words=read_settings().max_text_words, count_tokens=self.encoder.count_tokens)
         except segments.TextTooLarge as error:

@@ -55,7 +55,7 @@ def open_batch(
     deep = snapshot.max_depth > 1 and any(trait.aggregation != "none" for trait in snapshot.traits)
 
     def score(contents: Sequence[str]) -> list[bytes]:
-        texts = [serving.fitted(context, encoding, content) for content in contents]
+        texts = [serving.fitted(context, encoding, content, snapshot.reading) for content in contents]
         if deep:
             rows, tokens = card.project(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
         else:
@@ -64,7 +64,7 @@ def open_batch(
         pairs = zip(rows, tokens, strict=True)
         return [to_json(serving.card_values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
 
-    return _pipeline(context, body, score, encoding)
+    return _pipeline(context, body, score, encoding, snapshot.reading)
 
 
 def line(index: int, result: bytes) -> bytes:
@@ -72,10 +72,12 @@ def line(index: int, result: bytes) -> bytes:
     return b'{"index":%d,%b\n' % (index, result[1:])
 
 
-def _pipeline(context: Context, body: BatchRequest, score: Score, encoding: BatchEncoding) -> Pipeline[bytes]:
+def _pipeline(
+    context: Context, body: BatchRequest, score: Score, encoding: BatchEncoding, reading: int
+) -> Pipeline[bytes]:
     numbers = {content: number for number, content in enumerate(dict.fromkeys(body.contents))}
     distinct = list(numbers)
-    ahead = [ahead_of(context, content) for content in distinct]
+    ahead = [ahead_of(context, content, reading) for content in distinct]
 
     def is_fetched(content: str) -> bool:
         return body.fetch and is_url(content)
@@ -104,9 +106,9 @@ def _pipeline(context: Context, body: BatchRequest, score: Score, encoding: Batc
     )
 
 
-def ahead_of(context: Context, content: str) -> str:
+def ahead_of(context: Context, content: str, reading: int) -> str:
     """The text to encode, for looking up its vectors in advance; empty if it has too many words to be scored."""
-    text, most_words = as_read(content).text, context.settings.max_text_words
+    text, most_words = as_read(content, reading).text, context.settings.max_text_words
     return text if segments.is_small(text, most_words=most_words) or count_words(text) <= most_words else ""
 
 

@@ -230,7 +230,10 @@ class _Encodings:
             for model_id, owner in owners.items()
         }
         self._ahead = {
-            model_id: [ahead_of(context, each.text) if each.owner.model.id == model_id else "" for each in texts]
+            model_id: [
+                ahead_of(context, each.text, b.snapshot.reading) if each.owner.model.id == model_id else ""
+                for each in texts
+            ]
             for model_id in owners
         }
 

@@ -69,7 +69,7 @@ def _values(
     context: Context, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str
 ) -> dict[str, Any]:
     encoding, snapshot = serving.encoding(context, served), served.snapshot
-    text = serving.fitted(context, encoding, text)
+    text = serving.fitted(context, encoding, text, snapshot.reading)
     with SCHEDULER.interactive():
         [placed] = card.project(snapshot, encoding.encode, [text])
         tokens = encoding.tokens(text)

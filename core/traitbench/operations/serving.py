@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection
 
-from traitbench.as_read import as_read
+from traitbench.as_read import FIRST, as_read
 from traitbench.contract.texts import Extracted, ExtractRequest, is_url
 from traitbench.encoders import FULL, Encoder, EncoderUnavailable
 from traitbench.encoders.registry import NAMES, load_encoder
@@ -87,12 +87,12 @@ def metadata(served: Served, request_id: str) -> dict[str, Any]:
     return {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
 
 
-def fitted(context: Context, encoding: CachedEncoding, content: str) -> str:
-    """The text to encode, as it is read.
+def fitted(context: Context, encoding: CachedEncoding, content: str, reading: int = FIRST) -> str:
+    """The text to encode, in a reading.
 
     Raises `BodyTooLarge` before anything expensive when it is too large.
     """
-    text = as_read(content).text
+    text = as_read(content, reading).text
     try:
         segments.check(text, most_words=context.settings.max_text_words, count_tokens=encoding.tokens)
     except segments.TextTooLarge as error:

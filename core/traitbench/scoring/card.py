@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from traitbench.as_read import as_read
 from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, Reason
-from traitbench.scoring.segments import Encode, embed, parts
+from traitbench.scoring.segments import Encode, embed_as_is, parts
 from traitbench.scoring.snapshot import FULL, EncoderMismatch, ModeAxis, Quartiles, Snapshot, TierBreaks, TraitAxis
 
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
@@ -156,7 +156,7 @@ def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> RawCard:
 
 def project(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> list[Placed]:
     """Where each text is on the traits, and whether it resembles the samples."""
-    texts = [as_read(text).text for text in texts]
+    texts = [as_read(text, snapshot.reading).text for text in texts]
     vectors = _embed(snapshot, encode, texts)
     whole, names = _of_vectors(snapshot, vectors)
     return _placed(snapshot, texts, vectors, _combined(snapshot, encode, texts, whole), names)
@@ -241,7 +241,7 @@ def _of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> tuple[Float
 
 def points(snapshot: Snapshot, encode: Encode, texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
     """(n, n_traits): the scores of texts with known vectors (n, d), as `score` gives them."""
-    texts = [as_read(text).text for text in texts]
+    texts = [as_read(text, snapshot.reading).text for text in texts]
     return in_points(_combined(snapshot, encode, texts, of_vectors(snapshot, vectors)))
 
 
@@ -391,7 +391,7 @@ def _outside(points: int, cluster: Quartiles) -> int:
 
 
 def _embed(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> NDArray[np.float32]:
-    vectors = embed(encode, texts)
+    vectors = embed_as_is(encode, texts)
     if vectors.shape[1] != snapshot.encoder.dimension:
         raise EncoderMismatch(
             f"The version was trained with the encoder {snapshot.encoder.id} of dimension {snapshot.encoder.dimension},"

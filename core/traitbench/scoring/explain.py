@@ -132,7 +132,7 @@ def explain(
     `leave_one_out` is that of the encoder, if it has one. Otherwise `look` encodes the additional texts that only an
     explanation needs; it must give the same vectors as `encode`, which is used when `look` is None.
     """
-    read = as_read(text)
+    read = as_read(text, snapshot.reading)
     views = _views(snapshot, encode, read.text)
     insides = _look_inside(snapshot, look or encode, leave_one_out, read.text, views)
     reasons = {

@@ -118,11 +118,12 @@ def _is_short(text: str) -> bool:
 
 
 def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
-    """(n_texts, d): the mean of each text's segment vectors at length one; zeros for a text without a token.
+    """(n_texts, d): the vectors of texts as versions trained from now on read them, see `embed_as_is`."""
+    return embed_as_is(encode, [as_read(text).text for text in texts])
 
-    They are encoded as they are read (`as_read`).
-    """
-    texts = [as_read(text).text for text in texts]
+
+def embed_as_is(encode: Encode, texts: Sequence[str]) -> Vectors:
+    """(n_texts, d): the mean of each text's segment vectors at length one; zeros for a text without a token."""
     divided = [segments(text) for text in texts]
     together = [[] if len(own) > AT_ONCE else in_words(text, own) for text, own in zip(texts, divided, strict=True)]
     vectors = encode([piece for own in together for piece in own] or [""])

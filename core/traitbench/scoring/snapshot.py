@@ -3,6 +3,7 @@
 As JSON a snapshot is self-contained. It has its format, the identity of its encoder, what the samples have in common
 (`resemblance`, left out if they were too few to measure it), and the traits in order. A trait has poles, vector (base64
 of little-endian float32), offset, quartiles, breaks and certainty, and its label axis (`labels`) if it has one.
+`reading` says how it reads texts (`traitbench.as_read`); versions from before there were several have none.
 `param_hash` is the SHA-256 of the canonical bytes of that JSON: sorted keys, no white space, numbers rounded to
 float32.
 """
@@ -20,6 +21,7 @@ from typing import Any, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.as_read import FIRST, READING
 from traitbench.scoring.certainty import Certainty, Chance, Levels, PoleRegression, Reason, Row
 from traitbench.scoring.resemblance import Direction, Resemblance
 
@@ -159,13 +161,17 @@ class TraitAxis:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The trained parameters of a model; `resemblance` is None if it was not measured."""
+    """The trained parameters of a model; `resemblance` is None if it was not measured.
+
+    `reading` is how texts are read (`traitbench.as_read`).
+    """
 
     encoder: EncoderIdentity
     scoring_method: str
     max_depth: int
     traits: tuple[TraitAxis, ...]
     resemblance: Resemblance | None = None
+    reading: int = FIRST
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
@@ -227,6 +233,9 @@ class Snapshot:
             "encoder": vars(self.encoder).copy(),
             "traits": [_trait_to_json(trait) for trait in self.traits],
         }
+        # What versions from before do not have is omitted, because their hashes are without it.
+        if self.reading != FIRST:
+            values["reading"] = self.reading
         return values if self.resemblance is None else values | {"resemblance": _resemblance_to_json(self.resemblance)}
 
     @staticmethod
@@ -361,7 +370,13 @@ def _from_json(values: Mapping[str, Any]) -> Snapshot:
     ):
         raise SnapshotInvalid("The snapshot is damaged: its traits and its resemblance have different modes.")
     method, depth = _string(values, "scoring_method"), _integer(values, "max_depth", 1, 3)
-    return Snapshot(encoder, method, depth, traits, resemblance)
+    reading = _integer(values, "reading", FIRST) if "reading" in values else FIRST
+    if reading > READING:
+        raise SnapshotInvalid(
+            f"The snapshot reads texts in the way {reading}, but this release knows {READING}. Use the release that"
+            " wrote it, or train again."
+        )
+    return Snapshot(encoder, method, depth, traits, resemblance, reading)
 
 
 def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
