@@ -133,6 +133,23 @@ def test_a_database_of_a_revision_after_0_2_0_gets_what_it_lacks(engine: Engine)
     assert _differences(engine) == []
 
 
+def test_vectors_of_texts_that_are_now_read_otherwise_are_made_again(engine: Engine) -> None:
+    texts = ["Größe, 95 °C", "Gro\u0308ße", "st\xadill", "VERY LOUD", "می\u200cخواهم", "VERY quiet"]
+    with writing(engine) as connection:
+        for table in ("tb_models", "tb_traits"):
+            _insert(connection, table, _BEFORE[table] | ({"run_id": None} if table == "tb_models" else {}))
+        for number, sent in enumerate(texts, start=1):
+            row = {"id": number, "model_id": 7, "trait_id": 8, "text": sent, "quality": 1.0, "pending": False}
+            row |= {"provenance": "authored", "content_sha256": str(number), "created_at": 1}
+            _insert(connection, "tb_samples", row)
+            _insert(connection, "tb_vectors", {"sample_id": number, "encoder_digest": "e", "vector": b"0000"})
+        connection.execute(text("UPDATE tb_schema SET version_num = '0011'"))
+    migrate(engine)
+    with reading(engine) as connection:
+        left = connection.execute(text("SELECT sample_id FROM tb_vectors ORDER BY sample_id")).scalars().all()
+    assert [texts[number - 1] for number in left] == ["Größe, 95 °C", "می\u200cخواهم", "VERY quiet"]
+
+
 def test_the_migrations_make_exactly_the_tables(engine: Engine) -> None:
     assert _differences(engine) == []
 
