@@ -267,9 +267,9 @@ def _as_sentences(text: str) -> str:
     pieces, done, begins = list[str](), 0, True
     for match in _WORD_OR_END.finditer(text):
         is_word = match[0][0].isalnum()
-        if kept := match["abbreviation"] or (match[0][0] if begins and is_word else ""):
-            pieces += [small[done : match.start()], kept]
-            done = match.start() + len(kept)
+        if as_it_is := match["abbreviation"] or (match[0][0] if begins and is_word else ""):
+            pieces += [small[done : match.start()], as_it_is]
+            done = match.start() + len(as_it_is)
         begins = not is_word
     return "".join([*pieces, small[done:]])
 
