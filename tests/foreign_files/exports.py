@@ -425,10 +425,10 @@ def telegram() -> Export:
 
 def slack() -> Export:
     messages = [
-        {"type": "message", "user": f"U0{at % 3}", "text": text, "ts": f"17623{at}.0001"}
+        {"type": "message", "user": f"U0{at % 3}", "text": text, "ts": f"176230000{at}.0001"}
         for at, text in enumerate(TEXTS)
     ]
-    return Export("2026-11-03.json", _json(messages), "text")
+    return Export("2026-11-03.json", _json(messages), "text", readings={"ts": "date"})
 
 
 def openai_chats() -> Export:

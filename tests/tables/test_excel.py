@@ -46,6 +46,14 @@ def test_the_first_sheet_with_a_table_is_read_and_not_the_words_before_it(sheets
     assert ("not" in source.notes[0]) == (name != sheets[0].name)
 
 
+def test_cells_that_a_spreadsheet_probably_cut_are_named_by_their_row() -> None:
+    texts = ["a" * 32_767, "b" * 32_767, "short", "c" * 32_766]
+    source = opened_here("a.xlsx", io.BytesIO(workbook(Sheet([("id", "transcript"), *enumerate(texts)]))))
+    [note] = source.condition("transcript").notes()
+    assert note.startswith("2 texts have exactly 32,767 characters")
+    assert note.endswith("probably cut (rows 2, 3).")
+
+
 def test_a_sheet_without_a_header_has_numbered_columns() -> None:
     table = read("a.xlsx", workbook(Sheet([("Thank you.", "warm")])), header=False)
     assert [dict(row.cells) for row in table.rows] == [{"Column 1": "Thank you.", "Column 2": "warm"}]

@@ -99,6 +99,7 @@ def pick_text_column(table: Table, *, key: str) -> str | None:
         columns,
         index=None if guess is None else columns.index(guess),
         placeholder="Choose a column",
+        format_func=lambda name: shortened(" ".join(name.split()), 80),
         key=key,
         persist_state="page",
     )

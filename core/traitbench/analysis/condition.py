@@ -25,7 +25,8 @@ Cleaning = Literal["html", "encoding"]
 class Condition:
     """What `texts` texts are like: the positions of those with markup, decoded twice, cut, and saying nothing.
 
-    `example` is the first text that was decoded twice, and the same text repaired.
+    `example` is the first text that was decoded twice, and the same text repaired. `cut_rows` has the numbers in the
+    file of the rows that were cut.
     """
 
     texts: int
@@ -34,9 +35,10 @@ class Condition:
     cut: tuple[int, ...] = ()
     nothing: tuple[int, ...] = ()
     example: tuple[str, str] = ("", "")
+    cut_rows: tuple[int, ...] = ()
 
-    def notes(self, rows: Sequence[int] | None = None) -> list[str]:
-        """Return what to say about the texts; `rows` has the number of each one's row, by default from 1."""
+    def notes(self) -> list[str]:
+        """Return what to say about the texts."""
         notes = []
         if self.markup:
             notes.append(f"{len(self.markup):,} of {count(self.texts, 'text')} {_have(self.markup)} HTML.")
@@ -46,7 +48,7 @@ class Condition:
                 f"“{self.example[0]}” for “{self.example[1]}”."
             )
         if self.cut:
-            named = [rows[each] if rows else each + 1 for each in self.cut]
+            named = self.cut_rows or [position + 1 for position in self.cut]
             listed = ", ".join(f"{each:,}" for each in named[:_MOST_NAMED]) + (", ..." if named[_MOST_NAMED:] else "")
             notes.append(
                 f"{count(len(self.cut), 'text has', 'texts have')} exactly {LONGEST_CELL:,} characters, the most that "

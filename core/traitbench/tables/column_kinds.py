@@ -69,6 +69,10 @@ _DATE = re.compile(
 )
 
 
+# From 2001 to 2100, in seconds and in milliseconds.
+_UNIX_TIMES = ((1e9, 4.1e9), (1e12, 4.1e12))
+
+
 @dataclass(frozen=True)
 class Kind:
     """What a column is on its own. `strength` says how sure it is that its answers are labels."""
@@ -201,6 +205,8 @@ def _numbers(name: str, answers: Answers, *, rising: bool) -> Kind:
     said, known = missing_said(answers), is_scale_name(name)
     if len(values) == 1:
         return Kind("not_used", only_said(answers), answers)
+    if any(low <= values[0] and values[-1] <= high for low, high in _UNIX_TIMES) and not known:
+        return Kind("date", "Times, as programs count them since 1970.", answers)
     if whole and is_identifier(name, answers, rising=rising):
         return Kind("identifier", "Identifies each row.", answers)
     between = f"from {shown(values[0])} to {shown(values[-1])}"

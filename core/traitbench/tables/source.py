@@ -128,7 +128,11 @@ class Source:
 
     def condition(self, column: str) -> Condition:
         """Return what the texts of a column are like, by their position among all rows."""
-        return condition_of(self.texts(column))
+        condition = condition_of(self.texts(column))
+        if not condition.cut:
+            return condition
+        numbers = [line.number if isinstance(line, Row) else line.row for line in self.lines()]
+        return replace(condition, cut_rows=tuple(numbers[position] for position in condition.cut))
 
     def texts(self, column: str) -> Iterator[str]:
         """Iterate over the texts of a column, one for each row; a row that cannot be read has an empty one."""
