@@ -84,7 +84,7 @@ def test_stdin_is_read_and_words_get_their_meaning() -> None:
         (("--text", "text", "--labels", "gpt", "gpt"), "Name at least two columns of labels"),
         (("--text", "text", "--labels", "gpt", "trait"), "The meaning of these labels in trait is unknown: 'Warmth'"),
         (("--text", "text", "--labels", "gpt", "anna", "--word", "x=2"), "--word x=2 is not WORD=QUALITY"),
-        (("--text", "text"), "Missing option '--labels'"),
+        (("--text", "text"), "at least two columns of labels"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_with_the_reason(file: Path, arguments: tuple[str, ...], says: str) -> None:
@@ -107,3 +107,22 @@ def test_a_file_without_labels_is_refused_too(tmp_path: Path, content: str, says
     code, out, err = ask(str(path), "--text", "text", "--labels", "a", "b")
     assert (code, out) == (2, "")
     assert says in err
+
+
+def test_a_file_with_a_row_for_each_text_and_person_needs_no_columns_named(tmp_path: Path) -> None:
+    texts = [f"The answer number {at} was long and kind." for at in range(6)]
+    given = {"1": "PPNNPN", "2": "PPNNPN", "3": "PNNNPP"}
+    rows = [
+        (text, person, "Positive" if labels[at] == "P" else "Negative")
+        for at, text in enumerate(texts)
+        for person, labels in given.items()
+    ]
+    rows[0] = (*rows[0][:2], '"{""choices"":[""Positive"",""Negative""]}"')
+    file = tmp_path / "long.csv"
+    file.write_text("\n".join(map(",".join, [("text", "annotator", "sentiment"), *rows])))
+    code, out, err = ask(str(file), "--json")
+    assert (code, "labels of annotator 1, annotator 2, annotator 3" in err) == (0, True), err
+    assert "1 row with several labels left out." in err
+    pairs = {tuple(each["raters"]): (each["texts"], each["agreed"]) for each in json.loads(out)["pairs"]}
+    assert pairs["annotator 1", "annotator 2"] == (5, 5)
+    assert pairs["annotator 2", "annotator 3"] == (6, 4)

@@ -190,3 +190,12 @@ def test_the_examples_of_the_docs_run(module: str) -> None:
     results = doctest.testmod(import_module(f"traitbench.{module}"))
     assert results.attempted
     assert not results.failed
+
+
+def test_the_column_that_a_read_table_has_its_texts_in_needs_no_name(fitted: tb.Scorer, tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_text("id,answer\n" + "".join(f'{at},"{text}"\n' for at, text in enumerate(TEXTS[:3])))
+    frame = tb.read_table(file)
+    assert tb.score(frame, scorer=fitted)["warmth_score"].tolist() == fitted.score_texts(TEXTS[:3]).tolist()
+    with pytest.raises(ValueError, match="The frame has: id, answer"):
+        tb.score(pd.DataFrame(frame.to_dict()), scorer=fitted)

@@ -100,6 +100,19 @@ def test_raters_are_compared_before_anything_else(workbench: Workbench, empty: s
     assert "All 3 raters on Warmth: Krippendorff" in words(at)
 
 
+def test_a_row_for_each_text_and_person_is_compared_by_person(workbench: Workbench, empty: str) -> None:
+    texts = [f"The answer number {at} was long and kind." for at in range(6)]
+    given = {"1": "110010", "2": "110010", "ana": "100011"}
+    rows = [
+        f"{text},{who},{'pos' if labels[at] == '1' else 'neg'}"
+        for at, text in enumerate(texts)
+        for who, labels in given.items()
+    ]
+    at = compare(workbench, empty, "\n".join(["text,annotator,label", *rows]).encode())
+    assert "3 people labelled 6 texts" in words(at)
+    assert cells(at, "Raters") == ["annotator 1, annotator 2", "annotator 1, ana", "annotator 2, ana"]
+
+
 def test_unknown_labels_need_a_meaning_first(workbench: Workbench, empty: str) -> None:
     labels = {text: "jolly" if side else "grim" for text, side in TEXTS.items()}
     at = compare(workbench, empty, file(gpt=of_gpt(), anna=labels))

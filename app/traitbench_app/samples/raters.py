@@ -15,7 +15,8 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables import sample_files
 from traitbench.tables.agreement import COLUMNS, all_pairs, alphas, rows, sentence
-from traitbench.tables.rating_files import MOST_RATERS, OWN, Ratings, guess_raters, read_ratings
+from traitbench.tables.columns import read_columns
+from traitbench.tables.rating_files import MOST_RATERS, OWN, Ratings, guess_raters, labels_of_people, read_ratings
 from traitbench.tables.rows import Table
 from traitbench.tables.sample_files import FileLayout, LabelColumn
 from traitbench_app.parts.chart import figures_table
@@ -146,24 +147,31 @@ def _name(rater: str) -> str:
     return f"**{plain(rater)}**"
 
 
-_FORM, _RATINGS = "samples.raters", "samples.raters.ratings"
+_FORM, _RATINGS, _PEOPLE = "samples.raters", "samples.raters.ratings", "samples.raters.people"
 
 
 def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
     """Draw the upload and the choice of columns; None until every row of the file can be read."""
     about = (
         "The file needs a column of texts and a column of labels for each rater: a language model, a colleague, "
-        "yourself. A column of traits is optional."
+        "yourself. Or it has a row for each text and person. A column of traits is optional."
     )
     upload = upload_table(_FORM, empty=lambda: st.caption(about))
     if upload is None:
         return None
-    table = upload.source.whole
-    layout = _choose(upload.key, table, traits)
+    table, way = upload.source.whole, ""
+    own = session.once(_PEOPLE, upload.key, lambda: labels_of_people(read_columns(table)))
+    layout = _choose(upload.key, own.table if own else table, traits, people=own.people if own else ())
     if layout is None:
         return None
-    source = read_texts(upload.source, layout.text, key=upload.key)
-    ratings = _ratings(f"{upload.key}.{source.way_to_read(layout.text)}", source.whole, layout, traits)
+    if own is None:
+        source = read_texts(upload.source, layout.text, key=upload.key)
+        table, way = source.whole, source.way_to_read(layout.text)
+    else:
+        table = own.table
+        unclear = f" {count(own.unclear, 'row')} with several labels left out." if own.unclear else ""
+        st.caption(f"{count(len(own.people), 'person', 'people')} labelled {count(len(table.rows), 'text')}.{unclear}")
+    ratings = _ratings(f"{upload.key}.{way}", table, layout, traits)
     if ratings.problems:
         hint = sample_files.known_traits(ratings.problems, traits)
         draw_problems(ratings.problems, hint, nothing="Nothing is compared")
@@ -188,8 +196,9 @@ def _ratings(read: str, table: Table, layout: FileLayout, traits: Sequence[Trait
         return session.once(_RATINGS, chosen, lambda: read_ratings(table, layout, traits))
 
 
-def _choose(form: str, table: Table, traits: Sequence[Trait]) -> FileLayout | None:
-    _, trait_guess, raters_guess = guess_raters(table, traits)
+def _choose(form: str, table: Table, traits: Sequence[Trait], *, people: Sequence[str]) -> FileLayout | None:
+    _, trait_guess, guessed = guess_raters(table, traits)
+    raters_guess = list(people[:MOST_RATERS]) or guessed
     columns = list(table.columns)
     with st.grid(3, min_column_width=240):
         text = pick_text_column(table, key=f"{form}.text")

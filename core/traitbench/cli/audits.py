@@ -332,7 +332,7 @@ _ALL = "-"
 @click.argument("file", type=InputFile())
 @click.argument("more", metavar="[COLUMN]...", nargs=-1)
 @reads_file("--text")
-@click.option("--labels", metavar="COLUMN...", multiple=True, required=True, help="A column of labels for each rater.")
+@click.option("--labels", metavar="COLUMN...", multiple=True, help="A column of labels for each rater.")
 @click.option("--trait", metavar="COLUMN", help="The column of the traits. Default: one trait for all rows.")
 @word_meanings
 @as_json
@@ -347,10 +347,13 @@ def agreement(
 ) -> None:
     """Compare the labels of several raters in a CSV, JSONL or Parquet FILE; `-` reads stdin.
 
+    Without --labels, FILE has a row for each text and person, and the columns of people and labels are found.
     Prints the agreement of every two raters by trait: Cohen's kappa with its 95 % interval. Labels are numbers from 0
     to 1 or words; empty cells are left out. The exit code is 2 if the file or a column cannot be used.
     """
+    # With numpy and scipy, for which no other command waits.
     from traitbench.tables import agreement as shown
+    from traitbench.tables.rating_files import labels_of_people
 
     raters = tuple(dict.fromkeys((*labels, *more)))
     try:
@@ -359,6 +362,12 @@ def agreement(
         raise Misasked(error.message) from error
     table = source.whole
     check_columns(table, (trait, *raters))
+    if not raters and (own := labels_of_people(of_file.reading(table))) is not None:
+        table, raters, meanings = own.table, own.people, {**own.words, **meanings}
+        text = table.columns[0]
+        click.echo(f"labels of {', '.join(raters)}", err=True)
+        if own.unclear:
+            click.echo(f"{count(own.unclear, 'row')} with several labels left out.", err=True)
     if len(raters) < 2:
         raise click.UsageError("Name at least two columns of labels, one for each rater: --labels gpt anna.")
     columns = [LabelColumn(rater, _ALL, {**_words(table, rater, meanings), "": None}) for rater in raters]

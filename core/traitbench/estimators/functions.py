@@ -41,7 +41,7 @@ def load(path: str | Path, *, version: str | None = None) -> Scorer | ScoreCard:
 
 def score(
     frame: Frame,
-    column: str,
+    column: str | None = None,
     *,
     scorer: Scorer | ScoreCard | str | Path,
     details: bool = True,
@@ -51,6 +51,7 @@ def score(
 ) -> Frame:
     """Return the frame with scores of a column of texts; pandas, polars or Arrow, with its index and its own columns.
 
+    Without `column`, the texts are in the one that `read_table` found; another frame needs it named.
     The new columns are those of every scored file: `row` counts the rows from 1. For each trait, `KEY_score` is the
     score, 0 to 100, `KEY_side` the name of the pole (null if none is sure), `KEY_confidence` how sure that is, and
     `KEY_reason` why it is not high. `version` is there if the scorer was loaded from a file. A text that cannot be
@@ -73,6 +74,9 @@ def score(
         raise TypeError(
             f"score takes a pandas, polars or Arrow frame, not {type(frame).__name__}. Call collect() on a lazy one."
         ) from error
+    column = getattr(frame, "attrs", {}).get("text") if column is None else column
+    if column is None:
+        raise ValueError(f"Name the column of the texts. The frame has: {', '.join(map(str, table.columns))}.")
     if column not in table.columns:
         raise ValueError(f"The frame has no column {column!r}. It has: {', '.join(map(str, table.columns))}.")
     values = list(values_of(table[column].to_native()))

@@ -18,7 +18,8 @@ from traitbench.analysis.agreement import Item, sides
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.tables import sample_files
-from traitbench.tables.rows import Problem, Table
+from traitbench.tables.columns import FileReading
+from traitbench.tables.rows import Problem, Row, Table, column_names
 from traitbench.tables.sample_files import FileLayout
 from traitbench.tables.writing import csv_file
 
@@ -79,6 +80,55 @@ def guess_raters(table: Table, traits: Sequence[Trait]) -> tuple[str | None, str
     others = [column for column in table.columns if column not in (text, trait, *raters)]
     raters += [column for column in others if _are_labels(table, column)]
     return text, trait, sorted(raters[:MOST_RATERS], key=table.columns.index)
+
+
+@dataclass(frozen=True)
+class LabelsOfPeople:
+    """Labels of several people, a row for each text and a column for each person; `words` has their guessed qualities.
+
+    `unclear` counts the rows that have several labels, whose cells are blank.
+    """
+
+    table: Table
+    people: tuple[str, ...]
+    words: Mapping[str, float]
+    unclear: int
+
+
+def labels_of_people(reading: FileReading) -> LabelsOfPeople | None:
+    """Return the labels of a file with a row for each text and person; None unless it has one column of labels."""
+    labelled = [each for each in reading.columns if each.traits]
+    if reading.people is None or reading.column is None or len(labelled) != 1:
+        return None
+    [label] = labelled
+    rows, unclear = dict[str, dict[str, str]](), 0
+    numbers = dict[str, int]()
+    for row in reading.table.rows:
+        text, person = row.cells.get(reading.column, "").strip(), row.cells.get(reading.people, "").strip()
+        if text and person:
+            answers = label.answers.cells.get(row.cells.get(label.name, "").strip(), ())
+            unclear += len(answers) > 1
+            rows.setdefault(text, {})[person] = answers[0] if len(answers) == 1 else ""
+            numbers.setdefault(text, row.number)
+    people = list(dict.fromkeys(person for given in rows.values() for person in given))
+    text, *names = column_names([reading.column, *(_person_named(reading.people, person) for person in people)])
+    table = Table(
+        (text, *names),
+        tuple(
+            Row(
+                numbers[cell],
+                {text: cell, **{name: given.get(person, "") for name, person in zip(names, people, strict=True)}},
+            )
+            for cell, given in rows.items()
+        ),
+        (),
+    )
+    return LabelsOfPeople(table, tuple(names), label.traits[0].words, unclear)
+
+
+def _person_named(column: str, person: str) -> str:
+    """Return the name of a person, or `annotator 3` for one with a number."""
+    return f"{column} {person}" if person.isdigit() else person
 
 
 def _are_labels(table: Table, column: str) -> bool:
