@@ -55,18 +55,26 @@ def test_samples_come_out_as_they_can_go_in_again(ask: Ask, client: Traitbench, 
     assert client.samples.list(f"{namespace}.b").first() is None
 
 
-@pytest.mark.parametrize("options", [(), ("--no-groups",)])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "They are kept together; --no-groups"),
+        (("--read", "conversation=rows_together"), "Rows with the same “conversation” are kept together."),
+        (("--read", "conversation=group"), ""),
+        (("--no-groups",), ""),
+    ],
+)
 def test_rows_that_belong_together_are_kept_together_and_said(
-    ask: Ask, client: Traitbench, namespace: str, options: tuple[str, ...]
+    ask: Ask, client: Traitbench, namespace: str, options: tuple[str, ...], said: str
 ) -> None:
-    handle = f"{namespace}.together{len(options)}"
+    handle = f"{namespace}.together{len(said)}x{sum(map(len, options))}"
     client.models.create(handle)
     ask("traits", "add", handle, "Warmth")
     rows = "".join(f"conv {row // 4},Turn {row} says.,{row // 4 % 2}\n" for row in range(48))
     code, _, err = ask("samples", "import", handle, "-", *options, stdin=f"conversation,text,label\n{rows}")
-    assert (code, "They are kept together; --no-groups" in err) == (0, not options)
+    assert (code, said in err, "kept together" in err) == (0, True, bool(said))
     names = {each.group for each in client.samples.list(handle)}
-    assert names == ({None} if options else {f"conv {number}" for number in range(12)})
+    assert names == ({f"conv {number}" for number in range(12)} if said else {None})
 
 
 def _tests(client: Traitbench, handle: str) -> dict[str, tuple[bool, bool]]:

@@ -158,17 +158,20 @@ def test_a_model_that_was_archived_meanwhile_takes_no_row(at: AppTest, client: T
     assert not texts(client, empty)
 
 
-CONVERSATIONS = "".join(f"conv {row // 4},Turn {row} says.,{row // 4 % 2}\n" for row in range(48))
+def conversations(every: int = 4) -> str:
+    """Four turns of each of twelve conversations; the label changes after `every` turns."""
+    return "".join(f"conv {row // 4},Turn {row} says.,{row // every % 2}\n" for row in range(48))
 
 
 @pytest.mark.parametrize(
-    ("column", "says"),
-    [("conversation", "Rows with the same value belong together"), ("ref", "For 12 of them all rows have one label")],
+    ("column", "every", "says"),
+    [("ref", 4, "For 12 of them all rows have one label"), ("conversation", 1, "Rows with the same value belong")],
+    ids=["by the labels", "by the name"],
 )
 def test_rows_of_a_column_that_repeats_and_predicts_the_label_are_kept_together(
-    at: AppTest, client: Traitbench, empty: str, column: str, says: str
+    at: AppTest, client: Traitbench, empty: str, column: str, every: int, says: str
 ) -> None:
-    upload(at, "a.csv", f"{column},text,label\n{CONVERSATIONS}")
+    upload(at, "a.csv", f"{column},text,label\n{conversations(every)}")
     assert says in at.info[0].value
     assert list(at.dataframe[0].value["Group"])[:5] == [*["conv 0"] * 4, "conv 1"]
     press(at, "samples.import_button")
@@ -176,7 +179,7 @@ def test_rows_of_a_column_that_repeats_and_predicts_the_label_are_kept_together(
 
 
 def test_that_rows_do_not_belong_together_is_a_persons_word(at: AppTest, client: Traitbench, empty: str) -> None:
-    upload(at, "a.csv", f"conversation,text,label\n{CONVERSATIONS}")
+    upload(at, "a.csv", f"conversation,text,label\n{conversations()}")
     ending(at.selectbox, "group.conversation").set_value("").run()
     assert not at.info
     press(at, "samples.import_button")

@@ -41,6 +41,7 @@ LEAVE_OUT = -1.0
 
 VIEW = "samples.goto"
 _FORM = "samples.import"
+_TOGETHER = "samples.import.together"
 _PREVIEW = 50
 
 Repeated = Literal["skip", "keep", "replace"]
@@ -137,7 +138,11 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> FileLayout | No
 def _with_group(form: str, table: Table, layout: FileLayout, traits: Sequence[Trait]) -> FileLayout:
     """Draw the choice of what rows belong to; a column that repeats and predicts the labels is chosen, and said."""
     own = sample_files.guess_group_column(table)
-    match = None if own or not layout.labels else rows_together(table, layout, traits)
+    match = None
+    if layout.labels and not own:
+        # Looked for once, because a large file takes seconds.
+        about = form, layout, tuple((each.key, each.negative_label, each.positive_label) for each in traits)
+        match = session.once(_TOGETHER, about, lambda: rows_together(table, layout, traits))
     guess = match[0] if match else own
     # Another guess is another question, so that it is not answered by the answer to the one before.
     key = f"{form}.group.{guess or ''}"

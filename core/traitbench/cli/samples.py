@@ -161,7 +161,7 @@ def import_samples(
     traits = client.traits.list(handle)
     say_unreadable(traits.unreadable, "trait")
     layout = _layout(table, traits, given, marks, (trait, quality), meanings)
-    layout = replace(layout, group=None) if no_groups else _with_group(table, layout, traits)
+    layout = replace(layout, group=None) if no_groups else _with_group(table, layout, traits, dict(of_file.given))
     checked = check(table, layout, traits)
     _tell(table, checked, layout, of_file.said(source, text))
     if checked.problems and not skip_bad:
@@ -322,11 +322,15 @@ def _layout(
     return FileLayout(text, (label,), trait if trait != text else None, held_out, must_pass, group)
 
 
-def _with_group(table: Table, layout: FileLayout, traits: Sequence[Trait]) -> FileLayout:
-    """Return the layout with the column of what rows belong to, and say which it is."""
-    if layout.group is not None:
-        return layout
-    match = rows_together(table, layout, traits)
+def _with_group(table: Table, layout: FileLayout, traits: Sequence[Trait], given: Mapping[str, str]) -> FileLayout:
+    """Return the layout with the column of what rows belong to, and say which it is; `given` are the readings of
+    columns that a person knows.
+    """
+    named = next((column for column, reading in given.items() if reading == "rows_together"), layout.group)
+    if named is not None:
+        click.echo(f"Rows with the same “{named}” are kept together.", err=True)
+        return replace(layout, group=named)
+    match = rows_together(table, layout, traits, without=given)
     if match is None:
         return layout
     column, says = match
