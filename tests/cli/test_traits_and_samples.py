@@ -201,3 +201,17 @@ def test_a_synthesis_is_planned_and_what_it_rejected_is_listed(ask: Ask, client:
     rejected = client.samples.rejected(handle)
     _, out, _ = ask("samples", "rejected", handle, "--json")
     assert [json.loads(line)["text"] for line in out.splitlines()] == [each.text for each in rejected]
+
+
+def test_a_discovery_takes_a_table_of_texts_without_those_that_say_nothing(
+    ask: Ask, client: Traitbench, namespace: str, tmp_path: Path
+) -> None:
+    handle, file = f"{namespace}.found", tmp_path / "answers.csv"
+    client.models.create(handle)
+    file.write_text("id,answer\n1,The parcel came late.\n2,n/a\n3,It was lovely there.\n4,no comment\n")
+    code, _, err = ask("traits", "discover", handle, "--texts", str(file))
+    assert (code, "2 texts left out, because they say nothing" in err) == (1, True)
+    assert "texts from answer" in err or "answer (text)" in err
+    assert f"{handle} has 2" in err, "too few to discover in"
+    _, _, err = ask("traits", "discover", handle, "--texts", str(file), "--with-nothing")
+    assert f"{handle} has 4" in err

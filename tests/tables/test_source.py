@@ -285,3 +285,14 @@ def test_words_for_nothing_are_words_in_a_frame(tmp_path: Path) -> None:
         ["NA", "null", "000007"],
         ["EMEA", "None", "NaN"],
     ]
+
+
+def test_an_object_of_records_or_of_columns_is_a_table() -> None:
+    keyed = {"a7": {"text": "Thanks", "label": 1}, "b8": {"text": "Go away", "label": 0}}
+    source = opened_here("a.json", io.BytesIO(json.dumps(keyed, indent=1).encode()))
+    assert [tuple(row.cells.values()) for row in source.head.rows] == [("a7", "Thanks", "1"), ("b8", "Go away", "0")]
+    columns = {"text": ["Thanks", "Go away"], "label": [1, 0]}
+    source = opened_here("a.json", io.BytesIO(json.dumps(columns).encode()))
+    assert [tuple(row.cells.values()) for row in source.head.rows] == [("Thanks", "1"), ("Go away", "0")]
+    one = {"data": {"text": "Thanks"}, "meta": {"n": 1}}
+    assert opened_here("a.json", io.BytesIO(json.dumps(one).encode())).columns == ("data.text", "meta.n")

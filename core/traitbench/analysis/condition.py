@@ -26,7 +26,7 @@ class Condition:
     """What `texts` texts are like: the positions of those with markup, decoded twice, cut, and saying nothing.
 
     `example` is the first text that was decoded twice, and the same text repaired. `cut_rows` has the numbers in the
-    file of the rows that were cut.
+    file of the rows that were cut. `is_partial` says that only the first texts were looked at.
     """
 
     texts: int
@@ -36,15 +36,20 @@ class Condition:
     nothing: tuple[int, ...] = ()
     example: tuple[str, str] = ("", "")
     cut_rows: tuple[int, ...] = ()
+    is_partial: bool = False
+
+    @property
+    def _of(self) -> str:
+        return f"{'the first ' if self.is_partial else ''}{count(self.texts, 'text')}"
 
     def notes(self) -> list[str]:
         """Return what to say about the texts."""
         notes = []
         if self.markup:
-            notes.append(f"{len(self.markup):,} of {count(self.texts, 'text')} {_have(self.markup)} HTML.")
+            notes.append(f"{len(self.markup):,} of {self._of} {_have(self.markup)} HTML.")
         if self.twice:
             notes.append(
-                f"{len(self.twice):,} of {count(self.texts, 'text')} {_look(self.twice)} decoded twice, such as "
+                f"{len(self.twice):,} of {self._of} {_look(self.twice)} decoded twice, such as "
                 f"“{self.example[0]}” for “{self.example[1]}”."
             )
         if self.cut:
@@ -56,9 +61,7 @@ class Condition:
             )
         if self.nothing:
             say = "says" if len(self.nothing) == 1 else "say"
-            notes.append(
-                f"{len(self.nothing):,} of {count(self.texts, 'text')} {say} nothing, such as “n/a” or “no comment”."
-            )
+            notes.append(f"{len(self.nothing):,} of {self._of} {say} nothing, such as “n/a” or “no comment”.")
         return notes
 
 

@@ -1,17 +1,33 @@
 """`traitbench traits`: list, add, update, delete, discover."""
 
-from pathlib import Path
 from typing import Any, get_args
 
 import click
 
-from traitbench.cli.options import Refused, answers, combined, confirm, fields_of, given, waits, yes
+from traitbench.analysis.condition import says_nothing
+from traitbench.cli.options import (
+    FileOptions,
+    InputFile,
+    Refused,
+    answers,
+    combined,
+    confirm,
+    fields_of,
+    given,
+    reads_file,
+    text_of,
+    waits,
+    yes,
+)
 from traitbench.cli.output import Listing, Output
 from traitbench.cli.runs import Run
 from traitbench.client import Traitbench
 from traitbench.contract.models import Effort
 from traitbench.contract.traits import MOST_UNLABELLED, Aggregation, Trait, TraitInput, TraitUpdate
+from traitbench.display.text import count
 from traitbench.errors import DuplicateTrait
+
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".xlsx")
 
 
 @click.group()
@@ -82,9 +98,9 @@ def update_trait(client: Traitbench, handle: str, key: str, **fields: Any) -> Ou
 @answers
 def delete_trait(client: Traitbench, handle: str, key: str, yes: bool) -> Output:
     """Delete a trait and its samples."""
-    count = client.traits.get(handle, key).sample_count
-    if count:
-        confirm(f"This deletes the samples of {key} too: {count}.", yes=yes)
+    samples = client.traits.get(handle, key).sample_count
+    if samples:
+        confirm(f"This deletes the samples of {key} too: {samples}.", yes=yes)
     return Output(client.traits.delete(handle, key), f"Deleted the trait {key} of {handle}.")
 
 
@@ -93,24 +109,39 @@ def delete_trait(client: Traitbench, handle: str, key: str, yes: bool) -> Output
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How many candidates to consider.")
 @click.option(
     "--texts",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=f"A file with texts without labels, one per line, to analyse too; at most {MOST_UNLABELLED:,}.",
+    type=InputFile(),
+    help=f"A table of texts without labels, or a file with one per line, to analyse too; at most {MOST_UNLABELLED:,}.",
 )
+@click.option("--with-nothing", "whole", is_flag=True, help="Keep texts that say nothing, such as n/a.")
+@reads_file()
 @waits
 @answers
-def discover_traits(client: Traitbench, handle: str, effort: Effort | None, texts: Path | None, wait: bool) -> Run:
+def discover_traits(
+    client: Traitbench,
+    handle: str,
+    effort: Effort | None,
+    texts: str | None,
+    whole: bool,
+    of_file: FileOptions,
+    wait: bool,
+) -> Run:
     """Look for traits in the samples of a draft."""
-    started = client.traits.discover(handle, effort=effort, texts=_lines(texts) if texts else [])
+    unlabelled = _unlabelled(texts, of_file, whole=whole) if texts else []
+    started = client.traits.discover(handle, effort=effort, texts=unlabelled)
     return Run(client, handle, started, wait, lambda _: _listing(client, handle).say(as_json=False))
 
 
-def _lines(file: Path) -> list[str]:
-    """Return the lines of a file that are not blank."""
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise Refused(f"{file} is not UTF-8 text. Save it as UTF-8, one text per line.") from None
-    return [line.strip() for line in lines if line.strip()]
+def _unlabelled(file: str, of_file: FileOptions, *, whole: bool) -> list[str]:
+    """Return the texts of a table or of a list, without those that say nothing unless `whole`."""
+    if file.lower().endswith(_TABLES):
+        source, column = of_file.texts(file, of_file.open(file))
+        texts = [text.strip() for text in source.texts(column) if text.strip()]
+    else:
+        texts = [line.strip() for line in text_of(file).splitlines() if line.strip()]
+    some = texts if whole else [text for text in texts if not says_nothing(text)]
+    if left := len(texts) - len(some):
+        click.echo(f"{count(left, 'text')} left out, because they say nothing. To keep them: --with-nothing.", err=True)
+    return some
 
 
 def _with_free_key(error: DuplicateTrait) -> Exception:

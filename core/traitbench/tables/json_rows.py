@@ -93,6 +93,8 @@ class Json:
             return row
         if any(isinstance(alone.get(name), str) for name in TEXT_NAMES):
             return row
+        if rows := _keyed(alone) or _columnar(alone):
+            return "", rows
         lists = _tables_in(alone) or [
             (f"{name}.{inside}", rows)
             for name, value in alone.items()
@@ -154,6 +156,22 @@ class Json:
 
 def _tables_in(value: Mapping[str, Any]) -> list[tuple[str, list[Any]]]:
     return [(name, each) for name, each in value.items() if isinstance(each, list) and each and _are_objects(each)]
+
+
+def _keyed(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of an object whose values are all objects alike, each with its key; none for another object."""
+    inside = [each for each in value.values() if isinstance(each, dict)]
+    if len(inside) < max(2, len(value)) or not set.intersection(*map(set, inside)):
+        return []
+    return [{"key": key, **each} for key, each in value.items()]
+
+
+def _columnar(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of an object whose values are columns of one length; none for another object."""
+    lengths = {len(each) if isinstance(each, list) else 0 for each in value.values()}
+    if len(value) < 2 or len(lengths) > 1 or min(lengths) < 2 or _tables_in(value):
+        return []
+    return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
 
 
 def _are_objects(values: list[Any]) -> bool:

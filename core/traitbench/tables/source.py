@@ -25,6 +25,7 @@ from traitbench.tables.scratch import Scratch
 __all__ = ["ENDINGS", "Source", "of_texts", "opened", "restored"]
 
 _HEAD = 200
+_LOOKED_AT = 200_000
 _WAYS: Mapping[str, Any] = {"turn": "user", "cleanings": (), "cleaned_columns": ()}
 
 
@@ -127,11 +128,13 @@ class Source:
         return _written(rows(), (*others_out, question, text), self.survey.digest)
 
     def condition(self, column: str) -> Condition:
-        """Return what the texts of a column are like, by their position among all rows."""
-        condition = condition_of(self.texts(column))
+        """Return what the texts of a column are like, by their position among all rows; of many, the first ones."""
+        condition = condition_of(islice(self.texts(column), _LOOKED_AT))
+        condition = replace(condition, is_partial=self.count > _LOOKED_AT)
         if not condition.cut:
             return condition
-        numbers = [line.number if isinstance(line, Row) else line.row for line in self.lines()]
+        lines = islice(self.lines(), _LOOKED_AT)
+        numbers = [line.number if isinstance(line, Row) else line.row for line in lines]
         return replace(condition, cut_rows=tuple(numbers[position] for position in condition.cut))
 
     def texts(self, column: str) -> Iterator[str]:
