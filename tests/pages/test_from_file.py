@@ -244,6 +244,27 @@ def test_a_role_can_be_changed_and_an_order_added(workbench: Workbench) -> None:
     assert labelled(at.selectbox, "review").value == "not_used", "one column has the texts"
 
 
+def test_of_two_columns_of_texts_one_is_chosen(workbench: Workbench) -> None:
+    content = "What do you like?,change,again\n" + "".join(
+        f"{HAPPY[i % 5]} {i}.,{SAD[i % 5]} on day {i} of it.,{('No', 'Maybe', 'Definitely')[i % 3]}\n"
+        for i in range(24)
+    )
+    at = drop(workbench, content)
+    assert "Texts are in “change”, labels in “again”." in plain(at)
+    question = labelled(at.radio, "Which column has the texts?")
+    assert question.options == ["What do you like?", "change"]
+    question.set_value("What do you like?").run()
+    assert "Texts are in “What do you like?”, labels in “again”." in plain(at)
+
+
+def test_several_people_lose_no_row(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    rows = [(text, who, "bad" if text in SAD else "good") for text in (*HAPPY, *SAD) for who in ("ana", "ben")]
+    at = drop(workbench, "text,annotator,mood\n" + "".join(f"{','.join(row)}\n" for row in rows))
+    assert "2 people labelled the same 10 texts. All agree on 10 and differ on 0." in plain(at)
+    press(at, "from_file.create")
+    assert len(texts(client, f"{namespace}.reviews")) == 10
+
+
 def test_a_file_without_labels_leads_to_label_with_its_texts(
     workbench: Workbench, client: Traitbench, namespace: str
 ) -> None:

@@ -104,6 +104,7 @@ def _answers_key(upload: UploadedTable) -> str:
 
 def draw_columns(layout: Layout) -> None:
     """Draw the first rows below the reading of each column; of many columns, texts and labels come first."""
+    _pick_text(layout)
     positions = list(range(len(layout.columns)))
     first = sorted(positions, key=lambda position: not _is_used(layout.columns[position]))[:_COLUMNS]
     with st.container(border=True, key="card.columns"):
@@ -119,6 +120,21 @@ def draw_columns(layout: Layout) -> None:
             with st.expander(count(len(rest), "more column")), st.grid(4, min_column_width=180):
                 for position in rest:
                     _pick_reading(layout, position)
+
+
+def _pick_text(layout: Layout) -> None:
+    """Ask which of several columns of texts is used."""
+    names = layout.reading.named("text")
+    if len(names) > 1:
+        key = f"{layout.upload.key}.which_text"
+        session.put({key: layout.text})
+        st.radio(
+            "Which column has the texts?",
+            names,
+            format_func=lambda name: plain(shortened(name, _HEADER)),
+            key=key,
+            on_change=lambda: session.store(_text_key(layout.upload), session.get(key)),
+        )
 
 
 def _is_used(column: ColumnReading) -> bool:

@@ -13,7 +13,8 @@ from traitbench.tables.rows import Table
 from traitbench.tables.sample_files import guess_test_columns, guess_text_column
 
 _MOST_PEOPLE, _FEWEST_EACH = 50, 2
-_PROSE_LETTERS, _PROSE_WORDS, _DENSE_LETTERS = 20, 4, 8
+_LETTERS, _WORDS, _DENSE_LETTERS = 20, 4, 8
+_FEWEST_TEXTS, _DIFFERENT = 2, 0.6
 _FEWEST_TOGETHER, _FEWEST_ROWS = 6, 1.5
 _LOOKED_AT = 200
 
@@ -44,7 +45,7 @@ def find_texts(
     also = tuple(
         name
         for name in table.columns
-        if name != first and (name in named or (name in free and name not in chosen and _is_prose(cells[name])))
+        if name != first and (name in named or (name in free and name not in chosen and _is_prose(name, cells[name])))
     )
     said = dict.fromkeys(also, "Texts too. One column of texts is used at a time.")
     if first is not None:
@@ -85,22 +86,20 @@ def find_numbers_of_texts(
     return matches
 
 
-def _is_prose(cells: Mapping[str, int]) -> bool:
-    """Whether cells are sentences that mostly differ: another open question."""
+def _is_prose(name: str, cells: Mapping[str, int]) -> bool:
+    """Whether cells are sentences that mostly differ: another open question, whose answers may be short."""
     some, rows = [*cells][:_LOOKED_AT], sum(cells.values())
-    if len(some) < 2 or len(cells) < 0.6 * rows or any(map(is_conversation, some[:1])):
+    if len(some) < _FEWEST_TEXTS or len(cells) < _DIFFERENT * rows or is_conversation(some[0]):
         return False
-    long = sum(_is_sentence(cell) for cell in some)
-    return long > 0.5 * len(some)
+    is_asked = names(name, "text") or "?" in name
+    return sum(_is_sentence(cell, is_short=is_asked) for cell in some) > len(some) / 2
 
 
-def _is_sentence(cell: str) -> bool:
+def _is_sentence(cell: str, *, is_short: bool) -> bool:
     words, letters = len(cell.split()), sum(map(str.isalpha, cell))
-    dense = any("\u2e80" < char < "\ud7b0" or "\u0e00" <= char < "\u1100" for char in cell)
-    return letters >= (_DENSE_LETTERS if dense else _PROSE_LETTERS) and (dense or words >= _PROSE_WORDS)
-
-
-# ---- tests, people, rows that belong together ------------------------------------------------------------------------
+    if any("\u2e80" < char < "\ud7b0" or "\u0e00" <= char < "\u1100" for char in cell):
+        return letters >= _DENSE_LETTERS
+    return words >= 2 and letters >= _DENSE_LETTERS if is_short else words >= _WORDS and letters >= _LETTERS
 
 
 def find_tests(table: Table, chosen: Mapping[str, Reading]) -> tuple[str, ...]:
