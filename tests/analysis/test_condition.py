@@ -34,6 +34,7 @@ GOOD = (
         *((GOOD[0], codec) for codec in ("cp1251", "mac_roman")),
         *((text, "cp1251") for text in GOOD[2:4]),
         (GOOD[1], "mac_roman"),
+        (GOOD[5], "cp1250"),
     ],
 )
 def test_a_text_decoded_twice_is_repaired_and_a_good_one_stays(text: str, codec: str) -> None:
@@ -105,6 +106,15 @@ def test_other_brackets_and_signs_are_no_markup(text: str) -> None:
             "لا شيء",
         ),
         *("Нет", "ras", "R.A.S.", "geen", " nichts ", "“nothing”", "नहीं", "n.v.t.", "ingen", "yok", "不知道"),
+        *("n / a", "I have no further comments.", "Keine weiteren Anmerkungen", "aucune remarque particulière"),
+        *(
+            "Please see my previous answer",
+            "siehe oben, Frage 3",
+            "sin más comentarios",
+            "geen opmerkingen",
+            "as above",
+        ),
+        *("pas d'idées", "I don't have any", "nothing to report"),
     ],
 )
 def test_an_answer_can_say_nothing(text: str) -> None:
@@ -125,6 +135,7 @@ def test_an_answer_can_say_nothing(text: str) -> None:
         "Nice",
         "無料",
         "No!!! Never",
+        *("no idea why it broke", "no feedback ever came back", "See above all the dirt", "no complaints", "sin duda"),
     ],
 )
 def test_a_short_answer_can_say_something(text: str) -> None:

@@ -32,6 +32,8 @@ ROLES = [
             {"role": "user", "content": [{"type": "text", "text": ASKED}]},
             {"role": "model", "content": {"parts": [TOLD]}},
         ],
+        [{"user": ASKED, "assistant": TOLD}],
+        [{"human": ASKED}, {"gpt": TOLD}],
         [{"author_id": 17, "body": ASKED}, {"author_id": 4, "body": TOLD}],
         [{"role": "Customer", "message": ASKED}, {"role": "Agent", "message": TOLD}, {"role": "tool", "message": "{}"}],
     ],

@@ -204,6 +204,7 @@ class _Decoding:
 _QUOTES = "“”‘’„‚…–—«»‹›\u00a0°ºª´"
 _DECODINGS = (
     _Decoding("cp1252", "ÃÂ", _QUOTES, share=0.0, sure="[a-zà-öø-ÿ]Ã[^\\w\\s]|\\b[a-zà-ÿ]*Ã\u00a0"),
+    _Decoding("cp1250", "ĹĂ", "“”‘’„–—«»", share=0.5),
     _Decoding("cp1251", "", f"{_QUOTES}ёієїјѕґ№", share=0.8),
     _Decoding("mac_roman", "√¬", "“”‘’‚„…–—«»‹›†°", share=0.5),
 )
@@ -230,7 +231,9 @@ _NOTHING = frozenset(
     each.strip()
     for line in """
 n/a, n.a, n. a, na, n/d, nan, none, null, nil, nope, nah, no, nop, nothing, nothing really, not really, nothing at all
-nothing to add, nothing to say, nothing else, nothing comes to mind, nothing specific, nothing in particular, naught
+nothing to add, nothing to say, nothing to report, nothing to declare, nothing else, nothing more, nothing further
+nothing i can think of, not that i know of, i dont have any, dont have any,
+nothing comes to mind, nothing specific, nothing in particular, naught
 no comment, no comments, no comment at all, no answer, no response, no opinion, no idea, no suggestions, no suggestion
 no feedback, no further comments, no further comment, none that i can think of, none at this time, none really, noone
 not applicable, not sure, unsure, not relevant, dont know, i dont know, do not know, i do not know, dunno, idk, dk
@@ -270,10 +273,37 @@ tidak ada komentar, nihil, kosong, wala, hakuna, sijui
 """.strip().splitlines()
     for each in line.split(",")
 )
+# A word for no, words for more, and a word for what is not there; and where the answer is instead.
+_NO_WORDS = re.compile(
+    r"(?:i have |i ve |have |there is |there are |got )?(?:no|zero|without|not any)"
+    r"(?: (?:further|other|more|additional|specific|particular|real))*"
+    r" (?:comments?|opinions?|ideas?|clue|suggestions?|feedback|answers?|responses?|remarks?|thoughts?|preference)"
+    r"(?: (?:at all|at this time|at the moment|for now|to add|to make|here|yet))?"
+    r"|(?:ich habe )?keine?n?(?: (?:weiteren?|anderen?|besonderen?|sonstigen?))*"
+    r" (?:kommentare?|angaben?|antwort(?:en)?|ahnung|meinung|anmerkung(?:en)?|(?:verbesserungs)?vorschl[aä]ge?|ideen?|"
+    r"hinweise?|ergänzung(?:en)?|bemerkung(?:en)?|wünsche|anregung(?:en)?)"
+    r"|(?:je n ai )?(?:aucune?|pas d|pas de|sans)(?: autres?)? (?:commentaires?|remarques?|suggestions?|idées?|avis|"
+    r"réponses?|opinions?|observations?)(?: particuli[eè]re?s?)?"
+    r"|(?:ning[uú]n[ao]?|sin|no tengo)(?: (?:más|otr[ao]s?))? (?:comentarios?|sugerencias?|ideas?|respuestas?|"
+    r"opini[oó]n|observaci[oó]n(?:es)?)(?: adicional(?:es)?)?"
+    r"|(?:nessun[ao]?|senza|nessun altro) (?:commento|commenti|suggerimento|suggerimenti|idea|risposta|opinione|"
+    r"osservazione)"
+    r"|(?:nenhum[a]?|sem|não tenho)(?: (?:mais|outr[ao]s?))? (?:comentários?|sugest(?:ão|ões)|ideias?|respostas?|"
+    r"opini(?:ão|ões)|observaç(?:ão|ões))"
+    r"|geen(?: (?:verdere|andere))? (?:opmerkingen?|commentaar|idee(?:ën)?|mening|antwoord|suggesties?)"
+    r"|(?:brak|bez) (?:uwag|odpowiedzi|zdania|komentarzy?|sugestii|opinii)"
+    r"|(?:please |bitte |pls )?(?:see|refer to|cf|vgl|siehe|s|as (?:mentioned|stated|said|written|noted)|same as|"
+    r"voir|cf|ver|vea|véase|vedi|come|zie|wie|як|см|same answer as)(?: my| the| in| to| dem| der| meine)*"
+    r" (?:above|below|previous|prior|earlier|before|last|question|q|answer|comment|oben|unten|vorher|vorherige|frage|"
+    r"antwort|ci dessus|plus haut|arriba|anterior|acima|sopra|prima|boven|vorige|выше)"
+    r"(?: (?:question|answer|comment|response|frage|antwort|pregunta|respuesta|réponse|domanda|risposta|q|no|nr|"
+    r"please|thanks))*(?: \d+)?"
+)
 _APOSTROPHES = re.compile(r"[’'`´ʼ]")
+_BETWEEN_WORDS = re.compile(r"[\s.,;:!?_-]+")
 _LETTER = re.compile(r"[^\W_]")
 _FEWEST_SYMBOLS = "So"
-_LONGEST_NOTHING = 40
+_LONGEST_NOTHING = 50
 
 
 def says_nothing(text: str) -> bool:
@@ -286,4 +316,5 @@ def says_nothing(text: str) -> bool:
     bare = unicodedata.normalize("NFC", _APOSTROPHES.sub("", bare)).strip(' .!?…。！？،,;:-–—_*#()[]{}<>"“”„«»/\\|~+=')
     if bare.isascii() and bare.isalpha() and len({*bare}) == 1:
         return True
-    return bare in _NOTHING
+    words = _BETWEEN_WORDS.sub(" ", _APOSTROPHES.sub(" ", " ".join(text.split()).casefold())).strip()
+    return bare in _NOTHING or bare.replace(" / ", "/") in _NOTHING or _NO_WORDS.fullmatch(words) is not None

@@ -45,6 +45,8 @@ def messages_of(value: Any) -> list[Message] | None:
     listed = _listed(value)
     if not listed or not all(isinstance(each, Mapping) for each in listed):
         return None
+    if keyed := _keyed_by_role(listed):
+        return keyed
     # A list of names and values has answers, and no messages.
     # A message that calls a tool may have no words.
     role, words = _key(listed, (*_ROLES, *_NAMES)), _key(listed, _WORDS, share=0.5)
@@ -57,6 +59,18 @@ def messages_of(value: Any) -> list[Message] | None:
     speakers = [_speaker(each.get(role)) for each in listed]
     sides = _sides(speakers)
     return [Message(sides[who], _text(each.get(words))) for who, each in zip(speakers, listed, strict=True)]
+
+
+def _keyed_by_role(listed: Sequence[Mapping[str, Any]]) -> list[Message] | None:
+    """Return the messages of a list such as `[{"user": "Hi", "assistant": "Hello"}]`; None for another list."""
+    messages = [
+        Message("user" if key.casefold() in _USERS else "assistant", _text(value))
+        for each in listed
+        for key, value in each.items()
+        if key.casefold() in _USERS | _ASSISTANTS and isinstance(value, str)
+    ]
+    sides = {each.turn for each in messages}
+    return messages if len(sides) == 2 and len(messages) >= len(listed) else None
 
 
 def has_roles(messages: Iterable[Mapping[str, Any]]) -> bool:
