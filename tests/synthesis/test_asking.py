@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from tests.llm_endpoint import KEY, MODEL, LlmEndpoint, Reply, Script, completion, llm_endpoint
-from traitbench.synthesis.language_model import Asker, Endpoint, LanguageModelFailed
+from traitbench.synthesis.language_model import MOST_BYTES, Asker, Endpoint, LanguageModelFailed
 from traitbench.synthesis.naming import AxisEnds, AxisName, name_axes
 
 GOOD = '{"items": [{"word": "warm"}]}'
@@ -70,6 +70,22 @@ def test_items_and_tokens_are_returned(service: LlmEndpoint) -> None:
 def test_every_failure_is_a_sentence(service: LlmEndpoint, said: Any, reason: str, requests: int) -> None:
     assert reason in asked(service, lambda _: said)
     assert len(service.asked) == requests
+
+
+def test_texts_follow_no_redirect_to_another_host(service: LlmEndpoint) -> None:
+    with llm_endpoint(lambda _: GOOD) as elsewhere:
+        for status in (301, 302, 307, 308):
+            away = Reply(status, headers={"Location": f"{elsewhere.url}/chat/completions"})
+            assert f"answered with status {status}" in asked(service, lambda _, away=away: away)
+        assert not elsewhere.asked
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"Content-Encoding": "gzip"}], ids=["too many bytes", "packed, although nobody asked for that"]
+)
+def test_an_answer_is_read_up_to_a_bound(service: LlmEndpoint, headers: dict[str, str]) -> None:
+    body = completion(GOOD) + " " * (0 if headers else MOST_BYTES)
+    assert "more than 4 MB" in asked(service, lambda _: Reply(body=body, headers=headers))
 
 
 def test_what_passes_is_tried_again(service: LlmEndpoint) -> None:
