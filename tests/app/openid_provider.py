@@ -26,7 +26,8 @@ ALICE = {"sub": "a-1", "email": "Alice@Example.org", "email_verified": True, "na
 class OpenIdProvider:
     """Signs in `person`; `claims` replace those of its tokens, a claim of None is left out.
 
-    The JSON that it answers at the path `endless` has no end; `sent` counts its bytes.
+    The JSON that it answers at the path `endless` has no end; `sent` counts its bytes. That at the path `nested` is a
+    hundred thousand lists in each other.
     """
 
     port: int
@@ -38,6 +39,7 @@ class OpenIdProvider:
     forge_with: RSAKey | None = None
     away: bool = False
     endless: str = ""
+    nested: str = ""
     sent: int = 0
     asks: bool = False
     paths: list[str] = field(default_factory=list)
@@ -61,7 +63,7 @@ class OpenIdProvider:
         """Keep all rules, and sign in Alice."""
         self.person, self.claims, self.userinfo = dict(ALICE), {}, None
         self.algorithm, self.forge_with, self.away, self.asks = "RS256", None, False, False
-        self.endless, self.sent = "", 0
+        self.endless, self.nested, self.sent = "", "", 0
 
     def rotate(self) -> None:
         self.key = _new_key(secrets.token_hex(4))
@@ -165,7 +167,8 @@ def providing() -> Iterator[OpenIdProvider]:
             if self.path == provider.endless:
                 self._without_end()
                 return
-            self._send(status, json.dumps(value).encode(), "application/json")
+            body = b"[" * 100_000 if self.path == provider.nested else json.dumps(value).encode()
+            self._send(status, body, "application/json")
 
         def _send(self, status: int, body: bytes, kind: str = "text/plain", location: str = "") -> None:
             self.send_response(status)

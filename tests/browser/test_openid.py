@@ -261,6 +261,15 @@ def test_an_answer_without_end_is_not_read(visitor: httpx.Client, provider: Open
     assert not is_in(visitor)
 
 
+def test_lists_in_lists_are_a_refusal_in_words(visitor: httpx.Client, provider: OpenIdProvider) -> None:
+    provider.claims = {"email": None}
+    for provider.nested in ("/token", "/jwks", "/userinfo"):
+        answer = sign_in(visitor)
+        assert answer.status_code == 403
+        assert "could not be verified" in answer.text
+        assert not is_in(visitor)
+
+
 def test_only_a_verified_address_counts(visitor: httpx.Client, provider: OpenIdProvider, started: Started) -> None:
     for verified in (False, None, "true", 1):
         provider.claims = {"email_verified": verified}

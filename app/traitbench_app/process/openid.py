@@ -39,7 +39,7 @@ _ALGORITHMS = frozenset(
 )
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _OPTIONAL = ("userinfo_endpoint",)
-_SECONDS = 10.0
+_SECONDS, _SECONDS_IN_TOTAL = 10.0, 30.0  # of one part of an answer, and of all that a sign-in asks
 _LEEWAY_SECONDS = 60  # allowed difference between the provider's clock and ours
 _LONGEST_SAID = 200
 _LARGEST_ANSWER = 2**20  # bytes; real answers have a few thousand
@@ -162,6 +162,8 @@ class Provider:
                 "code_challenge_method": "S256",
                 "token_endpoint_auth_method": _auth_method(metadata),
                 "timeout": _SECONDS,
+                # Authlib makes a client for each attempt, and each would read the certificates again: 45 ms.
+                "verify": httpx2.create_ssl_context(trust_env=_through_proxy(self.issuer)),
                 "headers": _AS_IT_IS,
                 "event_hooks": {"response": [_limit]},
                 "trust_env": _through_proxy(self.issuer),
@@ -197,16 +199,20 @@ class Provider:
         if "error" in answer:
             raise ProviderFailed(f"{self.host} did not sign you in: {_said(answer)}.")
         try:
-            claims = await self._claims(request)
+            async with asyncio.timeout(_SECONDS_IN_TOTAL):
+                claims = await self._claims(request)
         except OAuthError as error:
             raise self._refused({"error": error.error, "error_description": error.description}) from None
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, TimeoutError) as error:
             _log.warning("the OpenID provider %s does not answer: %s", self.host, type(error).__name__)
             raise ProviderFailed(f"{self.host} does not answer. Try again in a moment.") from None
         except _TooLarge:
             _log.warning("an answer of the OpenID provider %s has more than %d bytes", self.host, _LARGEST_ANSWER)
             raise ProviderFailed(f"{self.host} sent more than 1 MB, so nothing was read. Tell the operator.") from None
-        except (JoseError, httpx2.InvalidURL, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (
+            *(JoseError, httpx2.InvalidURL, ValueError, KeyError, TypeError, AttributeError),
+            RecursionError,  # of JSON in which very many lists are in each other
+        ) as error:
             raise self._unverified(str(error) if isinstance(error, JoseError) else type(error).__name__) from None
         return _identity(claims, self.host, self.issuer)
 
@@ -258,7 +264,9 @@ def discover(settings: Settings) -> Provider:
         raise _unusable(issuer, f"{url} answers with status {error.response.status_code}") from None
     except httpx2.HTTPError as error:
         raise _unusable(issuer, f"{url} cannot be reached ({str(error) or type(error).__name__})") from None
-    except ValueError:
+    except TimeoutError:
+        raise _unusable(issuer, f"{url} does not end its answer within {_SECONDS_IN_TOTAL:g} s") from None
+    except (ValueError, RecursionError):
         raise _unusable(issuer, f"{url} is not JSON") from None
     if wrong := _problem(metadata, issuer):
         raise _unusable(issuer, wrong)
@@ -266,14 +274,19 @@ def discover(settings: Settings) -> Provider:
 
 
 def _described(url: str, *, trust_env: bool) -> Any:
-    """Return the JSON of a discovery document; raise `_TooLarge`, `ValueError` or an error of httpx2."""
-    content = bytearray()
+    """Return the JSON of a discovery document.
+
+    Raise `_TooLarge`, `TimeoutError`, `ValueError`, `RecursionError` or an error of httpx2.
+    """
+    content, until = bytearray(), time.monotonic() + _SECONDS_IN_TOTAL
     with httpx2.stream("GET", url, headers=_AS_IT_IS, timeout=_SECONDS, trust_env=trust_env) as answer:
         answer.raise_for_status()
         for part in answer.iter_raw():
             content += part
             if len(content) > _LARGEST_ANSWER:
                 raise _TooLarge
+            if time.monotonic() > until:
+                raise TimeoutError
     return json.loads(content)
 
 

@@ -62,11 +62,14 @@ _FORGIVEN_SECONDS, _MOST_COUNTED = 60.0, 1_000
 # have ten tries from each. An address without a failure may always try once, so nobody can lock a person out; one more
 # guess at 256 random bits costs less.
 _OF_ADDRESS, _OF_ACCOUNT = 10, 30  # failures within that time
+_LATER = {"Retry-After": str(int(_FORGIVEN_SECONDS))}
+_STARTS_OF_ADDRESS = 60  # sign-ins at the provider that begin within that time
 _KEY = re.compile(r"tb[as]_[0-9A-Za-z]{6}")  # the part of a key that the Console shows
 
 _WRONG = "This is neither the secret of the sign-in link nor a valid API key."
 _WRONG_LINK = "This sign-in link is out of date. The terminal shows the current one."
 _TOO_OFTEN = "Too many failed attempts. Wait a minute, then try again."
+_TOO_MANY = "Too many sign-ins were started from your network. Wait a minute, then try again."
 _AWAY = "The service does not answer, so the key cannot be checked. Try again in a moment."
 
 _log = logging.getLogger(__name__)
@@ -90,7 +93,7 @@ class SignIn:
         self._link = StartLink(secret)
         self._openid, self._proxy = openid, proxy
         self._cookie = people.cookie_name(settings)
-        self._failures = _Failures()
+        self._failures, self._starts = _Failures(), _Counts(_STARTS_OF_ADDRESS)
         self._proxies = [ip_network(each) for each in settings.proxies]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -173,6 +176,10 @@ class SignIn:
             following = _within(_one(query, "next"))
             if not _is_ours(scope):
                 return self._form(following)  # another site may link here, but not start a sign-in
+            address = client_address(scope, self._proxies)
+            if self._starts.recent(address) >= _STARTS_OF_ADDRESS:
+                return self._form(following, _TOO_MANY, status=429, headers=_LATER)
+            self._starts.note(address)
             url, browser = await openid.begin(_origin(scope), following, choose=bool(_one(query, "choose")))
             answer: Response = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
             # `Lax`, because the provider's page sends the browser back; limited to the sign-in paths.
@@ -203,7 +210,7 @@ class SignIn:
         """
         address, account = client_address(scope, self._proxies), _account(secret)
         if self._failures.too_many(address, account):
-            return self._form(following, _TOO_OFTEN, status=429, headers={"Retry-After": str(int(_FORGIVEN_SECONDS))})
+            return self._form(following, _TOO_OFTEN, status=429, headers=_LATER)
         try:
             person = OPERATOR if self._link.opens(secret) else None if by_link else await self._holder(secret)
         except TraitbenchError:
@@ -269,7 +276,7 @@ class _Failures:
 
 
 class _Counts:
-    """The times of the last failures by name, at most `most` of each."""
+    """The times of the last events by name, at most `most` of each."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -11,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
 
 from tests.app.openid_provider import MUCH, OpenIdProvider, providing
 from tests.app.processes import run
@@ -20,6 +22,7 @@ from traitbench.errors import InsufficientScope, Unauthenticated
 from traitbench.operations import keys
 from traitbench.settings import SettingInvalid, Settings, read_settings
 from traitbench_app.process.openid import OpenId, discover
+from traitbench_app.process.sign_in import SignIn
 from traitbench_app.shell.people import OPERATOR, Person, Sessions
 
 
@@ -82,6 +85,15 @@ def test_a_description_without_end_is_not_read(with_provider: Settings, provider
     provider.behave()
 
 
+def test_a_description_of_lists_in_lists_stops_the_start_in_a_sentence(
+    with_provider: Settings, provider: OpenIdProvider
+) -> None:
+    provider.nested = "/.well-known/openid-configuration"
+    with pytest.raises(SettingInvalid, match="is not JSON"):
+        discover(with_provider)
+    provider.behave()
+
+
 def test_the_path_of_an_issuer_counts(with_provider: Settings, provider: OpenIdProvider) -> None:
     assert discover(replace(with_provider, oidc_issuer=f"{provider.issuer}/")).issuer == provider.issuer
     with pytest.raises(SettingInvalid, match="answers with status 404"):
@@ -96,6 +108,26 @@ def test_behind_a_proxy_the_answer_comes_to_the_address_that_is_set(with_provide
     assert redirect_uri(OpenId(with_provider)) == "http://127.0.0.1:8501/sign-in/callback"
     named = replace(with_provider, oidc_redirect_url="https://bench.example.org/")
     assert redirect_uri(OpenId(named)) == "https://bench.example.org/sign-in/callback"
+
+
+def test_an_attempt_reads_no_certificates(with_provider: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    openid = OpenId(with_provider)
+    monkeypatch.setattr(ssl, "create_default_context", None)
+    url, _ = asyncio.run(openid.begin("http://127.0.0.1:8501", "/", choose=False))
+    assert url.startswith(f"{openid.provider.issuer}/authorize?")
+
+
+def test_an_address_may_begin_so_many_sign_ins_a_minute(with_provider: Settings) -> None:
+    door = SignIn(Starlette(), with_provider, secret="s" * 40, openid=OpenId(with_provider))
+
+    async def statuses(address: str, times: int) -> list[tuple[int, str | None]]:
+        transport = httpx.ASGITransport(door, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8501") as client:
+            answers = [await client.get("/sign-in/start") for _ in range(times)]
+        return [(each.status_code, each.headers.get("Retry-After")) for each in answers]
+
+    assert asyncio.run(statuses("192.0.2.1", 61)) == [(303, None)] * 60 + [(429, "60")]
+    assert asyncio.run(statuses("192.0.2.2", 1)) == [(303, None)]
 
 
 def test_no_secret_of_an_attempt_is_logged(with_provider: Settings, caplog: pytest.LogCaptureFixture) -> None:
