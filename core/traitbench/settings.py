@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
@@ -22,6 +22,23 @@ _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _LONGEST_ADDRESS, _LONGEST_NAME = 2_000, 180
 _HOST_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9])?|[0-9a-f]*:[0-9a-f:]+")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
+_OF_CLIENTS = frozenset(
+    {
+        *("accept", "authorization", "connection", "content-length", "content-type", "cookie", "expect", "forwarded"),
+        *("host", "origin", "prefer", "proxy-authorization", "referer", "te", "trailer", "transfer-encoding"),
+        *("upgrade", "user-agent", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"),
+    }
+)
+_PRIVATE = tuple(
+    map(
+        ip_network,
+        (
+            *("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"),
+            *("::1/128", "fc00::/7", "fe80::/10"),
+        ),
+    )
+)
+_NARROW = {4: 24, 6: 56}  # bits of the widest public network that is one operator's, by the version of IP
 _ORIGIN = re.compile(r"https?://([a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?)(?::[0-9]{1,5})?")
 
 
@@ -376,6 +393,11 @@ def _header_name(environment: Mapping[str, str], name: str, *, default: str) -> 
     text = environment.get(name, "").strip()
     if text and not _HEADER_NAME.fullmatch(text):
         raise SettingInvalid(f"{name} is {text[:200]!r}; it must be the name of a header, such as {default}.")
+    if text.lower() in _OF_CLIENTS:
+        raise SettingInvalid(
+            f"{name} is {text}, which clients send themselves, so a proxy does not delete it. Use a header that only "
+            f"the proxy sets, such as {default}."
+        )
     return text or default
 
 
@@ -384,10 +406,23 @@ def _networks(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
     parts = tuple(part.strip() for part in environment.get(name, "").split(",") if part.strip())
     for part in parts:
         try:
-            ip_network(part)
+            network = ip_network(part)
         except ValueError:
             raise SettingInvalid(
                 f"{name} has {part!r}; it must list addresses such as 127.0.0.1 or networks such as 10.0.0.0/8, "
                 "separated by commas."
             ) from None
+        if _is_wide(network):
+            raise SettingInvalid(
+                f"{name} has {part}, so anyone could name anyone. Name the addresses of your proxies; "
+                f"of a public network at most a /{_NARROW[4]}, with IPv6 a /{_NARROW[6]}."
+            )
     return parts
+
+
+def _is_wide(network: IPv4Network | IPv6Network) -> bool:
+    """Whether a network has more public addresses than one operator's proxies."""
+    if isinstance(network, IPv6Network) and network.prefixlen >= 96 and (first := network[0].ipv4_mapped):
+        network = IPv4Network((int(first), network.prefixlen - 96))
+    inside = (network.version == each.version and network[0] in each and network[-1] in each for each in _PRIVATE)
+    return network.prefixlen < _NARROW[network.version] and not any(inside)

@@ -156,6 +156,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._head_before = 0  # bytes of this header in earlier chunks
         self._chunk = 0  # bytes of the chunk that is being parsed
+        self._parsed = 0  # fields and parts of bodies so far
+        self._after_head = 0  # bytes after the header that are no body: fields after the body, and sizes of its parts
+        self._owed: TraitbenchError | None = None  # to be said after the answers to earlier requests
 
     @property
     def is_waiting(self) -> bool:
@@ -196,11 +199,16 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.reason is not None:
             return
         self._chunk = len(data)
+        parsed = self._parsed
         super().data_received(data)
-        if self._in_head and self.reason is None:
+        if self.reason is not None or (self.is_waiting and not self._in_head):
+            return
+        if self._in_head:
             self._head_before += len(data)
-            if self._head_before > LONGEST_URL + LARGEST_HEAD:
-                self._refuse(LARGE_HEAD)
+        elif self._parsed == parsed:
+            self._after_head += len(data)
+        if self._head_before > LONGEST_URL + LARGEST_HEAD or self._after_head > LARGEST_HEAD:
+            self._refuse(LARGE_HEAD)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse the connection: the parser stopped at a limit, or at data that is not HTTP."""
@@ -209,7 +217,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Set the deadline of the header."""
         super().on_message_begin()
-        self._in_head, self._head_before = True, 0
+        self._in_head, self._head_before, self._after_head = True, 0, 0
         self._due = self.loop.time() + self.watcher.limits.head_seconds
 
     def on_url(self, url: bytes) -> None:
@@ -217,6 +225,19 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.url) + len(url) > LONGEST_URL:
             self._stop(LONG_URL)
         super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Drop a field that comes after the body (RFC 9110, 6.5).
+
+        Uvicorn would add it to the header that the application has, after a proxy has cleaned that.
+        """
+        self._parsed += 1
+        if self._in_head:
+            super().on_header(name, value)
+            return
+        self._after_head += len(name) + len(value) + len(b": \r\n")
+        if self._after_head > LARGEST_HEAD:
+            self._stop(LARGE_HEAD)
 
     def on_headers_complete(self) -> None:
         """Check the header, start the application, and set the deadline of the body."""
@@ -237,6 +258,7 @@ class BoundedProtocol(HttpToolsProtocol):
             limits = self.watcher.limits
             most = self.loop.time() + limits.body_seconds
             self._due = min(most, self._due + len(body) / limits.body_rate)
+        self._parsed, self._after_head = self._parsed + 1, 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -248,6 +270,8 @@ class BoundedProtocol(HttpToolsProtocol):
         """Record the time from which the connection is idle."""
         self.since = self.loop.time()
         super().on_response_complete()
+        if self._owed is not None and self.is_waiting:
+            self._say(self._owed)
 
     def handle_websocket_upgrade(self) -> None:
         """Open a WebSocket; refuse it if there are too many, or if its header has lines that the library ignores."""
@@ -271,17 +295,35 @@ class BoundedProtocol(HttpToolsProtocol):
         raise _Refused
 
     def _refuse(self, reason: TraitbenchError) -> None:
-        """Send the reason and close soon; close at once if a response to an earlier request is in progress."""
+        """Send the reason and close soon: after the answers to earlier requests, and instead of that to this one.
+
+        Close at once if the answer to this request has begun.
+        """
         if self.transport.is_closing():
             return
-        if not self.is_waiting:
-            self.pipeline.clear()
-            self.transport.close()
-            return
         self.reason = reason
+        if self.is_waiting:
+            self._say(reason)
+            return
+        if self.pipeline and self.pipeline[0][0].more_body:
+            self.pipeline.popleft()  # the newest is the one that is refused
+        elif not self.pipeline and self.cycle.more_body:
+            if self.cycle.response_started:
+                self.transport.close()
+            else:
+                # What the application still says of it is dropped.
+                self.cycle.disconnected = True
+                self.cycle.message_event.set()
+                self._say(reason)
+            return
+        self._owed, self._due = reason, None
+
+    def _say(self, reason: TraitbenchError) -> None:
+        self.reason, self._owed = reason, None
         self._due = self.loop.time() + _LINGER_SECONDS
         self.transport.write(_answer(reason))
         # Keep reading and drop the data; otherwise the client would get a reset instead of the response.
+        self.flow.resume_reading()
         if self.transport.can_write_eof():
             self.transport.write_eof()
 
