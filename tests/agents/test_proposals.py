@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from traitbench.agents.arguments import Proposal, Proposed, command, counts, judged
-from traitbench.contract.samples import text_hash
+from traitbench.as_read import read_hash
 
 NASTY = (
     "$(touch /tmp/owned) `id` ${HOME}",
@@ -25,14 +25,14 @@ def test_each_sample_has_an_outcome_and_only_new_ones_count() -> None:
     samples = [
         proposal("new"),
         proposal("new", "Warmth"),
-        proposal("there"),
+        proposal("th\u200bere"),
         proposal("there", quality=0.0),
         proposal("x", "unknown"),
         proposal(" "),
         proposal("cold", quality=0.0),
         proposal("neither", quality=0.5),
     ]
-    stored = {("warmth", text_hash("there")): 1.0}
+    stored = {("warmth", read_hash("there")): 1.0}
     proposed = judged(samples, {"warmth": "warmth", "Warmth": "warmth"}, stored)
     assert [each.outcome for each in proposed] == [
         *("new", "repeated", "already_there", "repeated"),

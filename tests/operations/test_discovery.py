@@ -336,7 +336,7 @@ def test_too_few_different_texts_are_refused_with_the_counts(context: Context) -
 
 def test_texts_that_say_nothing_are_too_few_as_well(context: Context) -> None:
     handle = draft(context)
-    author.add_samples(context, handle, [("\u200b" * number, 1.0) for number in range(1, 31)])
+    author.add_samples(context, handle, [("\u0301" * number, 1.0) for number in range(1, 31)])
     done_here(context, discovery.start(context, AUTHOR, handle, LOW).run_id)
     error = author.last_operation(context, handle).error
     assert error is not None

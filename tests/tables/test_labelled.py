@@ -207,6 +207,15 @@ def test_addresses_and_test_marks_have_readings_of_their_own() -> None:
 # ---- samples ---------------------------------------------------------------------------------------------------------
 
 
+def test_texts_that_look_the_same_are_one_sample() -> None:
+    content = "text,mood\nSchön.,happy\nScho\u0308n.,happy\nMies.,happy\nMi\u00ades.\u200b,unhappy\nNa ja.,unhappy\n"
+    table = read("a.csv", content.encode())
+    (trait,) = traits_of("mood", answers({"happy": 3, "unhappy": 2}), "sides")
+    result = samples_of(table, layout_of("text", [trait]), [trait])
+    assert [each.text for each in result.samples] == ["Schön.", "Na ja."]
+    assert [(each.row, each.reason) for each in result.problems] == [(3, REPEATS), (4, CONTRADICTS), (5, CONTRADICTS)]
+
+
 def test_rows_that_give_no_sample_are_named() -> None:
     content = b"text,mood\nA.,happy\nB.,unhappy\nA.,happy\nC.,happy\nC.,unhappy\n,happy\nD.,\nE.,odd\n"
     table = read("a.csv", content)

@@ -166,6 +166,12 @@ def test_texts_that_are_samples_already_are_left_out() -> None:
     assert [each.text for each in samples] == ["c"]
 
 
+def test_labels_of_texts_that_look_the_same_are_labels_of_one_text() -> None:
+    rows = table({"text": "é", "gpt": "warm", "ann": ""}, {"text": "e\u0301\u200b", "gpt": "", "ann": "cold"})
+    given = ratings(rows, "gpt", "ann")
+    assert (given.items, given.qualities.tolist()) == ((item("é"),), [[1.0, 0.0]])
+
+
 @pytest.mark.parametrize("text", ["a", "A", "a "])
 def test_a_text_is_the_same_only_if_every_character_is(text: str) -> None:
     rows = table({"text": text, "gpt": "warm"})

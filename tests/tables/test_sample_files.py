@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tests.tables.in_process import opened_here, read
-from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.contract.samples import LONGEST_TEXT, Sample
 from traitbench.contract.traits import Trait
 from traitbench.tables.rows import Row, Table
 from traitbench.tables.sample_files import (
@@ -14,6 +14,7 @@ from traitbench.tables.sample_files import (
     FileLayout,
     LabelColumn,
     check,
+    compared,
     guess_columns,
     guess_group_column,
     guess_text_column,
@@ -264,3 +265,11 @@ def test_a_trait_is_found_in_any_spelling_and_an_unknown_one_is_answered_with_th
 def test_a_problem_never_repeats_a_text() -> None:
     table = read("a.csv", b"text,trait,quality\nsecret words,also secret,very secret\n")
     assert not [problem for problem in check(table, layout(), TRAITS).problems if "secret" in problem.reason]
+
+
+def test_a_text_in_another_form_is_there_already() -> None:
+    content = "text,quality\nGro\u0308ße,1\nGrö\u00adße,0\nneu,1\nn\u200beu,1\n".encode()
+    checked = check(read("a.csv", content), layout(trait=None, default="warmth"), TRAITS)
+    there = Sample.model_construct(id=1, trait="warmth", text="Größe", quality=1.0)
+    against = compared(checked, [there])
+    assert (against.same, against.new, dict(against.other)) == ((0, 3), (2,), {1: (there,)})

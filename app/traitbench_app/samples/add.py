@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from traitbench.as_read import read_hash
 from traitbench.contract.models import Model
 from traitbench.contract.samples import LONGEST_GROUP, Pole, Sample, SampleInput
 from traitbench.contract.traits import Trait
@@ -170,9 +171,10 @@ def _pick_quality(trait: Trait) -> float:
 
 def _remarks(trait: Trait, quality: float, texts: Sequence[str], samples: Sequence[Sample]) -> str:
     """Remarks on texts that are repeated, already present, or present at the other pole; empty if none."""
-    known = {sample.text: sample.quality for sample in samples if sample.trait == trait.key}
-    twice = len(texts) - len(set(texts))
-    present = [known[text] for text in set(texts) if text in known]
+    known = {read_hash(sample.text): sample.quality for sample in samples if sample.trait == trait.key}
+    distinct = {*map(read_hash, texts)}
+    twice = len(texts) - len(distinct)
+    present = [known[text] for text in distinct if text in known]
     other_side = sum((each - 0.5) * (quality - 0.5) < 0 for each in present)
     remarks = (
         (twice, count(twice, "repeated line")),

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from traitbench.as_read import is_blank
+from traitbench.as_read import is_blank, read_hash
 from traitbench.contract.comparisons import PINNED
 from traitbench.contract.fields import WithoutNul
-from traitbench.contract.samples import LONGEST_TEXT, text_hash
+from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.texts import is_url
 from traitbench.names import HANDLE
 
@@ -128,12 +128,11 @@ def judged(
 ) -> list[Proposed]:
     """Return the outcome of each sample.
 
-    `traits` has the key for each key and name. `stored` has the quality for each trait and hash of a text.
+    `traits` has the key for each key and name. `stored` has the quality for each trait and `read_hash` of a text.
     """
     result, seen = list[Proposed](), set[tuple[str, str]]()
     for index, sample in enumerate(samples):
-        # A lone surrogate, which JSON can escape, has no UTF-8; no stored text has one either.
-        pair = (traits.get(sample.trait, ""), text_hash(sample.text.encode("utf-8", "replace").decode()))
+        pair = (traits.get(sample.trait, ""), read_hash(sample.text))
         known = sample.model_copy(update={"trait": pair[0] or sample.trait})
         result.append(Proposed(index, _outcome(sample, pair, stored, seen), known))
         seen.add(pair)

@@ -12,11 +12,11 @@ from pydantic import BaseModel
 
 from traitbench.agents import arguments
 from traitbench.agents import arguments as wanted
+from traitbench.as_read import read_hash
 from traitbench.client import AsyncClient
 from traitbench.contract.explanations import Explanation, Neighbour
 from traitbench.contract.models import LastOperation, Model
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
-from traitbench.contract.samples import text_hash
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.errors import ModelNotDraft
@@ -134,7 +134,7 @@ async def propose_samples(client: AsyncClient, given: wanted.ProposeSamples) -> 
             f" can be changed: traitbench fork {given.handle} {given.handle}-next"
         )
     listing = await client.samples.list(given.handle, limit=LARGEST_SAMPLE_PAGE)
-    stored = {(sample.trait, text_hash(sample.text)): sample.quality async for sample in listing}
+    stored = {(sample.trait, read_hash(sample.text)): sample.quality async for sample in listing}
     names = {name: trait.key for trait in traits for name in (trait.name, trait.key)}
     proposed = arguments.judged(given.samples, names, stored)
     would_add = arguments.counts(proposed)

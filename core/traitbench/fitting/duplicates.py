@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from traitbench.as_read import FIRST, as_read
+
 Vectors = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
@@ -174,11 +176,11 @@ def _sketch(X: Vectors) -> Vectors:
 
 
 def plain(text: str) -> str:
-    """The text without case, punctuation and extra spaces; a text of only punctuation stays as it is.
+    """The text as it is read, without case, punctuation and extra spaces; a text of only punctuation stays as it is.
 
     Characters that mean the same have one form (NFKC): an accent may follow its letter, and letters may be wide or not.
     """
-    text = " ".join(map(_normal, text.split()))
+    text = " ".join(map(_normal, as_read(text, FIRST).text.split()))
     return " ".join(text.casefold().translate(_PUNCTUATION).split()) or text
 
 

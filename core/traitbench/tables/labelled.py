@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from traitbench.as_read import read_hash
 from traitbench.contract.samples import SampleInput
 from traitbench.display.text import is_address, shortened
 from traitbench.tables.answer_words import is_missing, says_yes, scale_of
@@ -397,13 +398,13 @@ def _joined(
 def _without_copies(
     entries: Sequence[FileSample], sources: Mapping[int, str]
 ) -> tuple[list[SampleInput], list[FileSample], dict[int, Problem]]:
-    """Keep one of equal samples, and none of those that contradict each other; return these rows by line."""
+    """Keep one of samples that look equal, and none of those that contradict each other; return these rows by line."""
     qualities: dict[tuple[str, str], set[float]] = {}
     for each in entries:
-        qualities.setdefault((each.sample.trait, each.sample.text), set()).add(each.sample.quality)
+        qualities.setdefault((each.sample.trait, read_hash(each.sample.text)), set()).add(each.sample.quality)
     first, by_row = dict[tuple[str, str], FileSample](), dict[int, Problem]()
     for each in entries:
-        what = (each.sample.trait, each.sample.text)
+        what = (each.sample.trait, read_hash(each.sample.text))
         if len(qualities[what]) > 1:
             by_row[each.line] = Problem(each.line, "", CONTRADICTS)
         elif what not in first:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.analysis.agreement import Item, sides
+from traitbench.as_read import read_hash
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import Trait
 from traitbench.tables import sample_files
@@ -146,9 +147,11 @@ def read_ratings(table: Table, layout: FileLayout, traits: Sequence[Trait] | Non
     raters = tuple(str(each.column) for each in layout.labels)
     labels: dict[Item, dict[str, list[float]]] = {}
     texts: dict[str, str] = {}
+    first: dict[str, str] = {}
     for _, rater, sample in checked.entries:
-        item = (sample.trait, text_hash(sample.text))
-        texts[item[1]] = sample.text
+        # Texts that look the same are one text: the first of them.
+        item = (sample.trait, first.setdefault(read_hash(sample.text), text_hash(sample.text)))
+        texts.setdefault(item[1], sample.text)
         labels.setdefault(item, {}).setdefault(str(rater), []).append(sample.quality)
     qualities = np.full((len(labels), len(raters)), np.nan)
     contradictions: Counter[str] = Counter()

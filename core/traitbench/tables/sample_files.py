@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from traitbench.as_read import is_blank
+from traitbench.as_read import is_blank, read_hash
 from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
@@ -397,7 +397,8 @@ class Compared:
     """The samples of a file, compared with those of the model and with each other.
 
     `same` have a sample with this text, trait and label already, or before them in the file. `other` have a sample
-    with this text and trait but another label, by position. `new` are all others. All are positions in the file.
+    with this text and trait but another label, by position. `new` are all others. All are positions in the file, and
+    texts that look the same are one text.
     """
 
     new: tuple[int, ...]
@@ -409,12 +410,13 @@ def compared(checked: Checked, samples: Iterable[Sample]) -> Compared:
     """Compare the samples of a file with the samples that are there."""
     there: dict[tuple[str, str], list[Sample]] = {}
     for each in samples:
-        there.setdefault((each.trait, each.text), []).append(each)
+        there.setdefault((each.trait, read_hash(each.text)), []).append(each)
     seen: set[tuple[str, str, float]] = set()
     new, same, other = [], [], {}
     for position, sample in enumerate(checked.samples):
-        present = there.get((sample.trait, sample.text), [])
-        own = (sample.trait, sample.text, sample.quality)
+        what = (sample.trait, read_hash(sample.text))
+        present = there.get(what, [])
+        own = (*what, sample.quality)
         if own in seen or any(each.quality == sample.quality for each in present):
             same.append(position)
         elif present:
