@@ -150,6 +150,14 @@ def test_vectors_of_texts_that_are_now_read_otherwise_are_made_again(engine: Eng
     assert [texts[number - 1] for number in left] == ["Größe, 95 °C", "می\u200cخواهم", "VERY quiet"]
 
 
+def test_a_database_before_groups_gets_their_column(engine: Engine) -> None:
+    with writing(engine) as connection:
+        connection.execute(text('ALTER TABLE tb_samples DROP COLUMN "group"'))
+        connection.execute(text("UPDATE tb_schema SET version_num = '0010'"))
+    migrate(engine)
+    assert _differences(engine) == []
+
+
 def test_the_migrations_make_exactly_the_tables(engine: Engine) -> None:
     assert _differences(engine) == []
 
