@@ -147,6 +147,9 @@ def test_vectors_of_texts_that_are_now_read_otherwise_are_made_again(engine: Eng
     migrate(engine)
     with reading(engine) as connection:
         left = connection.execute(text("SELECT sample_id FROM tb_vectors ORDER BY sample_id")).scalars().all()
+    with writing(engine) as connection:  # Other tests have the same database.
+        for table, column in (("tb_samples", "model_id"), ("tb_traits", "model_id"), ("tb_models", "id")):
+            connection.execute(text(f"DELETE FROM {table} WHERE {column} = 7"))
     assert [texts[number - 1] for number in left] == ["Größe, 95 °C", "می\u200cخواهم", "VERY quiet"]
 
 
