@@ -1,16 +1,18 @@
-"""Sessions of the people whom a provider or a proxy has signed in: who may come in, and a key for each session.
+"""Sessions of the people whom a provider or a proxy has signed in: who may come in, and a key for each person.
 
-The list of people (`app/traitbench_app/process/roster.py`) says what each of them may do. The key of a session is
-deleted when the session ends.
+The list of people (`app/traitbench_app/process/roster.py`) says what each of them may do. All sessions of a person have
+one key, which is deleted when the last of them ends.
 """
 
 import asyncio
 import hashlib
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from traitbench.errors import TraitbenchError
 from traitbench.operations import console, keys
@@ -20,6 +22,7 @@ from traitbench_app.shell import people
 from traitbench_app.shell.people import SESSIONS, Person
 
 _SWEEP_SECONDS = 20.0
+_SHARED_SECONDS = 24 * 3_600.0  # how long further sessions of a person get the same key
 
 _log = logging.getLogger(__name__)
 
@@ -67,13 +70,11 @@ class ListedPeople:
         self._keys = _SessionKeys()
 
     def begin(self, identity: Identity) -> str:
-        """Start a session with its own key, and return the token; raise `NotSignedIn` with the reason."""
+        """Start a session and return the token; raise `NotSignedIn` with the reason."""
         name, entry = self._entry(identity)
         shown = identity.address or identity.name or identity.subject[:100]
         try:
-            issued = keys.create_for_session(
-                console.engine(), scope=entry.scope, namespaces=entry.namespaces, name=shown, longest=people.LONGEST
-            )
+            key = self._keys.take(identity.id, entry, shown)
         except TraitbenchError:
             raise NotSignedIn(
                 "The service does not answer, so sign-in does not work. Try again in a moment.", status=503
@@ -84,12 +85,12 @@ class ListedPeople:
             entry.scope,
             entry.namespaces,
             operator=entry.operator,
-            key=issued.secret,
+            key=key.issued.secret,
         )
         return SESSIONS.begin(
             person,
             lasts=lambda: self._roster.still_has(name, entry),
-            ended=lambda: self._keys.end(issued.key.id),
+            ended=lambda: self._keys.leave(key),
         )
 
     def _entry(self, identity: Identity) -> tuple[str, RosterEntry]:
@@ -125,24 +126,55 @@ class ListedPeople:
             await asyncio.to_thread(self._keys.stop)
 
 
+@dataclass(eq=False)
+class _SharedKey:
+    """The key of a person who may do what `entry` says; `sessions` is how many have it, `since` when it was issued."""
+
+    entry: RosterEntry
+    issued: keys.Issued
+    since: float
+    sessions: int = 1
+
+
 class _SessionKeys:
-    """Ends expired sessions and deletes their keys; retries later if the database fails."""
+    """The keys of people who are signed in. Ends expired sessions and deletes their keys; retries if that fails."""
 
     def __init__(self) -> None:
+        self._held: dict[str, _SharedKey] = {}
         self._ended: set[str] = set()
         self._lock = threading.Lock()
         self._work = threading.Event()
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="session keys", daemon=True)
 
+    def take(self, person_id: str, entry: RosterEntry, name: str) -> _SharedKey:
+        """Return the key of a person for one more session; raise the errors of the service."""
+        with self._lock:
+            held = self._held.get(person_id)
+            if held and held.entry == entry and time.monotonic() - held.since < _SHARED_SECONDS:
+                held.sessions += 1
+                return held
+        longest = people.LONGEST + timedelta(seconds=_SHARED_SECONDS)
+        issued = keys.create_for_session(
+            console.engine(), scope=entry.scope, namespaces=entry.namespaces, name=name, longest=longest
+        )
+        with self._lock:
+            # Sessions that began meanwhile have a key of their own, which ends with them.
+            made = self._held[person_id] = _SharedKey(entry, issued, time.monotonic())
+        return made
+
+    def leave(self, key: _SharedKey) -> None:
+        """End a session of a key; the last one deletes the key soon."""
+        with self._lock:
+            key.sessions -= 1
+            if key.sessions:
+                return
+            self._held = {person: held for person, held in self._held.items() if held is not key}
+            self._ended.add(key.issued.key.id)
+        self._work.set()
+
     def start(self) -> None:
         self._thread.start()
-
-    def end(self, key_id: str) -> None:
-        """Delete a key soon."""
-        with self._lock:
-            self._ended.add(key_id)
-        self._work.set()
 
     def stop(self) -> None:
         """End all sessions, and delete their keys before the process ends."""

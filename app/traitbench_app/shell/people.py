@@ -12,7 +12,7 @@ import hmac
 import secrets
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -27,7 +27,7 @@ from traitbench.settings import Settings, read_settings
 _NOBODYS = "nobodys-namespace"
 _IDLE_SECONDS, _LONGEST_SECONDS = 12 * 3_600.0, 7 * 24 * 3_600.0
 LONGEST = timedelta(seconds=_LONGEST_SECONDS)
-_MOST = 1_000
+_MOST, _MOST_OF_PERSON = 1_000, 100  # sessions
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,17 @@ class Sessions:
     ) -> str:
         """Sign a browser in, and return the value of its cookie.
 
+        A person has a bounded number of sessions: beyond it, the one that was not used for longest ends. Where there
+        are too many in all, one of the person who has most ends, so that nobody's sign-ins sign others out.
         Each use calls `lasts` to check that the person may still use the workbench. `ended` is called once, when the
         session ends. Both must be quick, because they block all other sessions.
         """
         token, now = secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
-            while len(self._by_digest) >= _MOST:
-                self._end(min(self._by_digest, key=lambda each: self._by_digest[each].seen))
+            if len(self._of(person.id)) >= _MOST_OF_PERSON:
+                self._end_oldest_of(person.id)
+            if len(self._by_digest) >= _MOST:
+                self._end_oldest_of(Counter(each.person.id for each in self._by_digest.values()).most_common(1)[0][0])
             self._by_digest[_digest(token)] = _Session(person, now, now, lasts, ended)
         return token
 
@@ -133,6 +137,12 @@ class Sessions:
     def has_ended(self, token: str | None) -> bool:
         """Whether a cookie belonged to a session, so that a signed-out tab can still load files to say so."""
         return _digest(token or "") in self._ended
+
+    def _of(self, person_id: str) -> list[str]:
+        return [digest for digest, session in self._by_digest.items() if session.person.id == person_id]
+
+    def _end_oldest_of(self, person_id: str) -> None:
+        self._end(min(self._of(person_id), key=lambda digest: self._by_digest[digest].seen))
 
     def _end(self, digest: str) -> None:
         session = self._by_digest.pop(digest, None)

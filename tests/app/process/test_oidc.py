@@ -158,6 +158,19 @@ def test_a_session_ends_once_when_its_person_may_not_come_in_any_more() -> None:
     assert (sessions.find(other), len(forgotten)) == (None, 4)
 
 
+def test_sign_ins_of_one_person_end_nobody_elses_session() -> None:
+    sessions = Sessions()
+    operator, ann = sessions.begin(OPERATOR), sessions.begin(Person("ann", "Ann", "scoring"))
+    many = [sessions.begin(Person("bob", "Bob", "scoring")) for _ in range(1_200)]
+    assert sum(sessions.find(each) is not None for each in many) == 100
+    assert all(sessions.find(each) for each in (operator, ann, many[-1]))
+    # Eleven more do the same: those who have most lose theirs.
+    for person in range(11):
+        for _ in range(100):
+            sessions.begin(Person(f"{person}", "Many", "scoring"))
+    assert all(sessions.find(each) for each in (operator, ann))
+
+
 def test_the_key_of_a_session_is_enforced_by_the_service_and_ends_with_it(service: Service, namespace: str) -> None:
     engine, day = service.context.engine, timedelta(days=1)
     programs = keys.create(engine, scope="scoring", namespaces=[namespace], name="session_x")
