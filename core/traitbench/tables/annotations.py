@@ -20,6 +20,8 @@ def rows_of(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
     A text that nobody labelled is one row. Labels of single words are left out: they are none of the text.
     """
+    if "data" not in record and "fields" not in record:
+        return None
     given = list(_given(record))
     if not given and not any(_is_task(record, name) for name in _LISTS):
         return None

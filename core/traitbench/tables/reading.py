@@ -203,8 +203,10 @@ class _Columns:
         """Add the columns of a record."""
         flat = flattened(record, self.whole) if is_json else record
         self.look(flat)
-        new = flat.keys() - self._names.keys()
-        self._names |= dict.fromkeys(flat)
+        # A difference of keys would take as long as there are columns, for every record.
+        new = {name for name in flat if name not in self._names}
+        if new:
+            self._names |= dict.fromkeys(flat)
         if not is_json:
             return
         for column, value in flat.items():
