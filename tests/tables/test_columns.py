@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.tables.in_process import read
 from traitbench.tables.columns import READINGS, FileReading, read_columns
@@ -371,3 +373,32 @@ def test_any_reading_can_be_given_to_any_column(reading: str, cells: list[str]) 
         assert {*found.samples(found.traits).lines} | {
             line + 1 for each in out["left_out"] for line in each["rows"]
         } == set(range(2, 14))
+
+
+CELLS = st.sampled_from(
+    [*("", "NA", "1", "2", "99", "-9", "a", "a;b", "1,3", "[]", '["x"]', "accept", "reject", "5 - Good", "4/5", "007")]
+    + [
+        "12345678901234567890",
+        "yes",
+        "no",
+        "\N{FIRE}",
+        "a\N{COMBINING ACUTE ACCENT}",
+        "نعم",
+        "\x00",
+        "{",
+        "[[[",
+        "1e309",
+    ]
+)
+NAMES = st.sampled_from(["text", "label", "id", "rating", "answer", "user", "class", "split", "a=b"])
+
+
+@given(st.dictionaries(NAMES, st.lists(CELLS, min_size=8, max_size=8), min_size=1, max_size=4))
+def test_every_row_of_any_file_is_a_sample_or_has_a_reason(columns: dict[str, list[str]]) -> None:
+    reading = reading_of(columns)
+    out = reading.as_json()
+    assert (out["rows"], [each["name"] for each in out["columns"]]) == (8, [*columns])
+    if reading.column is not None and reading.traits:
+        read = reading.samples(reading.traits)
+        assert {*read.lines} | {problem.row for problem in read.problems} == set(range(2, 10))
+    assert all(each["name"] and each["negative_label"] != each["positive_label"] for each in out["traits"])

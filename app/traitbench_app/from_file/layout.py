@@ -120,6 +120,9 @@ def draw_columns(layout: Layout) -> None:
             with st.expander(count(len(rest), "more column")), st.grid(4, min_column_width=180):
                 for position in rest:
                     _pick_reading(layout, position)
+        for each in layout.columns:
+            if each.traits:
+                st.caption(f"“{plain(shortened(each.name, _HEADER))}”: {plain(each.said)}")
 
 
 def _pick_text(layout: Layout) -> None:

@@ -4,11 +4,12 @@ All words are folded (`folded`): without differences of case, Unicode spelling a
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from traitbench.names import canonical
 
 _END = re.compile(r"[\s.!。…]+$")
+_LONGEST, _MOST_KNOWN = 40, 24  # no word for nothing is longer, and no column has more verdicts or steps
 _BLANKS = re.compile(r"[\s_’'`´]+")
 
 
@@ -67,12 +68,14 @@ def is_missing(word: str) -> bool:
 
     `none` in small letters is a word that people use for a class.
     """
+    if len(word) > _LONGEST:
+        return False
     return word == "None" or folded_word(word) in _MISSING or (not folded_word(word) and bool(word))
 
 
 def is_no_answer(word: str) -> bool:
     """Whether a person or a program says with this word that there is no answer: `nan`, `refused`, `weiß nicht`."""
-    return is_missing(word) or folded_word(word) in _NO_ANSWER
+    return len(word) <= _LONGEST and (is_missing(word) or folded_word(word) in _NO_ANSWER)
 
 
 _YES = _words(
@@ -130,8 +133,10 @@ def verdict_of(word: str) -> float | None:
     return 1.0 if key in _ACCEPTED else 0.0 if key in _REJECTED else None
 
 
-def are_verdicts(words: Iterable[str]) -> bool:
+def are_verdicts(words: Collection[str]) -> bool:
     """Whether the words are verdicts, of which one accepts or rejects and another one rejects or passes over."""
+    if len(words) > _MOST_KNOWN:
+        return False
     keys = {folded_word(each) for each in words}
     decided = keys & (_ACCEPTED | _REJECTED)
     return bool(decided) and len(keys) > 1 and keys <= _ACCEPTED | _REJECTED | _PASSED_OVER | _NO_ANSWER | _MISSING
@@ -315,6 +320,8 @@ def scale_of(words: Collection[str]) -> dict[str, int] | None:
 
     Two words with the same place, such as "good" and "great", keep it.
     """
+    if len(words) > _MOST_KNOWN:
+        return None
     keys = {folded_word(word): word for word in words}
     fitting = (scale for scale in _READ_SCALES if keys.keys() <= scale.keys())
     scale = max(fitting, key=lambda each: len({each[key] for key in keys}), default=None)

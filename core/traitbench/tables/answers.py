@@ -295,7 +295,7 @@ def missing_codes(numbers: Mapping[float, int]) -> set[float]:
     if len({*core}) < 2:
         return set()
     low, high = min(core), max(core)
-    codes = {number for number in numbers if number not in core and _is_beyond(number, low, high)}
+    codes = {number for number in numbers.keys() - {*core} if _is_beyond(number, low, high)}
     share = sum(numbers[code] for code in codes) / sum(numbers.values())
     return codes if share <= _MOST_SHARE else set()
 

@@ -20,7 +20,7 @@ from traitbench.tables.answers import (
     structure_of,
 )
 from traitbench.tables.header_words import ends_in, is_only, names, tokens_of
-from traitbench.tables.labelled import are_numbers, negates, shapes_of
+from traitbench.tables.labelled import are_numbers, negates, order_of, shapes_of
 from traitbench.tables.sample_files import QUALITY_NAMES, folded, guess_words
 
 Reading = Literal[
@@ -275,7 +275,9 @@ def _words(name: str, answers: Answers, rows: int) -> Kind:
     if len(kinds) == 1:
         return Kind("not_used", only_said(answers, rows), answers)
     if scale_of(kinds) and len(kinds) > 2:
-        return Kind("scale", f"A scale of {len(kinds)} words.{said}", answers, "certain")
+        order = order_of(kinds)
+        ends = f"from {shortened(order[0], 40)} to {shortened(order[-1], 40)}"
+        return Kind("scale", f"A scale {ends}, {len(kinds)} words.{said}", answers, "certain")
     if len(kinds) == filled and len(kinds) > 2:
         return Kind("identifier", "Differs in every row, so it is neither a label nor a group.", answers)
     if len(kinds) > MOST_KINDS:

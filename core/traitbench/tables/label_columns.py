@@ -89,6 +89,9 @@ def verdicts_of(
             continue
         answers = kind.answers
         words = {word: verdict for word in answers.kinds if (verdict := _verdict(word)) is not None}
+        if not words:
+            traits[name] = ()
+            continue
         answers = answers.without({word for word in answers.kinds if word not in words})
         question = _question(name, kinds, table)
         if question is None:
