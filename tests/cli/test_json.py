@@ -62,7 +62,7 @@ DOCUMENTS = {"serve", "worker", "mcp", "skill", "completion", "models card", "ex
 # The keys of these are tested with the rest of what they do.
 OTHERS = {
     *("samples import", "samples synthesize", "samples rejected", "traits discover", "extract", "promote"),
-    *("key revoke", "encoder check", "encoder compare", "agreement", "audit draw", "audit answer"),
+    *("key revoke", "encoder check", "encoder compare", "agreement", "audit draw", "audit answer", "read"),
 }
 
 
