@@ -148,3 +148,14 @@ def test_the_column_of_the_texts_is_named_with_the_other_one_and_a_reading_can_b
 
 def test_the_option_names_all_readings() -> None:
     assert options._READINGS == READINGS
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_the_output_has_the_cells_as_they_were_although_texts_are_cleaned(
+    ask: Ask, trained: Trained, tmp_path: Path, kind: str
+) -> None:
+    file, out = tmp_path / "odd.csv", tmp_path / f"scored.{kind}"
+    file.write_text('text\n"<p>Thank&nbsp;you</p>"\n')
+    assert ask("score", trained.handle, "--batch", str(file), "--clean", "html", "-o", str(out))[0] == 0
+    with pytest.warns(UserWarning, match="1 of 1 text has HTML"):
+        assert tb.read_table(out)["text"].tolist() == ["<p>Thank&nbsp;you</p>"]

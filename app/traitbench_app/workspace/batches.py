@@ -135,7 +135,10 @@ class Batch(BackgroundWork):
     def add(self, some: Sequence[RowOutcome]) -> None:
         """Store whole rows, and only then increase `done`, because pages read the rows up to it."""
         for row, outcome in enumerate(some, start=self.done):
-            cells = outcome.row.cells if outcome.row else {}
+            cells = dict(outcome.row.cells) if outcome.row else {}
+            # Only the texts that are scored are shown as they are read.
+            given = outcome.row.given if outcome.row else {}
+            cells |= {name: cell for name, cell in given.items() if name != self.column}
             self.lines.append(outcome.line)
             self.others.append(tuple(_drawable(cells.get(column, "")) for column in self.other_columns))
             self._put(row, cells.get(self.column, ""), outcome.card)

@@ -129,7 +129,7 @@ def csv_line(shape: Shape, outcome: RowOutcome) -> bytes:
 def jsonl_line(shape: Shape, outcome: RowOutcome) -> bytes:
     """Return the fields of the input and ours as a line of a JSONL file."""
     row = outcome.row
-    fields = {} if row is None else row.cells if row.record is None else row.record
+    fields = {} if row is None else {**row.cells, **row.given} if row.record is None else row.record
     came_in = {shape.inputs.get(name, name): value for name, value in fields.items()}
     ours = dict(zip(shape.ours.names, figures(shape, outcome), strict=True))
     return encoded(json.dumps(came_in | ours, ensure_ascii=False) + "\n")

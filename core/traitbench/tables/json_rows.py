@@ -1,5 +1,6 @@
 """Rows of JSON files: one object per line, or one array of objects."""
 
+import os
 from collections.abc import Iterator, Mapping
 from json import JSONDecodeError, JSONDecoder
 from typing import IO, Any
@@ -10,6 +11,9 @@ from traitbench.tables.conversations import has_roles
 from traitbench.tables.rows import TEXT_NAMES, Encoding, Kind, NotATable, Problem, Record, is_damaged, lines_named
 
 _MOST_NAMED = 4
+_MOST_WHOLE = 200 << 20
+"""Bytes of a file that is read at once to look for rows inside one object."""
+
 _BLANK = " \t\r\n"
 _BROKEN_ARRAY = "The file starts like a JSON array but is not valid JSON. Save it as JSONL, with one object per line."
 _DAMAGED = "has bytes that are not UTF-8. Save the file as UTF-8"
@@ -33,7 +37,8 @@ class Json:
         self._is_array = beginning.startswith("[")
         self._inside: tuple[str, list[Any]] | None = None
         is_line = _decodes(beginning) if beginning.startswith("{") else True
-        if not is_line or (beginning.startswith("{") and not second.startswith("{")):
+        is_alone = not is_line or (beginning.startswith("{") and not second.startswith("{"))
+        if is_alone and _size(file) <= _MOST_WHOLE:
             self._inside = self._rows_inside(is_line=is_line)
 
     @property
@@ -176,6 +181,10 @@ def _columnar(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _are_objects(values: list[Any]) -> bool:
     return all(isinstance(each, dict) for each in values)
+
+
+def _size(file: IO[bytes]) -> int:
+    return file.seek(0, os.SEEK_END)
 
 
 def _decodes(line: str) -> bool:
