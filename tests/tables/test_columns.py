@@ -118,6 +118,9 @@ def test_an_answer_in_own_words_beside_several_makes_no_trait() -> None:
         (["1/5", "2/5", "3/5", "4/5", "5/5"], ["n/a"], [0, 0.25, 0.5, 0.75, 1]),
         (["★☆☆", "★★☆", "★★★"], ["-"], [0, 0.5, 1]),
         (["Poor (1)", "Fair (2)", "Good (3)"], ["Refused (99)"], [0, 0.5, 1]),
+        (["Poor - 1", "Fair - 2", "Good - 3"], ["Refused - 99"], [0, 0.5, 1]),
+        (["1.0", "2.0", "3.0", "4.0", "5.0"], ["99.0", "-99.0"], [0, 0.25, 0.5, 0.75, 1]),
+        (["-2", "-1", "0", "1", "2"], ["99", "999"], [0, 0.25, 0.5, 0.75, 1]),
     ],
 )
 def test_a_scale_has_its_order_and_codes_for_no_answer_are_left_out(
@@ -138,6 +141,12 @@ def test_a_scale_has_its_order_and_codes_for_no_answer_are_left_out(
 @pytest.mark.parametrize("cells", [["-1", "0", "1"], [*map(str, range(11))], ["7", "8", "9", "10", "6"]])
 def test_the_ends_of_a_scale_are_no_codes(cells: list[str]) -> None:
     assert None not in qualities(beside(cells * 3, "rating")).values()
+
+
+def test_words_that_fall_with_rising_numbers_turn_the_scale() -> None:
+    (trait,) = beside(["1 - Strongly agree", "2 - Agree", "4 - Disagree", "5 - Strongly disagree"] * 3, "q1").traits
+    assert (trait.negative, trait.positive) == ("Strongly disagree", "Strongly agree")
+    assert (trait.quality("1 - Strongly agree"), trait.quality("5 - Strongly disagree")) == (1.0, 0.0)
 
 
 def test_words_of_a_leading_number_name_the_sides() -> None:
@@ -238,6 +247,15 @@ def test_the_sides_of_two_words_are_known_in_many_languages(no: str, yes: str) -
     assert qualities(beside([yes, no] * 4, "x")) == {yes: 1.0, no: 0.0}
 
 
+def test_rows_of_a_choice_that_were_not_accepted_have_no_label() -> None:
+    chosen = ['["POSITIVE"]', '["NEGATIVE"]'] * 6
+    answers = ["accept"] * 9 + ["ignore", "reject", "ignore"]
+    reading = reading_of({"text": texts(12), "accept": chosen, "answer": answers})
+    (trait,) = reading.traits
+    assert (trait.negative, trait.positive) == ("NEGATIVE", "POSITIVE")
+    assert [each["rows"] for each in reading.as_json()["left_out"]] == [[10, 11, 12]]
+
+
 def test_verdicts_without_a_question_are_named_like_their_column() -> None:
     (trait,) = beside(["approved", "rejected"] * 4, "is_spam").traits
     assert (trait.negative, trait.positive) == ("not spam", "spam")
@@ -328,6 +346,12 @@ def test_rows_of_a_conversation_belong_together(name: str) -> None:
     assert {each.group for each in reading.samples(reading.traits).samples} == {*groups}
     apart = reading_of({name: groups, "text": texts(72), "style": labels}, groups=False)
     assert {each.group for each in apart.samples(apart.traits).samples} == {None}
+
+
+def test_numbers_of_conversations_are_no_labels() -> None:
+    numbers = [str(100 + row % 12) for row in range(72)]
+    alone = reading_of({"conversation_id": numbers, "text": texts(72)})
+    assert (readings(alone)["conversation_id"], alone.traits) == ("rows_together", ())
 
 
 def test_a_second_open_question_is_named_and_can_be_chosen() -> None:

@@ -29,7 +29,7 @@ _FEW, _OFTEN = 0.05, 0.7
 _MOST_LOOKED_AT = 2_000
 _LIST_KEYS = ("choices", "choice", "labels", "label", "values", "value", "rating", "taxonomy")
 _LEADING = re.compile(r"[\[(]?\s*([-+−]?\d{1,4}(?:[.,]\d+)?)\s*(?:[-–—=:.)\]]+\s*|\s+)(\D*[^\W\d_].*)", re.DOTALL)
-_TRAILING = re.compile(r"(.*[^\W\d_].*?)\s*[\[(]\s*([-+−]?\d{1,4})\s*[\])]", re.DOTALL)
+_TRAILING = re.compile(r"(.*[^\W\d_].*?)\s*(?:[\[(]\s*([-+−]?\d{1,4})\s*[\])]|\s[-–—=:]\s*(\d{1,4}))", re.DOTALL)
 _OF = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|of|out of|von|sur|de|из|av|van|su)\s*(\d+)", re.IGNORECASE)
 _STARS = re.compile("([★⭐🌟]+)\ufe0f?[☆]*")
 _WHOLE = re.compile(r"\d{1,2}")
@@ -257,7 +257,7 @@ def labelled_number(cell: str) -> tuple[float, str] | None:
     if (leading := _LEADING.fullmatch(cell)) is not None:
         number, word = _plain_number(leading[1]), leading[2]
     elif (trailing := _TRAILING.fullmatch(cell)) is not None:
-        number, word = _plain_number(trailing[2]), trailing[1]
+        number, word = _plain_number(trailing[2] or trailing[3]), trailing[1]
     else:
         return None
     return None if number is None or len(word) > _LONGEST_ANSWER else (number, word.strip())

@@ -214,6 +214,8 @@ def _numbers(name: str, answers: Answers, *, rising: bool) -> Kind:
         if values == [0.0, 1.0] or values == [-1.0, 1.0] or is_label_name(name) or known:
             return Kind("labels", f"Labels: {_listed_kinds(answers)}.{said}", answers, "certain")
         return Kind("group", f"Two values, {_listed_kinds(answers)}: a group to compare.{said}", answers, "none")
+    if whole and names(name, "identifier") and not known:
+        return Kind("identifier", "Identifies something that repeats.", answers)
     if not (whole and len(values) <= _FEW_NUMBERS):
         graded = f"Numbers {between}.{said}"
         return Kind("number", graded, answers, "none" if names(name, "measure") else "certain" if known else "possible")

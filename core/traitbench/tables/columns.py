@@ -214,8 +214,9 @@ def read_columns(
     # Precedence: text, labels, people, rows that belong together, group.
     labels = {*label_columns(kinds, chosen, {*used, *(questions - {*chosen})}), *verdicts}
     traits = {
-        name: verdicts.get(name)
-        or traits_as(name, kind, shapes_as(kind, chosen.get(name)), chosen.get(name, kind.reading))
+        name: verdicts[name]
+        if name in verdicts
+        else traits_as(name, kind, shapes_as(kind, chosen.get(name)), chosen.get(name, kind.reading))
         for name, kind in kinds.items()
         if name in labels
     }
@@ -311,7 +312,7 @@ def _labels_said(kind: Kind, reading: Reading, traits: Sequence[TraitFound]) -> 
 
 def _verdicts_said(traits: Sequence[TraitFound]) -> str:
     if not traits:
-        return "Verdicts without a question."
+        return "Verdicts that make no trait: they have one side, or say which rows of labels were accepted."
     asked = ", ".join(f"“{shortened(each.positive, 40)}”" for each in traits)
     return (
         f"Verdicts on {asked}: accepted is the positive side, rejected the negative.{missing_said(traits[0].answers)}"

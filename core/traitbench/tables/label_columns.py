@@ -89,7 +89,13 @@ def verdicts_of(
             continue
         answers = kind.answers
         words = {word: verdict for word in answers.kinds if (verdict := _verdict(word)) is not None}
-        if not words:
+        if (choice := _choice(name, kinds)) is not None and name not in chosen:
+            # The verdict is on the row as a whole: only what was accepted has labels.
+            accepted = {cell for cell in answers.cells if _verdict(cell) == 1.0}
+            table = _only(table, choice, name, accepted)
+            traits[name] = ()
+            continue
+        if not words or (len({*words.values()}) == 1 and name not in chosen):
             traits[name] = ()
             continue
         answers = answers.without({word for word in answers.kinds if word not in words})
@@ -108,6 +114,22 @@ def verdicts_of(
             own.append(about(each, column, words, answers_of(cells_of(table, column)).without(_rest(answers, words))))
         traits[name] = tuple(own)
     return table, traits, questions
+
+
+def _choice(name: str, kinds: Mapping[str, Kind]) -> str | None:
+    """Return the column of the labels that were chosen in a task whose verdict is `answer`, as Prodigy writes it."""
+    if folded_word(name) not in VERDICT_COLUMNS:
+        return None
+    return next((each for each in kinds if each == "accept" and kinds[each].strength == "certain"), None)
+
+
+def _only(table: Table, column: str, verdict: str, accepted: Collection[str]) -> Table:
+    """Return the table without the labels of rows that were not accepted."""
+    rows = tuple(
+        row if row.cells.get(verdict, "").strip() in accepted else replace(row, cells={**row.cells, column: ""})
+        for row in table.rows
+    )
+    return replace(table, rows=rows)
 
 
 def _answers_a_question(name: str, kind: Kind, kinds: Mapping[str, Kind], table: Table) -> bool:

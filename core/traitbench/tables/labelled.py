@@ -192,6 +192,8 @@ def _scaled(
         middle = (low + high) / 2 if border is None else border
         words = {cell: _placed(value, low, middle, high) for cell, value in values.items()}
         poles = _ends_in_words(order) or _low_and_high(name)
+        if _falls(order):
+            words, poles = {cell: 1.0 - quality for cell, quality in words.items()}, poles[::-1]
     else:
         levels = _scale_of(dict.fromkeys(order, 1)) or {}
         ranks = sorted({*levels.values()})
@@ -212,6 +214,13 @@ def _placed(value: float, low: float, middle: float, high: float) -> float:
     if value <= middle:
         return max(0.0, 0.5 * (value - low) / (middle - low)) if middle > low else 0.0
     return min(1.0, 0.5 + 0.5 * (value - middle) / (high - middle)) if high > middle else 1.0
+
+
+def _falls(order: Sequence[str]) -> bool:
+    """Whether the words behind rising numbers fall: from `1 - Strongly agree` to `5 - Strongly disagree`."""
+    named = [labelled[1] for cell in order if (labelled := labelled_number(cell)) is not None]
+    levels = scale_of(named) if len(named) > 1 else None
+    return levels is not None and levels[named[0]] > levels[named[-1]]
 
 
 def _ends_in_words(order: Sequence[str]) -> tuple[str, str] | None:

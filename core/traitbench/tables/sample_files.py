@@ -54,7 +54,8 @@ _WORDS = {
     **dict.fromkeys(("pos", "true", "ja", "wahr", "gut", "positiv", "👍", "😀", "😃", "🙂", "😊", "✅", "✓"), 1.0),
     **dict.fromkeys(("neutral", "gemischt", "mittel", "😐"), 0.5),
     **dict.fromkeys(("neg", "false", "nein", "falsch", "schlecht", "negativ", "👎", "🙁", "☹", "😞", "😠", "😡"), 0.0),
-    **dict.fromkeys(("❌", "✗"), 0.0),
+    **dict.fromkeys(("❌", "✗", "thumbs_down", "thumbs down", "thumbsdown", "downvote", "dislike"), 0.0),
+    **dict.fromkeys(("thumbs_up", "thumbs up", "thumbsup", "upvote", "like"), 1.0),
 }
 
 
