@@ -104,7 +104,8 @@ def read(
                 columns.add(values, is_json=isinstance(reader, Json))
             else:
                 guards.add(values)
-                columns.look(dict(zip(reader.columns, values, strict=False)))
+                if counted <= _LOOKED_AT:
+                    columns.look(dict(zip(reader.columns, values, strict=False)))
                 _count_serials(serial, reader.columns, values)
         # A damaged byte is a lone surrogate here, and a text of JSON can have one; `_lines` of `source` reads them
         # back.
